@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vscan.h - prefix scans on GPUs, and on CPUs where there is no GPU.
+ *
+ * This header is the whole interface of libvscan and its manual; what is not here is not API.
+ *
+ * A program makes a context (a backend, a device, a stream), puts vectors into buffers that belong
+ * to the context, and scans them:
+ *
+ *     vscan_ctx *ctx;
+ *     vscan_buffer *v;
+ *     vscan_ctx_create(NULL, &ctx);
+ *     vscan_buffer_create(ctx, VSCAN_FLOAT, n, &v);
+ *     vscan_buffer_upload(v, 0, n, host);
+ *     vscan_scan(ctx, VSCAN_PLUS, v, v, NULL);
+ *     vscan_buffer_download(v, 0, n, host);
+ *
+ * Asynchrony. Work is enqueued on the context's stream and the call returns; a function that waits
+ * says so ("waits"). The CPU backend has done the work when the call returns.
+ *
+ * Threads. Any thread may use any context: calls on one context are serialised by the library, and
+ * different contexts are independent. Destroying a handle while another thread uses it is the one
+ * thing that the caller has to prevent.
+ *
+ * Errors. Every function that can fail returns a vscan_status. Arguments are checked before
+ * anything is enqueued: a call that is refused has written nothing. Any function that takes a
+ * handle may return VSCAN_ERROR_NULL (the handle is NULL) and VSCAN_ERROR_HANDLE (it is not a live
+ * handle of that kind: destroyed, or something else); any function that reaches the device may
+ * return VSCAN_ERROR_BACKEND (the driver failed; it may then be the report of earlier work). These
+ * three are not repeated below. vscan_ctx_last_error gives the sentence that belongs to a failure.
+ *
+ * The same bits. For equal input, every operation gives equal bits in every run, on every GPU and
+ * on the CPU, with any number of threads, in place or not, at any alignment. Float and double plus
+ * are added in one fixed order (README, "The order of addition"); only the payload of a NaN is
+ * open.
+ *
+ * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere.
+ */
+#ifndef VSCAN_H
+#define VSCAN_H
+
+#include <stdint.h>
+
+/* Version of this header. The library's own, at run time: vscan_version(). */
+#define VSCAN_VERSION_MAJOR 0
+#define VSCAN_VERSION_MINOR 1
+#define VSCAN_VERSION_PATCH 0
+
+/* Empty for callers, so that parsers of C (cffi, LuaJIT) can read the preprocessed header as it is.
+ */
+#ifdef VSCAN_BUILDING
+#define VSCAN_API __attribute__((visibility("default")))
+#else
+#define VSCAN_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* VSCAN_VERSION is 10000 * major + 100 * minor + patch, as vscan_version() returns it. */
+enum {
+    VSCAN_VERSION = 10000 * VSCAN_VERSION_MAJOR + 100 * VSCAN_VERSION_MINOR + VSCAN_VERSION_PATCH
+};
+
+/* A context: a backend, a device, a stream, workspace, the last error. */
+typedef struct vscan_ctx vscan_ctx;
+
+/* A typed vector that belongs to a context, or a view of a range of one. */
+typedef struct vscan_buffer vscan_buffer;
+
+/* ---- Statuses -------------------------------------------------------------------------------- */
+
+/* What a call came to. Numbers are grouped by cause and never change. */
+typedef enum vscan_status {
+    VSCAN_OK = 0,
+
+    /* 100-199: an argument was refused; nothing was enqueued, nothing was written */
+    VSCAN_ERROR_NULL = 100,        /* a pointer that must not be NULL is NULL */
+    VSCAN_ERROR_HANDLE = 101,      /* not a live handle of the kind asked for */
+    VSCAN_ERROR_CONTEXT = 102,     /* a buffer belongs to another context */
+    VSCAN_ERROR_TYPE = 103,        /* a buffer has the wrong element type */
+    VSCAN_ERROR_LENGTH = 104,      /* a buffer has the wrong length, or a length is negative */
+    VSCAN_ERROR_RANGE = 105,       /* a position or range lies outside the buffer */
+    VSCAN_ERROR_OVERLAP = 106,     /* two buffers overlap in a way that is not allowed */
+    VSCAN_ERROR_ENUM = 107,        /* a number that is no value of the enum asked for */
+    VSCAN_ERROR_PAIR = 108,        /* the operator does not exist for the element type */
+    VSCAN_ERROR_STRUCT_SIZE = 109, /* the size member of an options struct is not understood */
+    VSCAN_ERROR_OVERFLOW = 110,    /* the size in bytes does not fit in memory's address range */
+    VSCAN_ERROR_ALIGNMENT = 111,   /* a pointer or offset is not aligned as its type needs */
+    VSCAN_ERROR_POINTER = 112,     /* a wrapped pointer is not memory that the backend can use */
+    VSCAN_ERROR_VALUE = 113,       /* an argument has a value outside what is documented */
+
+    /* 200-299: resources */
+    VSCAN_ERROR_HOST_MEMORY = 200,   /* the host has no memory left */
+    VSCAN_ERROR_DEVICE_MEMORY = 201, /* the device has no memory left */
+
+    /* 300-399: backends and devices */
+    VSCAN_ERROR_NO_BACKEND = 300,  /* this libvscan was built without the backend asked for */
+    VSCAN_ERROR_NO_DRIVER = 301,   /* the backend's driver is missing or too old */
+    VSCAN_ERROR_NO_DEVICE = 302,   /* no device of that number */
+    VSCAN_ERROR_NO_KERNEL = 303,   /* the device is one that this libvscan has no kernels for */
+    VSCAN_ERROR_UNSUPPORTED = 304, /* this backend has no such thing (a stream on the CPU) */
+    VSCAN_ERROR_CAPTURE = 305,     /* not possible while the stream is being captured */
+    VSCAN_ERROR_BACKEND = 306,     /* the backend failed; vscan_ctx_last_error has its words */
+
+    /* 400-499: found in the data while the work ran; reported by the next call that waits */
+    VSCAN_ERROR_TOTALS_LENGTH = 400 /* more segments than the totals buffer has elements */
+} vscan_status;
+
+/*
+ * The name of a status, "VSCAN_ERROR_NULL", and a sentence on what it means. Static strings, never
+ * NULL; for a number that is no status, "VSCAN_ERROR_UNKNOWN" and a sentence that says so.
+ * Since 0.1.0.
+ */
+VSCAN_API const char *vscan_status_name(vscan_status status);
+VSCAN_API const char *vscan_status_text(vscan_status status);
+
+/* ---- Types and operators --------------------------------------------------------------------- */
+
+/*
+ * Element types. int, float and double can be scanned with every operator. Bytes and bits are
+ * flags: false is 0, true is anything else. Bit i of a VSCAN_BIT vector is bit i % 32, counted from
+ * the lowest, of 32-bit word i / 32; its memory is whole words, and bits past the last are ignored
+ * and never changed. long holds counts and positions; it cannot be scanned.
+ */
+typedef enum vscan_type {
+    VSCAN_INT = 1,    /* int32_t */
+    VSCAN_FLOAT = 2,  /* IEEE 754 binary32 */
+    VSCAN_DOUBLE = 3, /* IEEE 754 binary64 */
+    VSCAN_BYTE = 4,   /* uint8_t, a flag */
+    VSCAN_BIT = 5,    /* one bit, a flag */
+    VSCAN_LONG = 6    /* int64_t, a count or a position */
+} vscan_type;
+
+/*
+ * Operators, each for int, float and double.
+ *
+ *   plus      int: modulo 2^32. float, double: IEEE addition in the fixed order. Identity 0.
+ *   max, min  IEEE 754-2019 maximum and minimum: a NaN wins over everything, -0 is less than +0.
+ *             Identities -infinity and +infinity; for int INT32_MIN and INT32_MAX.
+ *   and, or   int: bit by bit; identities ~0 and 0. float, double: logical; an operand is true when
+ *             it compares unequal to 0 (so NaN is true), every result is exactly 1.0 or 0.0;
+ *             identities 1.0 and 0.0.
+ */
+typedef enum vscan_op {
+    VSCAN_PLUS = 1,
+    VSCAN_MAX = 2,
+    VSCAN_MIN = 3,
+    VSCAN_AND = 4,
+    VSCAN_OR = 5
+} vscan_op;
+
+/* inclusive: out[i] covers in[i]; exclusive: out[i] covers only what comes before in[i]. */
+typedef enum vscan_kind { VSCAN_INCLUSIVE = 0, VSCAN_EXCLUSIVE = 1 } vscan_kind;
+
+/* backward: the forward scan of the reversed vector, reversed. */
+typedef enum vscan_direction { VSCAN_FORWARD = 0, VSCAN_BACKWARD = 1 } vscan_direction;
+
+/* ---- Version, backends, devices -------------------------------------------------------------- */
+
+/*
+ * The version of the library that is loaded: 10000 * major + 100 * minor + patch, and "0.1.0".
+ * Since 0.1.0.
+ */
+VSCAN_API int32_t vscan_version(void);
+VSCAN_API const char *vscan_version_text(void);
+
+/*
+ * Backends. AUTO is CUDA when a device with kernels for it can be used, else the CPU; the
+ * environment variable VSCAN_BACKEND (cpu or cuda) decides in place of AUTO, and never in place of
+ * an explicit choice.
+ */
+typedef enum vscan_backend {
+    VSCAN_BACKEND_AUTO = 0,
+    VSCAN_BACKEND_CPU = 1,
+    VSCAN_BACKEND_CUDA = 2
+} vscan_backend;
+
+/*
+ * Sets *count to the number of devices of a backend (not AUTO): the CPU has one; CUDA has those
+ * that the driver shows, and 0 where it shows none, where there is no driver, or where the library
+ * was built without CUDA. Waits for nothing. count   not NULL Statuses: NULL, ENUM. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_device_count(vscan_backend backend, int32_t *count);
+
+/*
+ * Copies the device's name ("NVIDIA H200") into name, cut to capacity bytes with its closing 0.
+ *   device    0 .. count - 1
+ *   name      not NULL; capacity bytes, at least 1
+ * Statuses: NULL, ENUM, LENGTH (capacity), NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_device_name(vscan_backend backend, int32_t device, char *name,
+                                         int64_t capacity);
+
+/*
+ * The device's memory in bytes: all of it, and what is free now. For the CPU, the machine's RAM.
+ *   total_bytes, free_bytes   either may be NULL
+ * Statuses: ENUM, NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device,
+                                           int64_t *total_bytes, int64_t *free_bytes);
+
+/* ---- Context --------------------------------------------------------------------------------- */
+
+/*
+ * Options structs begin with their size in bytes, sizeof the struct, and are zero in what the
+ * caller does not set: zero is always the default. The library reads the members that size covers,
+ * so a program built against an older header goes on working; a size smaller than the struct had
+ * when it was introduced, or a larger one whose further bytes are not zero, is
+ * VSCAN_ERROR_STRUCT_SIZE.
+ */
+typedef struct vscan_ctx_options {
+    int64_t size;    /* sizeof(vscan_ctx_options) */
+    int32_t backend; /* a vscan_backend */
+    int32_t device;  /* which of the backend's devices, from 0 */
+    int32_t threads; /* CPU: how many threads at most; 0: as OpenMP decides (OMP_NUM_THREADS) */
+    int32_t unused;  /* 0 */
+    void *stream;    /* CUDA: a cudaStream_t of the caller; NULL: a stream of the context's own */
+} vscan_ctx_options;
+
+/*
+ * Makes a context. Its backend and device never change.
+ *   options   NULL: all defaults
+ *   ctx       not NULL; receives the context, and is left alone on failure
+ * With AUTO and device 0, the CPU is taken where CUDA cannot be used; every other request that
+ * cannot be met fails and says why (vscan_ctx_last_error(NULL)). Statuses: NULL, STRUCT_SIZE, ENUM,
+ * VALUE (threads or unused, or VSCAN_BACKEND in the environment), HOST_MEMORY, DEVICE_MEMORY,
+ * NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL, UNSUPPORTED (a stream for the CPU). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx);
+
+/*
+ * Waits for the context's work and releases it. NULL is legal and does nothing. Buffers that still
+ * belong to it can afterwards only be destroyed; every other use of them is VSCAN_ERROR_HANDLE.
+ * Statuses: HANDLE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
+
+/*
+ * Waits until all work of the context is done, and reports what went wrong in it since the last
+ * report: the first late error (statuses from 400), or BACKEND.
+ * Statuses: CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
+
+/*
+ * Makes the context enqueue on another stream; work enqueued so far comes first on it, except where
+ * one of the two streams is being captured: the order is then the caller's.
+ *   stream   a cudaStream_t of the context's device; NULL: the context's own stream again. The
+ *            caller keeps it alive while the context uses it.
+ * Statuses: UNSUPPORTED (CPU). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_ctx_set_stream(vscan_ctx *ctx, void *stream);
+
+/*
+ * Sets *stream to the cudaStream_t that the context enqueues on: the place to begin a capture.
+ *   stream   not NULL
+ * Statuses: UNSUPPORTED (CPU). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream);
+
+/* Which backend and device the context has; 0 and -1 when ctx is no context. Since 0.1.0. */
+VSCAN_API vscan_backend vscan_ctx_backend(const vscan_ctx *ctx);
+VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
+
+/*
+ * How many threads the CPU backend uses at most; 0 to set: as OpenMP decides. On CUDA the number is
+ * kept and has no effect. vscan_ctx_threads gives the number in force, at least 1, or 0 when ctx is
+ * no context. Results do not depend on it.
+ * Statuses: VALUE (threads < 0). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);
+VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
+
+/*
+ * Grows the workspace so that no later call on vectors of up to n elements allocates. Without it
+ * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
+ * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
+ *   n   elements, at least 0
+ * Statuses: LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, int64_t n);
+
+/*
+ * What the last failed call on this context said: function, argument, reason, and the backend's own
+ * words where it had any; "" when nothing has failed. With NULL, the same for the last call of this
+ * thread that failed without a live context at hand (vscan_ctx_create, a NULL or dead handle, ...).
+ * The string belongs to the calling thread and lasts until its next call of this function.
+ * Never NULL. Since 0.1.0.
+ */
+VSCAN_API const char *vscan_ctx_last_error(const vscan_ctx *ctx);
+
+/* ---- Buffer ---------------------------------------------------------------------------------- */
+
+/*
+ * Makes a vector of n elements in the backend's memory. Its contents are undefined.
+ *   type     any vscan_type
+ *   n        elements, at least 0
+ *   buffer   not NULL; receives the buffer, and is left alone on failure
+ * Statuses: NULL, ENUM, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
+                                           vscan_buffer **buffer);
+
+/*
+ * Makes a buffer of memory that the caller owns: device or managed memory of the context's device
+ * for CUDA, host memory for the CPU. The caller keeps it alive, and orders his own use of it
+ * against the context's stream; destroying the buffer does not free it. pointer   aligned to the
+ * element (bits: to 4 bytes); may be NULL when n = 0 n         elements that are there, at least 0
+ *   buffer    not NULL
+ * Statuses: NULL, ENUM, LENGTH, OVERFLOW, ALIGNMENT, POINTER, HOST_MEMORY. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
+                                         vscan_buffer **buffer);
+
+/*
+ * Makes a buffer of elements offset .. offset + n - 1 of another, which it shares and keeps alive:
+ * the two may be destroyed in any order.
+ *   offset   at least 0; for bits a multiple of 32
+ *   n        at least 0, offset + n at most the length
+ *   view     not NULL
+ * Statuses: NULL, RANGE, ALIGNMENT, HOST_MEMORY. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
+                                         vscan_buffer **view);
+
+/*
+ * Waits for work that uses the buffer and releases it, and its memory when no view of it is left.
+ * NULL is legal and does nothing.
+ * Statuses: HANDLE, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_destroy(vscan_buffer *buffer);
+
+/*
+ * Length in elements, type, and address of the first element (in the backend's memory; NULL when
+ * the length is 0). -1, 0 and NULL when buffer is no buffer. Since 0.1.0.
+ */
+VSCAN_API int64_t vscan_buffer_length(const vscan_buffer *buffer);
+VSCAN_API vscan_type vscan_buffer_type(const vscan_buffer *buffer);
+VSCAN_API void *vscan_buffer_pointer(const vscan_buffer *buffer);
+
+/*
+ * Copies n elements from the host to elements offset .. offset + n - 1. The host memory may be used
+ * again at once; may wait for that.
+ *   offset   at least 0; for bits a multiple of 32
+ *   n        at least 0, offset + n at most the length
+ *   host     n elements (bits: (n + 31) / 32 words); may be NULL when n = 0
+ * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
+                                           const void *host);
+
+/*
+ * Copies elements offset .. offset + n - 1 to the host. Waits for all work of the context, and
+ * reports its late errors like vscan_ctx_synchronize (the elements have then been copied all the
+ * same). For bits, bits of the last word past the n-th are 0.
+ *   offset, n, host   as for upload
+ * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
+                                             void *host);
+
+/*
+ * Sets every element: buffer[i] = *value.
+ *   value   not NULL; one element on the host, read before the call returns (bits: a uint8_t, 0 or
+ *           not)
+ * Statuses: NULL. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value);
+
+/*
+ * Sets one element: buffer[i] = *value. As fill, for i in 0 .. length - 1.
+ * Statuses: NULL, RANGE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value);
+
+/*
+ * Gets one element: *value = buffer[i] (bits: a uint8_t, 0 or 1). Waits and reports as download.
+ *   value   not NULL; one element on the host
+ * Statuses: NULL, RANGE, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value);
+
+/*
+ * Copies a vector: to[i] = from[i], for all i.
+ *   to, from   of one context, one type and one length; the very same elements, or no overlap
+ * Statuses: CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *from);
+
+/* ---- Scan ------------------------------------------------------------------------------------ */
+
+typedef struct vscan_scan_options {
+    int64_t size;                       /* sizeof(vscan_scan_options) */
+    int32_t kind;                       /* a vscan_kind */
+    int32_t direction;                  /* a vscan_direction */
+    const void *initial;                /* one element on the host, or NULL */
+    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
+    vscan_buffer *total;                /* a one-element buffer for the total, or NULL */
+    void *host_total;                   /* one element on the host for the total, or NULL */
+} vscan_scan_options;
+
+/*
+ * Scan, also called prefix sum (Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3).
+ * With z the initial value where there is one, and + standing for the operator, forward:
+ *
+ *     inclusive   out[i] = z + in[0] + in[1] + ... + in[i]
+ *     exclusive   out[i] = z + in[0] + in[1] + ... + in[i-1];  out[0] = z, or the identity
+ *     total              = z + in[0] + in[1] + ... + in[n-1]
+ *
+ * and backward the same with in[n-1], in[n-2], ... in place of in[0], in[1], ...; element by
+ * element exclusive is the inclusive result shifted by one, and total the last inclusive result, to
+ * the bit.
+ *
+ *   in        int, float or double; never written, except where it is out
+ *   out       of in's type and length; the very same elements as in (in place), or no overlap
+ *   options   NULL: inclusive, forward, no initial value, no total
+ *     initial, initial_buffer   at most one of them; the host value is read before the call returns
+ *     total                     of in's type; stays on the device, so it can be used in a captured
+ *                               graph. May be the same element as initial_buffer (a carry from
+ *                               chunk to chunk); otherwise overlaps nothing
+ *     host_total                written before the call returns: waits, and reports as
+ *                               vscan_ctx_synchronize does
+ * n = 0: nothing is written but the total: z, or the identity (+0.0 for float plus).
+ * Asynchronous but for host_total; can be captured without it. One pass over the data, no
+ * allocation once the workspace is large enough (vscan_ctx_reserve). A vector scanned in chunks of
+ * multiples of 16384 elements, each chunk's total being the next one's initial value, gives the
+ * bits of one call. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits
+ * or long), STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
+ * TOTALS_LENGTH (from earlier work, with host_total). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                  vscan_buffer *out, const vscan_scan_options *options);
+
+typedef struct vscan_segmented_options {
+    int64_t size;                       /* sizeof(vscan_segmented_options) */
+    int32_t kind;                       /* a vscan_kind */
+    int32_t direction;                  /* a vscan_direction */
+    const void *initial;                /* one element on the host, or NULL */
+    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
+    vscan_buffer *totals;               /* a buffer for one total a segment, or NULL */
+    vscan_buffer *count;                /* a one-element long buffer, or NULL */
+    int64_t *host_count;                /* the number of segments, on the host, or NULL */
+} vscan_segmented_options;
+
+/*
+ * Segmented scan (Blelloch 1990, ch. 3; Schwartz 1980): a scan of every segment by itself. Element
+ * i starts a segment where flags[i] is set, and element 0 always does; a segment ends before the
+ * next start. Forward each segment is scanned from its first element, backward from its last. With
+ * z the initial value where there is one, a segment of elements s .. e is scanned as vscan_scan
+ * would scan it (forward: from s to e; backward: from e to s): its first result is z + in[s] when
+ * inclusive, z or the identity when exclusive. Float and double plus follow the same fixed order
+ * over the whole vector, as if all that lies before the segment were absent, with z + in[s] as the
+ * segment's first element.
+ *
+ *   in        int, float or double
+ *   flags     int, byte or bit, of in's length; overlaps nothing that is written
+ *   out       of in's type and length; the very same elements as in (in place), or no overlap
+ *   options   NULL: inclusive, forward, nothing else
+ *     initial, initial_buffer   as in vscan_scan; z starts every segment
+ *     totals                    of in's type; totals[k] receives the total of segment k, counted
+ * from element 0 in both directions: the last inclusive result of the segment. Elements past the
+ * number of segments are left alone. Where there are more segments than elements, those that fit
+ * are written and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that waits. Overlaps
+ * nothing count, host_count         receive the number of segments (0 when n = 0); host_count
+ * waits, and reports as vscan_ctx_synchronize does. count overlaps nothing Asynchrony, capture,
+ * passes and allocation as vscan_scan. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
+ * STRUCT_SIZE, VALUE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                            const vscan_buffer *flags, vscan_buffer *out,
+                                            const vscan_segmented_options *options);
+
+/* ---- Reduce ---------------------------------------------------------------------------------- */
+
+typedef struct vscan_reduce_options {
+    int64_t size;                       /* sizeof(vscan_reduce_options) */
+    int32_t direction;                  /* a vscan_direction; matters for the bits of float plus */
+    int32_t unused;                     /* 0 */
+    const void *initial;                /* one element on the host, or NULL */
+    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
+    void *host_total;                   /* one element on the host for the total, or NULL */
+} vscan_reduce_options;
+
+/*
+ * Reduction: total = z + in[0] + in[1] + ... + in[n-1], the very bits that vscan_scan gives as
+ * total. in        int, float or double; never written total     a one-element buffer of in's type;
+ * may be the same element as initial_buffer, otherwise overlaps nothing; may be NULL when options
+ * has host_total options   NULL: forward, no initial value; members as in vscan_scan n = 0: the
+ * total is z, or the identity. Asynchrony, capture and allocation as vscan_scan; reads the data
+ * once. Statuses: NULL (in, or no place for the total), CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
+ * STRUCT_SIZE, VALUE (two initial values, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
+ * TOTALS_LENGTH (from earlier work, with host_total). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                    vscan_buffer *total, const vscan_reduce_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a backend is: one table of functions. The public functions have checked every argument
+ * before they call a slot; a slot is called with the context locked, gets addresses in the
+ * backend's memory, and returns a status whose sentence it has left with vscan__fail.
+ */
+#ifndef VSCAN_BACKEND_H
+#define VSCAN_BACKEND_H
+
+#include "pairs.h"
+#include "vscan.h"
+
+/* One element of any type. */
+union vscan__value {
+    int32_t as_int;
+    float as_float;
+    double as_double;
+    int64_t as_long;
+    uint8_t as_byte;
+    uint64_t bits;
+};
+
+/* One scan, segmented scan or reduction. Addresses are in the backend's memory. */
+struct vscan__scan {
+    int64_t n;           /* elements; 0 is legal */
+    const void *in;      /* n elements */
+    void *out;           /* n elements, the same address as in or no overlap; reduce: NULL */
+    int32_t exclusive;   /* 0 or 1 */
+    int32_t backward;    /* 0 or 1 */
+    int32_t has_initial; /* 0: none; 1: initial; 2: the element at initial_at */
+    int32_t flag_type;   /* segmented: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT; else 0 */
+    union vscan__value initial;
+    const void *initial_at; /* one element; may be the very address total */
+    void *total;            /* scan, reduce: one element, or NULL */
+    const void *flags;      /* segmented: n flags */
+    void *totals;           /* segmented: room for totals_length elements, or NULL */
+    int64_t totals_length;
+    int64_t *count; /* segmented: one int64_t for the number of segments, or NULL */
+};
+
+typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan);
+
+struct vscan__backend {
+    const char *name; /* as VSCAN_BACKEND in the environment spells it */
+
+    /* devices; no context yet */
+    vscan_status (*device_count)(int32_t *count); /* NO_BACKEND, NO_DRIVER: with *count = 0 */
+    vscan_status (*device_name)(int32_t device, char *name, int64_t capacity);
+    vscan_status (*device_memory)(int32_t device, int64_t *total, int64_t *free); /* none NULL */
+
+    /* the backend's part of a context: ctx->device, ctx->threads are set, ctx->state is the result
+     */
+    vscan_status (*open)(vscan_ctx *ctx, void *stream);
+    void (*close)(vscan_ctx *ctx); /* waits first */
+    vscan_status (*reserve)(vscan_ctx *ctx, int64_t n);
+
+    /* the stream */
+    vscan_status (*synchronize)(vscan_ctx *ctx); /* waits, then takes and reports the late error */
+    vscan_status (*set_stream)(vscan_ctx *ctx, void *stream); /* NULL: the context's own */
+    vscan_status (*get_stream)(vscan_ctx *ctx, void **stream);
+    vscan_status (*may_wait)(vscan_ctx *ctx); /* CAPTURE where waiting is impossible now */
+
+    /* memory; bytes > 0 */
+    vscan_status (*allocate)(vscan_ctx *ctx, int64_t bytes, void **pointer);
+    void (*release)(vscan_ctx *ctx, void *pointer); /* waits for work that uses it */
+    vscan_status (*check_pointer)(vscan_ctx *ctx, const void *pointer, int64_t bytes); /* POINTER */
+    vscan_status (*upload)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+    vscan_status (*download)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes); /* waits */
+    vscan_status (*copy)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+
+    /* elements first .. first + n - 1 of a vector of this type at pointer become value; n > 0.
+       Bits: value.as_byte is 0 or 1, and no other bit changes. */
+    vscan_status (*fill)(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
+                         union vscan__value value);
+    /* to[i] = from[i] for n bits, n > 0, both beginning at bit 0 of a word; no other bit changes */
+    vscan_status (*copy_bits)(vscan_ctx *ctx, void *to, const void *from, int64_t n);
+
+    /* one row a pair */
+    vscan__scan_fn *scan[vscan__pair_count];
+    vscan__scan_fn *scan_segmented[vscan__pair_count];
+    vscan__scan_fn *reduce[vscan__pair_count];
+};
+
+extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */
+extern const struct vscan__backend vscan__cuda; /* lib/cuda_backend.c, or lib/cuda_absent.c */
+
+#endif
