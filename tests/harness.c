@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The test programs' common part: arguments, environment, the shared context. */
+#include "harness.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SKIPPED = 77 }; /* the exit code that ctest and automake read as "skipped" */
+
+vscan_backend harness_backend = VSCAN_BACKEND_CPU;
+
+static vscan_ctx *shared_ctx;
+static uint64_t seed = 20260729;
+static enum { SIZES_NORMAL, SIZES_SMALL, SIZES_LONG } sizes;
+
+const char *harness_backend_name(void) {
+    return harness_backend == VSCAN_BACKEND_CUDA ? "cuda" : "cpu";
+}
+
+uint64_t harness_seed(void) {
+    return seed;
+}
+bool harness_small(void) {
+    return sizes == SIZES_SMALL;
+}
+bool harness_long(void) {
+    return sizes == SIZES_LONG;
+}
+
+void harness_ok(const vscan_ctx *ctx, vscan_status status, const char *call, const char *file,
+                int line) {
+    if (status == VSCAN_OK) return;
+    print_error("%s: %s: %s\n", call, vscan_status_name(status), vscan_ctx_last_error(ctx));
+    _fail(file, line);
+}
+
+void harness_status(vscan_status expected, vscan_status got, const char *call, const char *file,
+                    int line) {
+    if (expected == got) return;
+    print_error("%s: expected %s, got %s\n", call, vscan_status_name(expected),
+                vscan_status_name(got));
+    _fail(file, line);
+}
+
+vscan_ctx *harness_new_ctx(int32_t threads) {
+    const vscan_ctx_options options = {
+        .size = sizeof options, .backend = (int32_t)harness_backend, .threads = threads};
+    vscan_ctx *ctx = NULL;
+    ok(NULL, vscan_ctx_create(&options, &ctx));
+    return ctx;
+}
+
+vscan_ctx *harness_ctx(void) {
+    if (shared_ctx == NULL) shared_ctx = harness_new_ctx(0);
+    return shared_ctx;
+}
+
+static int destroy_shared(void **state) {
+    (void)state;
+    vscan_status status = vscan_ctx_destroy(shared_ctx);
+    shared_ctx = NULL;
+    return status == VSCAN_OK ? 0 : -1;
+}
+
+static bool read_arguments(int argc, char **argv) {
+    if (argc > 2) return false;
+    if (argc == 2 && strcmp(argv[1], "cpu") != 0 && strcmp(argv[1], "cuda") != 0) return false;
+    if (argc == 2 && strcmp(argv[1], "cuda") == 0) harness_backend = VSCAN_BACKEND_CUDA;
+    return true;
+}
+
+static bool read_environment(void) {
+    const char *text = getenv("VSCAN_TEST_SEED");
+    if (text != NULL && *text != '\0') {
+        char *end;
+        seed = strtoull(text, &end, 0);
+        if (*end != '\0') return false;
+    }
+    text = getenv("VSCAN_TEST_SIZES");
+    if (text != NULL && *text != '\0') {
+        if (strcmp(text, "small") == 0)
+            sizes = SIZES_SMALL;
+        else if (strcmp(text, "long") == 0)
+            sizes = SIZES_LONG;
+        else if (strcmp(text, "normal") != 0)
+            return false;
+    }
+    text = getenv("VSCAN_TEST_FILTER");
+    if (text != NULL && *text != '\0') cmocka_set_test_filter(text);
+    return true;
+}
+
+int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t count) {
+    if (!read_arguments(argc, argv)) {
+        fprintf(stderr, "usage: %s [cpu|cuda]\n", argv[0]);
+        return 2;
+    }
+    if (!read_environment()) {
+        fprintf(stderr, "%s: VSCAN_TEST_SEED is a number, VSCAN_TEST_SIZES small, normal or long\n",
+                argv[0]);
+        return 2;
+    }
+
+    int32_t devices = 0;
+    const vscan_status status = vscan_device_count(harness_backend, &devices);
+    if (harness_backend == VSCAN_BACKEND_CUDA && (status != VSCAN_OK || devices == 0)) {
+        fprintf(stderr, "skipped: no CUDA device\n");
+        return SKIPPED;
+    }
+
+    const char *program = strrchr(argv[0], '/');
+    program = program == NULL ? argv[0] : program + 1;
+    if (strncmp(program, "test_", 5) == 0) program += 5;
+    char name[64];
+    snprintf(name, sizeof name, "%s.%s", program, harness_backend_name());
+
+    printf("%s: VSCAN_TEST_SEED=%" PRIu64 "\n", name, seed);
+    fflush(stdout);
+    return _cmocka_run_group_tests(name, tests, count, NULL, destroy_shared);
+}
