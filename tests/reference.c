@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The serial truth; see reference.h. */
+#include "reference.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+
+/* ---- Operators, from the comment of enum vscan_op ---------------------------------------------
+ */
+
+static int plus_int(int a, int b) {
+    return (int)((unsigned)a + (unsigned)b);
+}
+static int max_int(int a, int b) {
+    return a > b ? a : b;
+}
+static int min_int(int a, int b) {
+    return a < b ? a : b;
+}
+static int and_int(int a, int b) {
+    return a & b;
+}
+static int or_int(int a, int b) {
+    return a | b;
+}
+
+/* A NaN wins; of equal numbers, which are two zeros if they differ at all, the sign decides. */
+#define FLOATING(type)                                                                             \
+    static type max_##type(type a, type b) {                                                       \
+        if (isnan(a)) return a;                                                                    \
+        if (isnan(b)) return b;                                                                    \
+        if (a == b) return signbit(a) ? b : a;                                                     \
+        return a > b ? a : b;                                                                      \
+    }                                                                                              \
+    static type min_##type(type a, type b) {                                                       \
+        if (isnan(a)) return a;                                                                    \
+        if (isnan(b)) return b;                                                                    \
+        if (a == b) return signbit(a) ? a : b;                                                     \
+        return a < b ? a : b;                                                                      \
+    }                                                                                              \
+    static type and_##type(type a, type b) {                                                       \
+        return a != 0 && b != 0 ? (type)1 : (type)0;                                               \
+    }                                                                                              \
+    static type or_##type(type a, type b) {                                                        \
+        return a != 0 || b != 0 ? (type)1 : (type)0;                                               \
+    }
+FLOATING(float)
+FLOATING(double)
+
+void reference_identity(vscan_op op, vscan_type type, void *element) {
+    static const int32_t of_int[] = {0, 0, INT32_MIN, INT32_MAX, -1, 0};
+    static const float of_float[] = {0, 0, -INFINITY, INFINITY, 1, 0};
+    static const double of_double[] = {0, 0, -INFINITY, INFINITY, 1, 0};
+    if (type == VSCAN_INT) memcpy(element, &of_int[op], sizeof(int32_t));
+    if (type == VSCAN_FLOAT) memcpy(element, &of_float[op], sizeof(float));
+    if (type == VSCAN_DOUBLE) memcpy(element, &of_double[op], sizeof(double));
+}
+
+/* ---- Positions and segments --------------------------------------------------------------------
+ */
+
+/* The element that is met as number `step` in the direction of the scan. */
+static int64_t element_at(const struct reference *r, int64_t step) {
+    return r->backward ? r->n - 1 - step : step;
+}
+
+/* Is this element the first one of its segment in the direction of the scan? */
+static bool is_first(const struct reference *r, int64_t element) {
+    if (!r->backward) return element == 0 || (r->flags != NULL && r->flags[element] != 0);
+    return element == r->n - 1 || (r->flags != NULL && r->flags[element + 1] != 0);
+}
+
+static bool is_last(const struct reference *r, int64_t element) {
+    if (r->backward) return element == 0 || (r->flags != NULL && r->flags[element] != 0);
+    return element == r->n - 1 || (r->flags != NULL && r->flags[element + 1] != 0);
+}
+
+static int64_t count_segments(const struct reference *r) {
+    int64_t count = r->n > 0 ? 1 : 0;
+    if (r->flags != NULL)
+        for (int64_t i = 1; i < r->n; i++) count += r->flags[i] != 0;
+    return count;
+}
+
+/* ---- Exactly associative pairs: a loop ---------------------------------------------------------
+ */
+
+/*
+ * The first result of a segment is z + x, or identity + x (which is x, except that the logical
+ * operators make 1 or 0 of it).
+ */
+#define EXACT(name, type)                                                                          \
+    static void scan_##name##_##type(const struct reference *r) {                                  \
+        const type *in = r->in;                                                                    \
+        type *out = r->out, *totals = r->totals;                                                   \
+        type start, sum;                                                                           \
+        reference_identity(r->op, r->type, &start);                                                \
+        if (r->initial != NULL) memcpy(&start, r->initial, sizeof start);                          \
+        sum = start;                                                                               \
+        int64_t segment = r->backward ? r->count - 1 : 0;                                          \
+        for (int64_t step = 0; step < r->n; step++) {                                              \
+            const int64_t i = element_at(r, step);                                                 \
+            if (is_first(r, i)) sum = start;                                                       \
+            const type before = sum;                                                               \
+            sum = name##_##type(sum, in[i]);                                                       \
+            if (out != NULL) out[i] = r->exclusive ? before : sum;                                 \
+            if (is_last(r, i)) {                                                                   \
+                if (totals != NULL) totals[segment] = sum;                                         \
+                segment += r->backward ? -1 : 1;                                                   \
+            }                                                                                      \
+        }                                                                                          \
+        if (r->total != NULL) memcpy(r->total, &sum, sizeof sum);                                  \
+    }
+EXACT(plus, int)
+EXACT(max, int)
+EXACT(min, int)
+EXACT(and, int)
+EXACT(or, int)
+EXACT(max, float)
+EXACT(min, float)
+EXACT(and, float)
+EXACT(or, float)
+EXACT(max, double)
+EXACT(min, double)
+EXACT(and, double)
+EXACT(or, double)
+
+/* ---- Float and double plus: lib/order.h --------------------------------------------------------
+ */
+
+static void *allocate(size_t bytes) {
+    void *memory = malloc(bytes);
+    if (memory == NULL) abort();
+    return memory;
+}
+
+enum { LOG2_GROUP = 5 };
+_Static_assert(1 << LOG2_GROUP == VSCAN__GROUP, "the group's logarithm");
+
+#define T float
+#define NAME(name) name##_float
+#define TILE VSCAN__TILE_FLOAT
+#define LOG2_TILE 14
+#include "reference_plus.h"
+#undef T
+#undef NAME
+#undef TILE
+#undef LOG2_TILE
+
+#define T double
+#define NAME(name) name##_double
+#define TILE VSCAN__TILE_DOUBLE
+#define LOG2_TILE 13
+#include "reference_plus.h"
+#undef T
+#undef NAME
+#undef TILE
+#undef LOG2_TILE
+
+/* ---- What the tests call -----------------------------------------------------------------------
+ */
+
+void reference_scan(struct reference *r) {
+    static void (*const scans[][4])(const struct reference *) = {
+        [VSCAN_PLUS] = {[VSCAN_INT] = scan_plus_int,
+                        [VSCAN_FLOAT] = scan_plus_float,
+                        [VSCAN_DOUBLE] = scan_plus_double},
+        [VSCAN_MAX] = {[VSCAN_INT] = scan_max_int,
+                       [VSCAN_FLOAT] = scan_max_float,
+                       [VSCAN_DOUBLE] = scan_max_double},
+        [VSCAN_MIN] = {[VSCAN_INT] = scan_min_int,
+                       [VSCAN_FLOAT] = scan_min_float,
+                       [VSCAN_DOUBLE] = scan_min_double},
+        [VSCAN_AND] = {[VSCAN_INT] = scan_and_int,
+                       [VSCAN_FLOAT] = scan_and_float,
+                       [VSCAN_DOUBLE] = scan_and_double},
+        [VSCAN_OR] = {[VSCAN_INT] = scan_or_int,
+                      [VSCAN_FLOAT] = scan_or_float,
+                      [VSCAN_DOUBLE] = scan_or_double},
+    };
+    r->count = count_segments(r);
+    scans[r->op][r->type](r);
+}
+
+void reference_tree(vscan_type type, int64_t n, const void *v, void *result) {
+    if (type == VSCAN_FLOAT) tree_float(n, v, result);
+    if (type == VSCAN_DOUBLE) tree_double(n, v, result);
+}
+
+int64_t reference_tile(vscan_type type) {
+    return type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+}
+
+size_t reference_bytes(vscan_type type, int64_t n) {
+    static const size_t size[] = {[VSCAN_INT] = 4,  [VSCAN_FLOAT] = 4, [VSCAN_DOUBLE] = 8,
+                                  [VSCAN_BYTE] = 1, [VSCAN_BIT] = 0,   [VSCAN_LONG] = 8};
+    return type == VSCAN_BIT ? ((size_t)n + 31) / 32 * 4 : (size_t)n * size[type];
+}
+
+static bool same(vscan_type type, int64_t i, const void *expected, const void *got) {
+    const size_t size = reference_bytes(type, 1), at = (size_t)i * size;
+    if (memcmp((const char *)expected + at, (const char *)got + at, size) == 0) return true;
+    if (type == VSCAN_FLOAT)
+        return isnan(((const float *)expected)[i]) && isnan(((const float *)got)[i]);
+    if (type == VSCAN_DOUBLE)
+        return isnan(((const double *)expected)[i]) && isnan(((const double *)got)[i]);
+    return false;
+}
+
+int64_t reference_difference(vscan_type type, int64_t n, const void *expected, const void *got) {
+    if (n <= 0 || memcmp(expected, got, reference_bytes(type, n)) == 0) return -1;
+    for (int64_t i = 0; i < n; i++)
+        if (!same(type, i, expected, got)) return i;
+    return -1;
+}
+
+const char *reference_text(vscan_type type, const void *v, int64_t i, char text[REFERENCE_TEXT]) {
+    uint32_t word = 0;
+    uint64_t bits = 0;
+    const char *at = (const char *)v + (size_t)i * reference_bytes(type, 1);
+    memcpy(&word, at, type == VSCAN_BYTE ? 1 : 4);
+    if (type == VSCAN_DOUBLE || type == VSCAN_LONG) memcpy(&bits, at, 8);
+    double number = word;
+    if (type == VSCAN_INT) number = (int32_t)word;
+    if (type == VSCAN_FLOAT) number = ((const float *)v)[i];
+    if (type == VSCAN_DOUBLE) number = ((const double *)v)[i];
+    if (type == VSCAN_LONG)
+        snprintf(text, REFERENCE_TEXT, "%" PRId64, (int64_t)bits);
+    else if (type == VSCAN_DOUBLE)
+        snprintf(text, REFERENCE_TEXT, "%.17g (0x%016" PRIx64 ")", number, bits);
+    else
+        snprintf(text, REFERENCE_TEXT, "%.10g (0x%08" PRIx32 ")", number, word);
+    return text;
+}
+
+const char *reference_op_name(vscan_op op) {
+    static const char *const names[] = {"?", "plus", "max", "min", "and", "or"};
+    return names[op];
+}
+
+const char *reference_type_name(vscan_type type) {
+    static const char *const names[] = {"?", "int", "float", "double", "byte", "bit", "long"};
+    return names[type];
+}
