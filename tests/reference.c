@@ -10,8 +10,7 @@
 
 #include "order.h"
 
-/* ---- Operators, from the comment of enum vscan_op ---------------------------------------------
- */
+/* ---- Operators, from the comment of enum vscan_op -------------------------------------------- */
 
 static int plus_int(int a, int b) {
     return (int)((unsigned)a + (unsigned)b);
@@ -61,8 +60,7 @@ void reference_identity(vscan_op op, vscan_type type, void *element) {
     if (type == VSCAN_DOUBLE) memcpy(element, &of_double[op], sizeof(double));
 }
 
-/* ---- Positions and segments --------------------------------------------------------------------
- */
+/* ---- Positions and segments ------------------------------------------------------------------ */
 
 /* The element that is met as number `step` in the direction of the scan. */
 static int64_t element_at(const struct reference *r, int64_t step) {
@@ -87,27 +85,27 @@ static int64_t count_segments(const struct reference *r) {
     return count;
 }
 
-/* ---- Exactly associative pairs: a loop ---------------------------------------------------------
- */
+/* ---- Exactly associative pairs: a loop ------------------------------------------------------- */
 
 /*
  * The first result of a segment is z + x, or identity + x (which is x, except that the logical
  * operators make 1 or 0 of it).
  */
-#define EXACT(name, type)                                                                          \
-    static void scan_##name##_##type(const struct reference *r) {                                  \
-        const type *in = r->in;                                                                    \
-        type *out = r->out, *totals = r->totals;                                                   \
-        type start, sum;                                                                           \
-        reference_identity(r->op, r->type, &start);                                                \
-        if (r->initial != NULL) memcpy(&start, r->initial, sizeof start);                          \
-        sum = start;                                                                               \
+#define EXACT(name, T)                                                                             \
+    static void scan_##name##_##T(const struct reference *r) {                                     \
+        const T *in = r->in;                                                                       \
+        T *out = r->out, *totals = r->totals;                                                      \
+        uint64_t identity;                                                                         \
+        reference_identity(r->op, r->type, &identity);                                             \
+        T start;                                                                                   \
+        memcpy(&start, r->initial != NULL ? r->initial : &identity, sizeof start);                 \
+        T sum = start;                                                                             \
         int64_t segment = r->backward ? r->count - 1 : 0;                                          \
         for (int64_t step = 0; step < r->n; step++) {                                              \
             const int64_t i = element_at(r, step);                                                 \
             if (is_first(r, i)) sum = start;                                                       \
-            const type before = sum;                                                               \
-            sum = name##_##type(sum, in[i]);                                                       \
+            const T before = sum;                                                                  \
+            sum = name##_##T(sum, in[i]);                                                          \
             if (out != NULL) out[i] = r->exclusive ? before : sum;                                 \
             if (is_last(r, i)) {                                                                   \
                 if (totals != NULL) totals[segment] = sum;                                         \
@@ -130,8 +128,7 @@ EXACT(min, double)
 EXACT(and, double)
 EXACT(or, double)
 
-/* ---- Float and double plus: lib/order.h --------------------------------------------------------
- */
+/* ---- Float and double plus: lib/order.h ------------------------------------------------------ */
 
 static void *allocate(size_t bytes) {
     void *memory = malloc(bytes);
@@ -162,8 +159,7 @@ _Static_assert(1 << LOG2_GROUP == VSCAN__GROUP, "the group's logarithm");
 #undef TILE
 #undef LOG2_TILE
 
-/* ---- What the tests call -----------------------------------------------------------------------
- */
+/* ---- What the tests call --------------------------------------------------------------------- */
 
 void reference_scan(struct reference *r) {
     static void (*const scans[][4])(const struct reference *) = {
