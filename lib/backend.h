@@ -62,7 +62,7 @@ struct vscan__backend {
 
     /* memory; bytes > 0 */
     vscan_status (*allocate)(vscan_ctx *ctx, int64_t bytes, void **pointer);
-    void (*release)(vscan_ctx *ctx, void *pointer); /* waits for work that uses it */
+    void (*release)(vscan_ctx *ctx, void *pointer); /* waits for its work; NULL: only waits */
     vscan_status (*check_pointer)(vscan_ctx *ctx, const void *pointer, int64_t bytes); /* POINTER */
     vscan_status (*upload)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
     vscan_status (*download)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes); /* waits */

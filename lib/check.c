@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Argument checks that say which argument was refused and why. */
+#include "check.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+int64_t vscan__element_size(vscan_type type) {
+    switch (type) {
+    case VSCAN_INT:
+    case VSCAN_FLOAT:
+        return 4;
+    case VSCAN_DOUBLE:
+    case VSCAN_LONG:
+        return 8;
+    case VSCAN_BYTE:
+        return 1;
+    case VSCAN_BIT:
+        break;
+    }
+    return 0;
+}
+
+int64_t vscan__bytes(vscan_type type, int64_t n) {
+    if (type == VSCAN_BIT) return (n / 32 + (n % 32 != 0)) * 4;
+    return n * vscan__element_size(type);
+}
+
+static const char *type_name(vscan_type type) {
+    static const char *const names[] = {
+        [VSCAN_INT] = "int",   [VSCAN_FLOAT] = "float", [VSCAN_DOUBLE] = "double",
+        [VSCAN_BYTE] = "byte", [VSCAN_BIT] = "bit",     [VSCAN_LONG] = "long"};
+    return names[type];
+}
+
+/* ---- Handles --------------------------------------------------------------------------------- */
+
+/* What a pointer that was refused as a handle is, as far as the pools can tell. */
+static const char *what_it_is(const void *handle) {
+    if (vscan__is_ctx(handle)) return "a context";
+    if (vscan__is_buffer(handle)) return "a buffer";
+    if (vscan__pool_has(&vscan__ctx_pool, sizeof(vscan_ctx), handle)) return "a destroyed context";
+    if (vscan__pool_has(&vscan__buffer_pool, sizeof(vscan_buffer), handle))
+        return "a destroyed buffer";
+    return "no handle of this library";
+}
+
+vscan_status vscan__refuse_ctx(const void *ctx) {
+    if (ctx == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "ctx is NULL");
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_HANDLE, "ctx is not a live context but %s",
+                       what_it_is(ctx));
+}
+
+vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer) {
+    if (buffer == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", name);
+    if (!vscan__is_buffer(buffer))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live buffer but %s", name,
+                           what_it_is(buffer));
+    if (!vscan__is_ctx(buffer->ctx))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE,
+                           "the context of %s was destroyed; %s can only be destroyed too", name,
+                           name);
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_CONTEXT, "%s belongs to another context", name);
+}
+
+/* ---- Types and lengths ----------------------------------------------------------------------- */
+
+static vscan_status check_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                               vscan_type type) {
+    if (buffer->type == type) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be %s", name,
+                       type_name(buffer->type), type_name(type));
+}
+
+vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                  vscan_type type) {
+    TRY(vscan__check_buffer(ctx, name, buffer));
+    TRY(check_type(ctx, name, buffer, type));
+    if (buffer->n == 1) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, must have 1", name,
+                       buffer->n);
+}
+
+vscan_status vscan__check_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                               const char *like_name, const vscan_buffer *like) {
+    TRY(check_type(ctx, name, buffer, like->type));
+    if (buffer->n == like->n) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, %s has %" PRId64,
+                       name, buffer->n, like_name, like->n);
+}
+
+vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes) {
+    if ((unsigned)type < VSCAN_INT || (unsigned)type > VSCAN_LONG)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "type is %d, no vscan_type", (int)type);
+    if (n < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "n is %" PRId64 ", negative", n);
+    int64_t size = vscan__element_size(type); /* for bits, the words always fit */
+    if (size > 0 && n > PTRDIFF_MAX / size)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
+                           "n is %" PRId64 ": that many elements of type %s do not fit in the "
+                           "address range",
+                           n, type_name(type));
+    *bytes = vscan__bytes(type, n);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__check_range(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset,
+                                int64_t n) {
+    if (offset < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_RANGE, "offset is %" PRId64, offset);
+    if (n < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_RANGE, "n is %" PRId64, n);
+    if (offset > buffer->n || n > buffer->n - offset)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_RANGE,
+                           "offset %" PRId64 " and n %" PRId64 " reach beyond the buffer's %" PRId64
+                           " elements",
+                           offset, n, buffer->n);
+    if (buffer->type == VSCAN_BIT && offset % 32 != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ALIGNMENT,
+                           "offset is %" PRId64 ", must be a multiple of 32 for bits", offset);
+    return VSCAN_OK;
+}
+
+/* ---- Overlap --------------------------------------------------------------------------------- */
+
+static bool overlap(const vscan_buffer *a, const vscan_buffer *b) {
+    if (a == NULL || b == NULL || a->n == 0 || b->n == 0) return false;
+    uintptr_t first_a = (uintptr_t)a->pointer, first_b = (uintptr_t)b->pointer;
+    uintptr_t bytes_a = (uintptr_t)vscan__bytes(a->type, a->n);
+    uintptr_t bytes_b = (uintptr_t)vscan__bytes(b->type, b->n);
+    return first_a < first_b + bytes_b && first_b < first_a + bytes_a;
+}
+
+vscan_status vscan__check_apart(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const char *other_name, const vscan_buffer *other) {
+    if (!overlap(buffer, other)) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERLAP, "%s overlaps %s", name, other_name);
+}
+
+vscan_status vscan__check_same_or_apart(vscan_ctx *ctx, const char *name,
+                                        const vscan_buffer *buffer, const char *other_name,
+                                        const vscan_buffer *other) {
+    if (buffer->pointer == other->pointer && buffer->type == other->type && buffer->n == other->n)
+        return VSCAN_OK;
+    if (!overlap(buffer, other)) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERLAP,
+                       "%s overlaps %s without being the very same elements", name, other_name);
+}
+
+/* ---- Enums and options ----------------------------------------------------------------------- */
+
+vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last) {
+    if (value >= 0 && value <= last) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", must be 0 to %" PRId32, name,
+                       value, last);
+}
+
+vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
+                               enum vscan__pair *pair) {
+    /* 1 + the row, so that 0 is a pair that is missing */
+    static const uint8_t rows[VSCAN_LONG + 1][VSCAN_OR + 1] = {
+#define X(pair, op, type, OP, TYPE) [VSCAN_##TYPE][VSCAN_##OP] = 1 + vscan__pair_##pair,
+        VSCAN__PAIRS(X)
+#undef X
+    };
+    if ((unsigned)op < VSCAN_PLUS || (unsigned)op > VSCAN_OR)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, no vscan_op", (int)op);
+    if (rows[type][op] == 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
+                           "in is a buffer of type %s, which no operator works on",
+                           type_name(type));
+    *pair = (enum vscan__pair)(rows[type][op] - 1);
+    return VSCAN_OK;
+}
+
+/* More than any options struct will ever have. A size that was never set may be any number, and
+   nothing is known to be readable that far. */
+enum { OPTIONS_LIMIT = 4096 };
+
+vscan_status vscan__check_options(vscan_ctx *ctx, const void *options, int64_t introduced,
+                                  int64_t known, void *copy) {
+    int64_t size;
+    memcpy(&size, options, sizeof size);
+    if (size < introduced || size > OPTIONS_LIMIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
+                           "options->size is %" PRId64 ", must be the size of the struct, %" PRId64,
+                           size, known);
+    for (int64_t i = known; i < size; i++)
+        if (((const unsigned char *)options)[i] != 0)
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
+                               "options->size is %" PRId64 ", byte %" PRId64
+                               " is set, and this libvscan knows only the first %" PRId64,
+                               size, i, known);
+    memcpy(copy, options, (size_t)(size < known ? size : known));
+    return VSCAN_OK;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+union vscan__value vscan__load(vscan_type type, const void *host) {
+    union vscan__value value = {.bits = 0};
+    if (type == VSCAN_BIT)
+        value.as_byte = *(const uint8_t *)host != 0;
+    else
+        memcpy(&value, host, (size_t)vscan__element_size(type));
+    return value;
+}
+
+vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
+                                  const vscan_buffer *initial_buffer, vscan_type type,
+                                  const vscan_buffer *out, struct vscan__scan *scan) {
+    if (initial != NULL && initial_buffer != NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->initial and options->initial_buffer are both set");
+    if (initial != NULL) {
+        scan->has_initial = 1;
+        scan->initial = vscan__load(type, initial);
+    }
+    if (initial_buffer != NULL) {
+        TRY(vscan__check_element(ctx, "options->initial_buffer", initial_buffer, type));
+        TRY(vscan__check_apart(ctx, "options->initial_buffer", initial_buffer, "out", out));
+        scan->has_initial = 2;
+        scan->initial_at = initial_buffer->pointer;
+    }
+    return VSCAN_OK;
+}
+
+vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes) {
+    TRY(ctx->backend->download(ctx, host, from, bytes));
+    return ctx->backend->synchronize(ctx);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entering a public function, leaving it, and the argument checks between. Every check returns
+ * VSCAN_OK, or the status of the refusal after recording which argument it was and why. name is the
+ * argument's name in vscan.h.
+ */
+#ifndef VSCAN_CHECK_H
+#define VSCAN_CHECK_H
+
+#include "error.h"
+#include "handle.h"
+#include "internal.h"
+
+/* ---- Entering and leaving -------------------------------------------------------------------- */
+
+/* Refuses what is no live context. The sentence goes to the thread. */
+vscan_status vscan__refuse_ctx(const void *ctx);
+
+/* Refuses what is no live buffer handle, or one whose context is gone; ctx: whose call it is, or
+   NULL where only the buffer could tell. */
+vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer);
+
+/* Begins a public function on a context: checks the handle, locks the context. */
+static inline vscan_status vscan__enter(vscan_ctx *ctx, const char *function) {
+    vscan__set_running(function);
+    if (!vscan__is_ctx(ctx)) return vscan__refuse_ctx(ctx);
+    pthread_mutex_lock(&ctx->mutex);
+    return VSCAN_OK;
+}
+
+/* Begins a public function on a buffer: checks the handle, locks its context. */
+static inline vscan_status vscan__enter_buffer(const vscan_buffer *buffer, const char *name,
+                                               const char *function) {
+    vscan__set_running(function);
+    if (!vscan__is_buffer(buffer) || !vscan__is_ctx(buffer->ctx))
+        return vscan__refuse_buffer(NULL, name, buffer);
+    pthread_mutex_lock(&buffer->ctx->mutex);
+    return VSCAN_OK;
+}
+
+/* Ends either, and passes the status on. */
+static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
+    pthread_mutex_unlock(&ctx->mutex);
+    return status;
+}
+
+/* ---- Checks; the context is locked ----------------------------------------------------------- */
+
+/* A live buffer of this context. */
+static inline vscan_status vscan__check_buffer(vscan_ctx *ctx, const char *name,
+                                               const vscan_buffer *buffer) {
+    if (vscan__is_buffer(buffer) && buffer->ctx == ctx) return VSCAN_OK;
+    return vscan__refuse_buffer(ctx, name, buffer);
+}
+
+/* A buffer of one element of that type. */
+vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                  vscan_type type);
+
+/* Of the type and length of another, a checked one. */
+vscan_status vscan__check_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                               const char *like_name, const vscan_buffer *like);
+
+/* No byte in common; NULL and empty buffers have none. */
+vscan_status vscan__check_apart(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const char *other_name, const vscan_buffer *other);
+
+/* No byte in common, or the very same elements. */
+vscan_status vscan__check_same_or_apart(vscan_ctx *ctx, const char *name,
+                                        const vscan_buffer *buffer, const char *other_name,
+                                        const vscan_buffer *other);
+
+/* Elements offset .. offset + n - 1 lie in the buffer, and begin at a word if they are bits. */
+vscan_status vscan__check_range(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset,
+                                int64_t n);
+
+/* n elements of that type: a type, not negative, *bytes fit in memory's address range. */
+vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes);
+
+/* value is 0 .. last. */
+vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last);
+
+/* The row of an operator and the type of the buffer "in". */
+vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
+                               enum vscan__pair *pair);
+
+/*
+ * Copies the members of an options struct that the caller's size covers to *copy, a zero struct of
+ * known bytes; introduced: what the struct had at first. ctx may be NULL.
+ */
+vscan_status vscan__check_options(vscan_ctx *ctx, const void *options, int64_t introduced,
+                                  int64_t known, void *copy);
+
+/* The initial value of a scan of that type: at most one, and not among what is written: out, which
+   may be NULL. Fills in the scan's three members for it. */
+vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
+                                  const vscan_buffer *initial_buffer, vscan_type type,
+                                  const vscan_buffer *out, struct vscan__scan *scan);
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* The element at a host address of any alignment; bits: 0 or 1. */
+union vscan__value vscan__load(vscan_type type, const void *host);
+
+/* Copies bytes from the backend's memory to the host, then reports what the context's work came to
+   like vscan_ctx_synchronize: the host has its value in any case but the backend's failure. */
+vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes);
+
+#endif
