@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vscan_scan_segmented: one test a pair, with lengths, patterns, flags and modes inside. */
+#include "cases.h"
+
+#include <stdlib.h>
+
+#include "pairs.h"
+
+static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+
+/* One run; mode: bit 0 exclusive, bit 1 backward. Values are random every other time. */
+static void run(struct test_case *c, struct inputs_random *random, int mode, int flag_type) {
+    case_draw(c, random);
+    c->exclusive = mode & 1;
+    c->backward = mode >> 1 & 1;
+    c->in_place = inputs_below(random, 2);
+    c->flag_type = flag_types[flag_type % 3];
+    c->pattern = INPUTS_RANDOM;
+    if (inputs_below(random, 2))
+        c->pattern = (enum inputs_pattern)inputs_below(random, INPUTS_PATTERNS);
+    c->seed = inputs_next(random);
+    void *in = malloc(reference_bytes(c->type, c->n) + 1);
+    uint8_t *flags = malloc((size_t)c->n + 1);
+    assert_non_null(in);
+    assert_non_null(flags);
+    inputs_fill(c->pattern, c->type, c->n, c->seed, in);
+    inputs_flags_fill(c->flags, reference_tile(c->type), c->n, c->seed, flags);
+    case_segmented(c, in, flags);
+    free(in);
+    free(flags);
+}
+
+static void test_pair(vscan_op op, vscan_type type) {
+    struct test_case c = {.family = "segmented", .op = op, .type = type};
+    struct inputs_random random = {case_seed(op, type, 2)};
+    int64_t sizes[CASE_SIZES];
+    const size_t count = case_sizes(type, inputs_next(&random), sizes);
+    int turn = (int)op + (int)type;
+    for (size_t s = 0; s < count; s++) {
+        c.n = sizes[s];
+        for (int p = 0; p < INPUTS_FLAGS_PATTERNS; p++) {
+            c.flags = (enum inputs_flags)p;
+            if (harness_small() && (p + turn) % 3 != 0 && p != INPUTS_FLAGS_30) continue;
+            turn++;
+            /* four modes, or two, or one, in turn; with every kind of flags in turn */
+            const int step = c.n <= 130 && !harness_small() ? 1 : (c.n <= 5000 ? 2 : 4);
+            for (int mode = turn % step; mode < 4; mode += step)
+                run(&c, &random, mode, turn + mode);
+        }
+    }
+    if (harness_small()) return;
+
+    static const int64_t limits[] = {1000000, 3000000, 10000000};
+    static const enum inputs_flags flags[] = {INPUTS_FLAGS_1000, INPUTS_FLAGS_RUNS,
+                                              INPUTS_FLAGS_MIXED, INPUTS_FLAGS_NONE};
+    for (int k = 0; k < 3; k++) {
+        c.n = 1 + inputs_below(&random, limits[k]);
+        c.flags = flags[(turn + k) % 4];
+        run(&c, &random, ((int)op + (int)type * 3 + k) % 4, turn + 2 * k);
+    }
+}
+
+#define X(pair, op, type, OP, TYPE)                                                                \
+    static void segmented_##pair(void **state) {                                                   \
+        (void)state;                                                                               \
+        test_pair(VSCAN_##OP, VSCAN_##TYPE);                                                       \
+    }
+VSCAN__PAIRS(X)
+#undef X
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+#define X(pair, op, type, OP, TYPE) cmocka_unit_test(segmented_##pair),
+        VSCAN__PAIRS(X)
+#undef X
+    };
+    return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
