@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What lib/cuda_backend.c (C) and the kernels (CUDA C++) share: where a launch goes, the workspace,
+ * and the launchers. A launcher enqueues and returns a cudaError_t.
+ */
+#ifndef VSCAN_LAUNCH_H
+#define VSCAN_LAUNCH_H
+
+#include <cuda_runtime_api.h>
+
+#include "backend.h"
+#include "order.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    /* Elements of a unit, what one block scans at a time: a quarter of a tile, 16 KiB */
+    VSCAN__UNITS_A_TILE = 4,
+    /* At the beginning of a workspace, before the unit words (kernels/unit_words.cuh) */
+    VSCAN__WORKSPACE_HEADER = 256
+};
+
+/* At the beginning of a workspace, in device memory; zero when it is new. */
+struct vscan__workspace_header {
+    unsigned long long launches_and_ticket; /* launches so far << 32 | next ticket of this launch */
+    unsigned long long segments;            /* of the running backward scan with totals */
+};
+
+/* Written by kernels into page-locked host memory when the data turn out to be wrong. */
+struct vscan__late {
+    int32_t status; /* 0, or a vscan_status from 400 */
+};
+
+struct vscan__launch {
+    cudaStream_t stream;
+    int multiprocessors;
+    void *workspace; /* header and words */
+    int64_t words;   /* 8-byte words after the header */
+    struct vscan__late *late;
+};
+
+/* 8-byte words that a scan of n elements of a type needs at most. */
+int64_t vscan__words_needed(vscan_type type, int64_t n);
+
+/* Whether the current device has code in this library: cudaSuccess, or why not. */
+cudaError_t vscan__probe_kernels(void);
+
+cudaError_t vscan__launch_fill(const struct vscan__launch *launch, vscan_type type, void *pointer,
+                               int64_t first, int64_t n, union vscan__value value);
+cudaError_t vscan__launch_copy_bits(const struct vscan__launch *launch, void *to, const void *from,
+                                    int64_t n);
+/* header->segments = the number of segments that n > 0 flags make */
+cudaError_t vscan__launch_count_segments(const struct vscan__launch *launch,
+                                         const struct vscan__scan *scan);
+
+typedef cudaError_t vscan__launcher(const struct vscan__launch *launch,
+                                    const struct vscan__scan *scan);
+#define X(pair, op, type, OP, TYPE)                                                                \
+    vscan__launcher vscan__launch_scan_##pair;                                                     \
+    vscan__launcher vscan__launch_scan_segmented_##pair;                                           \
+    vscan__launcher vscan__launch_reduce_##pair;
+VSCAN__PAIRS(X)
+#undef X
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

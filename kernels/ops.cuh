@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pairs of lib/pairs.h as types. A pair says how an element T of a vector becomes the value U
+ * that kernels scan (in), how two values combine (combine), what becomes of a value in the end
+ * (out), the value that changes no bit of any result (identity), and the one that callers see where
+ * nothing has been combined (visible).
+ *
+ * Float max and min run on integers that have the order of the floats: the sign bit of a negative
+ * number flips all others, so that signed comparison sees -inf < ... < -0 < +0 < ... < +inf, and
+ * every NaN becomes the integer that wins. Logical and, or run on 0 and 1. So kernels see four
+ * kinds of value (int32, int64, float, double) and only float and double plus depend on the order.
+ */
+#ifndef VSCAN_OPS_CUH
+#define VSCAN_OPS_CUH
+
+#include <stdint.h>
+
+namespace vscan {
+
+struct op_plus {};
+struct op_max {};
+struct op_min {};
+struct op_and {};
+struct op_or {};
+
+template <class Op, class T>
+struct pair;
+
+/* ---- int ---------------------------------------------------------------------------------------
+ */
+
+template <int32_t Identity>
+struct int_pair {
+    using T = int32_t;
+    using U = int32_t;
+    static constexpr U identity = Identity;
+    static constexpr U visible = Identity;
+    static __device__ U in(T x) { return x; }
+    static __device__ T out(U x) { return x; }
+};
+
+template <>
+struct pair<op_plus, int> : int_pair<0> {
+    static __device__ U combine(U a, U b) { return (U)((uint32_t)a + (uint32_t)b); }
+};
+template <>
+struct pair<op_max, int> : int_pair<INT32_MIN> {
+    static __device__ U combine(U a, U b) { return a > b ? a : b; }
+};
+template <>
+struct pair<op_min, int> : int_pair<INT32_MAX> {
+    static __device__ U combine(U a, U b) { return a < b ? a : b; }
+};
+template <>
+struct pair<op_and, int> : int_pair<~0> {
+    static __device__ U combine(U a, U b) { return a & b; }
+};
+template <>
+struct pair<op_or, int> : int_pair<0> {
+    static __device__ U combine(U a, U b) { return a | b; }
+};
+
+/* ---- float and double plus ---------------------------------------------------------------------
+ */
+
+template <>
+struct pair<op_plus, float> {
+    using T = float;
+    using U = float;
+    static constexpr U identity = -0.0f;
+    static constexpr U visible = 0.0f;
+    static __device__ U in(T x) { return x; }
+    static __device__ T out(U x) { return x; }
+    static __device__ U combine(U a, U b) { return __fadd_rn(a, b); }
+};
+template <>
+struct pair<op_plus, double> {
+    using T = double;
+    using U = double;
+    static constexpr U identity = -0.0;
+    static constexpr U visible = 0.0;
+    static __device__ U in(T x) { return x; }
+    static __device__ T out(U x) { return x; }
+    static __device__ U combine(U a, U b) { return __dadd_rn(a, b); }
+};
+
+/* ---- float and double max, min -----------------------------------------------------------------
+ */
+
+static __device__ __forceinline__ int32_t bits_of(float x) {
+    return __float_as_int(x);
+}
+static __device__ __forceinline__ int64_t bits_of(double x) {
+    return __double_as_longlong(x);
+}
+static __device__ __forceinline__ float float_of(int32_t x) {
+    return __int_as_float(x);
+}
+static __device__ __forceinline__ double float_of(int64_t x) {
+    return __longlong_as_double(x);
+}
+
+template <class F, class I, I Lowest, I Infinity, bool Max>
+struct extreme_pair {
+    using T = F;
+    using U = I;
+    static constexpr I highest = ~Lowest;
+    static __device__ constexpr U key(I x) { return x < 0 ? x ^ highest : x; } /* an involution */
+    /* -inf for max, +inf for min */
+    static constexpr U identity = Max ? ((Lowest | Infinity) ^ highest) : Infinity;
+    static constexpr U visible = identity;
+    static __device__ U in(T x) { return x != x ? (Max ? highest : Lowest) : key(bits_of(x)); }
+    static __device__ T out(U x) { return float_of(key(x)); }
+    static __device__ U combine(U a, U b) { return (Max ? a > b : a < b) ? a : b; }
+};
+
+template <bool Max>
+using extreme_float = extreme_pair<float, int32_t, INT32_MIN, INT32_C(0x7f800000), Max>;
+template <bool Max>
+using extreme_double = extreme_pair<double, int64_t, INT64_MIN, INT64_C(0x7ff0000000000000), Max>;
+
+template <>
+struct pair<op_max, float> : extreme_float<true> {};
+template <>
+struct pair<op_min, float> : extreme_float<false> {};
+template <>
+struct pair<op_max, double> : extreme_double<true> {};
+template <>
+struct pair<op_min, double> : extreme_double<false> {};
+
+/* ---- float and double and, or ------------------------------------------------------------------
+ */
+
+template <class F, bool And>
+struct logical_pair {
+    using T = F;
+    using U = int32_t;
+    static constexpr U identity = And ? 1 : 0;
+    static constexpr U visible = identity;
+    static __device__ U in(T x) { return !(x == (T)0); } /* NaN is true */
+    static __device__ T out(U x) { return (T)x; }
+    static __device__ U combine(U a, U b) { return And ? a & b : a | b; }
+};
+
+template <>
+struct pair<op_and, float> : logical_pair<float, true> {};
+template <>
+struct pair<op_or, float> : logical_pair<float, false> {};
+template <>
+struct pair<op_and, double> : logical_pair<double, true> {};
+template <>
+struct pair<op_or, double> : logical_pair<double, false> {};
+
+} /* namespace vscan */
+
+#endif

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launchers of scan, segmented scan and reduction; ROW makes those of one pair. */
+#ifndef VSCAN_SCAN_ROWS_CUH
+#define VSCAN_SCAN_ROWS_CUH
+
+#include "scan_units.cuh"
+
+namespace vscan {
+
+/* Writes the total where there are no elements. */
+template <class Pair>
+__global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
+    using T = typename Pair::T;
+    T z = Pair::out(Pair::visible);
+    if (scan.has_initial == 1) z = Pair::out(Pair::in(element_of<T>(scan.initial)));
+    if (scan.has_initial == 2) z = Pair::out(Pair::in(*(const T *)scan.initial_at));
+    if (scan.total != nullptr) *(T *)scan.total = z;
+    if (scan.count != nullptr) *scan.count = 0;
+}
+
+template <class Pair, bool Segmented>
+static cudaError_t launch_scan(const vscan__launch *launch, const vscan__scan *scan) {
+    using shape = unit_shape<Pair>;
+    if (scan->n == 0) {
+        if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
+        scan_nothing<Pair><<<1, 1, 0, launch->stream>>>(*scan);
+        return cudaGetLastError();
+    }
+    scan_arguments a;
+    a.scan = *scan;
+    a.header = (vscan__workspace_header *)launch->workspace;
+    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
+    a.capacity = launch->words;
+    a.late = launch->late;
+    a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
+    if (a.count_backward) {
+        const cudaError_t error = vscan__launch_count_segments(launch, scan);
+        if (error != cudaSuccess) return error;
+    }
+    /* Four blocks of 256 threads an SM keep 64 KiB in flight on it, enough to cover the latency of
+       memory at full speed; more of them only lengthen what each has to fold. */
+    const int64_t units = (scan->n + shape::items - 1) / shape::items;
+    const int64_t resident = 4 * (int64_t)launch->multiprocessors;
+    const int blocks = (int)(units < resident ? units : resident);
+    scan_units<Pair, Segmented><<<blocks, shape::threads, 0, launch->stream>>>(a);
+    return cudaGetLastError();
+}
+
+} /* namespace vscan */
+
+/* A reduction is a scan that has nowhere to write its elements. */
+#define ROW(name, op, type)                                                                        \
+    extern "C" cudaError_t vscan__launch_scan_##name(const vscan__launch *launch,                  \
+                                                     const vscan__scan *scan) {                    \
+        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, false>(launch, scan);         \
+    }                                                                                              \
+    extern "C" cudaError_t vscan__launch_reduce_##name(const vscan__launch *launch,                \
+                                                       const vscan__scan *scan) {                  \
+        return vscan__launch_scan_##name(launch, scan);                                            \
+    }                                                                                              \
+    extern "C" cudaError_t vscan__launch_scan_segmented_##name(const vscan__launch *launch,        \
+                                                               const vscan__scan *scan) {          \
+        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, true>(launch, scan);          \
+    }
+
+#endif

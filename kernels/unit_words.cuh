@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How blocks of one launch tell each other the aggregates of their units.
+ *
+ * A launch cuts the vector into units; a block takes one by an atomic ticket, so the units that are
+ * taken are always a prefix of all units, and a block that waits for an earlier unit waits for a
+ * block that is running and has only loads between it and publishing. Blocks need not be resident
+ * together.
+ *
+ * A word has 64 bits: 32 of the value, and 32 that say whether the word is of this launch:
+ *
+ *     bit 63..32 value | bit 31 always 1 | bit 30..15 launch number modulo 2^16 | bit 14..0 head
+ * flags
+ *
+ * An 8-byte value takes two words, low half first, each with the same tag. So every access is one
+ * aligned 8-byte access, which is never torn, value and tag come together, and relaxed order is
+ * enough: a reader needs nothing that was written before the word. (A 16-byte read is two such
+ * accesses, each judged by its own tag.)
+ *
+ * The launch number and the ticket share one 64-bit counter, so a block gets both by one atomic
+ * addition, and the block that makes the launch's last addition starts the next launch's count. It
+ * is in device memory, so a replayed graph continues the count too.
+ *
+ * Words are not cleared between launches. That the 16-bit launch number of a stale word never comes
+ * up again is ensured by the same last block: it zeroes a few words each launch, walking round the
+ * workspace so that no word is older than 2^15 launches (scrub). Zeroing a word of this launch's
+ * range would be wrong and is not needed; that one is written anew.
+ */
+#ifndef VSCAN_UNIT_WORDS_CUH
+#define VSCAN_UNIT_WORDS_CUH
+
+#include <stdint.h>
+
+#include "launch.h"
+
+namespace vscan {
+
+using word = unsigned long long;
+
+static constexpr uint32_t head_count_mask = 0x7fff; /* a unit has at most 2^14 elements */
+
+/* A ticket that was taken. */
+struct ticket {
+    uint32_t tag;   /* the tag of this launch, head flags 0 */
+    uint32_t index; /* 0, 1, 2, ... in the order of taking */
+};
+
+static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *header) {
+    const word before = atomicAdd(&header->launches_and_ticket, 1ull);
+    const uint32_t launch = (uint32_t)(before >> 32);
+    return {0x80000000u | (launch & 0xffff) << 15, (uint32_t)before};
+}
+
+/*
+ * By the one thread that took the last ticket of the launch (every other block has taken its last,
+ * so nobody of this launch reads the counter again). used   words that this launch writes
+ */
+static __device__ void end_tickets(vscan__workspace_header *header, word *words, int64_t capacity,
+                                   int64_t used) {
+    const uint32_t launch = (uint32_t)(header->launches_and_ticket >> 32);
+    const int64_t stride = (capacity >> 15) + 1; /* words a launch: once round in 2^15 launches */
+    int64_t at = (int64_t)launch * stride % capacity;
+    for (int64_t k = 0; k < stride; ++k) {
+        if (at >= used) words[at] = 0;
+        if (++at == capacity) at = 0;
+    }
+    header->launches_and_ticket = (word)(launch + 1) << 32;
+}
+
+static __device__ __forceinline__ void store_relaxed(word *at, word value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+static __device__ __forceinline__ word load_relaxed(const word *at) {
+    word value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+
+/* Values of 4 and 8 bytes as words. */
+template <class U, int Size = sizeof(U)>
+struct unit_word;
+
+template <class U>
+struct unit_word<U, 4> {
+    static constexpr int words = 1;
+    static __device__ void publish(word *base, int64_t unit, uint32_t tag, U value) {
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        store_relaxed(base + unit, (word)bits << 32 | tag);
+    }
+    /* The value of a unit and its head flags, once published in this launch. */
+    static __device__ bool read(const word *base, int64_t unit, uint32_t tag, U *value,
+                                uint32_t *heads) {
+        const word w = load_relaxed(base + unit);
+        const uint32_t bits = (uint32_t)(w >> 32);
+        memcpy(value, &bits, 4);
+        *heads = (uint32_t)w & head_count_mask;
+        return ((uint32_t)w & ~head_count_mask) == tag;
+    }
+};
+
+template <class U>
+struct unit_word<U, 8> {
+    static constexpr int words = 2;
+    static __device__ void publish(word *base, int64_t unit, uint32_t tag, U value) {
+        word bits;
+        memcpy(&bits, &value, 8);
+        const word low = bits << 32 | tag;
+        const word high = (bits & 0xffffffff00000000ull) | tag;
+        asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(base + 2 * unit),
+                     "l"(low), "l"(high)
+                     : "memory");
+    }
+    static __device__ bool read(const word *base, int64_t unit, uint32_t tag, U *value,
+                                uint32_t *heads) {
+        word low, high;
+        asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                     : "=l"(low), "=l"(high)
+                     : "l"(base + 2 * unit)
+                     : "memory");
+        const word bits = (high & 0xffffffff00000000ull) | low >> 32;
+        memcpy(value, &bits, 8);
+        *heads = (uint32_t)low & head_count_mask;
+        return ((uint32_t)low & ~head_count_mask) == tag &&
+               ((uint32_t)high & ~head_count_mask) == tag;
+    }
+};
+
+} /* namespace vscan */
+
+#endif

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA table: devices, streams, memory and workspace on the host side, and the rows of
+ * lib/pairs.h, whose kernels are in kernels/.
+ *
+ * Every slot makes the context's device current and puts the caller's device back. A workspace that
+ * has been outgrown is kept until the context goes: a captured graph may still refer to it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "launch.h"
+
+struct workspace {
+    struct workspace *older;
+    void *memory;
+};
+
+struct state {
+    struct vscan__launch launch; /* its stream is the one in use */
+    cudaStream_t own;
+    struct workspace *workspaces; /* the newest first */
+};
+
+/* Words of a new workspace, 64 KiB: enough for vectors of 2^25 4-byte elements. */
+enum { FIRST_WORDS = 8192 };
+
+static struct state *state_of(vscan_ctx *ctx) {
+    return ctx->state;
+}
+
+/* ---- Errors ------------------------------------------------------------------------------------
+ */
+
+static vscan_status status_of(cudaError_t error) {
+    switch (error) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorSystemNotReady:
+        return VSCAN_ERROR_NO_DRIVER;
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+        return VSCAN_ERROR_NO_DEVICE;
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+        return VSCAN_ERROR_NO_KERNEL;
+    case cudaErrorMemoryAllocation:
+        return VSCAN_ERROR_DEVICE_MEMORY;
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureImplicit:
+    case cudaErrorStreamCaptureWrongThread:
+        return VSCAN_ERROR_CAPTURE;
+    default:
+        return VSCAN_ERROR_BACKEND;
+    }
+}
+
+static vscan_status failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
+    (void)cudaGetLastError(); /* an error that is not sticky is ours alone, not the caller's next */
+    return VSCAN__FAIL(ctx, status_of(error), "CUDA, %s: %s (error %d)", doing,
+                       cudaGetErrorString(error), (int)error);
+}
+
+#define TRY_CUDA(ctx, doing, call)                                                                 \
+    do {                                                                                           \
+        cudaError_t try_error_ = (call);                                                           \
+        if (try_error_ != cudaSuccess) return failed(ctx, try_error_, doing);                      \
+    } while (0)
+
+/* ---- The current device ------------------------------------------------------------------------
+ */
+
+/* Makes a device current and returns the one that was, to be given to leave; -1: nothing to undo.
+ */
+static int enter(int device) {
+    int before = -1;
+    if (cudaGetDevice(&before) != cudaSuccess || before == device) return -1;
+    return cudaSetDevice(device) == cudaSuccess ? before : -1;
+}
+
+static void leave(int before) {
+    if (before >= 0) (void)cudaSetDevice(before);
+}
+
+/* ---- Devices -----------------------------------------------------------------------------------
+ */
+
+static vscan_status device_count(int32_t *count) {
+    int found = 0;
+    *count = 0;
+    TRY_CUDA(NULL, "counting devices", cudaGetDeviceCount(&found));
+    *count = found;
+    return VSCAN_OK;
+}
+
+static vscan_status check_device(int32_t device) {
+    int32_t count;
+    TRY(device_count(&count));
+    if (device < 0 || device >= count)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_NO_DEVICE,
+                           "argument 'device' is %d; CUDA shows %d devices here", (int)device,
+                           (int)count);
+    return VSCAN_OK;
+}
+
+static vscan_status device_name(int32_t device, char *name, int64_t capacity) {
+    struct cudaDeviceProp properties;
+    TRY(check_device(device));
+    TRY_CUDA(NULL, "reading device properties", cudaGetDeviceProperties(&properties, device));
+    size_t length = strlen(properties.name);
+    if (length > (size_t)capacity - 1) length = (size_t)capacity - 1;
+    memcpy(name, properties.name, length);
+    name[length] = 0;
+    return VSCAN_OK;
+}
+
+static vscan_status device_memory(int32_t device, int64_t *total, int64_t *available) {
+    size_t free_bytes = 0, total_bytes = 0;
+    TRY(check_device(device));
+    const int before = enter(device);
+    const cudaError_t error = cudaMemGetInfo(&free_bytes, &total_bytes);
+    leave(before);
+    TRY_CUDA(NULL, "reading free memory", error);
+    *total = (int64_t)total_bytes;
+    *available = (int64_t)free_bytes;
+    return VSCAN_OK;
+}
+
+/* ---- Capture -----------------------------------------------------------------------------------
+ */
+
+static bool capturing(cudaStream_t stream) {
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return true; /* the legacy stream answers so while another one is being captured */
+    }
+    return status != cudaStreamCaptureStatusNone;
+}
+
+static vscan_status may_wait(vscan_ctx *ctx) {
+    if (!capturing(state_of(ctx)->launch.stream)) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_CAPTURE,
+                       "the call would have to wait or allocate, which is not possible while the "
+                       "stream is being captured");
+}
+
+/* ---- Workspace ---------------------------------------------------------------------------------
+ */
+
+static vscan_status grow(vscan_ctx *ctx, int64_t words) {
+    struct state *state = state_of(ctx);
+    if (words <= state->launch.words) return VSCAN_OK;
+    TRY(may_wait(ctx));
+    /* at least doubled, so that all outgrown ones together are no larger than the one in use */
+    if (words < 2 * state->launch.words) words = 2 * state->launch.words;
+    struct workspace *newest = malloc(sizeof *newest);
+    if (newest == NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the workspace");
+    const size_t bytes = VSCAN__WORKSPACE_HEADER + 8 * (size_t)words;
+    cudaError_t error = cudaMalloc(&newest->memory, bytes);
+    if (error == cudaSuccess) {
+        error = cudaMemsetAsync(newest->memory, 0, bytes, state->launch.stream);
+        if (error != cudaSuccess) (void)cudaFree(newest->memory);
+    }
+    if (error != cudaSuccess) {
+        free(newest);
+        return failed(ctx, error, "allocating workspace");
+    }
+    newest->older = state->workspaces;
+    state->workspaces = newest;
+    state->launch.workspace = newest->memory;
+    state->launch.words = words;
+    return VSCAN_OK;
+}
+
+static vscan_status reserve(vscan_ctx *ctx, int64_t n) {
+    const int before = enter(ctx->device);
+    const vscan_status status = grow(ctx, vscan__words_needed(VSCAN_DOUBLE, n));
+    leave(before);
+    return status;
+}
+
+/* ---- Open, close -------------------------------------------------------------------------------
+ */
+
+static void close_state(vscan_ctx *ctx) {
+    struct state *state = state_of(ctx);
+    const int before = enter(ctx->device);
+    (void)cudaStreamSynchronize(state->launch.stream);
+    while (state->workspaces != NULL) {
+        struct workspace *older = state->workspaces->older;
+        (void)cudaFree(state->workspaces->memory);
+        free(state->workspaces);
+        state->workspaces = older;
+    }
+    if (state->launch.late != NULL) (void)cudaFreeHost(state->launch.late);
+    if (state->own != NULL) (void)cudaStreamDestroy(state->own);
+    (void)cudaGetLastError();
+    leave(before);
+    free(state);
+    ctx->state = NULL;
+}
+
+static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
+    struct state *state = state_of(ctx);
+    TRY_CUDA(ctx, "reading device properties",
+             cudaDeviceGetAttribute(&state->launch.multiprocessors, cudaDevAttrMultiProcessorCount,
+                                    ctx->device));
+    TRY_CUDA(ctx, "loading kernels", vscan__probe_kernels());
+    TRY_CUDA(ctx, "creating a stream", cudaStreamCreate(&state->own));
+    state->launch.stream = stream != NULL ? (cudaStream_t)stream : state->own;
+    TRY_CUDA(ctx, "allocating page-locked memory",
+             cudaHostAlloc((void **)&state->launch.late, sizeof *state->launch.late,
+                           cudaHostAllocPortable | cudaHostAllocMapped));
+    memset(state->launch.late, 0, sizeof *state->launch.late);
+    return grow(ctx, FIRST_WORDS);
+}
+
+static vscan_status open_state(vscan_ctx *ctx, void *stream) {
+    TRY(check_device(ctx->device));
+    ctx->state = calloc(1, sizeof(struct state));
+    if (ctx->state == NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the context");
+    const int before = enter(ctx->device);
+    const vscan_status status = fill_state(ctx, stream);
+    if (status != VSCAN_OK) close_state(ctx);
+    leave(before);
+    return status;
+}
+
+/* ---- Stream ------------------------------------------------------------------------------------
+ */
+
+static vscan_status take_late(vscan_ctx *ctx) {
+    volatile int32_t *late = &state_of(ctx)->launch.late->status;
+    const vscan_status status = (vscan_status)*late;
+    if (status == VSCAN_OK) return VSCAN_OK;
+    *late = 0;
+    return VSCAN__FAIL(ctx, status,
+                       "an earlier segmented scan found more segments than 'totals' has "
+                       "elements; those that fit were written");
+}
+
+static vscan_status wait(vscan_ctx *ctx) {
+    TRY(may_wait(ctx));
+    TRY_CUDA(ctx, "waiting for the stream (the failure may be of earlier work)",
+             cudaStreamSynchronize(state_of(ctx)->launch.stream));
+    return VSCAN_OK;
+}
+
+static vscan_status synchronize(vscan_ctx *ctx) {
+    const int before = enter(ctx->device);
+    vscan_status status = wait(ctx);
+    leave(before);
+    return status != VSCAN_OK ? status : take_late(ctx);
+}
+
+static vscan_status order_streams(vscan_ctx *ctx, cudaStream_t from, cudaStream_t to) {
+    cudaEvent_t event;
+    TRY_CUDA(ctx, "creating an event", cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    cudaError_t error = cudaEventRecord(event, from);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(to, event, 0);
+    (void)cudaEventDestroy(event);
+    TRY_CUDA(ctx, "ordering the streams", error);
+    return VSCAN_OK;
+}
+
+static vscan_status set_stream(vscan_ctx *ctx, void *stream) {
+    struct state *state = state_of(ctx);
+    const cudaStream_t from = state->launch.stream;
+    const cudaStream_t to = stream != NULL ? (cudaStream_t)stream : state->own;
+    if (from == to) return VSCAN_OK;
+    const int before = enter(ctx->device);
+    vscan_status status = VSCAN_OK;
+    if (!capturing(from) && !capturing(to)) status = order_streams(ctx, from, to);
+    leave(before);
+    if (status == VSCAN_OK) state->launch.stream = to;
+    return status;
+}
+
+static vscan_status get_stream(vscan_ctx *ctx, void **stream) {
+    *stream = state_of(ctx)->launch.stream;
+    return VSCAN_OK;
+}
+
+/* ---- Memory ------------------------------------------------------------------------------------
+ */
+
+static vscan_status allocate_here(vscan_ctx *ctx, int64_t bytes, void **pointer) {
+    TRY(may_wait(ctx));
+    TRY_CUDA(ctx, "allocating device memory", cudaMalloc(pointer, (size_t)bytes));
+    return VSCAN_OK;
+}
+
+static vscan_status allocate(vscan_ctx *ctx, int64_t bytes, void **pointer) {
+    const int before = enter(ctx->device);
+    const vscan_status status = allocate_here(ctx, bytes, pointer);
+    leave(before);
+    return status;
+}
+
+static void release(vscan_ctx *ctx, void *pointer) {
+    const int before = enter(ctx->device);
+    (void)cudaFree(pointer); /* waits for the device */
+    (void)cudaGetLastError();
+    leave(before);
+}
+
+static vscan_status check_pointer(vscan_ctx *ctx, const void *pointer, int64_t bytes) {
+    struct cudaPointerAttributes attributes;
+    (void)bytes;
+    const int before = enter(ctx->device);
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
+    if (error != cudaSuccess) (void)cudaGetLastError();
+    leave(before);
+    if (error != cudaSuccess ||
+        (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_POINTER,
+                           "argument 'pointer' is neither device nor managed memory");
+    if (attributes.type == cudaMemoryTypeDevice && attributes.device != ctx->device)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_POINTER,
+                           "argument 'pointer' is memory of device %d, the context is on device %d",
+                           attributes.device, (int)ctx->device);
+    return VSCAN_OK;
+}
+
+/* Pageable memory has been read when cudaMemcpyAsync returns; page-locked memory has not. */
+static vscan_status upload_here(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    struct cudaPointerAttributes attributes;
+    TRY(may_wait(ctx));
+    TRY_CUDA(ctx, "copying to the device",
+             cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice,
+                             state_of(ctx)->launch.stream));
+    if (cudaPointerGetAttributes(&attributes, from) == cudaSuccess &&
+        attributes.type == cudaMemoryTypeUnregistered)
+        return VSCAN_OK;
+    (void)cudaGetLastError();
+    return wait(ctx);
+}
+
+static vscan_status upload(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    const int before = enter(ctx->device);
+    const vscan_status status = upload_here(ctx, to, from, bytes);
+    leave(before);
+    return status;
+}
+
+static vscan_status download_here(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    TRY(may_wait(ctx));
+    TRY_CUDA(ctx, "copying from the device",
+             cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToHost,
+                             state_of(ctx)->launch.stream));
+    return wait(ctx);
+}
+
+static vscan_status download(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    const int before = enter(ctx->device);
+    const vscan_status status = download_here(ctx, to, from, bytes);
+    leave(before);
+    return status;
+}
+
+static vscan_status copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    const int before = enter(ctx->device);
+    const cudaError_t error = cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice,
+                                              state_of(ctx)->launch.stream);
+    leave(before);
+    TRY_CUDA(ctx, "copying", error);
+    return VSCAN_OK;
+}
+
+static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
+                         union vscan__value value) {
+    const int before = enter(ctx->device);
+    const cudaError_t error =
+        vscan__launch_fill(&state_of(ctx)->launch, type, pointer, first, n, value);
+    leave(before);
+    TRY_CUDA(ctx, "filling", error);
+    return VSCAN_OK;
+}
+
+static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n) {
+    const int before = enter(ctx->device);
+    const cudaError_t error = vscan__launch_copy_bits(&state_of(ctx)->launch, to, from, n);
+    leave(before);
+    TRY_CUDA(ctx, "copying bits", error);
+    return VSCAN_OK;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------
+ */
+
+static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
+                           vscan__launcher *launcher) {
+    const int before = enter(ctx->device);
+    vscan_status status = grow(ctx, vscan__words_needed(type, scan->n));
+    cudaError_t error = cudaSuccess;
+    if (status == VSCAN_OK) error = launcher(&state_of(ctx)->launch, scan);
+    leave(before);
+    TRY(status);
+    TRY_CUDA(ctx, "launching", error);
+    return VSCAN_OK;
+}
+
+#define X(pair, op, type, OP, TYPE)                                                                \
+    static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
+        return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_scan_##pair);                         \
+    }                                                                                              \
+    static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
+        return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_scan_segmented_##pair);               \
+    }                                                                                              \
+    static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
+        return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_reduce_##pair);                       \
+    }
+VSCAN__PAIRS(X)
+#undef X
+
+const struct vscan__backend vscan__cuda = {
+    .name = "cuda",
+    .device_count = device_count,
+    .device_name = device_name,
+    .device_memory = device_memory,
+    .open = open_state,
+    .close = close_state,
+    .reserve = reserve,
+    .synchronize = synchronize,
+    .set_stream = set_stream,
+    .get_stream = get_stream,
+    .may_wait = may_wait,
+    .allocate = allocate,
+    .release = release,
+    .check_pointer = check_pointer,
+    .upload = upload,
+    .download = download,
+    .copy = copy,
+    .fill = fill,
+    .copy_bits = copy_bits,
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_##pair,
+    .scan = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_segmented_##pair,
+    .scan_segmented = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
+    .reduce = {VSCAN__PAIRS(X)},
+#undef X
+};
