@@ -1,0 +1,30 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Builds libvscan, installs it into build/stage, compiles tests/programs/scan_table.c against the
+# installed files as any user would, and runs it. Arguments are the program's: [n].
+#
+#     sh cmake/quickstart.sh [n]
+#
+# cmake/setup.sh lists what can be set in the environment.
+set -eu
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+. "$root/cmake/setup.sh"
+
+get_tools
+build_release vscan
+stage=$root/build/stage
+cmake --install "$build" --prefix "$stage" >/dev/null
+say "installed:    $stage"
+
+pc=$(find "$stage" -name libvscan.pc)
+PKG_CONFIG_PATH=$(dirname "$pc")
+export PKG_CONFIG_PATH
+libdir=$(pkg-config --variable=libdir libvscan)
+program=$root/build/scan_table
+set -x
+# shellcheck disable=SC2046 # flags are words
+"$CC" -std=c99 -O2 -o "$program" "$root/tests/programs/scan_table.c" \
+    $(pkg-config --cflags --libs libvscan) -Wl,-rpath,"$libdir" -lm
+{ set +x; } 2>/dev/null
+exec "$program" "$@"

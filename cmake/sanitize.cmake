@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+# VSCAN_SANITIZE: instruments the library and the tests alike.
+if(VSCAN_SANITIZE STREQUAL "address")
+  set(flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(VSCAN_SANITIZE STREQUAL "thread")
+  set(flags -fsanitize=thread -fno-omit-frame-pointer)
+elseif(VSCAN_SANITIZE)
+  message(FATAL_ERROR "VSCAN_SANITIZE is address, thread or empty, not ${VSCAN_SANITIZE}")
+endif()
+if(VSCAN_SANITIZE)
+  add_compile_options("$<$<COMPILE_LANGUAGE:C>:${flags}>")
+  add_link_options(${flags})
+endif()

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+# shellcheck shell=sh disable=SC2154
+# Sourced by cmake/quickstart.sh and tests/run_tests.sh, with $root set to the checkout: installs
+# the packages that are missing, and configures and builds the library in build/release.
+#
+# From the environment, all optional: VSCAN_CUDA and VSCAN_CUDA_ARCHITECTURES, as the CMake options
+# of these names; CMAKE_BUILD_PARALLEL_LEVEL; CC.
+
+cmake_needed=3.24    # as in CMakeLists.txt
+cmake_of_pypi=3.31.6 # taken where the distribution has an older one (Ubuntu 22.04)
+size_limit=8000000   # bytes of libvscan.so
+time_limit=600       # seconds of a build of everything on two cores
+
+: "${CC:=cc}"
+export CC
+build=$root/build/release
+
+say() { printf '%s\n' "== $*"; }
+fail() {
+    printf '%s\n' "$0: $*" >&2
+    exit 1
+}
+
+# can_include HEADER: whether a C program can.
+can_include() {
+    command -v "$CC" >/dev/null 2>&1 &&
+        printf '#include <stddef.h>\n#include <stdint.h>\n#include <stdarg.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" |
+        "$CC" -E -x c - >/dev/null 2>&1
+}
+
+# want PACKAGE COMMAND...: notes the package where the command fails.
+missing=
+want() {
+    package=$1
+    shift
+    "$@" >/dev/null 2>&1 || missing="$missing $package"
+}
+
+# install_missing: installs what has been noted; does nothing, and needs no network, where nothing
+# has.
+install_missing() {
+    [ -n "$missing" ] || return 0
+    command -v apt-get >/dev/null 2>&1 ||
+        fail "these are missing, and there is no apt-get to install them with:$missing"
+    as_root=
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null 2>&1 || fail "run as root, or install as root:$missing"
+        as_root=sudo
+    fi
+    say "installing with apt-get:$missing"
+    $as_root apt-get update -q
+    # shellcheck disable=SC2086 # a list of names
+    $as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get install -q -y --no-install-recommends $missing
+    missing=
+}
+
+# cmake_is_new_enough: whether the cmake on PATH is.
+cmake_is_new_enough() {
+    command -v cmake >/dev/null 2>&1 || return 1
+    have=$(cmake --version | sed -n '1s/[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')
+    [ "${have%%.*}" -gt "${cmake_needed%%.*}" ] ||
+        { [ "${have%%.*}" -eq "${cmake_needed%%.*}" ] &&
+            [ "${have#*.}" -ge "${cmake_needed#*.}" ]; }
+}
+
+# get_cmake: puts a cmake that is new enough on PATH.
+get_cmake() {
+    want cmake command -v cmake
+    install_missing
+    cmake_is_new_enough && return 0
+    PATH=$root/build/tools/cmake/bin:$PATH
+    export PATH
+    cmake_is_new_enough && return 0
+    say "cmake is older than $cmake_needed: putting cmake $cmake_of_pypi of PyPI into build/tools"
+    want python3-venv python3 -c 'import ensurepip, venv'
+    install_missing
+    python3 -m venv "$root/build/tools/cmake"
+    "$root/build/tools/cmake/bin/pip" install -q "cmake==$cmake_of_pypi"
+    cmake_is_new_enough || fail "cmake $cmake_needed could not be had"
+}
+
+# get_tools: what every build needs. g++ is nvcc's host compiler, and wanted only with nvcc.
+get_tools() {
+    want gcc command -v "$CC"
+    want libc6-dev can_include stdio.h
+    want ninja-build command -v ninja
+    want pkg-config command -v pkg-config
+    for nvcc in nvcc /usr/local/cuda/bin/nvcc /opt/cuda/bin/nvcc; do
+        if command -v "$nvcc" >/dev/null 2>&1; then want g++ command -v g++; fi
+    done
+    get_cmake
+}
+
+# configure FOLDER [CMAKE ARGUMENT...]
+configure() {
+    folder=$1
+    shift
+    cmake -S "$root" -B "$folder" -G Ninja "$@"
+}
+
+# build_release TARGET [CMAKE ARGUMENT...]: builds into $build; says how long that took and how
+# large the library is, and fails where it is larger than its limit.
+build_release() {
+    target=$1
+    shift
+    start=$(date +%s)
+    configure "$build" -DCMAKE_BUILD_TYPE=Release -DVSCAN_CUDA="${VSCAN_CUDA:-AUTO}" \
+        -DVSCAN_CUDA_ARCHITECTURES="${VSCAN_CUDA_ARCHITECTURES:-}" "$@"
+    cmake --build "$build" --target "$target"
+    seconds=$(($(date +%s) - start))
+    bytes=$(wc -c <"$build/lib/libvscan.so")
+    backends=$(sed -n 's/^VSCAN_BACKENDS:INTERNAL=//p' "$build/CMakeCache.txt")
+    say "backends:     $backends"
+    say "build:        $seconds s (limit $time_limit s for everything on two cores)"
+    say "libvscan.so:  $bytes bytes, $(awk "BEGIN { printf \"%.2f\", $bytes / 1e6 }") MB" \
+        "(limit $(awk "BEGIN { printf \"%.2f\", $size_limit / 1e6 }") MB)"
+    [ "$bytes" -le "$size_limit" ] || fail "libvscan.so is larger than its limit"
+}
