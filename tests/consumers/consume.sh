@@ -1,0 +1,153 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# One way of using the installed library, outside the project's build:
+#
+#     consume.sh CASE SOURCE PREFIX WORK
+#
+# SOURCE is the checkout, PREFIX where libvscan is installed, WORK a folder to build in, which is
+# emptied. From the environment: CC, CXX, CMAKE, VERSION (the version that is expected). Exits with
+# 77 where the case needs something that is not here, after saying what.
+set -eu
+
+case_name=$1
+source=$2
+prefix=$3
+work=$4
+: "${CC:=cc}" "${CXX:=c++}" "${CMAKE:=cmake}"
+
+consumers=$source/tests/consumers
+strict='-Wall -Wextra -Wpedantic -Wconversion -Werror'
+rm -rf "$work"
+mkdir -p "$work"
+cd "$work"
+
+fail() {
+    printf '%s\n' "$case_name: $*" >&2
+    exit 1
+}
+skip() {
+    printf '%s\n' "skipped: $*" >&2
+    exit 77
+}
+
+# use_prefix FOLDER: lets pkg-config find the library there, and nothing else of its name.
+use_prefix() {
+    pc=$(find "$1" -name libvscan.pc)
+    [ -n "$pc" ] || fail "no libvscan.pc under $1"
+    PKG_CONFIG_LIBDIR=$(dirname "$pc")
+    export PKG_CONFIG_LIBDIR
+    libdir=$(pkg-config --variable=libdir libvscan)
+    library=$(find "$1" -name libvscan.so)
+}
+
+# by_pkg_config PROGRAM COMPILER ARGUMENT...: compiles, runs.
+by_pkg_config() {
+    program=$1
+    shift
+    # shellcheck disable=SC2046,SC2086 # flags are words
+    "$@" $strict -DEXPECTED_VERSION="\"$VERSION\"" -o "$program" \
+        $(pkg-config --cflags --libs libvscan) -Wl,-rpath,"$libdir"
+    "./$program"
+}
+
+# same_lines EXPECTED GOT: compares two files.
+same_lines() {
+    diff -u "$1" "$2" || fail "the two lists differ"
+}
+
+use_prefix "$prefix"
+
+case $case_name in
+c_pkg_config)
+    [ "$(pkg-config --modversion libvscan)" = "$VERSION" ] || fail "libvscan.pc: wrong version"
+    by_pkg_config consumer "$CC" -std=c99 "$consumers/consumer.c"
+    ;;
+
+cxx_pkg_config)
+    command -v "$CXX" >/dev/null || skip "no C++ compiler"
+    by_pkg_config consumer "$CXX" -std=c++11 -x c++ "$consumers/consumer.c" -x none
+    ;;
+
+c_cmake)
+    "$CMAKE" -S "$consumers" -B build -DCMAKE_PREFIX_PATH="$prefix" -DVERSION="$VERSION"
+    "$CMAKE" --build build
+    build/consumer
+    ;;
+
+header_c | header_cxx)
+    printf '#include <vscan.h>\n#include <vscan.h>\n' >header.c
+    if [ "$case_name" = header_c ]; then
+        for standard in c99 c11 c17; do
+            # shellcheck disable=SC2086
+            "$CC" -std=$standard $strict -I"$prefix/include" -fsyntax-only header.c
+        done
+    else
+        command -v "$CXX" >/dev/null || skip "no C++ compiler"
+        for standard in c++98 c++11 c++17 c++20; do
+            # C++98 has no long long by its letter, but stdint.h does.
+            extra=
+            if [ "$standard" = c++98 ]; then extra=-Wno-long-long; fi
+            # shellcheck disable=SC2086
+            "$CXX" -std=$standard $strict $extra -I"$prefix/include" -x c++ -fsyntax-only header.c
+        done
+    fi
+    ;;
+
+header_cffi)
+    python3 -c 'import cffi' 2>/dev/null || skip "no python3 with cffi"
+    # The declarations as they are; what <stdint.h> brings along, cffi has built in.
+    "$CC" -E -P -I"$prefix/include" -o header.i "$prefix/include/vscan.h"
+    LIBRARY=$library python3 "$consumers/consume_cffi.py" header.i "$VERSION"
+    ;;
+
+exports)
+    # Names alone: version nodes, and the node's own absolute symbol, are not functions.
+    nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
+        LC_ALL=C sort >got
+    same_lines "$source/tests/exports.txt" got
+    # The same list again, from what the header declares.
+    "$CC" -E -P -I"$prefix/include" "$prefix/include/vscan.h" |
+        tr '\n' ' ' | grep -o 'vscan_[a-z_]* *(' | tr -d ' (' | LC_ALL=C sort -u >declared
+    same_lines declared got
+    ;;
+
+needed)
+    readelf -d "$library" >dynamic
+    cat dynamic
+    sed -n 's/.*(NEEDED).*\[\(.*\)\].*/\1/p' dynamic | while read -r name; do
+        case $name in
+        libc.so.6 | libm.so.6 | libgomp.so.1 | ld-linux*) ;;
+        *) fail "libvscan.so needs $name" ;;
+        esac
+    done
+    grep -q '(SONAME).*\[libvscan\.so\.[0-9]*\]' dynamic || fail "no SONAME, or a strange one"
+    ! grep -q -E '\((RPATH|RUNPATH|TEXTREL)\)' dynamic || fail "RPATH, RUNPATH or TEXTREL"
+    ;;
+
+moved_prefix)
+    mkdir "moved"
+    cp -R "$prefix" moved/elsewhere
+    use_prefix "$work/moved/elsewhere"
+    by_pkg_config consumer "$CC" -std=c99 "$consumers/consumer.c"
+    ldd consumer | grep -q 'moved.*libvscan' || fail "the moved library is not the one used"
+    "$CMAKE" -S "$consumers" -B build -DCMAKE_PREFIX_PATH="$work/moved/elsewhere" \
+        -DVERSION="$VERSION"
+    "$CMAKE" --build build
+    build/consumer
+    ;;
+
+readme_example)
+    # The first block of C in README.md, and what README.md says that it prints.
+    awk '/^```c$/ { inside = 1; next } /^```$/ { if (inside) exit } inside' \
+        "$source/README.md" >example.c
+    [ "$(wc -l <example.c)" -ge 10 ] || fail "no example in README.md"
+    awk '/^```c$/ { seen = 1 } seen && /^```text$/ { inside = 1; next }
+         /^```$/ { if (inside) exit } inside' "$source/README.md" >expected
+    by_pkg_config example "$CC" -std=c99 example.c >got
+    same_lines expected got
+    ;;
+
+*)
+    fail "no such case"
+    ;;
+esac

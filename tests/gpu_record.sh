@@ -1,0 +1,157 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Runs the test programs on this machine's GPU, then each of them once under every tool of
+# compute-sanitizer with small sizes, and writes what came of it:
+#
+#     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
+#
+# BUILD is a build folder with the tests (build/release or build/dev), made here or copied from
+# another machine: nothing but its run/ and lib/ is used. RECORD is the file to write. COMMIT is the
+# commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
+# checkout has changes. Exits with 0 if nothing failed.
+set -eu
+
+[ $# = 2 ] || [ $# = 3 ] || {
+    echo "usage: $0 BUILD RECORD [COMMIT]" >&2
+    exit 2
+}
+command="sh tests/gpu_record.sh $*"
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+run=$(CDPATH='' cd -- "$1" && pwd)/run
+record=$2
+commit=${3:-}
+
+program_limit=180 # seconds for one program
+tool_limit=120    # seconds for one program under one tool
+log=$(mktemp -d)
+trap 'rm -rf "$log"' EXIT
+
+if [ -z "$commit" ]; then
+    commit=$(git -C "$root" rev-parse HEAD)
+    [ -z "$(git -C "$root" status --porcelain --untracked-files=no)" ] || commit="$commit dirty"
+fi
+
+sanitizer=
+for tool in compute-sanitizer /usr/local/cuda/bin/compute-sanitizer; do
+    if [ -z "$sanitizer" ]; then sanitizer=$(command -v "$tool" || true); fi
+done
+
+programs=
+for program in "$run"/test_*; do
+    if [ -x "$program" ]; then programs="$programs $(basename "$program")"; fi
+done
+[ -n "$programs" ] || {
+    echo "$0: no test programs in $run" >&2
+    exit 2
+}
+
+# cmocka_count WORD LOG...: the sum of the numbers in cmocka's "[ WORD ] N test(s)" lines.
+cmocka_count() {
+    word=$1
+    shift
+    sed -n "s/.*\[ *$word *\] *\([0-9][0-9]*\) test(s).*/\1/p;
+            s/.*\[ *$word *\].*: *\([0-9][0-9]*\) test(s).*/\1/p" "$@" |
+        awk '{ sum += $1 } END { print sum + 0 }'
+}
+
+# outcome STATUS: the word for an exit status.
+outcome() {
+    case $1 in
+    0) echo passed ;;
+    77) echo skipped ;;
+    124) echo "FAILED (time limit)" ;;
+    *) echo "FAILED (exit status $1)" ;;
+    esac
+}
+
+head_of_record() {
+    echo "commit $commit"
+    echo "date $(date -u +%Y-%m-%d)"
+    nvidia-smi --query-gpu=index,name,driver_version,memory.total --format=csv,noheader |
+        sed 's/^/device /'
+    if [ -n "$sanitizer" ]; then
+        echo "compute-sanitizer $("$sanitizer" --version | sed -n 's/.*[Vv]ersion *//p')"
+    fi
+    echo "library $(strings_of_library)"
+    echo "command $command"
+}
+
+# strings_of_library: which library was tested.
+strings_of_library() {
+    file=$(find "$run/../lib" -name 'libvscan.so.*.*.*' -type f)
+    echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
+}
+
+# run_programs: every program with "cuda".
+run_programs() {
+    passed=0
+    failed=0
+    skipped=0
+    echo
+    echo "== The test programs, argument cuda"
+    for program in $programs; do
+        status=0
+        start=$(date +%s)
+        timeout $program_limit "$run/$program" cuda >"$log/$program" 2>&1 || status=$?
+        seconds=$(($(date +%s) - start))
+        case $status in
+        0) passed=$((passed + 1)) ;;
+        77) skipped=$((skipped + 1)) ;;
+        *) failed=$((failed + 1)) ;;
+        esac
+        echo "$program: $(outcome $status), $(cmocka_count PASSED "$log/$program") tests passed," \
+            "$(cmocka_count FAILED "$log/$program") failed, $seconds s"
+        # The seed of a run, and all of one that failed.
+        if [ $status = 0 ]; then
+            grep -i seed "$log/$program" | head -n 1 | sed 's/^/    /' || true
+        elif [ $status != 77 ]; then
+            grep -v 'RUN\|  OK ' "$log/$program" | head -n 40 | sed 's/^/    /' || true
+            all_well=false
+        fi
+    done
+    echo "programs: $passed passed, $failed failed, $skipped skipped"
+    echo "tests: $(cmocka_count PASSED "$log"/test_*) passed," \
+        "$(cmocka_count FAILED "$log"/test_*) failed," \
+        "$(cmocka_count SKIPPED "$log"/test_*) skipped"
+    [ $failed = 0 ] && [ $passed -gt 0 ] || all_well=false
+}
+
+# run_tool TOOL: every program under one tool of compute-sanitizer.
+run_tool() {
+    echo
+    echo "== compute-sanitizer --tool $1, VSCAN_TEST_SIZES=small"
+    for program in $programs; do
+        status=0
+        start=$(date +%s)
+        VSCAN_TEST_SIZES=small timeout $tool_limit \
+            "$sanitizer" --tool "$1" --error-exitcode 1 "$run/$program" cuda \
+            >"$log/tool" 2>&1 || status=$?
+        seconds=$(($(date +%s) - start))
+        summary=$(grep -E '(ERROR|RACECHECK) SUMMARY' "$log/tool" | sed 's/^=* *//' || true)
+        echo "$program: $(outcome $status), ${summary:-no summary}, $seconds s"
+        case $status in
+        0) [ -n "$summary" ] || all_well=false ;;
+        77) ;;
+        *)
+            grep -E '^=========|ERROR|FAILED' "$log/tool" | head -n 30 | sed 's/^/    /' || true
+            all_well=false
+            ;;
+        esac
+    done
+}
+
+all_well=true
+{
+    head_of_record
+    run_programs
+    if [ -n "$sanitizer" ]; then
+        for tool in memcheck racecheck initcheck synccheck; do run_tool $tool; done
+    else
+        echo "compute-sanitizer: not found"
+        all_well=false
+    fi
+    echo
+    if $all_well; then echo "PASSED"; else echo "FAILED"; fi
+} >"$record"
+cat "$record"
+$all_well
