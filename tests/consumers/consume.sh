@@ -95,7 +95,6 @@ header_c | header_cxx)
 
 header_cffi)
     python3 -c 'import cffi' 2>/dev/null || skip "no python3 with cffi"
-    # The declarations as they are; what <stdint.h> brings along, cffi has built in.
     "$CC" -E -P -I"$prefix/include" -o header.i "$prefix/include/vscan.h"
     LIBRARY=$library python3 "$consumers/consume_cffi.py" header.i "$VERSION"
     ;;

@@ -10,12 +10,9 @@ import cffi
 
 header, version = sys.argv[1:]
 
-# What <stdint.h> declares is known to cffi already, and its own internals are not C that cffi
-# takes; the header's part begins with its first declaration.
-with open(header, encoding="ascii") as file:
-    text = file.read()
 ffi = cffi.FFI()
-ffi.cdef(text[text.index("enum {") :])
+with open(header, encoding="ascii") as file:
+    ffi.cdef(file.read())
 
 vscan = ffi.dlopen(os.environ["LIBRARY"])
 assert ffi.string(vscan.vscan_version_text()).decode() == version
