@@ -209,7 +209,8 @@ static int64_t size_of(vscan_type type) {
  */
 static double order_bound(vscan_type type, int64_t n) {
     double u = type == VSCAN_FLOAT ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-    double d = 16.0 + ceil((double)n / 8192.0) + 2.0;
+    double tile = type == VSCAN_FLOAT ? 16384 : 8192;
+    double d = 16.0 + ceil((double)n / tile) + 2.0;
     return d * u / (1.0 - d * u);
 }
 
