@@ -67,17 +67,22 @@ outcome() {
 head_of_record() {
     echo "commit $commit"
     echo "date $(date -u +%Y-%m-%d)"
-    nvidia-smi --query-gpu=index,name,driver_version,memory.total --format=csv,noheader |
-        sed 's/^/device /'
+    if command -v nvidia-smi >/dev/null; then
+        nvidia-smi --query-gpu=index,name,driver_version,memory.total --format=csv,noheader |
+            sed 's/^/device and driver /'
+    else
+        echo "device and driver unknown: no nvidia-smi"
+    fi
+    sed 's/^/built with /' "$run/built_with.txt"
     if [ -n "$sanitizer" ]; then
         echo "compute-sanitizer $("$sanitizer" --version | sed -n 's/.*[Vv]ersion *//p')"
     fi
-    echo "library $(strings_of_library)"
+    echo "library $(library_tested)"
     echo "command $command"
 }
 
-# strings_of_library: which library was tested.
-strings_of_library() {
+# library_tested: name, size, digest.
+library_tested() {
     file=$(find "$run/../lib" -name 'libvscan.so.*.*.*' -type f)
     echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
 }
