@@ -138,7 +138,7 @@ static void evaluate_library(struct reference *r) {
 
 /* ---- Comparison with the file ---------------------------------------------------------------- */
 
-/* The committed file lies beside this source. */
+/* The committed file lies beside this source; on a machine without it, in the working directory. */
 static FILE *open_golden(void) {
     const char *path = getenv("VSCAN_TEST_GOLDEN");
     if (path != NULL && *path != '\0') return fopen(path, "r");
@@ -148,7 +148,8 @@ static FILE *open_golden(void) {
     const size_t folder = slash == NULL ? 0 : (size_t)(slash - source) + 1;
     memcpy(beside, source, folder);
     memcpy(beside + folder, name, sizeof name);
-    return fopen(beside, "r");
+    FILE *file = fopen(beside, "r");
+    return file != NULL ? file : fopen("tests/golden/plus.txt", "r");
 }
 
 /* The words before the digest and the elements: what the case is. */
