@@ -39,6 +39,9 @@ struct vscan__launch {
     void *workspace; /* header and words */
     int64_t words;   /* 8-byte words after the header */
     struct vscan__late *late;
+    int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
+    int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
+    unsigned bulk_ready; /* bit p: pair p's kernel has been given that much shared memory */
 };
 
 /* 8-byte words that a scan of n elements of a type needs at most. */
@@ -55,8 +58,7 @@ cudaError_t vscan__launch_copy_bits(const struct vscan__launch *launch, void *to
 cudaError_t vscan__launch_count_segments(const struct vscan__launch *launch,
                                          const struct vscan__scan *scan);
 
-typedef cudaError_t vscan__launcher(const struct vscan__launch *launch,
-                                    const struct vscan__scan *scan);
+typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct vscan__scan *scan);
 #define X(pair, op, type, OP, TYPE)                                                                \
     vscan__launcher vscan__launch_scan_##pair;                                                     \
     vscan__launcher vscan__launch_scan_segmented_##pair;                                           \

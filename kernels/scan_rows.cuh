@@ -3,7 +3,7 @@
 #ifndef VSCAN_SCAN_ROWS_CUH
 #define VSCAN_SCAN_ROWS_CUH
 
-#include "scan_units.cuh"
+#include "scan_bulk.cuh"
 
 namespace vscan {
 
@@ -18,8 +18,34 @@ __global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
     if (scan.count != nullptr) *scan.count = 0;
 }
 
+/* Whether scan_bulk can do a scan, and should. */
+template <class Pair>
+static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
+    const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
+    const int64_t offset = scan->backward ? bytes : 0;
+    return scan->out != nullptr && bytes >= launch->bulk_from &&
+           launch->shared_memory >= (int)sizeof(typename bulk_shape<Pair>::shared) &&
+           (((uintptr_t)scan->in + offset) | ((uintptr_t)scan->out + offset)) % 16 == 0;
+}
+
+template <class Pair>
+static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, int number) {
+    using shape = bulk_shape<Pair>;
+    constexpr int bytes = (int)sizeof(typename shape::shared);
+    if (!(launch->bulk_ready >> number & 1)) {
+        const cudaError_t error = cudaFuncSetAttribute(
+            scan_bulk<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        if (error != cudaSuccess) return error;
+        launch->bulk_ready |= 1u << number;
+    }
+    const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
+    const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
+    scan_bulk<Pair><<<blocks, shape::threads, bytes, launch->stream>>>(a);
+    return cudaGetLastError();
+}
+
 template <class Pair, bool Segmented>
-static cudaError_t launch_scan(const vscan__launch *launch, const vscan__scan *scan) {
+static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int number) {
     using shape = unit_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
@@ -37,6 +63,8 @@ static cudaError_t launch_scan(const vscan__launch *launch, const vscan__scan *s
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
         if (error != cudaSuccess) return error;
     }
+    if constexpr (!Segmented)
+        if (bulk_fits<Pair>(launch, scan)) return launch_bulk<Pair>(launch, a, number);
     /* Four blocks of 256 threads an SM keep 64 KiB in flight on it, enough to cover the latency of
        memory at full speed; more of them only lengthen what each has to fold. */
     const int64_t units = (scan->n + shape::items - 1) / shape::items;
@@ -50,17 +78,19 @@ static cudaError_t launch_scan(const vscan__launch *launch, const vscan__scan *s
 
 /* A reduction is a scan that has nowhere to write its elements. */
 #define ROW(name, op, type)                                                                        \
-    extern "C" cudaError_t vscan__launch_scan_##name(const vscan__launch *launch,                  \
+    extern "C" cudaError_t vscan__launch_scan_##name(vscan__launch *launch,                        \
                                                      const vscan__scan *scan) {                    \
-        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, false>(launch, scan);         \
+        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, false>(launch, scan,          \
+                                                                            vscan__pair_##name);   \
     }                                                                                              \
-    extern "C" cudaError_t vscan__launch_reduce_##name(const vscan__launch *launch,                \
+    extern "C" cudaError_t vscan__launch_reduce_##name(vscan__launch *launch,                      \
                                                        const vscan__scan *scan) {                  \
         return vscan__launch_scan_##name(launch, scan);                                            \
     }                                                                                              \
-    extern "C" cudaError_t vscan__launch_scan_segmented_##name(const vscan__launch *launch,        \
+    extern "C" cudaError_t vscan__launch_scan_segmented_##name(vscan__launch *launch,              \
                                                                const vscan__scan *scan) {          \
-        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, true>(launch, scan);          \
+        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, true>(launch, scan,           \
+                                                                           vscan__pair_##name);    \
     }
 
 #endif

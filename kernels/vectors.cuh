@@ -84,7 +84,13 @@ static __device__ __forceinline__ uint32_t flags_from(const void *flags, int typ
         const int32_t *p = (const int32_t *)flags + at;
         int32_t raw[V];
         if (((uintptr_t)p & (4 * V - 1)) == 0) {
-            memcpy(raw, __builtin_assume_aligned(p, 4 * V), sizeof raw);
+            if (V == 4) {
+                const int4 quad = *(const int4 *)p;
+                memcpy(raw, &quad, sizeof raw);
+            } else {
+                const int2 two = *(const int2 *)p;
+                memcpy(raw, &two, sizeof raw);
+            }
         } else {
 #pragma unroll
             for (int j = 0; j < V; ++j) raw[j] = p[j];
@@ -95,7 +101,13 @@ static __device__ __forceinline__ uint32_t flags_from(const void *flags, int typ
         const uint8_t *p = (const uint8_t *)flags + at;
         uint8_t raw[V];
         if (((uintptr_t)p & (V - 1)) == 0) {
-            memcpy(raw, __builtin_assume_aligned(p, V), sizeof raw);
+            if (V == 4) {
+                const uint32_t four = *(const uint32_t *)p;
+                memcpy(raw, &four, sizeof raw);
+            } else {
+                const uint16_t two = *(const uint16_t *)p;
+                memcpy(raw, &two, sizeof raw);
+            }
         } else {
 #pragma unroll
             for (int j = 0; j < V; ++j) raw[j] = p[j];
