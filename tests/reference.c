@@ -88,17 +88,21 @@ static int64_t count_segments(const struct reference *r) {
 /* ---- Exactly associative pairs: a loop ------------------------------------------------------- */
 
 /*
- * The first result of a segment is z + x, or identity + x (which is x, except that the logical
- * operators make 1 or 0 of it).
+ * All begins with the identity: identity + z is z, and identity + x is x, except that the logical
+ * operators make 1 or 0 of it, as of every result.
  */
 #define EXACT(name, T)                                                                             \
     static void scan_##name##_##T(const struct reference *r) {                                     \
         const T *in = r->in;                                                                       \
         T *out = r->out, *totals = r->totals;                                                      \
-        uint64_t identity;                                                                         \
+        uint64_t identity = 0;                                                                     \
         reference_identity(r->op, r->type, &identity);                                             \
-        T start;                                                                                   \
-        memcpy(&start, r->initial != NULL ? r->initial : &identity, sizeof start);                 \
+        T start, z;                                                                                \
+        memcpy(&start, &identity, sizeof start);                                                   \
+        if (r->initial != NULL) {                                                                  \
+            memcpy(&z, r->initial, sizeof z);                                                      \
+            start = name##_##T(start, z);                                                          \
+        }                                                                                          \
         T sum = start;                                                                             \
         int64_t segment = r->backward ? r->count - 1 : 0;                                          \
         for (int64_t step = 0; step < r->n; step++) {                                              \
