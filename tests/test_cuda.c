@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What only the CUDA backend has: the caller's streams, captured graphs, device pointers, and
+ * blocks that cannot all be resident. Expected results come from reference_scan.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cuda_runtime_api.h>
+
+#include "harness.h"
+#include "inputs.h"
+#include "reference.h"
+
+#define cuda(call) harness_cuda((call), #call, __LINE__)
+static void harness_cuda(cudaError_t error, const char *call, int line) {
+    if (error != cudaSuccess) fail_msg("line %d: %s: %s", line, call, cudaGetErrorString(error));
+}
+
+static float *new_input(int64_t n, uint64_t seed) {
+    float *in = malloc((size_t)(n + 1) * sizeof *in);
+    assert_non_null(in);
+    inputs_fill(INPUTS_RANDOM, VSCAN_FLOAT, n, seed, in);
+    return in;
+}
+
+static float *new_expected(const float *in, int64_t n) {
+    float *out = malloc((size_t)(n + 1) * sizeof *out);
+    assert_non_null(out);
+    struct reference r = {.op = VSCAN_PLUS, .type = VSCAN_FLOAT, .n = n, .in = in, .out = out};
+    reference_scan(&r);
+    return out;
+}
+
+static vscan_buffer *new_buffer(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    vscan_buffer *buffer;
+    ok(ctx, vscan_buffer_create(ctx, type, n, &buffer));
+    return buffer;
+}
+
+static void check_floats(vscan_ctx *ctx, const char *what, const vscan_buffer *got,
+                         const float *want, int64_t n) {
+    float *host = malloc((size_t)(n + 1) * sizeof *host);
+    assert_non_null(host);
+    ok(ctx, vscan_buffer_download(got, 0, n, host));
+    const int64_t i = reference_difference(VSCAN_FLOAT, n, want, host);
+    if (i >= 0) {
+        char a[REFERENCE_TEXT], b[REFERENCE_TEXT];
+        fail_msg("%s, n = %lld, index %lld: expected %s, got %s", what, (long long)n, (long long)i,
+                 reference_text(VSCAN_FLOAT, want, i, a), reference_text(VSCAN_FLOAT, host, i, b));
+    }
+    free(host);
+}
+
+/* Scans in to out and compares. */
+static void scan_and_check(vscan_ctx *ctx, const char *what, int64_t n, uint64_t seed) {
+    float *in = new_input(n, seed), *want = new_expected(in, n);
+    vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, n);
+    ok(ctx, vscan_buffer_upload(v, 0, n, in));
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+    check_floats(ctx, what, v, want, n);
+    ok(ctx, vscan_buffer_destroy(v));
+    free(want);
+    free(in);
+}
+
+static cudaStream_t begin_capture(vscan_ctx *ctx) {
+    void *stream;
+    ok(ctx, vscan_ctx_get_stream(ctx, &stream));
+    cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    return stream;
+}
+
+static cudaGraphExec_t end_capture(cudaStream_t stream) {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cuda(cudaStreamEndCapture(stream, &graph));
+    cuda(cudaGraphInstantiate(&exec, graph, 0));
+    cuda(cudaGraphDestroy(graph));
+    return exec;
+}
+
+/* A captured scan with its total, replayed on new data each time, with plain calls of other sizes
+   (and a grown workspace) on the same context between replays. */
+static void graph_replay(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    static const int64_t sizes[] = {1000, 100000, 1 << 20, 9 << 20};
+    const int count = harness_small() ? 2 : 4, replays = harness_small() ? 3 : 40;
+    for (int s = 0; s < count; ++s) {
+        const int64_t n = sizes[s];
+        vscan_buffer *in = new_buffer(ctx, VSCAN_FLOAT, n), *out = new_buffer(ctx, VSCAN_FLOAT, n);
+        vscan_buffer *total = new_buffer(ctx, VSCAN_FLOAT, 1),
+                     *sum = new_buffer(ctx, VSCAN_FLOAT, 1);
+        vscan_scan_options options = {.size = sizeof options, .total = total};
+        ok(ctx, vscan_ctx_reserve(ctx, n));
+        cudaStream_t stream = begin_capture(ctx);
+        ok(ctx, vscan_scan(ctx, VSCAN_PLUS, in, out, &options));
+        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, in, sum, NULL));
+        cudaGraphExec_t graph = end_capture(stream);
+        for (int k = 0; k < replays; ++k) {
+            float *host = new_input(n, harness_seed() + (uint64_t)k), *want = new_expected(host, n);
+            ok(ctx, vscan_buffer_upload(in, 0, n, host));
+            ok(ctx, vscan_buffer_fill(out, &(float){-7}));
+            cuda(cudaGraphLaunch(graph, stream));
+            check_floats(ctx, "graph", out, want, n);
+            check_floats(ctx, "graph, total", total, want + n - 1, 1);
+            check_floats(ctx, "graph, reduce", sum, want + n - 1, 1);
+            scan_and_check(ctx, "between replays", 3 + (int64_t)k * 7919 % 300000, (uint64_t)k);
+            if (k == replays / 2 && !harness_small()) ok(ctx, vscan_ctx_reserve(ctx, 64 * n));
+            free(want);
+            free(host);
+        }
+        for (int k = 0; k < 1000; ++k) cuda(cudaGraphLaunch(graph, stream));
+        ok(ctx, vscan_ctx_synchronize(ctx));
+        cuda(cudaGraphExecDestroy(graph));
+        ok(ctx, vscan_buffer_destroy(in));
+        ok(ctx, vscan_buffer_destroy(out));
+        ok(ctx, vscan_buffer_destroy(total));
+        ok(ctx, vscan_buffer_destroy(sum));
+    }
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
+/* The first use of a kernel may be in a capture: a backward segmented scan with totals. */
+static void graph_segmented(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 50000 };
+    static float in[N], want[N], want_totals[N];
+    static uint8_t flags[N];
+    vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, N), *w = new_buffer(ctx, VSCAN_FLOAT, N);
+    vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, N), *t = new_buffer(ctx, VSCAN_FLOAT, N);
+    vscan_buffer *c = new_buffer(ctx, VSCAN_LONG, 1);
+    vscan_segmented_options options = {
+        .size = sizeof options, .direction = VSCAN_BACKWARD, .totals = t, .count = c};
+    cudaStream_t stream = begin_capture(ctx);
+    ok(ctx, vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, w, &options));
+    cudaGraphExec_t graph = end_capture(stream);
+    for (int k = 0; k < 5; ++k) {
+        inputs_fill(INPUTS_RANDOM, VSCAN_FLOAT, N, (uint64_t)k, in);
+        inputs_flags_fill(INPUTS_FLAGS_30 + k % 2, 16384, N, (uint64_t)k, flags);
+        struct reference r = {.op = VSCAN_PLUS,
+                              .type = VSCAN_FLOAT,
+                              .n = N,
+                              .in = in,
+                              .flags = flags,
+                              .backward = true,
+                              .out = want,
+                              .totals = want_totals};
+        reference_scan(&r);
+        ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        ok(ctx, vscan_buffer_upload(f, 0, N, flags));
+        cuda(cudaGraphLaunch(graph, stream));
+        check_floats(ctx, "segmented graph", w, want, N);
+        check_floats(ctx, "segmented graph, totals", t, want_totals, r.count);
+        int64_t count;
+        ok(ctx, vscan_buffer_get(c, 0, &count));
+        assert_int_equal(count, r.count);
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    ok(ctx, vscan_ctx_destroy(ctx)); /* before its buffers, which is allowed */
+    ok(NULL, vscan_buffer_destroy(v));
+    ok(NULL, vscan_buffer_destroy(w));
+    ok(NULL, vscan_buffer_destroy(f));
+    ok(NULL, vscan_buffer_destroy(t));
+    ok(NULL, vscan_buffer_destroy(c));
+}
+
+/* What would wait or allocate is refused during a capture, which goes on unharmed. */
+static void capture_refusals(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 5000 };
+    float host[N], total = 42;
+    int64_t host_count = 42;
+    inputs_fill(INPUTS_RANDOM, VSCAN_FLOAT, N, 1, host);
+    float *want = new_expected(host, N);
+    vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, N), *w = new_buffer(ctx, VSCAN_FLOAT, N);
+    vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, N), *other;
+    ok(ctx, vscan_buffer_fill(f, &(uint8_t){0}));
+    ok(ctx, vscan_buffer_upload(v, 0, N, host));
+    vscan_scan_options scan = {.size = sizeof scan, .host_total = &total};
+    vscan_reduce_options reduce = {.size = sizeof reduce, .host_total = &total};
+    vscan_segmented_options segmented = {.size = sizeof segmented, .host_count = &host_count};
+    cudaStream_t stream = begin_capture(ctx);
+    refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_synchronize(ctx));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_reserve(ctx, INT64_C(1) << 33));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_create(ctx, VSCAN_INT, 10, &other));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_destroy(w));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_upload(v, 0, N, host));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_download(v, 0, N, host));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_get(v, 0, host));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_scan(ctx, VSCAN_PLUS, v, w, &scan));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &reduce));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, w, &segmented));
+    assert_non_null(strstr(vscan_ctx_last_error(ctx), "captured"));
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, w, NULL));
+    cudaGraphExec_t graph = end_capture(stream);
+    assert_true(total == 42 && host_count == 42);
+    cuda(cudaGraphLaunch(graph, stream));
+    check_floats(ctx, "after refusals", w, want, N);
+    cuda(cudaGraphExecDestroy(graph));
+    free(want);
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_buffer_destroy(w));
+    ok(ctx, vscan_buffer_destroy(f));
+    ok(ctx, vscan_ctx_destroy(ctx));
+}
+
+/* A scan longer than the workspace is refused in a capture, and runs outside of one. */
+static void capture_needs_workspace(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    vscan_ctx *ctx = harness_new_ctx(0);
+    const int64_t n = INT64_C(200) << 20;
+    vscan_buffer *v = new_buffer(ctx, VSCAN_DOUBLE, n);
+    ok(ctx, vscan_buffer_fill(v, &(double){1}));
+    cudaStream_t stream = begin_capture(ctx);
+    refuses(VSCAN_ERROR_CAPTURE, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+    cuda(cudaGraphExecDestroy(end_capture(stream)));
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+    double last;
+    ok(ctx, vscan_buffer_get(v, n - 1, &last));
+    assert_true(last == (double)n);
+    stream = begin_capture(ctx);
+    ok(ctx, vscan_scan(ctx, VSCAN_MAX, v, v, NULL));
+    cuda(cudaGraphExecDestroy(end_capture(stream)));
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_ctx_destroy(ctx));
+}
+
+static void streams(void **state) {
+    (void)state;
+    cudaStream_t first, second;
+    cuda(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking));
+    cuda(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking));
+    vscan_ctx_options options = {
+        .size = sizeof options, .backend = VSCAN_BACKEND_CUDA, .stream = first};
+    vscan_ctx *ctx;
+    ok(NULL, vscan_ctx_create(&options, &ctx));
+    void *stream;
+    ok(ctx, vscan_ctx_get_stream(ctx, &stream));
+    assert_ptr_equal(stream, first);
+
+    /* work moves from stream to stream and stays in order */
+    const int64_t n = harness_small() ? 20000 : 3000000;
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, n);
+    ok(ctx, vscan_buffer_fill(v, &(int32_t){1}));
+    void *const turns[] = {second, NULL, cudaStreamLegacy, first, cudaStreamPerThread,
+                           second, NULL};
+    for (size_t k = 0; k < sizeof turns / sizeof turns[0]; ++k) {
+        ok(ctx, vscan_ctx_set_stream(ctx, turns[k]));
+        ok(ctx, vscan_ctx_get_stream(ctx, &stream));
+        if (turns[k] != NULL) assert_ptr_equal(stream, turns[k]);
+        ok(ctx, vscan_scan(ctx, VSCAN_MAX, v, v, NULL));
+        ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+        ok(ctx, vscan_buffer_fill(v, &(int32_t){(int32_t)k}));
+    }
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+    int32_t last;
+    ok(ctx, vscan_buffer_get(v, n - 1, &last));
+    assert_int_equal(last, (int32_t)(6 * n));
+    refuses(VSCAN_ERROR_NULL, vscan_ctx_get_stream(ctx, NULL));
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_ctx_destroy(ctx));
+    cuda(cudaStreamDestroy(first));
+    cuda(cudaStreamDestroy(second));
+}
+
+static void pointers(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    enum { N = 10000 };
+    static float in[N];
+    float *want, *device, *managed;
+    vscan_buffer *d, *m, *none = NULL;
+    inputs_fill(INPUTS_RANDOM, VSCAN_FLOAT, N, harness_seed(), in);
+    want = new_expected(in, N);
+    cuda(cudaMalloc((void **)&device, (N + 1) * sizeof *device));
+    cuda(cudaMallocManaged((void **)&managed, N * sizeof *managed, cudaMemAttachGlobal));
+    memcpy(managed, in, sizeof in);
+    ok(ctx, vscan_buffer_wrap(ctx, VSCAN_FLOAT, device + 1, N, &d));
+    ok(ctx, vscan_buffer_wrap(ctx, VSCAN_FLOAT, managed, N, &m));
+    assert_ptr_equal(vscan_buffer_pointer(d), device + 1);
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, m, d, NULL));
+    check_floats(ctx, "wrapped", d, want, N);
+    ok(ctx, vscan_buffer_destroy(d));
+    ok(ctx, vscan_buffer_destroy(m));
+    cuda(cudaFree(device)); /* still the caller's */
+    cuda(cudaFree(managed));
+
+    float *pinned;
+    cuda(cudaMallocHost((void **)&pinned, sizeof in));
+    refuses(VSCAN_ERROR_POINTER, vscan_buffer_wrap(ctx, VSCAN_FLOAT, in, N, &none));
+    refuses(VSCAN_ERROR_POINTER, vscan_buffer_wrap(ctx, VSCAN_FLOAT, pinned, N, &none));
+    assert_null(none);
+    /* page-locked memory may be used again at once after an upload */
+    vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, N);
+    memcpy(pinned, in, sizeof in);
+    ok(ctx, vscan_buffer_upload(v, 0, N, pinned));
+    memset(pinned, 0xff, sizeof in);
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+    check_floats(ctx, "pinned", v, want, N);
+    ok(ctx, vscan_buffer_destroy(v));
+    cuda(cudaFreeHost(pinned));
+    free(want);
+}
+
+/* The 16-bit launch number in the unit words comes round; words of the long scan are then old. */
+static void many_launches(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    vscan_ctx *ctx = harness_new_ctx(0);
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, 10000);
+    ok(ctx, vscan_buffer_fill(v, &(int32_t){0}));
+    for (int round = 0; round < 3; ++round) {
+        scan_and_check(ctx, "long, before", 3000000, (uint64_t)(2 * round));
+        for (int k = 0; k < 65535; ++k) ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+        scan_and_check(ctx, "long, after", 3000000, (uint64_t)(2 * round + 1));
+    }
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_ctx_destroy(ctx));
+}
+
+/* Several contexts at once: blocks of the long scans fill the device and cannot all be resident. */
+enum { CROWD = 4 };
+static void *one_of_a_crowd(void *argument) {
+    const int number = *(int *)argument;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    const int64_t n = harness_small() ? 40000 : 20000000;
+    const int32_t repeats = harness_small() ? 3 : 60;
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, n), *w = new_buffer(ctx, VSCAN_INT, n);
+    vscan_buffer *bad = new_buffer(ctx, VSCAN_INT, 1);
+    ok(ctx, vscan_buffer_fill(v, &(int32_t){number + 1}));
+    for (int32_t k = 0; k < repeats; ++k) {
+        const int64_t length = n - k * 1001 - number;
+        vscan_buffer *part, *to;
+        ok(ctx, vscan_buffer_view(v, 0, length, &part));
+        ok(ctx, vscan_buffer_view(w, 0, length, &to));
+        vscan_scan_options options = {.size = sizeof options, .direction = k & 1};
+        ok(ctx, vscan_scan(ctx, VSCAN_PLUS, part, to, &options));
+        ok(ctx, vscan_reduce(ctx, VSCAN_MAX, to, bad, NULL));
+        int32_t largest;
+        ok(ctx, vscan_buffer_get(bad, 0, &largest));
+        if (largest != (int32_t)(length * (number + 1)))
+            fail_msg("context %d, scan %d: %d, not %d", number, k, largest,
+                     (int32_t)(length * (number + 1)));
+        ok(ctx, vscan_buffer_destroy(part));
+        ok(ctx, vscan_buffer_destroy(to));
+    }
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_buffer_destroy(w));
+    ok(ctx, vscan_buffer_destroy(bad));
+    ok(ctx, vscan_ctx_destroy(ctx));
+    return NULL;
+}
+
+static void crowded_device(void **state) {
+    (void)state;
+    pthread_t threads[CROWD];
+    int numbers[CROWD];
+    for (int k = 0; k < CROWD; ++k) {
+        numbers[k] = k;
+        assert_int_equal(pthread_create(&threads[k], NULL, one_of_a_crowd, &numbers[k]), 0);
+    }
+    for (int k = 0; k < CROWD; ++k) pthread_join(threads[k], NULL);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(graph_replay),     cmocka_unit_test(graph_segmented),
+        cmocka_unit_test(capture_refusals), cmocka_unit_test(capture_needs_workspace),
+        cmocka_unit_test(streams),          cmocka_unit_test(pointers),
+        cmocka_unit_test(many_launches),    cmocka_unit_test(crowded_device),
+    };
+    return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
