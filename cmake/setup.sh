@@ -77,6 +77,7 @@ get_cmake() {
     install_missing
     python3 -m venv "$root/build/tools/cmake"
     "$root/build/tools/cmake/bin/pip" install -q "cmake==$cmake_of_pypi"
+    hash -r # the shell remembers where the old one lies
     cmake_is_new_enough || fail "cmake $cmake_needed could not be had"
 }
 
