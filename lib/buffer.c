@@ -35,7 +35,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buf
         TRY(ctx->backend->may_wait(ctx)); /* allocation is as impossible in a capture as waiting */
         TRY(ctx->backend->allocate(ctx, bytes, &pointer));
     }
-    vscan_buffer *buffer;
+    vscan_buffer *buffer = NULL;
     vscan_status status = take_handle(ctx, NULL, &buffer);
     if (status != VSCAN_OK) {
         if (pointer != NULL) ctx->backend->release(ctx, pointer);
@@ -73,7 +73,7 @@ static vscan_status wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t
                          vscan_buffer **result) {
     if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "buffer is NULL");
     TRY(check_wrapped(ctx, type, pointer, n));
-    vscan_buffer *buffer;
+    vscan_buffer *buffer = NULL;
     TRY(take_handle(ctx, NULL, &buffer));
     buffer->type = type;
     buffer->n = n;
@@ -98,7 +98,7 @@ static vscan_status view_of(vscan_ctx *ctx, vscan_buffer *buffer, int64_t offset
                             vscan_buffer **result) {
     if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "view is NULL");
     TRY(vscan__check_range(ctx, buffer, offset, n));
-    vscan_buffer *view;
+    vscan_buffer *view = NULL; /* the compiler does not see that a failed take returns */
     TRY(take_handle(ctx, buffer->root, &view));
     view->type = buffer->type;
     view->n = n;
