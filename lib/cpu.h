@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of the CPU backend share.
+ *
+ * cpu_backend.c   the table: devices, memory, fill; it binds each pair's row to the drivers
+ * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
+ * cpu_team.c      starts threads and lets them meet
+ * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
+ * cpu_tiles.c     the rows: what is done to one tile, for each pair (bodies in cpu_tile.h and
+ *                 elements in cpu_keys.h, vectors in cpu_vector.h)
+ *
+ * Everything below cpu_run.c works on one tile and knows nothing of threads, and everything in
+ * cpu_run.c knows nothing of element types.
+ */
+#ifndef VSCAN_CPU_H
+#define VSCAN_CPU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "internal.h"
+#include "order.h"
+
+/*
+ * Positions count elements in the direction of the scan; keys are elements as the rows compute with
+ * them (cpu_keys.h), kept in a vscan__value of which only the row knows the member.
+ */
+
+/* A tile: n elements whose lowest address is in; position p is in[p], backward in[n - 1 - p]. */
+struct vscan__cpu_span {
+    const void *in;
+    void *out; /* the same address as in, or no overlap */
+    int64_t n; /* 1 .. the row's tile */
+    bool backward;
+    bool exclusive;
+};
+
+/* What a segmented tile needs beside its elements. */
+struct vscan__cpu_segments {
+    const uint32_t *heads;    /* bit p % 32 of word p / 32: position p is a segment's first */
+    union vscan__value z;     /* key added to every first element */
+    union vscan__value first; /* key that an exclusive scan writes at every first element */
+    void *totals;             /* or NULL */
+    int64_t open;             /* the number of the segment that is open at the tile's start */
+    int64_t step;             /* 1, backward -1: what the next segment's number differs by */
+    int64_t end;              /* totals[k] is written for 0 <= k < end */
+};
+
+/* One row a pair. */
+struct vscan__cpu_row {
+    int64_t size; /* bytes of an element */
+    int64_t tile; /* elements of a tile */
+    bool sum;     /* plus: where nothing was added, callers see 0, all bits clear */
+    union vscan__value (*identity)(void); /* key; -0.0 for float and double plus */
+    union vscan__value (*take)(const void *element);
+    void (*put)(void *element, union vscan__value key);
+    union vscan__value (*fold)(union vscan__value left, union vscan__value right);
+    /* the tile's aggregate, as if all before position start were absent and z came before it */
+    union vscan__value (*aggregate)(const struct vscan__cpu_span *span, int64_t start,
+                                    union vscan__value z);
+    /* scans a tile after `before`, by segments or NULL; the inclusive result at its last element,
+       which is what comes before the next tile */
+    union vscan__value (*scan)(const struct vscan__cpu_span *span,
+                               const struct vscan__cpu_segments *segments,
+                               union vscan__value before);
+};
+
+extern const struct vscan__cpu_row vscan__cpu_rows[vscan__pair_count];
+
+/* ---- cpu_run.c ------------------------------------------------------------------------------- */
+
+enum {
+    VSCAN__CPU_ROUND = 2048,                   /* tiles of a round at most, see cpu_run.c */
+    VSCAN__CPU_THREADS = VSCAN__CPU_ROUND / 4, /* threads at most */
+    VSCAN__CPU_WORDS = VSCAN__TILE_FLOAT / 32  /* head words of a tile at most */
+};
+
+/* What one thread tells the others of one tile. */
+struct vscan__cpu_share {
+    union vscan__value aggregate;
+    int64_t heads; /* segments that begin in the tile */
+};
+
+/* The backend's part of a context. */
+struct vscan__cpu_state {
+    int64_t late_segments, late_room; /* the numbers for the sentence of ctx->late */
+    struct vscan__cpu_share shares[2][VSCAN__CPU_ROUND];
+};
+
+vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
+                             const struct vscan__cpu_row *row);
+vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                       const struct vscan__cpu_row *row);
+vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
+                               const struct vscan__cpu_row *row);
+
+/* ---- cpu_heads.c ----------------------------------------------------------------------------- */
+
+/* Heads at positions first .. first + n - 1, first a multiple of 32; bits past the n-th are 0. */
+void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words);
+
+/* ---- cpu_team.c ------------------------------------------------------------------------------ */
+
+struct vscan__cpu_team; /* the threads that run one body */
+
+typedef void vscan__cpu_body(struct vscan__cpu_team *team, void *work, int thread, int threads);
+
+/* Runs body in up to `threads` threads at once, this one among them, and waits for all. */
+void vscan__cpu_together(int threads, vscan__cpu_body *body, void *work);
+
+/* Waits until every thread of the team is here; all then see what any wrote before. */
+void vscan__cpu_meet(struct vscan__cpu_team *team);
+
+#endif

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CPU backend's table: one device, the host's memory, and every call done when it returns. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cpu.h"
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+static vscan_status device_count(int32_t *count) {
+    *count = 1;
+    return VSCAN_OK;
+}
+
+static vscan_status check_device(vscan_ctx *ctx, int32_t device) {
+    if (device == 0) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_NO_DEVICE,
+                       "the CPU backend has one device, number 0, not %d", (int)device);
+}
+
+/* The line "model name : ..." of /proc/cpuinfo, which not every architecture has. */
+static bool model_name(char *name, size_t capacity) {
+    FILE *file = fopen("/proc/cpuinfo", "re");
+    if (file == NULL) return false;
+    bool found = false;
+    char line[512];
+    while (!found && fgets(line, sizeof line, file) != NULL) {
+        if (strncmp(line, "model name", 10) != 0) continue;
+        const char *value = strchr(line, ':');
+        if (value == NULL) continue;
+        value += 1 + strspn(value + 1, " \t");
+        const size_t length = strcspn(value, "\n");
+        if (length == 0) continue;
+        const size_t kept = length < capacity ? length : capacity - 1;
+        memcpy(name, value, kept);
+        name[kept] = '\0';
+        found = true;
+    }
+    fclose(file);
+    return found;
+}
+
+static vscan_status device_name(int32_t device, char *name, int64_t capacity) {
+    TRY(check_device(NULL, device));
+    if (!model_name(name, (size_t)capacity)) {
+        const char *unknown = "CPU";
+        const size_t kept = capacity > 3 ? 3 : (size_t)capacity - 1;
+        memcpy(name, unknown, kept);
+        name[kept] = '\0';
+    }
+    return VSCAN_OK;
+}
+
+static vscan_status device_memory(int32_t device, int64_t *total, int64_t *free) {
+    TRY(check_device(NULL, device));
+    const long page = sysconf(_SC_PAGESIZE);
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    const long available = sysconf(_SC_AVPHYS_PAGES);
+    if (page < 0 || pages < 0 || available < 0)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_BACKEND, "sysconf does not tell the memory: %s",
+                           strerror(errno));
+    *total = (int64_t)pages * page;
+    *free = (int64_t)available * page;
+    return VSCAN_OK;
+}
+
+/* ---- Context --------------------------------------------------------------------------------- */
+
+static vscan_status no_stream(vscan_ctx *ctx) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_UNSUPPORTED, "the CPU backend has no streams");
+}
+
+static vscan_status open_state(vscan_ctx *ctx, void *stream) {
+    TRY(check_device(ctx, ctx->device));
+    if (stream != NULL) return no_stream(ctx);
+    struct vscan__cpu_state *state = calloc(1, sizeof *state);
+    if (state == NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %zu bytes of workspace",
+                           sizeof *state);
+    ctx->state = state;
+    return VSCAN_OK;
+}
+
+static void close_state(vscan_ctx *ctx) {
+    free(ctx->state);
+    ctx->state = NULL;
+}
+
+/* The workspace has one size for vectors of all lengths (VSCAN__CPU_ROUND). */
+static vscan_status reserve(vscan_ctx *ctx, int64_t n) {
+    (void)ctx;
+    (void)n;
+    return VSCAN_OK;
+}
+
+static vscan_status synchronize(vscan_ctx *ctx) {
+    const struct vscan__cpu_state *state = ctx->state;
+    const vscan_status late = ctx->late;
+    ctx->late = VSCAN_OK;
+    if (late == VSCAN_OK) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, late,
+                       "an earlier segmented scan had %lld segments and room for %lld totals",
+                       (long long)state->late_segments, (long long)state->late_room);
+}
+
+static vscan_status set_stream(vscan_ctx *ctx, void *stream) {
+    (void)stream;
+    return no_stream(ctx);
+}
+
+static vscan_status get_stream(vscan_ctx *ctx, void **stream) {
+    (void)stream;
+    return no_stream(ctx);
+}
+
+static vscan_status may_wait(vscan_ctx *ctx) {
+    (void)ctx;
+    return VSCAN_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static vscan_status allocate(vscan_ctx *ctx, int64_t bytes, void **pointer) {
+    /* whole lines of cache, so that no vector of the library's own straddles one */
+    if (posix_memalign(pointer, 64, (size_t)bytes) != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %lld bytes",
+                           (long long)bytes);
+    return VSCAN_OK;
+}
+
+static void release(vscan_ctx *ctx, void *pointer) {
+    (void)ctx;
+    free(pointer);
+}
+
+/* Any address of the process may be memory. */
+static vscan_status check_pointer(vscan_ctx *ctx, const void *pointer, int64_t bytes) {
+    (void)ctx;
+    (void)pointer;
+    (void)bytes;
+    return VSCAN_OK;
+}
+
+/* Upload, download and copy alike; the two may be the very same bytes. */
+static vscan_status move(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
+    (void)ctx;
+    if (to != from) memcpy(to, from, (size_t)bytes);
+    return VSCAN_OK;
+}
+
+/* ---- Fill, bits ------------------------------------------------------------------------------ */
+
+/* The bits first .. end - 1 of a word. */
+static uint32_t word_mask(int64_t first, int64_t end) {
+    const uint32_t from = UINT32_MAX << first;
+    return end < 32 ? from & ~(UINT32_MAX << end) : from;
+}
+
+static void fill_bits(uint32_t *words, int64_t first, int64_t n, bool value) {
+    const int64_t end = first + n;
+    for (int64_t word = first / 32; word <= (end - 1) / 32; word++) {
+        const int64_t base = 32 * word;
+        const uint32_t mask = word_mask(first > base ? first - base : 0, end - base);
+        words[word] = value ? words[word] | mask : words[word] & ~mask;
+    }
+}
+
+#define FILL(type, member)                                                                         \
+    do {                                                                                           \
+        type *elements = (type *)pointer + first;                                                  \
+        for (int64_t i = 0; i < n; i++) elements[i] = value.member;                                \
+    } while (0)
+
+static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
+                         union vscan__value value) {
+    (void)ctx;
+    switch (type) {
+    case VSCAN_INT:
+    case VSCAN_FLOAT: /* as integers: every NaN keeps its bits */
+        FILL(int32_t, as_int);
+        break;
+    case VSCAN_DOUBLE:
+    case VSCAN_LONG:
+        FILL(int64_t, as_long);
+        break;
+    case VSCAN_BYTE:
+        memset((uint8_t *)pointer + first, value.as_byte, (size_t)n);
+        break;
+    case VSCAN_BIT:
+        fill_bits(pointer, first, n, value.as_byte != 0);
+        break;
+    }
+    return VSCAN_OK;
+}
+
+static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n) {
+    (void)ctx;
+    if (to == from) return VSCAN_OK;
+    uint32_t *target = to;
+    const uint32_t *source = from;
+    const int64_t whole = n / 32;
+    memcpy(target, source, (size_t)whole * 4);
+    if (n % 32 != 0) {
+        const uint32_t mask = word_mask(0, n % 32);
+        target[whole] = (target[whole] & ~mask) | (source[whole] & mask);
+    }
+    return VSCAN_OK;
+}
+
+/* ---- The matrix ------------------------------------------------------------------------------ */
+
+#define X(pair, op, type, OP, TYPE)                                                                \
+    static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
+        return vscan__cpu_scan(ctx, scan, &vscan__cpu_rows[vscan__pair_##pair]);                   \
+    }                                                                                              \
+    static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
+        return vscan__cpu_scan_segmented(ctx, scan, &vscan__cpu_rows[vscan__pair_##pair]);         \
+    }                                                                                              \
+    static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
+        return vscan__cpu_reduce(ctx, scan, &vscan__cpu_rows[vscan__pair_##pair]);                 \
+    }
+VSCAN__PAIRS(X)
+#undef X
+
+const struct vscan__backend vscan__cpu = {
+    .name = "cpu",
+    .device_count = device_count,
+    .device_name = device_name,
+    .device_memory = device_memory,
+    .open = open_state,
+    .close = close_state,
+    .reserve = reserve,
+    .synchronize = synchronize,
+    .set_stream = set_stream,
+    .get_stream = get_stream,
+    .may_wait = may_wait,
+    .allocate = allocate,
+    .release = release,
+    .check_pointer = check_pointer,
+    .upload = move,
+    .download = move,
+    .copy = move,
+    .fill = fill,
+    .copy_bits = copy_bits,
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_##pair,
+    .scan = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_segmented_##pair,
+    .scan_segmented = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
+    .reduce = {VSCAN__PAIRS(X)},
+#undef X
+};

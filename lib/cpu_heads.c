@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Segment heads. Flags come as int, bytes or bits, and a backward scan begins a segment where a
+ * forward scan ends one; the tiles see neither: they get one bit a position, in scan order.
+ *
+ * Forward, position p is a head where p = 0 or flag[p] is set. Backward, position p is element
+ * n - 1 - p, the last one of its segment where p = 0 or flag[n - p] is set.
+ */
+#include <string.h>
+
+#include "cpu.h"
+
+/* Flags at .. at + 31 as a word, lowest first. */
+static uint32_t word_of_ints(const int32_t *flags) {
+    uint32_t word = 0;
+    for (int j = 0; j < 32; j++) word |= (uint32_t)(flags[j] != 0) << j;
+    return word;
+}
+
+static uint32_t word_of_bytes(const uint8_t *flags) {
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f);
+    uint32_t word = 0;
+    for (int j = 0; j < 4; j++) {
+        uint64_t x;
+        memcpy(&x, flags + 8 * j, 8);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        x = __builtin_bswap64(x);
+#endif
+        /* the top bit of every byte: the byte is not 0 */
+        x = ((((x & low) + low) | x) & ~low) >> 7;
+        /* byte b has its bit at 8 b; the factor moves it to 56 + b, and no two sums meet */
+        word |= (uint32_t)((x * UINT64_C(0x0102040810204080)) >> 56) << (8 * j);
+    }
+    return word;
+}
+
+static uint32_t word_of_bits(const uint32_t *flags, int64_t at) {
+    int shift = (int)(at % 32);
+    uint32_t word = flags[at / 32] >> shift;
+    if (shift != 0) word |= flags[at / 32 + 1] << (32 - shift);
+    return word;
+}
+
+static bool flag_at(const struct vscan__scan *scan, int64_t i) {
+    switch (scan->flag_type) {
+    case VSCAN_INT:
+        return ((const int32_t *)scan->flags)[i] != 0;
+    case VSCAN_BYTE:
+        return ((const uint8_t *)scan->flags)[i] != 0;
+    default:
+        return (((const uint32_t *)scan->flags)[i / 32] >> (i % 32) & 1) != 0;
+    }
+}
+
+static uint32_t reversed(uint32_t word) {
+    word = (word >> 1 & 0x55555555u) | (word & 0x55555555u) << 1;
+    word = (word >> 2 & 0x33333333u) | (word & 0x33333333u) << 2;
+    word = (word >> 4 & 0x0f0f0f0fu) | (word & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(word);
+}
+
+/* Flags at .. at + 31; all of them exist. */
+static uint32_t word_at(const struct vscan__scan *scan, int64_t at) {
+    switch (scan->flag_type) {
+    case VSCAN_INT:
+        return word_of_ints((const int32_t *)scan->flags + at);
+    case VSCAN_BYTE:
+        return word_of_bytes((const uint8_t *)scan->flags + at);
+    default:
+        return word_of_bits(scan->flags, at);
+    }
+}
+
+void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words) {
+    for (int64_t p = first; p < first + n; p += 32) {
+        int64_t count = first + n - p < 32 ? first + n - p : 32;
+        /* the flag of position p + j is number p + j, backward n - p - j */
+        uint32_t word = 0;
+        if (count == 32 && p > 0) {
+            word = scan->backward ? reversed(word_at(scan, scan->n - p - 31)) : word_at(scan, p);
+        } else {
+            for (int64_t j = 0; j < count; j++)
+                word |= (uint32_t)(p + j == 0 ||
+                                   flag_at(scan, scan->backward ? scan->n - p - j : p + j))
+                        << j;
+        }
+        words[(p - first) / 32] = word;
+    }
+}

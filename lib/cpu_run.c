@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans, segmented scans and reductions of whole vectors: cuts them into tiles and deals these to
+ * threads.
+ *
+ * One thread takes tile after tile, each after the result of the one before. Several threads work
+ * in rounds of a few tiles each, so that a tile is still in cache when it is read again:
+ *
+ *     1. every thread aggregates its tiles of the round
+ *     2. all meet
+ *     3. every thread folds all aggregates of the round from left to right, and when the fold
+ *        arrives at one of its tiles, scans it
+ *
+ * A thread that is done goes on with 1 of the next round, while others may still read the
+ * aggregates of this one: there are two sets of them, used in turn, and nobody writes a set for the
+ * second time before all have met in the round between. The fold is the strict one of lib/order.h,
+ * whoever does it, so results do not depend on the number of threads.
+ */
+#if !defined __SSE__
+#include <fenv.h>
+#endif
+#include <omp.h>
+#include <string.h>
+
+#include "cpu.h"
+
+enum {
+    TILES_EACH = 4, /* of a round: 4 x 64 KiB of input and of output in the second level of cache */
+    TILES_WORTH = 2 /* a thread must have this many to be worth its start */
+};
+
+/* One call. */
+struct run {
+    const struct vscan__scan *scan;
+    const struct vscan__cpu_row *row;
+    struct vscan__cpu_state *state;
+    union vscan__value z;     /* key of the initial value; the identity where there is none */
+    union vscan__value empty; /* key of what callers see where nothing precedes */
+    int64_t tiles;
+    int64_t each;             /* tiles of a round, each thread */
+    bool segmented, numbered; /* numbered: backward with totals, the segments are counted first */
+    /* results */
+    union vscan__value last; /* the last inclusive result */
+    int64_t count;           /* segments */
+};
+
+/* Where a fold has arrived. */
+struct progress {
+    union vscan__value before;
+    int64_t heads;
+};
+
+/* ---- One tile -------------------------------------------------------------------------------- */
+
+static struct vscan__cpu_span span_of(const struct run *run, int64_t tile) {
+    const struct vscan__scan *scan = run->scan;
+    const int64_t first = tile * run->row->tile;
+    const int64_t left = scan->n - first;
+    const int64_t n = left < run->row->tile ? left : run->row->tile;
+    const int64_t offset = (scan->backward ? left - n : first) * run->row->size;
+    return (struct vscan__cpu_span){
+        .in = (const char *)scan->in + offset,
+        .out = scan->out != NULL ? (char *)scan->out + offset : NULL,
+        .n = n,
+        .backward = scan->backward != 0,
+        .exclusive = scan->exclusive != 0,
+    };
+}
+
+static int64_t count_heads(const uint32_t *words, int64_t n) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < (n + 31) / 32; i++) count += __builtin_popcount(words[i]);
+    return count;
+}
+
+/* The position of the last head, or -1. */
+static int64_t last_head(const uint32_t *words, int64_t n) {
+    for (int64_t i = (n + 31) / 32 - 1; i >= 0; i--)
+        if (words[i] != 0) return 32 * i + 31 - __builtin_clz(words[i]);
+    return -1;
+}
+
+static struct vscan__cpu_share aggregate(const struct run *run, int64_t tile) {
+    const struct vscan__cpu_row *row = run->row;
+    const struct vscan__cpu_span span = span_of(run, tile);
+    if (run->segmented) {
+        uint32_t words[VSCAN__CPU_WORDS];
+        vscan__cpu_heads(run->scan, tile * row->tile, span.n, words);
+        const int64_t head = last_head(words, span.n);
+        if (head >= 0)
+            return (struct vscan__cpu_share){row->aggregate(&span, head, run->z),
+                                             count_heads(words, span.n)};
+    }
+    return (struct vscan__cpu_share){row->aggregate(&span, 0, row->identity()), 0};
+}
+
+static void fold(const struct run *run, struct progress *at, const struct vscan__cpu_share *share) {
+    at->before =
+        share->heads != 0 ? share->aggregate : run->row->fold(at->before, share->aggregate);
+    at->heads += share->heads;
+}
+
+/* Scans the tile at which the fold has arrived, and takes it to the next. */
+static void scan_tile(const struct run *run, int64_t tile, struct progress *at) {
+    const struct vscan__cpu_row *row = run->row;
+    const struct vscan__cpu_span span = span_of(run, tile);
+    if (!run->segmented) {
+        at->before = row->scan(&span, NULL, at->before);
+        return;
+    }
+    uint32_t words[VSCAN__CPU_WORDS];
+    vscan__cpu_heads(run->scan, tile * row->tile, span.n, words);
+    const bool backward = run->scan->backward != 0;
+    const struct vscan__cpu_segments segments = {
+        .heads = words,
+        .z = run->z,
+        .first = run->empty,
+        .totals = run->scan->totals,
+        .open = backward ? run->count - at->heads : at->heads - 1,
+        .step = backward ? -1 : 1,
+        /* the vector's first head closes no segment: it is number -1, or `count` */
+        .end = backward && run->count < run->scan->totals_length ? run->count
+                                                                 : run->scan->totals_length,
+    };
+    at->before = row->scan(&span, &segments, at->before);
+    at->heads += count_heads(words, span.n);
+}
+
+/* ---- All tiles ------------------------------------------------------------------------------- */
+
+static struct progress beginning(const struct run *run) {
+    return (struct progress){run->segmented ? run->row->identity() : run->z, 0};
+}
+
+static int64_t count_tiles(const struct run *run, int64_t from, int64_t to) {
+    uint32_t words[VSCAN__CPU_WORDS];
+    int64_t count = 0;
+    for (int64_t tile = from; tile < to; tile++) {
+        const int64_t n = span_of(run, tile).n;
+        vscan__cpu_heads(run->scan, tile * run->row->tile, n, words);
+        count += count_heads(words, n);
+    }
+    return count;
+}
+
+static void run_alone(struct run *run) {
+    struct progress at = beginning(run);
+    if (run->numbered) run->count = count_tiles(run, 0, run->tiles);
+    for (int64_t tile = 0; tile < run->tiles; tile++) {
+        if (run->scan->out != NULL) {
+            scan_tile(run, tile, &at);
+        } else {
+            const struct vscan__cpu_share share = aggregate(run, tile);
+            fold(run, &at, &share);
+        }
+    }
+    run->last = at.before;
+    run->count = at.heads;
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void run_member(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+    struct run *shared = work;
+    struct run own = *shared;
+    const struct run *run = &own;
+    struct progress at = beginning(run);
+
+    if (run->numbered) {
+        struct vscan__cpu_share *counts = run->state->shares[1];
+        const int64_t each = (run->tiles + threads - 1) / threads;
+        counts[thread].heads = count_tiles(run, smaller(thread * each, run->tiles),
+                                           smaller((thread + 1) * each, run->tiles));
+        vscan__cpu_meet(team);
+        own.count = 0;
+        for (int i = 0; i < threads; i++) own.count += counts[i].heads;
+    }
+
+    int set = 0;
+    for (int64_t first = 0; first < run->tiles; first += run->each * threads, set = 1 - set) {
+        struct vscan__cpu_share *shares = run->state->shares[set];
+        const int64_t end = smaller(first + run->each * threads, run->tiles);
+        const int64_t from = smaller(first + run->each * thread, end);
+        const int64_t to = smaller(from + run->each, end);
+        for (int64_t tile = from; tile < to; tile++) shares[tile - first] = aggregate(run, tile);
+        vscan__cpu_meet(team);
+        for (int64_t tile = first; tile < end; tile++) {
+            if (run->scan->out != NULL && from <= tile && tile < to)
+                scan_tile(run, tile, &at);
+            else
+                fold(run, &at, &shares[tile - first]);
+        }
+    }
+    if (thread == 0) {
+        shared->last = at.before;
+        shared->count = at.heads;
+    }
+}
+
+/*
+ * The caller's thread may round otherwise or flush denormals (programs linked with -ffast-math do),
+ * the threads of the team do not: results would depend on their number. So tiles always run with
+ * the default modes.
+ */
+static void run_member_default_modes(struct vscan__cpu_team *team, void *work, int thread,
+                                     int threads) {
+#if defined __SSE__
+    const unsigned int modes = __builtin_ia32_stmxcsr();
+    __builtin_ia32_ldmxcsr(0x1f80); /* to nearest, denormals kept, exceptions masked */
+#else
+    fenv_t modes;
+    fegetenv(&modes);
+    fesetenv(FE_DFL_ENV);
+#endif
+    if (team == NULL)
+        run_alone(work);
+    else
+        run_member(team, work, thread, threads);
+#if defined __SSE__
+    __builtin_ia32_ldmxcsr(modes);
+#else
+    fesetenv(&modes);
+#endif
+}
+
+static void run_tiles(vscan_ctx *ctx, struct run *run) {
+    int64_t threads = ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
+    threads = smaller(threads, smaller(run->tiles / TILES_WORTH, VSCAN__CPU_THREADS));
+    if (threads < 2 || omp_in_parallel()) {
+        run_member_default_modes(NULL, run, 0, 1);
+        return;
+    }
+    run->each = smaller(TILES_EACH, (run->tiles + threads - 1) / threads);
+    vscan__cpu_together((int)threads, run_member_default_modes, run);
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static struct run prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
+                          const struct vscan__cpu_row *row) {
+    struct run run = {
+        .scan = scan,
+        .row = row,
+        .state = ctx->state,
+        .z = row->identity(),
+        .tiles = scan->n / row->tile + (scan->n % row->tile != 0),
+    };
+    if (!row->sum) run.empty = run.z; /* else 0 */
+    if (scan->has_initial != 0) {
+        /* the total may come to lie where the initial value is: it is read here, once */
+        run.z = row->take(scan->has_initial == 2 ? scan->initial_at : (const void *)&scan->initial);
+        run.empty = run.z;
+    }
+    run.last = run.empty;
+    return run;
+}
+
+vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
+                             const struct vscan__cpu_row *row) {
+    struct run run = prepare(ctx, scan, row);
+    if (scan->n > 0) {
+        run_tiles(ctx, &run);
+        /* tiles write what precedes them, and for the first one that may be the inner identity */
+        if (scan->exclusive)
+            row->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * row->size, run.empty);
+    }
+    if (scan->total != NULL) row->put(scan->total, run.last);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
+                               const struct vscan__cpu_row *row) {
+    struct run run = prepare(ctx, scan, row);
+    if (scan->n > 0) run_tiles(ctx, &run);
+    row->put(scan->total, run.last);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                       const struct vscan__cpu_row *row) {
+    struct run run = prepare(ctx, scan, row);
+    run.segmented = true;
+    run.numbered = scan->backward != 0 && scan->totals != NULL;
+    if (scan->n > 0) run_tiles(ctx, &run);
+    if (scan->count != NULL) *scan->count = run.count;
+    if (scan->totals == NULL || scan->n == 0) return VSCAN_OK;
+
+    /* the segment that the scan ends in */
+    const int64_t last = scan->backward ? 0 : run.count - 1;
+    if (last < scan->totals_length) row->put((char *)scan->totals + last * row->size, run.last);
+    if (run.count > scan->totals_length && ctx->late == VSCAN_OK) {
+        ctx->late = VSCAN_ERROR_TOTALS_LENGTH;
+        run.state->late_segments = run.count;
+        run.state->late_room = scan->totals_length;
+    }
+    return VSCAN_OK;
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is done to one tile, in the order of lib/order.h. Included once for each kind of element,
+ * after cpu_keys.h; the operator is a constant parameter of every function here.
+ *
+ * A tile is worked off in blocks of 32 groups of 32 elements, small enough to stay in the first
+ * level of cache:
+ *
+ *     locals    in each group the Sklansky network over its elements, kept in `local`
+ *     ends      the same network over the groups' last values, then the upper levels of the tree:
+ *               `stack` holds the trees over the blocks before, 2^b of them at b, like the bits of
+ *               a binary counter. ends[q + 1] becomes B of the tile's groups up to q of this block,
+ *               ends[0] B of those of the blocks before
+ *     results   before + (ends[q] + local), and before + ends[q + 1] for a group's last element
+ *
+ * A segmented tile does the same additions, but for those whose left operand lies before the head
+ * of the right one's segment: lib/order.h makes it -0.0 there, and here the sum is not taken.
+ */
+#define GROUP VSCAN__GROUP
+#define VECTORS (GROUP / LANES) /* of a group */
+#define BLOCK (GROUP * GROUP)   /* elements */
+#define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
+
+/* ---- The network over 32 values -------------------------------------------------------------- */
+
+/* What one level adds inside a vector, see SHIFT_2_0. */
+static ALWAYS_INLINE vec NAME(shift)(vec v, vec identity, int level) {
+#if LANES_LITERAL > 2
+    if (level == 1) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(1));
+#endif
+#if LANES_LITERAL > 4
+    if (level == 2) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(2));
+#endif
+#if LANES_LITERAL > 8
+    if (level == 3) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(3));
+#endif
+    (void)level;
+    return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(0));
+}
+
+static ALWAYS_INLINE vec NAME(last_lane)(vec v) {
+    return SHUFFLE(ivec, v, v, LANE_PATTERN(LAST));
+}
+
+static ALWAYS_INLINE vec NAME(reverse)(vec v) {
+    return SHUFFLE(ivec, v, v, LANE_PATTERN(REVERSE));
+}
+
+/* v[i] = B(v[0 .. i]) */
+static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
+    const vec identity = NAME(splat)(NAME(identity)(op));
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+#pragma GCC unroll 32
+        for (int level = 0; level < LANE_PATTERN(LEVELS); level++)
+            v[k] = NAME(combine)(op, NAME(shift)(v[k], identity, level), v[k]);
+    }
+#pragma GCC unroll 32
+    for (int half = 1; half < VECTORS; half *= 2) {
+#pragma GCC unroll 32
+        for (int right = half; right < VECTORS; right += 2 * half) {
+            const vec left = NAME(last_lane)(v[right - 1]);
+#pragma GCC unroll 32
+            for (int k = right; k < right + half; k++) v[k] = NAME(combine)(op, left, v[k]);
+        }
+    }
+}
+
+static ALWAYS_INLINE void NAME(reverse_group)(vec v[VECTORS]) {
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS / 2; k++) {
+        const vec left = v[k], right = v[VECTORS - 1 - k];
+        v[k] = NAME(reverse)(right);
+        v[VECTORS - 1 - k] = NAME(reverse)(left);
+    }
+}
+
+/* All ones in the lanes of vector k of a group whose bits are set in word. */
+static ALWAYS_INLINE ivec NAME(lanes)(uint32_t word, int k) {
+    static const S bit[GROUP] __attribute__((aligned(64))) = {
+        1 << 0,  1 << 1,  1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
+        1 << 8,  1 << 9,  1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15,
+        1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23,
+        1 << 24, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30, (S)(1u << 31)};
+    ivec bits;
+    memcpy(&bits, bit + k * LANES, sizeof bits);
+    return (ivec)((((ivec){0} + (S)word) & bits) != 0);
+}
+
+/* The network where no sum reaches over a head: word has the heads among the 32 values, at least
+   one. `seen` has bit i where a head lies in i's part of the level's right half, at or before i. */
+static ALWAYS_INLINE void NAME(segmented_network)(enum vscan_op op, vec v[VECTORS], uint32_t word) {
+    static const uint32_t last_of_left[] = {0x55555555, 0x22222222, 0x08080808, 0x00800080, 0x8000};
+    const vec identity = NAME(splat)(NAME(identity)(op));
+    uint32_t seen = word;
+#pragma GCC unroll 32
+    for (int level = 0; level < 5; level++) {
+        const int half = (1 << level) / LANES; /* in vectors */
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) {
+            if (half > 0 && (k & half) == 0) continue;
+            const vec left = half > 0 ? NAME(last_lane)(v[k / half * half - 1])
+                                      : NAME(shift)(v[k], identity, level);
+            v[k] = NAME(select)(NAME(lanes)(seen, k), v[k], NAME(combine)(op, left, v[k]));
+        }
+        /* what was seen up to the end of a left half has been seen in all of the right half */
+        seen |= ((seen & last_of_left[level]) << 1) * ((1u << (1 << level)) - 1);
+    }
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
+/* Copies the last elements of a tile, fewer than a group, to or from a whole group, at the place
+   where they are the first in scan order. */
+static ALWAYS_INLINE T *NAME(in_group)(bool backward, T *group, int64_t n) {
+    return backward ? group + (GROUP - n) : group;
+}
+
+/* The group at position p in scan order; what lies past the tile's end is of no consequence. */
+static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                           int64_t p, vec v[VECTORS]) {
+    T part[GROUP];
+    const T *from = span->in;
+    const int64_t n = span->n - p;
+    if (n >= GROUP) {
+        from += span->backward ? n - GROUP : p;
+    } else {
+        memset(part, 0, sizeof part);
+        memcpy(NAME(in_group)(span->backward, part, n), from + (span->backward ? 0 : p),
+               (size_t)n * sizeof(T));
+        from = part;
+    }
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, from + k * LANES);
+    if (span->backward) NAME(reverse_group)(v);
+}
+
+static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                            int64_t p, vec v[VECTORS]) {
+    T part[GROUP];
+    T *out = span->out;
+    const int64_t n = span->n - p;
+    T *to = n < GROUP ? part : out + (span->backward ? n - GROUP : p);
+    if (span->backward) NAME(reverse_group)(v);
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) NAME(store)(op, to + k * LANES, v[k]);
+    if (n < GROUP)
+        memcpy(out + (span->backward ? 0 : p), NAME(in_group)(span->backward, part, n),
+               (size_t)n * sizeof(T));
+}
+
+/* ---- Scan ------------------------------------------------------------------------------------ */
+
+struct NAME(block) {
+    K local[LANES + BLOCK]; /* from LANES on; an exclusive scan reads one before that too */
+    K ends[GROUP + 1];
+    uint32_t heads; /* bit q: a segment begins in group q */
+    /* the tile so far */
+    K stack[16];
+    uint32_t stack_heads; /* bit b: a segment begins in what stack[b] covers */
+    K before;             /* what comes before the tile; the identity once a segment has begun */
+    K carry;              /* the inclusive result before the next position */
+    int64_t open;         /* the number of the segment that is open */
+};
+
+static ALWAYS_INLINE void NAME(locals)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                       const struct vscan__cpu_segments *segments, int64_t p,
+                                       int groups, struct NAME(block) * b) {
+    b->heads = 0;
+    for (int q = 0; q < groups; q++, p += GROUP) {
+        vec v[VECTORS];
+        NAME(load_group)(op, span, p, v);
+        const uint32_t word = segments != NULL ? segments->heads[p / GROUP] : 0;
+        if (word != 0) {
+            const vec z = NAME(splat)(NAME(unbox)(segments->z));
+#pragma GCC unroll 32
+            for (int k = 0; k < VECTORS; k++)
+                v[k] = NAME(select)(NAME(lanes)(word, k), NAME(combine)(op, z, v[k]), v[k]);
+            NAME(segmented_network)(op, v, word);
+            b->heads |= 1u << q;
+        } else {
+            NAME(network)(op, v);
+        }
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++)
+            NAME(store_keys)(b->local + LANES + q * GROUP + k * LANES, v[k]);
+        b->ends[q + 1] = v[VECTORS - 1][LANES - 1];
+    }
+    for (int q = groups; q < GROUP; q++) b->ends[q + 1] = NAME(identity)(op);
+}
+
+static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, struct NAME(block) * b) {
+    vec v[VECTORS];
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) v[k] = NAME(load_keys)(b->ends + 1 + k * LANES);
+    if (b->heads != 0)
+        NAME(segmented_network)(op, v, b->heads);
+    else
+        NAME(network)(op, v);
+    K tree = v[VECTORS - 1][LANES - 1];
+    bool tree_heads = b->heads != 0;
+
+    /* the blocks before, the nearest first, added to what comes before the block's first head */
+    const uint32_t reached = -(b->heads & -b->heads);
+    for (int bit = 0; number >> bit != 0; bit++) {
+        if ((number >> bit & 1) == 0) continue;
+        const vec left = NAME(splat)(b->stack[bit]);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = NAME(select)(NAME(lanes)(reached, k), v[k], NAME(combine)(op, left, v[k]));
+        if ((b->stack_heads >> bit & 1) != 0) break;
+    }
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) NAME(store_keys)(b->ends + 1 + k * LANES, v[k]);
+
+    /* the block joins the blocks before, as 1 is added to a binary counter */
+    int bit = 0;
+    for (; (number >> bit & 1) != 0; bit++) {
+        if (!tree_heads) tree = NAME(combine1)(op, b->stack[bit], tree);
+        tree_heads |= (b->stack_heads >> bit & 1) != 0;
+    }
+    b->stack[bit] = tree;
+    b->stack_heads = (b->stack_heads & ~(1u << bit)) | (uint32_t)tree_heads << bit;
+}
+
+/* A group without a head. */
+static ALWAYS_INLINE void NAME(plain_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                            int64_t p, int q, struct NAME(block) * b) {
+    const int64_t n = span->n - p;
+    const K *local = b->local + LANES + q * GROUP;
+    const K *from = span->exclusive ? local - 1 : local;
+    const K first = b->carry;
+    const vec before = NAME(splat)(b->before), end = NAME(splat)(b->ends[q]);
+    vec v[VECTORS];
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++)
+        v[k] = NAME(combine)(op, before, NAME(combine)(op, end, NAME(load_keys)(from + k * LANES)));
+    b->carry = NAME(combine1)(
+        op, b->before, n < GROUP ? NAME(combine1)(op, b->ends[q], local[n - 1]) : b->ends[q + 1]);
+    if (span->exclusive)
+        v[0][0] = first;
+    else if (n >= GROUP)
+        v[VECTORS - 1][LANES - 1] = b->carry;
+    NAME(store_group)(op, span, p, v);
+}
+
+/* A group in which segments begin, at the bits of word. */
+static ALWAYS_INLINE void NAME(headed_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                             const struct vscan__cpu_segments *segments, int64_t p,
+                                             int q, uint32_t word, struct NAME(block) * b) {
+    const int64_t n = span->n - p;
+    const uint32_t reached = -(word & -word); /* the first head and all after it */
+    const vec before = NAME(splat)(b->before), end = NAME(splat)(b->ends[q]);
+    K results[1 + GROUP]; /* inclusive; the first is that of the position before the group */
+    vec v[VECTORS];
+    results[0] = b->carry;
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        const vec local = NAME(load_keys)(b->local + LANES + q * GROUP + k * LANES);
+        v[k] = NAME(combine)(op, before, NAME(combine)(op, end, local));
+        v[k] = NAME(select)(NAME(lanes)(reached, k), local, v[k]);
+        NAME(store_keys)(results + 1 + k * LANES, v[k]);
+    }
+    T *totals = segments->totals;
+    for (uint32_t rest = word; rest != 0; rest &= rest - 1) {
+        if (totals != NULL && 0 <= b->open && b->open < segments->end)
+            NAME(put1)(op, totals + b->open, results[__builtin_ctz(rest)]);
+        b->open += segments->step;
+    }
+    if (span->exclusive) {
+        const vec first = NAME(splat)(NAME(unbox)(segments->first));
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = NAME(select)(NAME(lanes)(word, k), first, NAME(load_keys)(results + k * LANES));
+    }
+    b->carry = results[n < GROUP ? n : GROUP];
+    b->before = NAME(identity)(op);
+    NAME(store_group)(op, span, p, v);
+}
+
+static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
+                                                   const struct vscan__cpu_span *span,
+                                                   const struct vscan__cpu_segments *segments,
+                                                   union vscan__value before) {
+    struct NAME(block) b;
+    b.before = NAME(unbox)(before);
+    b.carry = b.before;
+    b.stack_heads = 0;
+    b.open = segments != NULL ? segments->open : 0;
+    b.local[LANES - 1] = NAME(identity)(op);
+    b.ends[GROUP] = NAME(identity)(op);
+    for (uint32_t number = 0; (int64_t)number * BLOCK < span->n; number++) {
+        const int64_t start = (int64_t)number * BLOCK;
+        const int64_t left = (span->n - start + GROUP - 1) / GROUP;
+        const int groups = (int)(left < GROUP ? left : GROUP);
+        b.ends[0] = b.ends[GROUP];
+        NAME(locals)(op, span, segments, start, groups, &b);
+        NAME(ends)(op, number, &b);
+        for (int q = 0; q < groups; q++) {
+            const int64_t p = start + q * GROUP;
+            if ((b.heads >> q & 1) != 0)
+                NAME(headed_group)(op, span, segments, p, q, segments->heads[p / GROUP], &b);
+            else
+                NAME(plain_group)(op, span, p, q, &b);
+        }
+    }
+    return NAME(box)(b.carry);
+}
+
+/* ---- Aggregate ------------------------------------------------------------------------------- */
+
+/* (a0 + a1), (a2 + a3), ..., (b0 + b1), ...: one level of the tree. */
+static ALWAYS_INLINE vec NAME(pairs)(enum vscan_op op, vec a, vec b) {
+    return NAME(combine)(op, SHUFFLE(ivec, a, b, LANE_PATTERN(EVEN)),
+                         SHUFFLE(ivec, a, b, LANE_PATTERN(ODD)));
+}
+
+/* The last values of LANES groups that lie at `from`, lowest first: 32 vectors, five levels.
+   Written as a recursion so that few vectors are alive at a time. A group's sum is the same read
+   backwards: the tree is symmetric, and so is every operator. */
+#define PAIRS(name, half_name, half)                                                               \
+    static ALWAYS_INLINE vec NAME(name)(enum vscan_op op, const T *from) {                         \
+        return NAME(pairs)(op, NAME(half_name)(op, from),                                          \
+                           NAME(half_name)(op, from + half * LANES));                              \
+    }
+PAIRS(tree_2, load, 1)
+PAIRS(tree_4, tree_2, 2)
+PAIRS(tree_8, tree_4, 4)
+PAIRS(tree_16, tree_8, 8)
+PAIRS(tree_32, tree_16, 16)
+#undef PAIRS
+
+/* B of n keys, n a power of two; overwrites them. */
+static ALWAYS_INLINE K NAME(balanced)(enum vscan_op op, K *x, int64_t n) {
+    for (; n >= 2 * LANES; n /= 2) {
+        for (int64_t i = 0; i < n / 2; i += LANES) NAME(store_keys)
+        (x + i, NAME(pairs)(op, NAME(load_keys)(x + 2 * i), NAME(load_keys)(x + 2 * i + LANES)));
+    }
+    for (; n > 1; n /= 2) {
+        for (int64_t i = 0; i < n / 2; i++) x[i] = NAME(combine1)(op, x[2 * i], x[2 * i + 1]);
+    }
+    return x[0];
+}
+
+static ALWAYS_INLINE union vscan__value NAME(aggregate)(enum vscan_op op,
+                                                        const struct vscan__cpu_span *span,
+                                                        int64_t start, union vscan__value z) {
+    K ends[TILE / GROUP + 1];
+    const K identity = NAME(identity)(op);
+    const int64_t whole = span->n / GROUP; /* groups */
+    int64_t q = 0;
+    for (; q < start / GROUP; q++) ends[q] = identity;
+    while (q * GROUP < span->n) {
+        if (q > start / GROUP && q + LANES <= whole) {
+            const int64_t p = q * GROUP;
+            const T *from = span->in;
+            vec v = NAME(tree_32)(op, from + (span->backward ? span->n - p - GROUP * LANES : p));
+            if (span->backward) v = NAME(reverse)(v);
+            NAME(store_keys)(ends + q, v);
+            q += LANES;
+            continue;
+        }
+        /* a group by itself: in it the first segment begins, or it is one of the last */
+        vec v[VECTORS];
+        K x[GROUP];
+        NAME(load_group)(op, span, q * GROUP, v);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) NAME(store_keys)(x + k * LANES, v[k]);
+        for (int64_t j = span->n - q * GROUP; j < GROUP; j++) x[j] = identity;
+        if (q == start / GROUP) {
+            for (int64_t j = 0; j < start % GROUP; j++) x[j] = identity;
+            x[start % GROUP] = NAME(combine1)(op, NAME(unbox)(z), x[start % GROUP]);
+        }
+        ends[q++] = NAME(balanced)(op, x, GROUP);
+    }
+
+    /* lib/order.h: B of all whole groups, powers of two with the nearest first, then the rest */
+    K sum = identity;
+    for (int64_t rest = whole; rest != 0;) {
+        const int64_t size = rest & -rest;
+        rest -= size;
+        sum = NAME(combine1)(op, NAME(balanced)(op, ends + rest, size), sum);
+    }
+    if (span->n % GROUP != 0) sum = NAME(combine1)(op, sum, ends[whole]);
+    return NAME(box)(sum);
+}
+
+/* ready for the next kind of element */
+#undef T
+#undef T_REAL
+#undef K
+#undef K_BITS
+#undef SUM
+#undef NAME
+#undef S
+#undef S_MAX
+#undef S_MIN
+#undef S_INFINITY
+#undef S_ONE
+#undef LANES
+#undef LANES_LITERAL
+#undef LANE_PATTERN
+#undef SHIFT_PATTERN
+#undef vec
+#undef ivec
+#undef tvec
+#undef GROUP
+#undef VECTORS
+#undef BLOCK
+#undef TILE

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Vectors for the rows of the CPU backend: GCC's and clang's vector extensions, as wide as the
+ * instruction set that the file is compiled for. The width changes no bit of any result:
+ * lib/order.h says which values are added, and a vector only holds more or fewer of the sums of one
+ * level.
+ */
+#ifndef VSCAN_CPU_VECTOR_H
+#define VSCAN_CPU_VECTOR_H
+
+#if defined __AVX512F__ && defined __AVX512DQ__
+#define VECTOR_BYTES 64
+#elif defined __AVX2__
+#define VECTOR_BYTES 32
+#else
+#define VECTOR_BYTES 16
+#endif
+
+#define ALWAYS_INLINE inline __attribute__((always_inline))
+
+/* Constant lanes of two vectors a and b; lane numbers from the vector's length on are b's. */
+#ifdef __clang__
+#define SHUFFLE(ivec, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define SHUFFLE(ivec, a, b, ...) __builtin_shuffle(a, b, (ivec){__VA_ARGS__})
+#endif
+
+/*
+ * SHIFT_lanes_level: what level `level` of the Sklansky network adds inside a vector a: in every
+ * right half of 2^level lanes, the last lane of the left half; elsewhere the lane of b (identity).
+ */
+#define SHIFT_2_0 2, 0
+#define SHIFT_4_0 4, 0, 6, 2
+#define SHIFT_4_1 4, 5, 1, 1
+#define SHIFT_8_0 8, 0, 10, 2, 12, 4, 14, 6
+#define SHIFT_8_1 8, 9, 1, 1, 12, 13, 5, 5
+#define SHIFT_8_2 8, 9, 10, 11, 3, 3, 3, 3
+#define SHIFT_16_0 16, 0, 18, 2, 20, 4, 22, 6, 24, 8, 26, 10, 28, 12, 30, 14
+#define SHIFT_16_1 16, 17, 1, 1, 20, 21, 5, 5, 24, 25, 9, 9, 28, 29, 13, 13
+#define SHIFT_16_2 16, 17, 18, 19, 3, 3, 3, 3, 24, 25, 26, 27, 11, 11, 11, 11
+#define SHIFT_16_3 16, 17, 18, 19, 20, 21, 22, 23, 7, 7, 7, 7, 7, 7, 7, 7
+
+/* How many levels there are inside a vector. */
+#define LEVELS_2 1
+#define LEVELS_4 2
+#define LEVELS_8 3
+#define LEVELS_16 4
+
+/* The last lane everywhere; the lanes backwards. */
+#define LAST_2 1, 1
+#define LAST_4 3, 3, 3, 3
+#define LAST_8 7, 7, 7, 7, 7, 7, 7, 7
+#define LAST_16 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15
+#define REVERSE_2 1, 0
+#define REVERSE_4 3, 2, 1, 0
+#define REVERSE_8 7, 6, 5, 4, 3, 2, 1, 0
+#define REVERSE_16 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
+
+/* The even and the odd lanes of two vectors. */
+#define EVEN_2 0, 2
+#define EVEN_4 0, 2, 4, 6
+#define EVEN_8 0, 2, 4, 6, 8, 10, 12, 14
+#define EVEN_16 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
+#define ODD_2 1, 3
+#define ODD_4 1, 3, 5, 7
+#define ODD_8 1, 3, 5, 7, 9, 11, 13, 15
+#define ODD_16 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+
+#define CPU_JOIN_(a, b) a##b
+#define CPU_JOIN(a, b) CPU_JOIN_(a, b)
+
+#endif
