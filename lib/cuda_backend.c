@@ -305,7 +305,8 @@ static vscan_status allocate(vscan_ctx *ctx, int64_t bytes, void **pointer) {
 
 static void release(vscan_ctx *ctx, void *pointer) {
     const int before = enter(ctx->device);
-    (void)cudaFree(pointer); /* waits for the device */
+    (void)cudaStreamSynchronize(state_of(ctx)->launch.stream);
+    (void)cudaFree(pointer);
     (void)cudaGetLastError();
     leave(before);
 }

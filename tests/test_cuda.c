@@ -4,6 +4,7 @@
  * blocks that cannot all be resident. Expected results come from reference_scan.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -368,12 +369,52 @@ static void crowded_device(void **state) {
     for (int k = 0; k < CROWD; ++k) pthread_join(threads[k], NULL);
 }
 
+static void no_kernels(void **state) {
+    (void)state;
+    vscan_ctx *ctx = NULL;
+    vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CUDA};
+    const char *kernels = getenv("VSCAN_TEST_KERNELS");
+    char kept[32] = "";
+    if (kernels != NULL) snprintf(kept, sizeof kept, "%s", kernels);
+    setenv("VSCAN_TEST_KERNELS", "none", 1);
+    refuses(VSCAN_ERROR_NO_KERNEL, vscan_ctx_create(&options, &ctx));
+    assert_null(ctx);
+    assert_non_null(strstr(vscan_ctx_last_error(NULL), "vscan_ctx_create: CUDA"));
+    options.backend = VSCAN_BACKEND_AUTO; /* takes the CPU then */
+    unsetenv("VSCAN_BACKEND");
+    ok(NULL, vscan_ctx_create(&options, &ctx));
+    assert_int_equal(vscan_ctx_backend(ctx), VSCAN_BACKEND_CPU);
+    ok(ctx, vscan_ctx_destroy(ctx));
+    setenv("VSCAN_TEST_KERNELS", kept, 1);
+}
+
+/* The driver fails: memory that was wrapped is gone. The context lives on. */
+static void backend_failure(void **state) {
+    (void)state;
+    if (harness_small()) skip(); /* compute-sanitizer counts a refused copy as an error */
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 1 << 20 };
+    static float host[N];
+    float *device;
+    vscan_buffer *v;
+    cuda(cudaMalloc((void **)&device, sizeof host));
+    ok(ctx, vscan_buffer_wrap(ctx, VSCAN_FLOAT, device, N, &v));
+    cuda(cudaFree(device));
+    refuses(VSCAN_ERROR_BACKEND, vscan_buffer_download(v, 0, N, host));
+    assert_non_null(strstr(vscan_ctx_last_error(ctx), "vscan_buffer_download: CUDA"));
+    cuda(cudaGetLastError()); /* nothing is left behind for the caller to find */
+    ok(ctx, vscan_buffer_destroy(v));
+    scan_and_check(ctx, "after a failure", 1000, 1);
+    ok(ctx, vscan_ctx_destroy(ctx));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graph_replay),     cmocka_unit_test(graph_segmented),
         cmocka_unit_test(capture_refusals), cmocka_unit_test(capture_needs_workspace),
         cmocka_unit_test(streams),          cmocka_unit_test(pointers),
         cmocka_unit_test(many_launches),    cmocka_unit_test(crowded_device),
+        cmocka_unit_test(no_kernels),       cmocka_unit_test(backend_failure),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
