@@ -71,7 +71,7 @@ extern const struct vscan__cpu_row vscan__cpu_rows[vscan__pair_count];
 
 enum {
     VSCAN__CPU_ROUND = 2048,                   /* tiles of a round at most, see cpu_run.c */
-    VSCAN__CPU_THREADS = VSCAN__CPU_ROUND / 4, /* threads at most */
+    VSCAN__CPU_THREADS = VSCAN__CPU_ROUND / 8, /* threads at most */
     VSCAN__CPU_WORDS = VSCAN__TILE_FLOAT / 32  /* head words of a tile at most */
 };
 
@@ -108,7 +108,7 @@ typedef void vscan__cpu_body(struct vscan__cpu_team *team, void *work, int threa
 /* Runs body in up to `threads` threads at once, this one among them, and waits for all. */
 void vscan__cpu_together(int threads, vscan__cpu_body *body, void *work);
 
-/* Waits until every thread of the team is here; all then see what any wrote before. */
-void vscan__cpu_meet(struct vscan__cpu_team *team);
+/* Waits until all threads of the team are here; all then see what any wrote before. */
+void vscan__cpu_meet(struct vscan__cpu_team *team, int threads);
 
 #endif

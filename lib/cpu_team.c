@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads of the CPU backend: an OpenMP team in which every memory access that crosses threads is
- * ordered by C11 atomics as well.
+ * Threads of the CPU backend: an OpenMP team, and a barrier of our own for it.
  *
- * The atomics order nothing that OpenMP does not order already. They are there for ThreadSanitizer,
- * which cannot see into an uninstrumented libgomp: with them it follows every hand-over, and real
- * races in the backend are found without a suppression. Only the compiler's own hand-over of the
- * arguments to the region stays out of its sight; the function that holds the region is therefore
- * not instrumented and does nothing else.
+ * The barrier gives the processor away after a short while: the one of libgomp goes on asking for
+ * milliseconds, which is ruinous, round after round, where other programs keep a processor busy.
+ *
+ * Every hand-over of memory between threads goes through C11 atomics, the start and the end of a
+ * team too, where OpenMP orders everything already: ThreadSanitizer cannot see into an
+ * uninstrumented libgomp, and so it can follow all the same and finds the races that are real. Only
+ * the compiler's own hand-over of the arguments to the region stays out of its sight; the function
+ * that holds the region is therefore not instrumented, and does nothing else.
  */
 #include <omp.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "cpu.h"
 
+enum { PATIENCE = 1000 }; /* looks before a thread yields: some 20 to 50 us */
+
 struct vscan__cpu_team {
     vscan__cpu_body *body;
     void *work;
+    atomic_int arrived; /* at the barrier */
+    atomic_uint meetings;
 };
 
-/* One for all teams: static memory, since on a stack or a heap ThreadSanitizer would still remember
-   what lay there before. */
+/* What the start and the end of teams are ordered by. One for all teams, in static memory: on a
+   stack ThreadSanitizer would still remember what lay there before. */
 static atomic_uint order;
 
-/* A release and an acquire by every thread: all that was done before is seen after. */
+/* A release and an acquire: all that was done before, by whoever came here before, is seen after.
+ */
 static void hand_over(void) {
     atomic_fetch_add_explicit(&order, 1, memory_order_acq_rel);
 }
@@ -43,14 +51,30 @@ static __attribute__((noinline, no_sanitize("thread"))) void region(struct vscan
 
 void vscan__cpu_together(int threads, vscan__cpu_body *body, void *work) {
     struct vscan__cpu_team team = {.body = body, .work = work};
+    atomic_init(&team.arrived, 0);
+    atomic_init(&team.meetings, 0);
     hand_over();
     region(&team, threads);
     hand_over();
 }
 
-void vscan__cpu_meet(struct vscan__cpu_team *team) {
-    (void)team;
-    hand_over();
-#pragma omp barrier
-    hand_over();
+void vscan__cpu_meet(struct vscan__cpu_team *team, int threads) {
+    const unsigned int meeting = atomic_load_explicit(&team->meetings, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == threads - 1) {
+        /* the last: it has seen what all others did, and who sees the new number sees that too */
+        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&team->meetings, meeting + 1, memory_order_release);
+        return;
+    }
+    int looks = 0;
+    while (atomic_load_explicit(&team->meetings, memory_order_acquire) == meeting) {
+        if (looks == PATIENCE) {
+            sched_yield();
+            continue;
+        }
+        looks++;
+#if defined __SSE2__
+        __builtin_ia32_pause();
+#endif
+    }
 }

@@ -21,6 +21,14 @@
 #define BLOCK (GROUP * GROUP)   /* elements */
 #define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
 
+#if K_BITS == 32
+#define LANE_BITS(i)                                                                               \
+    { 1u << i }
+#else
+#define LANE_BITS(i)                                                                               \
+    { 1u << i, 1u << i }
+#endif
+
 /* ---- The network over 32 values -------------------------------------------------------------- */
 
 /* What one level adds inside a vector, see SHIFT_2_0. */
@@ -75,16 +83,19 @@ static ALWAYS_INLINE void NAME(reverse_group)(vec v[VECTORS]) {
     }
 }
 
-/* All ones in the lanes of vector k of a group whose bits are set in word. */
+/* All ones in the lanes of vector k of a group whose bits are set in word. By comparing words of 32
+   bits, whatever the width of a lane: not every instruction set can compare longer ones. */
 static ALWAYS_INLINE ivec NAME(lanes)(uint32_t word, int k) {
-    static const S bit[GROUP] __attribute__((aligned(64))) = {
-        1 << 0,  1 << 1,  1 << 2,  1 << 3,  1 << 4,  1 << 5,  1 << 6,  1 << 7,
-        1 << 8,  1 << 9,  1 << 10, 1 << 11, 1 << 12, 1 << 13, 1 << 14, 1 << 15,
-        1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 21, 1 << 22, 1 << 23,
-        1 << 24, 1 << 25, 1 << 26, 1 << 27, 1 << 28, 1 << 29, 1 << 30, (S)(1u << 31)};
-    ivec bits;
-    memcpy(&bits, bit + k * LANES, sizeof bits);
-    return (ivec)((((ivec){0} + (S)word) & bits) != 0);
+    static const uint32_t bit[GROUP][K_BITS / 32] __attribute__((aligned(64))) = {
+        LANE_BITS(0),  LANE_BITS(1),  LANE_BITS(2),  LANE_BITS(3),  LANE_BITS(4),  LANE_BITS(5),
+        LANE_BITS(6),  LANE_BITS(7),  LANE_BITS(8),  LANE_BITS(9),  LANE_BITS(10), LANE_BITS(11),
+        LANE_BITS(12), LANE_BITS(13), LANE_BITS(14), LANE_BITS(15), LANE_BITS(16), LANE_BITS(17),
+        LANE_BITS(18), LANE_BITS(19), LANE_BITS(20), LANE_BITS(21), LANE_BITS(22), LANE_BITS(23),
+        LANE_BITS(24), LANE_BITS(25), LANE_BITS(26), LANE_BITS(27), LANE_BITS(28), LANE_BITS(29),
+        LANE_BITS(30), LANE_BITS(31)};
+    cpu_words bits;
+    memcpy(&bits, bit[k * LANES], sizeof bits);
+    return (ivec)((((cpu_words){0} + word) & bits) == bits);
 }
 
 /* The network where no sum reaches over a head: word has the heads among the 32 values, at least
@@ -206,8 +217,10 @@ static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, struct N
         if ((number >> bit & 1) == 0) continue;
         const vec left = NAME(splat)(b->stack[bit]);
 #pragma GCC unroll 32
-        for (int k = 0; k < VECTORS; k++)
-            v[k] = NAME(select)(NAME(lanes)(reached, k), v[k], NAME(combine)(op, left, v[k]));
+        for (int k = 0; k < VECTORS; k++) {
+            const vec sum = NAME(combine)(op, left, v[k]);
+            v[k] = reached != 0 ? NAME(select)(NAME(lanes)(reached, k), v[k], sum) : sum;
+        }
         if ((b->stack_heads >> bit & 1) != 0) break;
     }
 #pragma GCC unroll 32
@@ -404,6 +417,7 @@ static ALWAYS_INLINE union vscan__value NAME(aggregate)(enum vscan_op op,
 #undef vec
 #undef ivec
 #undef tvec
+#undef LANE_BITS
 #undef GROUP
 #undef VECTORS
 #undef BLOCK

@@ -16,7 +16,11 @@
 #define VECTOR_BYTES 16
 #endif
 
+#include <stdint.h>
+
 #define ALWAYS_INLINE inline __attribute__((always_inline))
+
+typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 
 /* Constant lanes of two vectors a and b; lane numbers from the vector's length on are b's. */
 #ifdef __clang__
