@@ -6,6 +6,7 @@
  */
 #include "harness.h"
 
+#include <fenv.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,11 +205,51 @@ static void test_pair(vscan_op op, vscan_type type) {
 VSCAN__PAIRS(X)
 #undef X
 
+/*
+ * Callers linked with -ffast-math flush denormals, others round in their own way: neither may show.
+ */
+static void same_bits_modes(void **state) {
+    (void)state;
+    make_contexts();
+    enum { N = 20000 };
+    static double in[N];
+    for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++)
+        for (int k = 0; k < 2; k++) {
+            const enum inputs_pattern pattern = k == 0 ? INPUTS_RANDOM : INPUTS_DENORMAL;
+            const struct operation o = {
+                .family = "scan", .op = VSCAN_PLUS, .type = (vscan_type)type, .n = N, .in = in};
+            const struct manner manner = {.in_place = true};
+            inputs_fill(pattern, o.type, N, harness_seed(), in);
+            struct results expected = perform(contexts[0], &o, manner);
+            for (int c = 0; c < context_count; c++) {
+                fenv_t modes;
+                fegetenv(&modes);
+                fesetround(FE_UPWARD);
+#ifdef __SSE__
+                __builtin_ia32_ldmxcsr(__builtin_ia32_stmxcsr() | 0x8040);  /* flush, both ways */
+                const unsigned int set = __builtin_ia32_stmxcsr() & ~0x3fU; /* but the flags */
+#endif
+                struct results got = perform(contexts[c], &o, manner);
+                const int rounding = fegetround();
+#ifdef __SSE__
+                assert_true((__builtin_ia32_stmxcsr() & ~0x3fU) == set);
+#endif
+                fesetenv(&modes);
+                assert_int_equal(rounding, FE_UPWARD); /* and the caller keeps his modes */
+                compare(&o, manner, context_threads[c], "out", N, expected.out, got.out);
+                compare(&o, manner, context_threads[c], "total", 1, &expected.total, &got.total);
+                release(&got);
+            }
+            release(&expected);
+        }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
 #define X(pair, op, type, OP, TYPE) cmocka_unit_test(same_bits_##pair),
         VSCAN__PAIRS(X)
 #undef X
+            cmocka_unit_test(same_bits_modes),
     };
     const int result = harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
     const int leaks = destroy_contexts();

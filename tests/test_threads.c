@@ -119,7 +119,12 @@ static struct inputs_random random_of(const struct worker *w) {
 static void *scans(void *argument) {
     struct worker *w = argument;
     struct inputs_random random = random_of(w);
-    for (int i = 0; i < rounds(); i++) scan_once(w, w->ctx, &random);
+    for (int i = 0; i < rounds(); i++) {
+        scan_once(w, w->ctx, &random);
+        /* results do not depend on the number of threads, whoever changes it meanwhile */
+        EXPECT(w, vscan_ctx_set_threads(w->ctx, (w->number + i) % 4) == VSCAN_OK);
+        EXPECT(w, vscan_ctx_threads(w->ctx) >= 1);
+    }
     return NULL;
 }
 
