@@ -20,6 +20,7 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 run=$(CDPATH='' cd -- "$1" && pwd)/run
 record=$2
 commit=${3:-}
+export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # programs may come from another machine
 program_limit=180 # seconds for one program
