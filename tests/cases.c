@@ -22,7 +22,7 @@ static void print_case(const struct test_case *c) {
                 c->exclusive ? "exclusive" : "inclusive", c->backward ? "backward" : "forward",
                 c->in_place ? "in place" : "not in place", initials[c->initial], c->shift_in,
                 c->shift_out);
-    if (c->family[1] == 'e' && c->family[0] == 's')
+    if (strcmp(c->family, "segmented") == 0)
         print_error(", flags %s as %s shift %d, totals %s, count %s %s\n",
                     inputs_flags_name(c->flags), reference_type_name(c->flag_type), c->shift_flags,
                     totals[c->totals], c->count_buffer ? "buffer" : "-",
@@ -137,7 +137,7 @@ struct run {
 static void begin(const struct test_case *c, struct run *run, const void *in,
                   const uint8_t *flags) {
     vscan_ctx *ctx = harness_ctx();
-    const bool reduce = c->family[0] == 'r', segmented = flags != NULL;
+    const bool reduce = strcmp(c->family, "reduce") == 0, segmented = flags != NULL;
     *run = (struct run){.reference = {.op = c->op,
                                       .type = c->type,
                                       .n = c->n,

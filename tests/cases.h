@@ -15,7 +15,7 @@
 enum case_initial { INITIAL_NONE, INITIAL_HOST, INITIAL_BUFFER, INITIAL_CARRY, INITIAL_CHOICES };
 enum case_totals { TOTALS_NONE, TOTALS_EXACT, TOTALS_LONGER, TOTALS_SHORT, TOTALS_CHOICES };
 
-/* INITIAL_CARRY: the initial value's buffer is the total's as well (TOTALS: not for segmented). */
+/* INITIAL_CARRY: the initial value's buffer receives the total as well; segmented: INITIAL_BUFFER. */
 struct test_case {
     const char *family; /* "scan", "segmented", "reduce" */
     vscan_op op;

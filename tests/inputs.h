@@ -21,9 +21,9 @@ enum inputs_pattern {
     INPUTS_EQUAL,      /* one random value everywhere */
     INPUTS_SAWTOOTH,   /* -8 .. 8, again and again; quarters of it for float, double */
     INPUTS_EXTREMES,   /* the largest and smallest finite values among ordinary ones */
-    INPUTS_NAN_FIRST,  /* random with a NaN in this place; int: with INT32_MIN */
-    INPUTS_NAN_MIDDLE, /* */
-    INPUTS_NAN_LAST,   /* */
+    INPUTS_NAN_FIRST,  /* random, with a NaN in the first place; int: with INT32_MIN */
+    INPUTS_NAN_MIDDLE, /* the same in place n / 2 */
+    INPUTS_NAN_LAST,   /* the same in the last place */
     INPUTS_INFINITE,   /* infinities of both signs, rarely; int: INT32_MAX and INT32_MIN */
     INPUTS_ZEROS,      /* -0 and +0 alone; int: 0 and, rarely, another value */
     INPUTS_DENORMAL,   /* subnormal numbers of both signs; int: -1, 0, 1 */
