@@ -22,7 +22,6 @@ record=$2
 commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
-export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # programs may come from another machine
 program_limit=180 # seconds for one program
 tool_limit=120    # seconds for one program under one tool
 log=$(mktemp -d)
