@@ -79,6 +79,7 @@ static void scan_once(struct worker *w, vscan_ctx *ctx, struct inputs_random *ra
                           .n = 1 + inputs_below(random, 40000),
                           .exclusive = inputs_below(random, 2),
                           .backward = inputs_below(random, 2)};
+    if (inputs_below(random, 4) == 0) r.n += 150000; /* enough for several threads of a backend */
     if (w->shared != NULL) {
         r.type = vscan_buffer_type(w->shared);
         r.n = vscan_buffer_length(w->shared);
@@ -252,7 +253,7 @@ static void threads_one_context(void **state) {
 static void threads_one_input(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();
-    enum { N = 30000 };
+    enum { N = 100000 };
     float *in = malloc(N * sizeof *in);
     assert_non_null(in);
     inputs_fill(INPUTS_RANDOM, VSCAN_FLOAT, N, 7, in);
