@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Times scans, segmented scans and reductions: vscan beside its peers and a memcpy of the same run.
+ * One loop over all combinations asked for; README.md beside this says what is measured and how.
+ *
+ * Exit status: 0 all was measured and every result was right, 1 something failed, 2 wrong use,
+ * 3 no CUDA device where one is needed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+
+const struct engine *const all_engines[] = {
+    &engine_memcpy,     &engine_copy,   &engine_vscan_cuda, &engine_cub,        &engine_cub_key,
+    &engine_cub_lifted, &engine_thrust, &engine_empty,      &engine_memcpy_cpu, &engine_vscan_cpu};
+const int all_engines_count = sizeof all_engines / sizeof all_engines[0];
+
+static struct options options;
+static bool all_well = true;
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* One vector's memory at one place; grows. */
+struct arena {
+    void *memory;
+    int64_t bytes;
+};
+
+static bool grow(struct arena *arena, enum place place, int64_t bytes) {
+    if (bytes <= arena->bytes) return true;
+    if (place == ON_DEVICE) (void)cudaFree(arena->memory);
+    if (place == ON_HOST) free(arena->memory);
+    arena->memory = NULL;
+    arena->bytes = 0;
+    if (place == ON_DEVICE &&
+        !cuda_ok(cudaMalloc(&arena->memory, (size_t)bytes), "allocating vectors"))
+        return false;
+    if (place == ON_HOST && posix_memalign(&arena->memory, 4096, (size_t)bytes)) {
+        arena->memory = NULL;
+        fprintf(stderr, "bench: no memory\n");
+        return false;
+    }
+    arena->bytes = bytes;
+    return true;
+}
+
+/* Gives the work its vectors. */
+static bool provide(struct work *work, enum place place) {
+    static struct arena in[2], out[2], flags[2], totals[2], keys;
+    struct data *data = &work->data[place];
+    const int64_t bytes = work->sets * work->stride;
+    if (!grow(&in[place], place, bytes) || !grow(&out[place], place, bytes)) return false;
+    if (!grow(&flags[place], place, work->sets * work->flag_stride)) return false;
+    if (work->with_totals && !grow(&totals[place], place, bytes)) return false;
+    if (place == ON_DEVICE && !grow(&keys, place, work->sets * work->key_stride)) return false;
+    *data = (struct data){in[place].memory, out[place].memory, flags[place].memory,
+                          totals[place].memory, keys.memory};
+    return true;
+}
+
+/* Whether two pieces of work have the same values in the same places. */
+static bool same_values(const struct work *a, const struct work *b, enum place place) {
+    return a->type == b->type && a->op == b->op && a->n == b->n && a->offset == b->offset &&
+           a->sets == b->sets && a->data[place].in == b->data[place].in;
+}
+
+/* Makes the input; values are made again only where they are not those of the work before. */
+static bool make_input(struct work *work, enum place place) {
+    static struct work made[2];
+    if (!provide(work, place)) return false;
+    const bool same = same_values(work, &made[place], place);
+    made[place] = *work;
+    if (place == ON_HOST) {
+        if (!same) host_make_values(work);
+        if (work->flag_type) host_make_flags(work);
+        return true;
+    }
+    return (same || device_make_values(work)) && (!work->flag_type || device_make_flags(work));
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+static bool fetch(void *to, const void *from, int64_t bytes) {
+    return !bytes ||
+           cuda_ok(cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost), "fetching vectors");
+}
+
+/* Fetches set 0 of the device and checks it against a serial loop; yardsticks must have copied. */
+static bool check_fetched(const struct work *work, const struct engine *engine) {
+    static struct arena in, out, flags;
+    struct work apart = *work; /* in place: in still has what out had */
+    apart.in_place = false;
+    const int64_t bytes = work->n * type_size(work->type);
+    const int64_t out_bytes =
+        work->family == FAMILY_REDUCE && engine->computes ? type_size(work->type) : bytes;
+    const int64_t flags_bytes = flag_bytes(work->flag_type, work->n);
+    if (!grow(&in, ON_HOST, bytes) || !grow(&out, ON_HOST, bytes) ||
+        !grow(&flags, ON_HOST, flags_bytes) ||
+        !fetch(in.memory, work_in(&apart, ON_DEVICE, 0), bytes) ||
+        !fetch(flags.memory, work_flags(work, ON_DEVICE, 0), flags_bytes) ||
+        !fetch(out.memory, work_out(work, ON_DEVICE, 0), out_bytes))
+        return false;
+    if (engine->computes)
+        return check_serially(work, engine->name, in.memory, flags.memory, out.memory);
+    if (!memcmp(in.memory, out.memory, (size_t)bytes)) return true;
+    fprintf(stderr, "bench: %s: wrong copy at n = %lld\n", engine->name, (long long)work->n);
+    return false;
+}
+
+/* One call on set 0, checked. *how says in which way. */
+static bool check_call(const struct work *work, const struct engine *engine, const char **how) {
+    *how = "serial";
+    if (engine->place == ON_HOST) {
+        struct work apart = *work;
+        apart.in_place = false;
+        host_prepare_checked_call(work);
+        if (!engine->run(work, 0)) return false;
+        return !engine->computes ||
+               check_serially(work, engine->name, work_in(&apart, ON_HOST, 0),
+                              work_flags(work, ON_HOST, 0), work_out(work, ON_HOST, 0));
+    }
+    if (!device_prepare_checked_call(work) || !engine->run(work, 0)) return false;
+    if (!cuda_ok(cudaStreamSynchronize(device_stream), "waiting for the first call")) return false;
+    if (engine == &engine_empty) return *how = "-", true;
+    if (work->n <= options.check_most) return check_fetched(work, engine);
+    *how = engine->computes ? "device" : "-";
+    return !engine->computes || device_check(work, engine->name);
+}
+
+/* ---- Output ---------------------------------------------------------------------------------- */
+
+static void print_head(const char *command) {
+    char name[256] = "none";
+    int runtime = 0, driver = 0;
+    (void)vscan_device_name(VSCAN_BACKEND_CUDA, 0, name, sizeof name);
+    (void)cudaRuntimeGetVersion(&runtime);
+    (void)cudaDriverGetVersion(&driver);
+    for (int k = 0; k < options.notes_count; k++) printf("# %s\n", options.notes[k]);
+    printf("# libvscan %s, device %s, driver for CUDA %d.%d, toolkit CUDA %d.%d\n",
+           vscan_version_text(), name, driver / 1000, driver % 1000 / 10, runtime / 1000,
+           runtime % 1000 / 10);
+    printf("# command %s\n", command);
+    if (options.csv)
+        printf("mode,engine,family,type,operator,kind,direction,flags,segment,n,cache,offset,"
+               "in_place,totals,calls,us,p10,p90,bytes,GBps,frac_of_memcpy,check\n");
+}
+
+static void print_row(enum mode mode, const struct work *work, const struct engine *engine,
+                      const char *segment, const struct timing *timing, double bytes,
+                      double fraction, const char *check) {
+    const bool segmented = work->family == FAMILY_SEGMENTED;
+    char numbers[128] = ",,", rate[64] = "", part[32] = "";
+    if (timing) {
+        snprintf(numbers, sizeof numbers, "%.4f,%.4f,%.4f", timing->median, timing->p10,
+                 timing->p90);
+        if (mode != MODE_HOST && bytes > 0)
+            snprintf(rate, sizeof rate, "%.2f", bytes / timing->median * 1e-3);
+    }
+    if (fraction > 0) snprintf(part, sizeof part, "%.4f", fraction);
+    if (options.csv)
+        printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%lld,%s,%lld,%d,%d,%lld,%s,%.0f,%s,%s,%s\n",
+               name_of_mode(mode), engine->name, name_of_family(work->family),
+               name_of_type(work->type), name_of_op(work->op),
+               work->kind == VSCAN_EXCLUSIVE ? "exclusive" : "inclusive",
+               work->direction == VSCAN_BACKWARD ? "backward" : "forward",
+               name_of_type(work->flag_type), segmented ? segment : "-", (long long)work->n,
+               options.cold ? "cold" : "warm", (long long)work->offset, work->in_place,
+               work->with_totals, timing ? (long long)timing->calls : 0LL, numbers, bytes, rate,
+               part, check);
+    else
+        printf("%-7s %-10s %-9s %-6s %-4s %s %s %-4s %-10s %11lld  %-32s us %9s GB/s  %s\n",
+               name_of_mode(mode), engine->name, name_of_family(work->family),
+               name_of_type(work->type), name_of_op(work->op),
+               work->kind == VSCAN_EXCLUSIVE ? "excl" : "incl",
+               work->direction == VSCAN_BACKWARD ? "bwd" : "fwd", name_of_type(work->flag_type),
+               segmented ? segment : "-", (long long)work->n, numbers, rate, part);
+    fflush(stdout);
+}
+
+/* ---- One configuration ----------------------------------------------------------------------- */
+
+static double bytes_of(const struct work *work, const struct engine *engine) {
+    return (double)(engine->bytes ? engine->bytes(work) : work_bytes(work));
+}
+
+static bool has(const struct engine *engine) {
+    for (int k = 0; k < options.engines.count; k++)
+        if (all_engines[options.engines.items[k]] == engine) return true;
+    return false;
+}
+
+/* The rate of the memcpy that took turns with the engine; 0 where there was none. */
+static double scale_of(const struct work *work, enum place place,
+                       const struct engine *const engines[], int count,
+                       const struct timing timings[]) {
+    const struct engine *scale = place == ON_DEVICE ? &engine_memcpy : &engine_memcpy_cpu;
+    for (int e = 0; e < count; e++)
+        if (engines[e] == scale) return bytes_of(work, scale) / timings[e].median;
+    return 0;
+}
+
+static void measure_memory(const struct work *work, const char *segment) {
+    double bytes = 0;
+    if (vscan_context_bytes(work, &bytes))
+        print_row(MODE_MEMORY, work, &engine_vscan_cuda, segment, NULL, bytes, 0, "-");
+    else
+        all_well = false;
+}
+
+static void measure(const struct work *work, const char *segment, enum mode mode,
+                    int64_t cache_bytes) {
+    const struct engine *engines[LIST_AT_MOST] = {NULL};
+    struct timing timings[LIST_AT_MOST];
+    const char *checks[LIST_AT_MOST] = {NULL};
+    int count = 0;
+    const struct timing_plan plan = {mode, options.runs, options.sample_us, options.cold,
+                                     cache_bytes};
+    if (mode == MODE_MEMORY) {
+        if (has(&engine_vscan_cuda)) measure_memory(work, segment);
+        return;
+    }
+    for (int k = 0; k < options.engines.count; k++) {
+        const struct engine *engine = all_engines[options.engines.items[k]];
+        if (!engine->supports(work, mode)) continue;
+        engines[count] = engine;
+        if ((!engine->prepare || engine->prepare(work)) &&
+            check_call(work, engine, &checks[count])) {
+            count++;
+            continue;
+        }
+        fprintf(stderr, "bench: %s is left out at n = %lld, %s %s\n", engine->name,
+                (long long)work->n, name_of_op(work->op), name_of_type(work->type));
+        if (engine->finish) engine->finish();
+        all_well = false;
+    }
+    if (!count) return;
+    if (time_engines(&plan, work, engines, count, timings)) {
+        for (int e = 0; e < count; e++) {
+            const double bytes = bytes_of(work, engines[e]);
+            const double scale = mode == MODE_HOST || mode == MODE_LATENCY
+                                     ? 0
+                                     : scale_of(work, engines[e]->place, engines, count, timings);
+            print_row(mode, work, engines[e], segment, &timings[e], bytes,
+                      scale > 0 ? bytes / timings[e].median / scale : 0, checks[e]);
+        }
+    } else {
+        all_well = false;
+    }
+    for (int e = 0; e < count; e++)
+        if (engines[e]->finish) engines[e]->finish();
+}
+
+/* ---- All configurations ---------------------------------------------------------------------- */
+
+static bool needs(enum place place) {
+    for (int k = 0; k < options.engines.count; k++)
+        if (all_engines[options.engines.items[k]]->place == place) return true;
+    return false;
+}
+
+static void measure_modes(struct work work, const char *segment) {
+    /* four times the last cache; on the host, where nothing says how large it is, 256 MiB */
+    const int64_t cache_bytes = needs(ON_DEVICE) ? 4 * device_cache_bytes() : INT64_C(1) << 28;
+    work_lay_out(&work, options.cold ? cache_bytes : 0);
+    if ((needs(ON_DEVICE) && !make_input(&work, ON_DEVICE)) ||
+        (needs(ON_HOST) && !make_input(&work, ON_HOST))) {
+        all_well = false;
+        return;
+    }
+    for (int m = 0; m < options.modes.count; m++)
+        measure(&work, segment, (enum mode)options.modes.items[m], cache_bytes);
+}
+
+static void measure_segmented(struct work work) {
+    work.with_totals = options.with_totals;
+    for (int f = 0; f < options.flags.count; f++)
+        for (int s = 0; s < options.segments_count; s++) {
+            work.flag_type = (vscan_type)options.flags.items[f];
+            if (!work.flag_type) continue;
+            work.segments = options.segments[s];
+            measure_modes(work, options.segment_names[s]);
+        }
+}
+
+static void measure_families(struct work work) {
+    for (int f = 0; f < options.families.count; f++) {
+        work.family = (enum family)options.families.items[f];
+        for (int d = 0; d < options.directions.count; d++)
+            for (int k = 0; k < options.kinds.count; k++) {
+                work.direction = (vscan_direction)options.directions.items[d];
+                work.kind = (vscan_kind)options.kinds.items[k];
+                if (work.family == FAMILY_REDUCE) {
+                    if (k) continue; /* a reduction has no kind */
+                    work.kind = VSCAN_INCLUSIVE;
+                }
+                if (work.family == FAMILY_SEGMENTED)
+                    measure_segmented(work);
+                else
+                    measure_modes(work, "-");
+            }
+    }
+}
+
+static void measure_all(void) {
+    for (int t = 0; t < options.types.count; t++)
+        for (int o = 0; o < options.ops.count; o++)
+            for (int n = 0; n < options.n.count; n++)
+                for (int s = 0; s < options.offsets.count; s++) {
+                    const struct work work = {.type = (vscan_type)options.types.items[t],
+                                              .op = (vscan_op)options.ops.items[o],
+                                              .n = options.n.items[n],
+                                              .offset = options.offsets.items[s],
+                                              .in_place = options.in_place};
+                    measure_families(work);
+                }
+}
+
+/* ---- Start ----------------------------------------------------------------------------------- */
+
+static void want(const struct engine *engine) {
+    for (int e = 0; e < all_engines_count; e++)
+        if (all_engines[e] == engine) options.engines.items[options.engines.count++] = e;
+}
+
+/* What was asked for, or the usual; and always the memcpy that figures are fractions of. */
+static void choose_engines(void) {
+    if (!options.engines.count) {
+        want(&engine_memcpy);
+        want(&engine_vscan_cuda);
+        want(&engine_cub);
+        want(&engine_cub_key);
+        want(&engine_cub_lifted);
+    }
+    if (needs(ON_DEVICE) && !has(&engine_memcpy)) want(&engine_memcpy);
+    if (needs(ON_HOST) && !has(&engine_memcpy_cpu)) want(&engine_memcpy_cpu);
+}
+
+static char *joined(int argc, char **argv) {
+    size_t length = 1;
+    for (int k = 0; k < argc; k++) length += strlen(argv[k]) + 1;
+    char *text = calloc(1, length);
+    for (int k = 0; text && k < argc; k++) {
+        if (k && !strcmp(argv[k - 1], "--note")) continue; /* has a line of its own */
+        if (!strcmp(argv[k], "--note")) continue;
+        const char *slash = k ? NULL : strrchr(argv[k], '/');
+        strcat(strcat(text, k ? " " : ""), slash ? slash + 1 : argv[k]);
+    }
+    return text;
+}
+
+int main(int argc, char **argv) {
+    char *command = joined(argc, argv); /* before the reader cuts lists to pieces */
+    options_read(&options, argc, argv);
+    choose_engines();
+    if (needs(ON_DEVICE) && !device_open()) {
+        fprintf(stderr, "bench: without one, only --engine vscan-cpu,memcpy-cpu can run\n");
+        free(command);
+        return 3;
+    }
+    const double begin = now_us();
+    print_head(command ? command : "");
+    measure_all();
+    fprintf(stderr, "bench: %.1f s\n", 1e-6 * (now_us() - begin));
+    free(command);
+    return all_well ? 0 : 1;
+}

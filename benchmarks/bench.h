@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of the benchmark share: one piece of work, the engines, the data, the clock. */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <cuda_runtime_api.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <vscan.h>
+
+#include "values.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum family { FAMILY_SCAN, FAMILY_SEGMENTED, FAMILY_REDUCE };
+
+enum mode {
+    MODE_STREAM,  /* calls back to back between two events, divided by their number */
+    MODE_GRAPH,   /* the same calls captured into a graph, which is replayed */
+    MODE_LATENCY, /* one call and a synchronisation, by the host's clock */
+    MODE_HOST,    /* how long the host takes to enqueue one call */
+    MODE_MEMORY   /* device memory that a context takes; no time */
+};
+
+enum place { ON_DEVICE, ON_HOST };
+
+/* Vectors of one place. Each address is that of set 0; the next set lies a stride further on. */
+struct data {
+    char *in, *out, *flags, *totals;
+    int32_t *keys; /* the number of the segment that an element belongs to */
+};
+
+/* One operation on vectors of one length; where there are several sets, calls take turns. */
+struct work {
+    enum family family;
+    vscan_type type;
+    vscan_op op;
+    vscan_kind kind;
+    vscan_direction direction;
+    vscan_type flag_type; /* FAMILY_SEGMENTED only, else 0 */
+    struct segments segments;
+    int64_t segment_count;
+    int64_t n;
+    int64_t offset; /* elements by which in, out and flags (not bits) miss their alignment */
+    bool in_place;  /* on out, which holds a copy of in before the first call */
+    bool with_totals;
+    int64_t sets;
+    int64_t stride, flag_stride, key_stride; /* bytes; totals have the stride of in and out */
+    struct data data[2];                     /* by place */
+};
+
+struct engine {
+    const char *name;
+    enum place place;
+    bool computes; /* what the work says; false: a yardstick */
+    bool (*supports)(const struct work *work, enum mode mode);
+    bool (*prepare)(const struct work *work); /* all that is done once; NULL: nothing */
+    bool (*run)(const struct work *work, int64_t set);
+    void (*finish)(void);                      /* undoes prepare; NULL: nothing */
+    int64_t (*bytes)(const struct work *work); /* NULL: work_bytes */
+};
+/* Functions that return bool have said on stderr what went wrong when it is false. */
+
+extern const struct engine engine_memcpy, engine_copy, engine_empty;      /* device.cu */
+extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted; /* engines_cuda.cu */
+extern const struct engine engine_thrust;                                 /* engine_thrust.cu */
+extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_memcpy_cpu;
+
+/* ---- work.c: lengths, addresses, input, checks on the host ----------------------------------- */
+
+int64_t type_size(vscan_type type); /* 0 for bits */
+int64_t flag_bytes(vscan_type flag_type, int64_t n);
+
+/* What the operation must move: every input read once, every output written once. */
+int64_t work_bytes(const struct work *work);
+
+/* Lays out as many sets as cache_bytes ask for: 1 when it is 0. */
+void work_lay_out(struct work *work, int64_t cache_bytes);
+
+void *work_in(const struct work *work, enum place place, int64_t set); /* out, if in place */
+void *work_out(const struct work *work, enum place place, int64_t set);
+void *work_flags(const struct work *work, enum place place, int64_t set);
+
+/* Checks the result of set 0, given host copies of all three, against a serial loop. */
+bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
+                    const void *out);
+
+/* ---- host.c: data in the host's memory ------------------------------------------------------- */
+
+void host_make_values(const struct work *work);
+void host_make_flags(struct work *work); /* and segment_count */
+void host_flush(int64_t bytes);          /* reads so many bytes of something else */
+void host_prepare_checked_call(const struct work *work);
+
+/* ---- engines_vscan.c ------------------------------------------------------------------------- */
+
+/* Device memory of one context with all that vectors of n elements need, on average over many. */
+bool vscan_context_bytes(const struct work *work, double *bytes);
+
+/* ---- device.cu, device_check.cu: data in the device's memory --------------------------------- */
+
+extern cudaStream_t device_stream;
+
+bool cuda_ok(cudaError_t error, const char *doing);
+bool device_open(void); /* false, with a sentence, where there is no device */
+int64_t device_cache_bytes(void);
+bool device_make_values(const struct work *work);
+bool device_make_flags(struct work *work); /* and keys, and segment_count */
+bool device_flush(int64_t bytes);
+bool device_prepare_checked_call(const struct work *work); /* poison; a copy of in, if in place */
+
+/*
+ * Checks the result of set 0 on the device: every element against the one before it, which proves
+ * all of them where the operator is exact. Sums of floats may be off by rounding, and their last
+ * element is compared with a sum in double. Reductions are compared with another reduction.
+ */
+bool device_check(const struct work *work, const char *engine);
+
+/* ---- timing.c -------------------------------------------------------------------------------- */
+
+struct timing {
+    double median, p10, p90; /* microseconds a call */
+    int64_t calls;           /* a sample */
+};
+
+struct timing_plan {
+    enum mode mode;
+    int runs;         /* samples an engine */
+    double sample_us; /* how long one sample should take */
+    bool cold;
+    int64_t cache_bytes; /* what must be touched in between for data to have left the caches */
+};
+
+/* Times count engines that are all prepared; they take turns, a sample each. */
+bool time_engines(const struct timing_plan *plan, const struct work *work,
+                  const struct engine *const engines[], int count, struct timing timings[]);
+
+double now_us(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

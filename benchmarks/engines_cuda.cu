@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUB as it is meant to be used: its own tuning, its own sum, maximum and minimum where it has them,
+// temporary storage allocated once, 32-bit lengths, the stream and the vectors that vscan gets.
+//
+//     cub          scan (plus, max) and reduce (every pair)
+//     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
+//     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include "operators.cuh"
+
+// What CUB works in. Where memory is null, a call only sets bytes to what it needs.
+struct storage {
+    void *memory;
+    size_t bytes;
+    bool allocate() { return cuda_ok(cudaMalloc(&memory, bytes), "allocating temporary storage"); }
+    void release() {
+        (void)cudaFree(memory);
+        memory = nullptr;
+    }
+};
+static storage for_cub, for_key, for_lifted;
+
+static bool is_length(const struct work *work) {
+    return work->n <= INT32_MAX;
+}
+
+// ---- Scan and reduce ----------------------------------------------------------------------------
+
+template <class T>
+static cudaError_t scan(const struct work *work, const T *in, T *out) {
+    using cub::DeviceScan;
+    const int n = int(work->n);
+    const bool exclusive = work->kind == VSCAN_EXCLUSIVE;
+    if (work->op == VSCAN_PLUS)
+        return exclusive ? DeviceScan::ExclusiveSum(for_cub.memory, for_cub.bytes, in, out, n,
+                                                    device_stream)
+                         : DeviceScan::InclusiveSum(for_cub.memory, for_cub.bytes, in, out, n,
+                                                    device_stream);
+    return exclusive ? DeviceScan::ExclusiveScan(for_cub.memory, for_cub.bytes, in, out,
+                                                 cuda::maximum<>{}, op_max::identity<T>(), n,
+                                                 device_stream)
+                     : DeviceScan::InclusiveScan(for_cub.memory, for_cub.bytes, in, out,
+                                                 cuda::maximum<>{}, n, device_stream);
+}
+
+template <class T>
+static cudaError_t reduce(const struct work *work, const T *in, T *out) {
+    using cub::DeviceReduce;
+    const int n = int(work->n);
+    constexpr bool is_int = cuda::std::is_same_v<T, int32_t>;
+    switch (work->op) {
+    case VSCAN_PLUS:
+        return DeviceReduce::Sum(for_cub.memory, for_cub.bytes, in, out, n, device_stream);
+    case VSCAN_MAX:
+        return DeviceReduce::Max(for_cub.memory, for_cub.bytes, in, out, n, device_stream);
+    case VSCAN_MIN:
+        return DeviceReduce::Min(for_cub.memory, for_cub.bytes, in, out, n, device_stream);
+    case VSCAN_AND: {
+        using op = cuda::std::conditional_t<is_int, cuda::std::bit_and<>, op_and>;
+        return DeviceReduce::Reduce(for_cub.memory, for_cub.bytes, in, out, n, op{},
+                                    op_and::identity<T>(), device_stream);
+    }
+    case VSCAN_OR: {
+        using op = cuda::std::conditional_t<is_int, cuda::std::bit_or<>, op_or>;
+        return DeviceReduce::Reduce(for_cub.memory, for_cub.bytes, in, out, n, op{},
+                                    op_or::identity<T>(), device_stream);
+    }
+    }
+    return cudaErrorInvalidValue;
+}
+
+static bool run_cub(const struct work *work, int64_t set) {
+    const void *in = work_in(work, ON_DEVICE, set);
+    void *out = work_out(work, ON_DEVICE, set);
+    return cuda_ok(with_type(work->type,
+                             [&](auto zero) {
+                                 using T = decltype(zero);
+                                 return work->family == FAMILY_REDUCE
+                                            ? reduce<T>(work, (const T *)in, (T *)out)
+                                            : scan<T>(work, (const T *)in, (T *)out);
+                             }),
+                   "CUB");
+}
+
+static bool prepare_cub(const struct work *work) {
+    for_cub.release();
+    return run_cub(work, 0) && for_cub.allocate();
+}
+
+static bool supports_cub(const struct work *work, enum mode mode) {
+    if (mode == MODE_MEMORY || !is_length(work)) return false;
+    if (work->family == FAMILY_REDUCE) return true;
+    return work->family == FAMILY_SCAN && work->direction == VSCAN_FORWARD &&
+           (work->op == VSCAN_PLUS || work->op == VSCAN_MAX);
+}
+
+static void release_cub() {
+    for_cub.release();
+}
+
+extern "C" const struct engine engine_cub = {"cub",       ON_DEVICE, true,        supports_cub,
+                                             prepare_cub, run_cub,   release_cub, nullptr};
+
+// ---- Segmented scan by key ----------------------------------------------------------------------
+
+static bool run_key(const struct work *work, int64_t set) {
+    const void *in = work_in(work, ON_DEVICE, set);
+    void *out = work_out(work, ON_DEVICE, set);
+    const int32_t *keys =
+        (const int32_t *)((const char *)work->data[ON_DEVICE].keys + set * work->key_stride);
+    return cuda_ok(
+        with_type(work->type,
+                  [&](auto zero) {
+                      using T = decltype(zero);
+                      using cub::DeviceScan;
+                      return work->kind == VSCAN_EXCLUSIVE
+                                 ? DeviceScan::ExclusiveSumByKey(
+                                       for_key.memory, for_key.bytes, keys, (const T *)in, (T *)out,
+                                       int(work->n), cuda::std::equal_to<>{}, device_stream)
+                                 : DeviceScan::InclusiveSumByKey(
+                                       for_key.memory, for_key.bytes, keys, (const T *)in, (T *)out,
+                                       int(work->n), cuda::std::equal_to<>{}, device_stream);
+                  }),
+        "CUB by key");
+}
+
+static bool prepare_key(const struct work *work) {
+    for_key.release();
+    return run_key(work, 0) && for_key.allocate();
+}
+
+static bool supports_key(const struct work *work, enum mode mode) {
+    return mode != MODE_MEMORY && is_length(work) && work->family == FAMILY_SEGMENTED &&
+           work->op == VSCAN_PLUS && work->direction == VSCAN_FORWARD && !work->with_totals;
+}
+
+static int64_t key_bytes(const struct work *work) {
+    return work->n * (2 * type_size(work->type) + 4);
+}
+
+static void release_key() {
+    for_key.release();
+}
+
+extern "C" const struct engine engine_cub_key = {"cub-key",   ON_DEVICE, true,        supports_key,
+                                                 prepare_key, run_key,   release_key, key_bytes};
+
+// ---- Segmented scan by a lifted operator --------------------------------------------------------
+
+template <class T>
+struct pair {
+    T value;
+    int32_t head;
+};
+
+template <class T>
+struct lifted_plus {
+    __host__ __device__ pair<T> operator()(pair<T> a, pair<T> b) const {
+        return {b.head ? b.value : T(a.value + b.value), a.head | b.head};
+    }
+};
+template <>
+struct lifted_plus<int32_t> {
+    __host__ __device__ pair<int32_t> operator()(pair<int32_t> a, pair<int32_t> b) const {
+        return {b.head ? b.value : op_plus{}(a.value, b.value), a.head | b.head};
+    }
+};
+
+// Reads element i and its flag; Flag is the type in memory, void for bits.
+template <class T, class Flag>
+struct read_pair {
+    const T *in;
+    const Flag *flags;
+    __host__ __device__ pair<T> operator()(int i) const { return {in[i], flags[i] != 0}; }
+};
+struct bits;
+template <class T>
+struct read_pair<T, bits> {
+    const T *in;
+    const uint32_t *flags;
+    __host__ __device__ pair<T> operator()(int i) const {
+        return {in[i], int32_t(flags[i / 32] >> (i % 32) & 1)};
+    }
+};
+
+// Writes only the value of a pair.
+template <class T>
+struct value_writer {
+    using iterator_category = cuda::std::random_access_iterator_tag;
+    using value_type = pair<T>;
+    using difference_type = ptrdiff_t;
+    using pointer = void;
+    struct reference {
+        T *at;
+        __device__ void operator=(pair<T> x) const { *at = x.value; }
+    };
+    T *out;
+    __host__ __device__ reference operator[](ptrdiff_t i) const { return {out + i}; }
+    __host__ __device__ reference operator*() const { return {out}; }
+    __host__ __device__ value_writer operator+(ptrdiff_t i) const { return {out + i}; }
+};
+
+template <class T, class Flag>
+static cudaError_t lifted(const struct work *work, read_pair<T, Flag> read, T *out) {
+    const auto pairs = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), read);
+    return cub::DeviceScan::InclusiveScan(for_lifted.memory, for_lifted.bytes, pairs,
+                                          value_writer<T>{out}, lifted_plus<T>{}, int(work->n),
+                                          device_stream);
+}
+
+static bool run_lifted(const struct work *work, int64_t set) {
+    const void *from = work_in(work, ON_DEVICE, set), *flags = work_flags(work, ON_DEVICE, set);
+    void *to = work_out(work, ON_DEVICE, set);
+    return cuda_ok(
+        with_type(
+            work->type,
+            [&](auto zero) {
+                using T = decltype(zero);
+                const T *in = (const T *)from;
+                T *out = (T *)to;
+                if (work->flag_type == VSCAN_INT)
+                    return lifted(work, read_pair<T, int32_t>{in, (const int32_t *)flags}, out);
+                if (work->flag_type == VSCAN_BYTE)
+                    return lifted(work, read_pair<T, uint8_t>{in, (const uint8_t *)flags}, out);
+                return lifted(work, read_pair<T, bits>{in, (const uint32_t *)flags}, out);
+            }),
+        "CUB with a lifted operator");
+}
+
+static bool prepare_lifted(const struct work *work) {
+    for_lifted.release();
+    return run_lifted(work, 0) && for_lifted.allocate();
+}
+
+static bool supports_lifted(const struct work *work, enum mode mode) {
+    return supports_key(work, mode) && work->kind == VSCAN_INCLUSIVE;
+}
+
+static void release_lifted() {
+    for_lifted.release();
+}
+
+extern "C" const struct engine engine_cub_lifted = {"cub-lifted",    ON_DEVICE,      true,
+                                                    supports_lifted, prepare_lifted, run_lifted,
+                                                    release_lifted,  nullptr};

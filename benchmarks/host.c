@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Data in the host's memory, and the copy that sets its scale: memcpy by all threads. */
+#include "bench.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void host_make_values(const struct work *work) {
+    struct work apart = *work;
+    apart.in_place = false;
+    const int64_t n = work->n;
+    for (int64_t set = 0; set < work->sets; set++) {
+        void *to = work_in(&apart, ON_HOST, set);
+        const uint64_t salt = (uint64_t)set;
+#pragma omp parallel for
+        for (int64_t i = 0; i < n; i++) {
+            if (work->type == VSCAN_INT)
+                ((int32_t *)to)[i] = value_int(work->op, i, n, salt);
+            else if (work->type == VSCAN_FLOAT)
+                ((float *)to)[i] = value_float(work->op, i, n, salt);
+            else
+                ((double *)to)[i] = value_double(work->op, i, n, salt);
+        }
+    }
+}
+
+void host_make_flags(struct work *work) {
+    const int64_t n = work->n;
+    int64_t heads = 0;
+    for (int64_t set = 0; set < work->sets; set++) {
+        void *to = work_flags(work, ON_HOST, set);
+        heads = 0;
+#pragma omp parallel for reduction(+ : heads)
+        for (int64_t w = 0; w < (n + 31) / 32; w++) {
+            uint32_t word = 0;
+            for (int64_t i = 32 * w; i < n && i < 32 * w + 32; i++) {
+                const bool head = value_head(work->segments, i);
+                heads += head;
+                word |= (uint32_t)head << (i % 32);
+                if (work->flag_type == VSCAN_INT) ((int32_t *)to)[i] = head;
+                if (work->flag_type == VSCAN_BYTE) ((uint8_t *)to)[i] = head;
+            }
+            if (work->flag_type == VSCAN_BIT) ((uint32_t *)to)[w] = word;
+        }
+    }
+    work->segment_count = heads;
+}
+
+void host_flush(int64_t bytes) {
+    static char *memory;
+    static int64_t held;
+    static volatile uint64_t sink;
+    if (held < bytes) {
+        free(memory);
+        memory = malloc((size_t)bytes);
+        held = memory ? bytes : 0;
+        if (!memory) return;
+        memset(memory, 1, (size_t)bytes);
+    }
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < bytes; i += 64) sum += (uint8_t)memory[i];
+    sink = sum;
+    (void)sink;
+}
+
+void host_prepare_checked_call(const struct work *work) {
+    if (work->in_place)
+        memcpy(work->data[ON_HOST].out, work->data[ON_HOST].in,
+               (size_t)(work->sets * work->stride));
+    else
+        memset(work_out(work, ON_HOST, 0), 0xa5, (size_t)(work->n * type_size(work->type)));
+}
+
+/* ---- memcpy-cpu ------------------------------------------------------------------------------ */
+
+static bool supports(const struct work *work, enum mode mode) {
+    (void)work;
+    return mode == MODE_STREAM || mode == MODE_LATENCY;
+}
+
+static bool run(const struct work *work, int64_t set) {
+    const int64_t bytes = work->n * type_size(work->type), piece = 1 << 20;
+    const int64_t skip = set * work->stride + work->offset * type_size(work->type);
+    const char *from = work->data[ON_HOST].in + skip;
+    char *to = work->data[ON_HOST].out + skip;
+#pragma omp parallel for if (bytes > piece)
+    for (int64_t at = 0; at < bytes; at += piece)
+        memcpy(to + at, from + at, (size_t)(bytes - at < piece ? bytes - at : piece));
+    return true;
+}
+
+static int64_t bytes(const struct work *work) {
+    return 2 * work->n * type_size(work->type);
+}
+
+const struct engine engine_memcpy_cpu = {
+    .name = "memcpy-cpu", .place = ON_HOST, .supports = supports, .run = run, .bytes = bytes};

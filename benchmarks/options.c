@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads the command line of the benchmark. */
+#include "options.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const usage =
+    "usage: bench [option value]...   every list is separated by commas\n"
+    "  --engine LIST     vscan-cuda vscan-cpu cub cub-key cub-lifted thrust memcpy copy empty\n"
+    "                    memcpy-cpu; default: memcpy, vscan-cuda and cub where they apply\n"
+    "  --mode LIST       stream graph latency host memory; default stream\n"
+    "  --family LIST     scan segmented reduce; default scan\n"
+    "  --type LIST       int float double; default all\n"
+    "  --op LIST         plus max min and or, or all; default plus\n"
+    "  --kind LIST       inclusive exclusive; default inclusive\n"
+    "  --direction LIST  forward backward; default forward\n"
+    "  --n LIST          elements: 1000, 2^20, 2^0..2^30 (powers of two), 2^0..2^30:2 (every "
+    "other\n"
+    "                    one); default 2^26\n"
+    "  --flags LIST      int byte bit: the flags of a segmented scan; default byte\n"
+    "  --segment LIST    L: a segment at every L-th element; random:L: lengths are random and L "
+    "on\n"
+    "                    average; blocks:K: at a random element of every K-th block of 1024; one\n"
+    "  --totals          segmented scans of vscan also write a total for each segment\n"
+    "  --offset LIST     elements by which all vectors miss their alignment; default 0\n"
+    "  --in-place        out is in\n"
+    "  --cold, --warm    whether the data have left the caches before a call; default cold\n"
+    "  --runs N          samples an engine; default 11\n"
+    "  --sample-us T     how long a sample takes; default 1500\n"
+    "  --check-most N    longest vectors that are checked by a serial loop; default 2^24\n"
+    "  --note TEXT       one more line at the head of the CSV; can be repeated\n"
+    "  --csv             CSV (default: a table for reading)\n";
+
+static void fail(const char *option, const char *value) {
+    fprintf(stderr, "bench: %s: cannot be '%s'\n%s", option, value, usage);
+    exit(2);
+}
+
+/* ---- Names ----------------------------------------------------------------------------------- */
+
+struct name {
+    const char *text;
+    int64_t value;
+};
+
+static const struct name families[] = {
+    {"scan", FAMILY_SCAN}, {"segmented", FAMILY_SEGMENTED}, {"reduce", FAMILY_REDUCE}, {0}};
+static const struct name types[] = {
+    {"int", VSCAN_INT}, {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE}, {0}};
+static const struct name flag_types[] = {
+    {"none", 0}, {"int", VSCAN_INT}, {"byte", VSCAN_BYTE}, {"bit", VSCAN_BIT}, {0}};
+static const struct name ops[] = {{"plus", VSCAN_PLUS}, {"max", VSCAN_MAX}, {"min", VSCAN_MIN},
+                                  {"and", VSCAN_AND},   {"or", VSCAN_OR},   {0}};
+static const struct name kinds[] = {
+    {"inclusive", VSCAN_INCLUSIVE}, {"exclusive", VSCAN_EXCLUSIVE}, {0}};
+static const struct name directions[] = {
+    {"forward", VSCAN_FORWARD}, {"backward", VSCAN_BACKWARD}, {0}};
+static const struct name modes[] = {{"stream", MODE_STREAM},   {"graph", MODE_GRAPH},
+                                    {"latency", MODE_LATENCY}, {"host", MODE_HOST},
+                                    {"memory", MODE_MEMORY},   {0}};
+
+static const char *name_in(const struct name *names, int64_t value) {
+    for (; names->text; names++)
+        if (names->value == value) return names->text;
+    return "?";
+}
+const char *name_of_family(int64_t family) {
+    return name_in(families, family);
+}
+const char *name_of_type(int64_t type) {
+    return type == VSCAN_BYTE || type == VSCAN_BIT || !type ? name_in(flag_types, type)
+                                                            : name_in(types, type);
+}
+const char *name_of_op(int64_t op) {
+    return name_in(ops, op);
+}
+const char *name_of_mode(int64_t mode) {
+    return name_in(modes, mode);
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+static void add(struct list *list, int64_t item, const char *option) {
+    if (list->count == LIST_AT_MOST) fail(option, "a list of so many");
+    list->items[list->count++] = item;
+}
+
+/* Calls take(item) for each part of a list; the parts stay where they are, ended by a 0. */
+#define FOR_PARTS(part, value) for (char *part = strtok(value, ","); part; part = strtok(NULL, ","))
+
+static void read_names(struct list *list, const struct name *names, const char *option,
+                       char *value) {
+    list->count = 0;
+    FOR_PARTS(part, value) {
+        const struct name *name = names;
+        if (!strcmp(part, "all") && !list->count) {
+            for (; name->text; name++) add(list, name->value, option);
+            continue;
+        }
+        while (name->text && strcmp(name->text, part)) name++;
+        if (!name->text) fail(option, part);
+        add(list, name->value, option);
+    }
+}
+
+static void read_engines(struct list *list, const char *option, char *value) {
+    list->count = 0;
+    FOR_PARTS(part, value) {
+        int e = 0;
+        while (e < all_engines_count && strcmp(all_engines[e]->name, part)) e++;
+        if (e == all_engines_count) fail(option, part);
+        add(list, e, option);
+    }
+}
+
+static int64_t read_number(const char *option, const char *text, char **end) {
+    const long long value = strtoll(text, end, 10);
+    if (*end == text) fail(option, text);
+    if (**end != '^') return value;
+    const char *exponent = *end + 1;
+    const long long power = strtoll(exponent, end, 10);
+    if (value != 2 || *end == exponent || power < 0 || power > 40) fail(option, text);
+    return INT64_C(1) << power;
+}
+
+static int64_t read_whole_number(const char *option, const char *text) {
+    char *end = NULL;
+    const int64_t value = read_number(option, text, &end);
+    if (*end || value < 0) fail(option, text);
+    return value;
+}
+
+static void read_lengths(struct list *list, const char *option, char *value) {
+    list->count = 0;
+    FOR_PARTS(part, value) {
+        char *end = NULL;
+        int64_t first = read_number(option, part, &end), last = first, step = 1;
+        if (!strncmp(end, "..", 2)) last = read_number(option, end + 2, &end);
+        if (*end == ':') step = read_number(option, end + 1, &end);
+        if (*end || first < 1 || step < 1 || step > 40) fail(option, part);
+        for (; first <= last; first <<= step) add(list, first, option);
+    }
+}
+
+static void read_segments(struct options *options, const char *option, char *value) {
+    options->segments_count = 0;
+    FOR_PARTS(part, value) {
+        struct segments segments = {SEGMENT_FIXED, 1};
+        const char *number = part;
+        if (options->segments_count == LIST_AT_MOST) fail(option, "a list of so many");
+        if (!strncmp(part, "random:", 7)) segments.kind = SEGMENT_RANDOM, number += 7;
+        if (!strncmp(part, "blocks:", 7)) segments.kind = SEGMENT_BLOCKS, number += 7;
+        if (!strcmp(part, "one"))
+            segments.kind = SEGMENT_ONE;
+        else
+            segments.length = read_whole_number(option, number);
+        if (segments.length < 1) fail(option, part);
+        options->segment_names[options->segments_count] = part;
+        options->segments[options->segments_count++] = segments;
+    }
+}
+
+/* ---- The command line ------------------------------------------------------------------------ */
+
+/* Options without a value; false when it is none of them. */
+static bool read_switch(struct options *options, const char *option) {
+    if (!strcmp(option, "--cold")) return options->cold = true;
+    if (!strcmp(option, "--warm")) return options->cold = false, true;
+    if (!strcmp(option, "--in-place")) return options->in_place = true;
+    if (!strcmp(option, "--totals")) return options->with_totals = true;
+    if (!strcmp(option, "--csv")) return options->csv = true;
+    if (strcmp(option, "--help") && strcmp(option, "-h")) return false;
+    fputs(usage, stdout);
+    exit(0);
+}
+
+static bool read_dimension(struct options *options, const char *option, char *value) {
+    if (!strcmp(option, "--mode")) return read_names(&options->modes, modes, option, value), true;
+    if (!strcmp(option, "--family"))
+        return read_names(&options->families, families, option, value), true;
+    if (!strcmp(option, "--type")) return read_names(&options->types, types, option, value), true;
+    if (!strcmp(option, "--op")) return read_names(&options->ops, ops, option, value), true;
+    if (!strcmp(option, "--kind")) return read_names(&options->kinds, kinds, option, value), true;
+    if (!strcmp(option, "--direction"))
+        return read_names(&options->directions, directions, option, value), true;
+    if (!strcmp(option, "--flags"))
+        return read_names(&options->flags, flag_types, option, value), true;
+    if (!strcmp(option, "--engine")) return read_engines(&options->engines, option, value), true;
+    if (!strcmp(option, "--n")) return read_lengths(&options->n, option, value), true;
+    if (!strcmp(option, "--segment")) return read_segments(options, option, value), true;
+    if (strcmp(option, "--offset")) return false;
+    options->offsets.count = 0;
+    FOR_PARTS(part, value) add(&options->offsets, read_whole_number(option, part), option);
+    return true;
+}
+
+static void read_number_option(struct options *options, const char *option, const char *value) {
+    if (!strcmp(option, "--runs"))
+        options->runs = (int)read_whole_number(option, value);
+    else if (!strcmp(option, "--sample-us"))
+        options->sample_us = (double)read_whole_number(option, value);
+    else if (!strcmp(option, "--check-most"))
+        options->check_most = read_whole_number(option, value);
+    else if (!strcmp(option, "--note") && options->notes_count < NOTES_AT_MOST)
+        options->notes[options->notes_count++] = value;
+    else
+        fail("option", option);
+}
+
+void options_read(struct options *options, int argc, char **argv) {
+    *options = (struct options){.families = {{FAMILY_SCAN}, 1},
+                                .types = {{VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE}, 3},
+                                .ops = {{VSCAN_PLUS}, 1},
+                                .kinds = {{VSCAN_INCLUSIVE}, 1},
+                                .directions = {{VSCAN_FORWARD}, 1},
+                                .flags = {{VSCAN_BYTE}, 1},
+                                .modes = {{MODE_STREAM}, 1},
+                                .n = {{INT64_C(1) << 26}, 1},
+                                .offsets = {{0}, 1},
+                                .segments = {{SEGMENT_FIXED, 10000}},
+                                .segment_names = {"10000"},
+                                .segments_count = 1,
+                                .cold = true,
+                                .runs = 11,
+                                .sample_us = 1500,
+                                .check_most = 1 << 24};
+    for (int k = 1; k < argc; k++) {
+        if (read_switch(options, argv[k])) continue;
+        if (k + 1 == argc) fail("option", argv[k]);
+        if (!read_dimension(options, argv[k], argv[k + 1]))
+            read_number_option(options, argv[k], argv[k + 1]);
+        k++;
+    }
+    if (options->runs < 1 || options->runs > 1000) fail("--runs", "so many");
+}

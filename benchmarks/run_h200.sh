@@ -1,0 +1,149 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Measures everything that the figures of this folder come from, in less than ten minutes on a GPU:
+#
+#     sh benchmarks/run_h200.sh [--quick] BUILD [RESULTS [COMMIT]]
+#
+# BUILD is a build folder with VSCAN_BENCHMARKS=ON, made here or copied from another machine:
+# nothing but its run/ and lib/ is used. RESULTS is the folder for the CSV files, by default
+# benchmarks/results/h200. COMMIT is the commit that BUILD was made from, by default what git says.
+# --quick takes two minutes: fewer lengths and repetitions. The last thing printed is a table of
+# targets and what was reached. Exits with 0 if everything was measured and every result was right,
+# whether or not the targets were met.
+set -eu
+
+quick=false
+if [ "${1:-}" = --quick ]; then
+    quick=true
+    shift
+fi
+if [ $# -lt 1 ] || [ $# -gt 3 ]; then
+    echo "usage: $0 [--quick] BUILD [RESULTS [COMMIT]]" >&2
+    exit 2
+fi
+here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+run=$(CDPATH='' cd -- "$1" && pwd)/run
+results=${2:-$here/results/h200}
+commit=${3:-}
+order=$results/order
+[ $# -ge 2 ] || order=$here/results/order
+[ -x "$run/bench" ] || {
+    echo "$0: no $run/bench: build with VSCAN_BENCHMARKS=ON" >&2
+    exit 2
+}
+if [ -z "$commit" ]; then
+    commit=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
+    [ -z "$(git -C "$here" status --porcelain --untracked-files=no 2>/dev/null)" ] ||
+        commit="$commit, with changes"
+fi
+driver=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1 ||
+    true)
+mkdir -p "$results" "$order"
+all_well=true
+begin=$(date +%s)
+
+# measure NAME OPTION...: one call of bench, into NAME.csv.
+measure() {
+    name=$1
+    shift
+    start=$(date +%s)
+    status=0
+    "$run/bench" --csv --note "commit $commit" --note "GPU and driver ${driver:-unknown}" "$@" \
+        >"$results/$name.csv" 2>"$results/$name.log" || status=$?
+    rows=$(grep -vc '^#' "$results/$name.csv" || true)
+    echo "$name: $((rows - 1)) rows, $(($(date +%s) - start)) s, exit status $status"
+    grep -v '^bench: [0-9.]* s$' "$results/$name.log" | head -n 5 || true
+    rm "$results/$name.log"
+    [ $status = 0 ] || all_well=false
+    [ $status != 3 ] || exit 3
+}
+
+# probe NAME: one of the probes of the order of addition, where the processor can run it.
+probe() {
+    {
+        echo "# commit $commit"
+        case $1 in
+        cuda)
+            echo "# GPU and driver ${driver:-unknown}"
+            echo "kind,engine,cycles_a_tile,p10,p90"
+            ;;
+        *)
+            grep -qw "$1" /proc/cpuinfo || return 0
+            sed -n 's/^model name[^:]*: */# processor /p' /proc/cpuinfo | head -n 1
+            echo "kind,lanes,engine,ns_a_tile,p10,p90,speedup_over_serial"
+            ;;
+        esac
+        "$run/probe_order_$1"
+    } >"$order/$1.csv" || all_well=false
+    [ "$(grep -vc '^#' "$order/$1.csv")" -gt 1 ] || rm "$order/$1.csv"
+}
+
+peers=memcpy,vscan-cuda,cub
+segmented_peers=memcpy,vscan-cuda,cub-key,cub-lifted
+lengths=1,2,7,32,100,1000,1024,10000,16384,100000,random:2,random:100,random:10000,one
+if $quick; then
+    runs=5
+    step=:4
+    huge=2^28
+    lengths=1,32,1000,random:100,one
+else
+    runs=9
+    step=
+    huge=2^30
+fi
+
+# Every pair in every mode of a scan, and what may change the path that it takes.
+if $quick; then
+    measure pairs --engine memcpy,vscan-cuda --op all --kind inclusive,exclusive \
+        --direction forward,backward --n 2^28 --runs $runs
+else
+    measure pairs --engine memcpy,vscan-cuda --op all --kind inclusive,exclusive \
+        --direction forward,backward --n 2^26..2^30:2 --runs $runs
+fi
+measure misaligned --engine memcpy,vscan-cuda --op plus,max --offset 0,1,2,3 \
+    --n 2^12,2^20,2^26,2^28 --runs $runs
+measure in_place --engine memcpy,vscan-cuda --in-place --n 2^20,2^26,$huge --runs $runs
+
+# Against CUB at every length.
+measure small --engine $peers,empty --op plus,max --mode stream,graph --n 2^0..2^20$step \
+    --runs $((2 * runs))
+measure large --engine $peers,copy --op plus,max --mode stream,graph --n 2^21..$huge$step \
+    --runs $runs
+measure warm --engine $peers --type int,float --mode stream,graph --n 2^8..2^26:4 --runs $runs
+measure latency --engine $peers,thrust,empty --mode latency --n 2^0,2^10,2^16,2^20,2^24 --runs $runs
+measure thrust --engine memcpy,vscan-cuda,thrust --op plus,max --n 2^10..2^28:3 --runs $runs
+
+# Segmented scans: any segments at two lengths, then three experiments of the literature.
+measure segmented --family segmented --engine $segmented_peers --flags int,byte,bit \
+    --segment $lengths --n 2^24,2^26,2^28 --runs 5
+measure segmented_n --family segmented --engine $segmented_peers --flags byte,bit --type int,float \
+    --segment 10000 --n "2^10..2^28$step" --runs $runs
+measure segmented_length --family segmented --engine $segmented_peers --flags int,byte,bit \
+    --type int,float --segment 1,10,100,1000,10000,100000,1000000 --n 5000000 --runs $runs
+measure segmented_blocks --family segmented --engine $segmented_peers --flags byte,bit \
+    --type int,float --n 2^24 --runs $runs \
+    --segment blocks:1,blocks:2,blocks:4,blocks:8,blocks:16,blocks:32,blocks:64,blocks:128,blocks:256,blocks:512,blocks:1024,blocks:2048,blocks:4096,blocks:8192,blocks:16384
+measure totals --family segmented --engine memcpy,vscan-cuda --flags byte,bit --totals \
+    --segment 1,10,1000,random:100,one --n 2^26,2^28 --runs $runs
+
+# Reductions, the host's part, memory.
+measure reduce --family reduce --engine $peers --op all --n "2^10..$huge:4" --runs $runs
+measure reduce_graph --family reduce --engine $peers --op plus,max --mode graph \
+    --n 2^0,2^4,2^10,2^16,2^20 --runs $runs
+measure host --family scan,segmented,reduce --engine empty,$peers,cub-key --mode host --type int \
+    --flags byte --n 2^10 --runs 101
+measure memory --engine vscan-cuda --mode memory --type int --n 2^30
+
+if ! $quick; then
+    # Longer than 2^31, every element checked on the device.
+    measure huge_int --engine memcpy,vscan-cuda --type int --in-place --n 2^33 --runs 3
+    measure huge_double --engine memcpy,vscan-cuda --type double --in-place --n 2^32 --runs 3
+    measure cpu --engine memcpy-cpu,vscan-cpu --op plus,max --n 2^8..2^26:3 --runs 5
+fi
+
+for which in cuda avx2 avx512f; do probe $which; done
+
+echo "all: $(($(date +%s) - begin)) s"
+sh "$here/targets.sh" "$results"
+$all_well || echo "Something failed: see above."
+$all_well

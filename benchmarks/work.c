@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Lengths and addresses of one piece of work, and the serial loop that results are checked with. */
+#include "bench.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+/* More would not make data colder: a flush before every sample does the rest (timing.c). */
+enum { SETS_AT_MOST = 512, GRAIN = 512 };
+
+int64_t type_size(vscan_type type) {
+    switch (type) {
+    case VSCAN_INT:
+    case VSCAN_FLOAT:
+        return 4;
+    case VSCAN_DOUBLE:
+    case VSCAN_LONG:
+        return 8;
+    case VSCAN_BYTE:
+        return 1;
+    case VSCAN_BIT:
+        break;
+    }
+    return 0;
+}
+
+int64_t flag_bytes(vscan_type flag_type, int64_t n) {
+    if (flag_type == VSCAN_BIT) return (n + 31) / 32 * 4;
+    return flag_type ? n * type_size(flag_type) : 0;
+}
+
+int64_t work_bytes(const struct work *work) {
+    const int64_t size = type_size(work->type);
+    const int64_t in = work->n * size, out = work->family == FAMILY_REDUCE ? size : in;
+    const int64_t totals = work->with_totals ? work->segment_count * size : 0;
+    return in + out + flag_bytes(work->flag_type, work->n) + totals;
+}
+
+static int64_t round_up(int64_t bytes) {
+    return (bytes + GRAIN - 1) / GRAIN * GRAIN;
+}
+
+void work_lay_out(struct work *work, int64_t cache_bytes) {
+    const int64_t n = work->n + work->offset;
+    work->stride = round_up(n * type_size(work->type));
+    work->flag_stride = round_up(flag_bytes(work->flag_type, n));
+    work->key_stride = work->family == FAMILY_SEGMENTED ? round_up(4 * n) : 0;
+    const int64_t bytes = work_bytes(work);
+    work->sets = (cache_bytes + bytes - 1) / bytes;
+    if (work->sets < 1) work->sets = 1;
+    if (work->sets > SETS_AT_MOST) work->sets = SETS_AT_MOST;
+}
+
+void *work_out(const struct work *work, enum place place, int64_t set) {
+    return work->data[place].out + set * work->stride + work->offset * type_size(work->type);
+}
+
+void *work_in(const struct work *work, enum place place, int64_t set) {
+    if (work->in_place) return work_out(work, place, set);
+    return work->data[place].in + set * work->stride + work->offset * type_size(work->type);
+}
+
+void *work_flags(const struct work *work, enum place place, int64_t set) {
+    return work->data[place].flags + set * work->flag_stride +
+           work->offset * type_size(work->flag_type);
+}
+
+/* ---- The serial check ------------------------------------------------------------------------ */
+
+static bool flag_at(const struct work *work, const void *flags, int64_t i) {
+    switch (work->flag_type) {
+    case VSCAN_INT:
+        return ((const int32_t *)flags)[i] != 0;
+    case VSCAN_BYTE:
+        return ((const uint8_t *)flags)[i] != 0;
+    case VSCAN_BIT:
+        return ((const uint32_t *)flags)[i / 32] >> (i % 32) & 1;
+    default:
+        return false;
+    }
+}
+
+/* Whether the scan begins anew at i, in its own direction. */
+static bool begins_at(const struct work *work, const void *flags, int64_t i) {
+    if (work->direction == VSCAN_FORWARD) return i == 0 || flag_at(work, flags, i);
+    return i == work->n - 1 || flag_at(work, flags, i + 1);
+}
+
+static bool complain(const struct work *work, const char *engine, int64_t i, double got,
+                     double expected) {
+    fprintf(stderr, "bench: %s: wrong result at n = %lld, element %lld: %.17g, expected %.17g\n",
+            engine, (long long)work->n, (long long)i, got, expected);
+    return false;
+}
+
+/* Plus of int wraps; max and min meet no NaN and no -0 here; logical values are 0 and 1. */
+static int32_t apply_int(vscan_op op, int32_t a, int32_t b) {
+    switch (op) {
+    case VSCAN_MAX:
+        return a > b ? a : b;
+    case VSCAN_MIN:
+        return a < b ? a : b;
+    case VSCAN_AND:
+        return a & b;
+    case VSCAN_OR:
+        return a | b;
+    case VSCAN_PLUS:
+        break;
+    }
+    return (int32_t)((uint32_t)a + (uint32_t)b);
+}
+
+static int32_t identity_int(vscan_op op) {
+    return op == VSCAN_MAX ? INT32_MIN : op == VSCAN_MIN ? INT32_MAX : op == VSCAN_AND ? ~0 : 0;
+}
+
+static long double apply_real(vscan_op op, long double a, long double b) {
+    switch (op) {
+    case VSCAN_MAX:
+        return a > b ? a : b;
+    case VSCAN_MIN:
+        return a < b ? a : b;
+    case VSCAN_AND:
+        return a != 0 && b != 0;
+    case VSCAN_OR:
+        return a != 0 || b != 0;
+    case VSCAN_PLUS:
+        break;
+    }
+    return a + b;
+}
+
+static long double identity_real(vscan_op op) {
+    return op == VSCAN_MAX ? -HUGE_VALL : op == VSCAN_MIN ? HUGE_VALL : op == VSCAN_AND ? 1 : 0;
+}
+
+/* The position that comes k-th in the direction of the scan. */
+static int64_t position(const struct work *work, int64_t k) {
+    return work->direction == VSCAN_FORWARD ? k : work->n - 1 - k;
+}
+
+static bool check_int(const struct work *work, const char *engine, const int32_t *in,
+                      const void *flags, const int32_t *out) {
+    int32_t sum = identity_int(work->op);
+    for (int64_t k = 0; k < work->n; k++) {
+        const int64_t i = position(work, k);
+        if (begins_at(work, flags, i)) sum = identity_int(work->op);
+        const int32_t before = sum;
+        sum = apply_int(work->op, sum, in[i]);
+        const int32_t expected = work->kind == VSCAN_EXCLUSIVE ? before : sum;
+        if (work->family != FAMILY_REDUCE && out[i] != expected)
+            return complain(work, engine, i, out[i], expected);
+    }
+    if (work->family == FAMILY_REDUCE && out[0] != sum)
+        return complain(work, engine, 0, out[0], sum);
+    return true;
+}
+
+static double real_at(const struct work *work, const void *values, int64_t i) {
+    return work->type == VSCAN_FLOAT ? (double)((const float *)values)[i]
+                                     : ((const double *)values)[i];
+}
+
+static bool check_real(const struct work *work, const char *engine, const void *in,
+                       const void *flags, const void *out) {
+    /* Rounding errors of a sum stay far below this part of the sum of the magnitudes. */
+    const long double epsilon = work->type == VSCAN_FLOAT ? FLT_EPSILON : DBL_EPSILON;
+    const bool rounded = work->op == VSCAN_PLUS;
+    long double sum = identity_real(work->op), magnitude = 0;
+    for (int64_t k = 0; k < work->n; k++) {
+        const int64_t i = position(work, k);
+        if (begins_at(work, flags, i)) sum = identity_real(work->op), magnitude = 0;
+        const long double before = sum, x = real_at(work, in, i);
+        sum = apply_real(work->op, sum, x);
+        magnitude += fabsl(x);
+        if (work->family == FAMILY_REDUCE) continue;
+        const long double expected = work->kind == VSCAN_EXCLUSIVE ? before : sum;
+        const long double got = real_at(work, out, i);
+        if (!(got == expected || (rounded && fabsl(got - expected) <= 16 * epsilon * magnitude)))
+            return complain(work, engine, i, (double)got, (double)expected);
+    }
+    if (work->family == FAMILY_REDUCE) {
+        const long double got = real_at(work, out, 0);
+        if (!(got == sum || (rounded && fabsl(got - sum) <= 16 * epsilon * magnitude)))
+            return complain(work, engine, 0, (double)got, (double)sum);
+    }
+    return true;
+}
+
+bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
+                    const void *out) {
+    if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);
+    return check_real(work, engine, in, flags, out);
+}
