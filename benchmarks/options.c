@@ -87,7 +87,7 @@ static void add(struct list *list, int64_t item, const char *option) {
     list->items[list->count++] = item;
 }
 
-/* Calls take(item) for each part of a list; the parts stay where they are, ended by a 0. */
+/* Each part of a list; the parts stay where they are, ended by a 0. */
 #define FOR_PARTS(part, value) for (char *part = strtok(value, ","); part; part = strtok(NULL, ","))
 
 static void read_names(struct list *list, const struct name *names, const char *option,

@@ -1,0 +1,151 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Draws the plots from the CSV files of run_h200.sh alone, as SVG beside them:
+#
+#     sh benchmarks/plot.sh [RESULTS]
+#
+# Installs gnuplot-nox where it is missing.
+set -eu
+
+results=${1:-$(dirname -- "$0")/results/h200}
+if ! command -v gnuplot >/dev/null 2>&1; then
+    echo "== installing gnuplot-nox"
+    sudo=
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    $sudo apt-get update -qq
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        gnuplot-nox >/dev/null
+fi
+data=$(mktemp -d)
+trap 'rm -rf "$data"' EXIT
+
+# series CONDITION X Y FILE...: lines "x y" of the rows that fulfil a condition; in it and in X and
+# Y, @name is a column.
+series() {
+    program="$1 { print $2, $3 }"
+    shift 3
+    for file; do
+        [ ! -f "$results/$file.csv" ] || grep -v '^#' "$results/$file.csv"
+    done >"$data/rows"
+    for column in $(sed -n '1s/,/ /gp' "$data/rows"); do
+        number=$((${number:-0} + 1))
+        program=$(printf '%s\n' "$program" | sed "s/@$column\\>/\$$number/g")
+    done
+    number=0
+    awk -F, "\$1 != \"mode\" && $program" "$data/rows"
+}
+
+plots=0
+curves=
+# curve TITLE COLOUR DASH CONDITION X Y FILE...: adds a curve to the next plot, if it has points.
+curve() {
+    title=$1
+    colour=$2
+    dash=$3
+    shift 3
+    plots=$((plots + 1))
+    series "$@" >"$data/$plots"
+    [ -s "$data/$plots" ] || return 0
+    curves="$curves${curves:+, }'$data/$plots' using 1:2 with linespoints lw 2 pt 7 ps 0.4 \
+lc rgb '$colour' dt $dash title '$title'"
+}
+
+# draw NAME TITLE XLABEL YLABEL SETTINGS: the curves added since the last plot.
+draw() {
+    if [ -n "$curves" ]; then
+        gnuplot <<END
+set terminal svg size 860,500 font 'sans-serif,13' background rgb 'white'
+set output '$results/$1.svg'
+set title '$2'
+set xlabel '$3'
+set ylabel '$4'
+set grid lc rgb '#dddddd'
+set border 3 lc rgb '#444444'
+set tics nomirror
+set key outside right top Left reverse
+$5
+plot $curves
+END
+        echo "$results/$1.svg"
+    fi
+    curves=
+}
+
+us=@us
+by_two="set logscale x 2; set format x '2^{%L}'"
+by_ten="set logscale x 10; set format x '10^{%L}'"
+elements='(@n / @us / 1000)' # 10^9 a second
+
+blue='#1f5fbf'
+light='#7fb2ff'
+navy='#0b2c66'
+red='#c0392b'
+pink='#f1948a'
+brown='#7b241c'
+green='#2e8b57'
+grey='#888888'
+
+for op in plus max; do
+    for type in int:"$blue":"$red" float:"$light":"$pink" double:"$navy":"$brown"; do
+        name=${type%%:*}
+        colours=${type#*:}
+        same="@mode == \"stream\" && @operator == \"$op\" && @type == \"$name\" && @n >= 65536"
+        curve "vscan, $name" "${colours%%:*}" 1 "$same && @engine == \"vscan-cuda\"" \
+            '@n' '@frac_of_memcpy' small large
+        curve "CUB, $name" "${colours#*:}" 2 "$same && @engine == \"cub\"" \
+            '@n' '@frac_of_memcpy' small large
+    done
+    draw "fraction_$op" "Inclusive scan, $op: speed as a fraction of memcpy of the same run" \
+        'elements' 'fraction of memcpy' "$by_two; set yrange [0:1.05]"
+done
+
+for type in int float double; do
+    for mode in stream graph; do
+        dash=1
+        [ $mode = stream ] || dash=2
+        same="@mode == \"$mode\" && @operator == \"plus\" && @type == \"$type\""
+        for engine in vscan-cuda:vscan:"$blue" cub:CUB:"$red" memcpy:memcpy:"$green" \
+            empty:"empty kernel":"$grey"; do
+            rest=${engine#*:}
+            curve "${rest%%:*}, $mode" "${rest#*:}" "$dash" \
+                "$same && @engine == \"${engine%%:*}\"" '@n' "$us" small
+        done
+    done
+    draw "small_$type" "Inclusive scan, $type plus: one call, back to back and in a graph" \
+        'elements' 'microseconds a call' "$by_two; set yrange [0:*]"
+done
+
+# segmented_curves CONDITION X FILE: every engine, in 10^9 elements a second.
+segmented_curves() {
+    curve 'vscan, bit flags' "$navy" 1 "$1 && @engine == \"vscan-cuda\" && @flags == \"bit\"" \
+        "$2" "$elements" "$3"
+    curve 'vscan, byte flags' "$blue" 1 "$1 && @engine == \"vscan-cuda\" && @flags == \"byte\"" \
+        "$2" "$elements" "$3"
+    curve 'vscan, int flags' "$light" 1 "$1 && @engine == \"vscan-cuda\" && @flags == \"int\"" \
+        "$2" "$elements" "$3"
+    curve 'CUB by key' "$red" 2 "$1 && @engine == \"cub-key\" && @flags == \"byte\"" \
+        "$2" "$elements" "$3"
+    curve 'CUB lifted, bit flags' "$brown" 2 "$1 && @engine == \"cub-lifted\" && @flags == \"bit\"" \
+        "$2" "$elements" "$3"
+    curve 'CUB lifted, byte flags' "$pink" 2 \
+        "$1 && @engine == \"cub-lifted\" && @flags == \"byte\"" "$2" "$elements" "$3"
+}
+
+speed='10^9 elements a second'
+for type in int float double; do
+    is="@type == \"$type\" && @operator == \"plus\""
+    segmented_curves "$is && @n == 268435456 && @segment ~ /^[0-9]+\$/" '@segment' segmented
+    draw "segmented_$type" "Segmented scan, $type plus, 2^{28} elements" 'elements a segment' \
+        "$speed" "$by_ten; set yrange [0:*]"
+    [ $type != double ] || continue
+    segmented_curves "$is" '@n' segmented_n
+    draw "experiment_n_$type" "Segmented scan, $type plus: a segment at every 10,000th element" \
+        'elements' "$speed" "$by_two; set yrange [0:*]"
+    segmented_curves "$is" '@segment' segmented_length
+    draw "experiment_length_$type" "Segmented scan, $type plus: 5,000,000 elements" \
+        'elements a segment' "$speed" "$by_ten; set yrange [0:*]"
+    segmented_curves "$is" 'substr(@segment, 8)' segmented_blocks
+    draw "experiment_blocks_$type" \
+        "Segmented scan, $type plus: 2^{24} elements, a segment in every k-th block of 1024" \
+        'k' "$speed" "$by_two; set yrange [0:*]"
+done
