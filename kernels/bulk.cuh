@@ -40,6 +40,11 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
                  : "memory");
 }
 
+static __device__ __forceinline__ void barrier_arrive_at(uint64_t *barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+                 : "memory");
+}
+
 static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t done;
     do {
@@ -60,9 +65,10 @@ static __device__ __forceinline__ void bulk_store(void *to, const void *from, ui
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* By the thread that stored: until shared memory may be overwritten. */
+/* By the thread that stored: until the memory of all but its last few stores may be overwritten. */
+template <int Few>
 static __device__ __forceinline__ void bulk_stores_read() {
-    asm volatile("cp.async.bulk.wait_group.read 0;" ::: "memory");
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Few) : "memory");
 }
 
 #endif

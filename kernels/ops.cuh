@@ -3,7 +3,7 @@
  * The pairs of lib/pairs.h as types. A pair says how an element T of a vector becomes the value U
  * that kernels scan (in), how two values combine (combine), what becomes of a value in the end
  * (out), the value that changes no bit of any result (identity), and the one that callers see where
- * nothing has been combined (visible).
+ * nothing has been combined (visible); in_any_order: any order of combining gives the same bits.
  *
  * Float max and min run on integers that have the order of the floats: the sign bit of a negative
  * number flips all others, so that signed comparison sees -inf < ... < -0 < +0 < ... < +inf, and
@@ -26,8 +26,7 @@ struct op_or {};
 template <class Op, class T>
 struct pair;
 
-/* ---- int ---------------------------------------------------------------------------------------
- */
+/* ---- int ------------------------------------------------------------------------------------- */
 
 template <int32_t Identity>
 struct int_pair {
@@ -35,6 +34,7 @@ struct int_pair {
     using U = int32_t;
     static constexpr U identity = Identity;
     static constexpr U visible = Identity;
+    static constexpr bool in_any_order = true;
     static __device__ U in(T x) { return x; }
     static __device__ T out(U x) { return x; }
 };
@@ -60,8 +60,7 @@ struct pair<op_or, int> : int_pair<0> {
     static __device__ U combine(U a, U b) { return a | b; }
 };
 
-/* ---- float and double plus ---------------------------------------------------------------------
- */
+/* ---- float and double plus ------------------------------------------------------------------- */
 
 template <>
 struct pair<op_plus, float> {
@@ -69,6 +68,7 @@ struct pair<op_plus, float> {
     using U = float;
     static constexpr U identity = -0.0f;
     static constexpr U visible = 0.0f;
+    static constexpr bool in_any_order = false;
     static __device__ U in(T x) { return x; }
     static __device__ T out(U x) { return x; }
     static __device__ U combine(U a, U b) { return __fadd_rn(a, b); }
@@ -79,13 +79,13 @@ struct pair<op_plus, double> {
     using U = double;
     static constexpr U identity = -0.0;
     static constexpr U visible = 0.0;
+    static constexpr bool in_any_order = false;
     static __device__ U in(T x) { return x; }
     static __device__ T out(U x) { return x; }
     static __device__ U combine(U a, U b) { return __dadd_rn(a, b); }
 };
 
-/* ---- float and double max, min -----------------------------------------------------------------
- */
+/* ---- float and double max, min --------------------------------------------------------------- */
 
 static __device__ __forceinline__ int32_t bits_of(float x) {
     return __float_as_int(x);
@@ -109,6 +109,7 @@ struct extreme_pair {
     /* -inf for max, +inf for min */
     static constexpr U identity = Max ? ((Lowest | Infinity) ^ highest) : Infinity;
     static constexpr U visible = identity;
+    static constexpr bool in_any_order = true;
     static __device__ U in(T x) { return x != x ? (Max ? highest : Lowest) : key(bits_of(x)); }
     static __device__ T out(U x) { return float_of(key(x)); }
     static __device__ U combine(U a, U b) { return (Max ? a > b : a < b) ? a : b; }
@@ -128,8 +129,7 @@ struct pair<op_max, double> : extreme_double<true> {};
 template <>
 struct pair<op_min, double> : extreme_double<false> {};
 
-/* ---- float and double and, or ------------------------------------------------------------------
- */
+/* ---- float and double and, or ---------------------------------------------------------------- */
 
 template <class F, bool And>
 struct logical_pair {
@@ -137,6 +137,7 @@ struct logical_pair {
     using U = int32_t;
     static constexpr U identity = And ? 1 : 0;
     static constexpr U visible = identity;
+    static constexpr bool in_any_order = true;
     static __device__ U in(T x) { return !(x == (T)0); } /* NaN is true */
     static __device__ T out(U x) { return (T)x; }
     static __device__ U combine(U a, U b) { return And ? a & b : a | b; }

@@ -3,22 +3,26 @@
  * Plain scans of long, 16-byte-aligned vectors on sm_90 and later, at the speed of memory: whole
  * tiles that pass through shared memory by bulk copies.
  *
- * One block of 16 scanning warps and a 17th, the scout, lives on each multiprocessor. It owns two
- * tiles: one whose aggregate is being published, one that is being finished. Shared memory: a slot
- * of 64 KiB for each, in which elements are replaced by results, and small arrays. Each scanning
- * warp owns a sixteenth of every tile: it alone loads it, sums it, scans it in place, stores it,
- * and then loads its part of the next tile, so data move while other warps compute.
+ * One block lives on each multiprocessor. It has three tiles at a time, each in a slot of 64 KiB of
+ * shared memory, and its warps hand the slots on:
  *
- * A tile's aggregate is published one tile before its results are computed. So when a block needs
- * P(t), the fold of all earlier aggregates, these have almost always been published; no block ever
- * waits for another's P. The scout folds them strictly from left to right (131 between two of a
- * block's own tiles on an H200) while the other warps work.
+ *   mover      takes a ticket (-> taken), and loads the tile by quarters              -> loaded[q]
+ *   summers    sum groups of 32 as they come, publish the tile's aggregate, scan groups -> summed
+ *   folder     folds the aggregates of all earlier tiles: P(t)                          -> folded
+ *   scanners   replace elements by results, a quarter at a time                     -> scanned[q]
+ *   mover      stores the quarters, and reloads each when it has left the slot
  *
- * Per tile, between scanning warps and scout: barrier `summed`, the warps' sums of the next tile
- * are in shared memory; barrier `folded`, P of the current tile and the ticket after the next are
- * there. A warp arrives at one only after it has passed the other, so two warps are never further
- * apart than one computing results of a tile and one summing the second tile after it: arrays by
- * tile need three copies, and have four.
+ * Each arrow is a barrier of the slot in shared memory (mbarrier); whoever waits at it sees all that
+ * was written before it. A slot is taken for as long as a load, a wait for the slowest of the other
+ * blocks' loads, and a store take; three of them have to cover that, so everything else is arranged
+ * to be short or to overlap: an aggregate is published as early as it can be, the folder has folded
+ * all but the latest ones when these come, and quarters leave while others are still scanned.
+ *
+ * Nobody waits for another block's P, only for its aggregates. The folder adds them strictly from
+ * left to right, 131 between two of a block's own tiles on an H200.
+ *
+ * Blocks need not be resident together: a block waits only for aggregates of tiles with smaller
+ * tickets, and between a ticket and its aggregate there are a load and sums, which wait for nobody.
  */
 #ifndef VSCAN_SCAN_BULK_CUH
 #define VSCAN_SCAN_BULK_CUH
@@ -33,43 +37,51 @@ struct bulk_shape {
     using T = typename Pair::T;
     using U = typename Pair::U;
     static constexpr int lane_items = 16 / (int)sizeof(T);
-    static constexpr int rows = 8; /* of a warp */
-    static constexpr int warps = 16;
-    static constexpr int threads = 32 * (warps + 1);
+    static constexpr int rows = 8;   /* of a part, what a warp sums at a time */
+    static constexpr int parts = 16; /* of a tile */
+    static constexpr int levels = 4; /* of the tree above a part: 2^4 parts */
     static constexpr int row_items = 32 * lane_items;
-    static constexpr int warp_items = rows * row_items;
-    static constexpr int items = warps * warp_items;
+    static constexpr int part_items = rows * row_items;
+    static constexpr int items = parts * part_items;
     static constexpr int group_lanes = VSCAN__GROUP / lane_items;
     static constexpr int row_groups = 32 / group_lanes;
-    static constexpr int groups = rows * row_groups; /* of a warp: 32 or 16, one a lane */
-    static constexpr int slots = 2;
-    static constexpr int fold_words = 5; /* of a lane of the scout at a time: 160 tiles */
+    static constexpr int groups = rows * row_groups; /* of a part: 32 or 16, one a lane */
     static_assert(items == (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT), "a tile");
+
+    static constexpr int slots = 3;
+    static constexpr int quarters = 4;
+    static constexpr int quarter_items = items / quarters;
+    static constexpr int quarter_rows = parts * rows / quarters;
+    static constexpr int scanners = 16;
+    static constexpr int scanner_rows = quarter_rows / scanners; /* of a quarter */
+#ifndef VSUM
+#define VSUM 4
+#endif
+    static constexpr int summers = VSUM;
+    static constexpr int sums = parts / summers; /* of a summer: parts of a tile */
+    static constexpr int folder = scanners + summers, mover = folder + 1; /* warp numbers */
+    static constexpr int threads = 32 * (mover + 1);
+    static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
 
     struct shared {
         T slot[slots][items];
-        U aggregates[32 * fold_words]; /* of the tiles that are being folded */
-        U sums[4][warps];              /* of warps, by the tile's number in the block modulo 4 */
-        uint32_t tickets[4];           /* of the block's tiles, likewise */
-        U p;
-        uint64_t loaded[slots][warps];
+        U prefixes[slots][parts * groups + 4]; /* of the tile up to a group; the last: to the end */
+        U sums[slots][parts];
+        U aggregates[32]; /* of tiles that are being folded */
+        U p[slots];
+        int64_t tile[slots]; /* which one is in the slot; one past the last: the end */
+        uint32_t tag;
+        uint64_t taken[slots], loaded[slots][quarters];
+        uint64_t summed[slots], folded[slots], scanned[slots][quarters];
     };
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-static constexpr int barrier_summed = 1, barrier_folded = 2;
-
-template <int Threads>
-static __device__ __forceinline__ void barrier_arrive(int barrier) {
-    asm volatile("barrier.cta.arrive %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
-}
-template <int Threads>
-static __device__ __forceinline__ void barrier_sync(int barrier) {
-    asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "n"(Threads) : "memory");
-}
-
-/* P(to) from P(from), by the scout. */
+/*
+ * P(to) from P(from), by the folder. All words are asked for at once, and then waited for 32 at a
+ * time, so that what comes last meets a sum of everything before.
+ */
 template <class Pair>
 static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *words, uint32_t tag,
                                               int64_t from, int64_t to,
@@ -78,201 +90,370 @@ static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *wo
     constexpr int per_lane = bulk_shape<Pair>::fold_words;
     while (from < to) {
         U a[per_lane];
-        bool ready;
-        do {
-            ready = true;
+        bool ready[per_lane];
+        const auto ask = [&](int k) {
+            const int64_t tile = from + 32 * k + lane;
+            uint32_t heads;
+            a[k] = Pair::identity;
+            ready[k] = tile >= to || unit_word<U>::read(words, tile, tag, &a[k], &heads);
+        };
 #pragma unroll
-            for (int k = 0; k < per_lane; ++k) {
-                const int64_t tile = from + 32 * k + lane;
-                uint32_t heads;
-                a[k] = Pair::identity;
-                if (tile < to) ready &= unit_word<U>::read(words, tile, tag, &a[k], &heads);
+        for (int k = 0; k < per_lane; ++k) ask(k);
+        U sum = Pair::identity;
+#pragma unroll
+        for (int k = 0; k < per_lane; ++k) {
+            if (from + 32 * k >= to) break;
+            while (!__all_sync(all_lanes, ready[k]))
+                if (!ready[k]) ask(k);
+            if (Pair::in_any_order) {
+                sum = Pair::combine(sum, a[k]);
+                continue;
             }
-        } while (!ready);
-        __syncwarp();
+            aggregates[lane] = a[k];
+            __syncwarp();
+            int4 quads[2 * sizeof(U)];
+            U next[32]; /* identities beyond the last one change nothing */
 #pragma unroll
-        for (int k = 0; k < per_lane; ++k) aggregates[32 * k + lane] = a[k];
-        __syncwarp();
-        const int count = to - from < 32 * per_lane ? (int)(to - from) : 32 * per_lane;
-        /* identities beyond the last one change nothing */
-        for (int k = 0; k < count; k += 8) {
-            int4 quads[8 * sizeof(U) / 16];
-            U next[8];
-#pragma unroll
-            for (int q = 0; q < (int)(sizeof quads / 16); ++q)
-                quads[q] = ((const int4 *)(aggregates + k))[q];
+            for (int q = 0; q < (int)(2 * sizeof(U)); ++q) quads[q] = ((const int4 *)aggregates)[q];
             memcpy(next, quads, sizeof next);
 #pragma unroll
-            for (int j = 0; j < 8; ++j) p = Pair::combine(p, next[j]);
+            for (int j = 0; j < 32; ++j) p = Pair::combine(p, next[j]);
+            __syncwarp();
         }
-        __syncwarp();
-        from += count;
+        if (Pair::in_any_order) {
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2)
+                sum = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, d));
+            p = Pair::combine(p, sum);
+        }
+        from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
     }
     return p;
 }
 
-/* The addresses of a warp's part of a tile, and of its rows in shared memory. */
+/* A tile in its slot, for one lane. Positions count in scan order, rows are 512 bytes. */
 template <class Pair>
-struct bulk_part {
+struct bulk_tile {
     using T = typename Pair::T;
     using shape = bulk_shape<Pair>;
     static constexpr int V = shape::lane_items;
-    static constexpr uint32_t bytes = shape::warp_items * sizeof(T);
 
-    int64_t n;
+    T *slot;
     bool backward;
-    int warp, lane;
+    int lane;
 
-    /* of position i in the tile */
-    __device__ int in_slot(int i) const { return backward ? shape::items - V - i : i; }
-    /* first element of the part in a slot, and in memory */
-    __device__ int begin_in_slot() const {
-        return (backward ? shape::warps - 1 - warp : warp) * shape::warp_items;
-    }
-    __device__ int64_t begin_in_memory(int64_t tile) const {
-        return (backward ? n - (tile + 1) * shape::items : tile * shape::items) + begin_in_slot();
-    }
-    __device__ bool is_whole(int64_t tile) const { return (tile + 1) * shape::items <= n; }
-
-    __device__ void load(const T *in, T *slot, int64_t tile, uint64_t *loaded) const {
-        if (is_whole(tile)) {
-            if (lane == 0)
-                bulk_load(slot + begin_in_slot(), in + begin_in_memory(tile), bytes, loaded);
-            return;
-        }
-#pragma unroll
-        for (int r = 0; r < shape::rows; ++r) {
-            const int i = warp * shape::warp_items + r * shape::row_items + lane * V;
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const int64_t at = tile * shape::items + i + j;
-                slot[in_slot(i) + (backward ? V - 1 - j : j)] =
-                    at < n ? in[backward ? n - 1 - at : at] : Pair::out(Pair::identity);
-            }
-        }
-        __syncwarp();
+    /* of the lane's items in row r, in the tile */
+    __device__ int position(int r) const { return r * shape::row_items + lane * V; }
+    __device__ int4 *address(int r) const {
+        return (int4 *)(slot + (backward ? shape::items - V - position(r) : position(r)));
     }
 
-    __device__ void read_row(typename Pair::U (&x)[V], const T *slot, int r) const {
+    __device__ void read(typename Pair::U (&x)[V], int r) const {
         T raw[V];
-        const int i = warp * shape::warp_items + r * shape::row_items + lane * V;
-        const int4 quad = *(const int4 *)(slot + in_slot(i));
+        const int4 quad = *address(r);
         memcpy(raw, &quad, 16);
 #pragma unroll
         for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j]);
     }
 
-    __device__ void write_row(const typename Pair::U (&y)[V], T *slot, int r) const {
+    __device__ void write(const typename Pair::U (&y)[V], int r) const {
         T raw[V];
-        const int i = warp * shape::warp_items + r * shape::row_items + lane * V;
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j]);
         int4 quad;
         memcpy(&quad, raw, 16);
-        *(int4 *)(slot + in_slot(i)) = quad;
-    }
-
-    __device__ void store(T *out, T *slot, int64_t tile) const {
-        if (is_whole(tile)) {
-            fence_for_bulk();
-            __syncwarp();
-            if (lane == 0) bulk_store(out + begin_in_memory(tile), slot + begin_in_slot(), bytes);
-            return;
-        }
-        __syncwarp();
-        for (int k = lane; k < shape::warp_items; k += 32) {
-            const int at = begin_in_slot() + k; /* in the slot */
-            const int64_t i = tile * shape::items + (backward ? shape::items - 1 - at : at);
-            if (i < n) out[backward ? n - 1 - i : i] = slot[at];
-        }
+        *address(r) = quad;
     }
 };
 
-/* The sums of a warp's groups, one a lane: lane g has group g (lanes beyond the groups: garbage).
+/*
+ * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
+ *
+ * A lane sums 128 consecutive bytes of the slot by itself, in 8 pieces of 16. In every step the lanes
+ * of a quarter warp read different pieces, j XOR lane, so that no two of them meet in a bank. The
+ * balanced tree does not mind: XOR with a constant maps its subtrees to its subtrees, only left and
+ * right may change places, and so does scanning backward.
  */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U group_sums(const bulk_part<Pair> &part,
-                                                              const typename Pair::T *slot) {
-    using U = typename Pair::U;
-    using shape = bulk_shape<Pair>;
-    U mine = Pair::identity;
-#pragma unroll
-    for (int r = 0; r < shape::rows; ++r) {
-        U x[shape::lane_items];
-        part.read_row(x, slot, r);
-#pragma unroll
-        for (int half = 1; half < shape::lane_items; half *= 2)
-#pragma unroll
-            for (int j = 0; j < shape::lane_items; j += 2 * half)
-                x[j] = Pair::combine(x[j], x[j + half]);
-#pragma unroll
-        for (int half = 1; half < shape::group_lanes; half *= 2)
-            x[0] = Pair::combine(x[0], __shfl_xor_sync(all_lanes, x[0], half));
-        const U here =
-            __shfl_sync(all_lanes, x[0], part.lane % shape::row_groups * shape::group_lanes);
-        if (part.lane / shape::row_groups == r) mine = here;
-    }
-    return mine;
-}
-
-/* What the levels above a warp's part add: for each level, the sum of the left half if it is right.
- */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::U
-add_upper(typename Pair::U value, const typename Pair::U *sums, int warp, int lane) {
-    using U = typename Pair::U;
-    using shape = bulk_shape<Pair>;
-    U sum = sums[lane % shape::warps];
-#pragma unroll
-    for (int half = 1; half < shape::warps; half *= 2) {
-        /* sum is that of the block of `half` warps which has warp `lane` in it */
-        const U left = __shfl_sync(all_lanes, sum, (warp & ~(half - 1)) - 1);
-        value = Pair::combine(warp & half ? left : Pair::identity, value);
-        sum = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, half));
-    }
-    return value;
-}
-
-template <class Pair>
-static __device__ __forceinline__ void
-scan_part(const scan_arguments &a, const bulk_part<Pair> &part, typename Pair::T *slot,
-          typename Pair::U group_sum, const typename Pair::U *sums, typename Pair::U p,
-          typename Pair::U visible, bool carry, int64_t tile) {
+static __device__ __forceinline__ typename Pair::U group_sums(const bulk_tile<Pair> &tile,
+                                                              int part) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = bulk_shape<Pair>;
-    constexpr int V = shape::lane_items;
-    const int lane = part.lane;
-
-    /* prefixes of the groups: to the end of lane's group, and to its beginning */
-    U one[1] = {group_sum};
-    sklansky<Pair, false, shape::groups>(one, 0, 0, lane);
-    const U left = __shfl_up_sync(all_lanes, one[0], 1);
-    const U to_end = add_upper<Pair>(one[0], sums, part.warp, lane);
-    const U to_begin = add_upper<Pair>(lane == 0 ? Pair::identity : left, sums, part.warp, lane);
-
-    const int64_t begin = tile * shape::items + part.warp * shape::warp_items + lane * V;
+    constexpr int V = shape::lane_items, pieces = 8;
+    const int run = part * 32 + tile.lane; /* of 128 bytes, in scan order */
+    const int4 *const from =
+        (const int4 *)tile.slot + (tile.backward ? shape::parts * 32 - 1 - run : run) * pieces;
+    U sum[pieces];
 #pragma unroll
-    for (int r = 0; r < shape::rows; ++r) {
-        const int group = r * shape::row_groups + lane / shape::group_lanes;
-        const U e = __shfl_sync(all_lanes, to_begin, group);
-        const U end = __shfl_sync(all_lanes, to_end, group);
+    for (int j = 0; j < pieces; ++j) {
+        T raw[V];
+        const int4 quad = from[j ^ (tile.lane & (pieces - 1))];
+        memcpy(raw, &quad, 16);
+        U x[V];
+#pragma unroll
+        for (int i = 0; i < V; ++i) x[i] = Pair::in(raw[i]);
+#pragma unroll
+        for (int half = 1; half < V; half *= 2)
+#pragma unroll
+            for (int i = 0; i < V; i += 2 * half) x[i] = Pair::combine(x[i], x[i + half]);
+        sum[j] = x[0];
+    }
+#pragma unroll
+    for (int half = 1; half < pieces; half *= 2)
+#pragma unroll
+        for (int j = 0; j < pieces; j += 2 * half) sum[j] = Pair::combine(sum[j], sum[j + half]);
+    if (shape::groups == 32) return sum[0];
+    sum[0] = Pair::combine(sum[0], __shfl_xor_sync(all_lanes, sum[0], 1));
+    const U mine = __shfl_sync(all_lanes, sum[0], 2 * tile.lane);
+    return tile.lane < shape::groups ? mine : Pair::identity;
+}
+
+/* ---- The kinds of warps; k counts the block's tiles ------------------------------------------- */
+
+template <class Pair>
+struct bulk_block {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = bulk_shape<Pair>;
+
+    const scan_arguments &a;
+    typename shape::shared &shared;
+    int64_t tiles;
+    bool carry; /* as in scan_units: the initial value is read before an aggregate is published */
+    int lane;
+
+    static __device__ int slot_of(int k) { return k % shape::slots; }
+    static __device__ uint32_t parity_of(int k) { return k / shape::slots & 1; }
+    __device__ bool is_whole(int64_t tile) const { return (tile + 1) * shape::items <= a.scan.n; }
+    /* where the slot of a whole tile begins in memory */
+    __device__ int64_t begin_of(int64_t tile) const {
+        return a.scan.backward ? a.scan.n - (tile + 1) * shape::items : tile * shape::items;
+    }
+    __device__ bulk_tile<Pair> in_slot(int slot) const {
+        return {shared.slot[slot], (bool)a.scan.backward, lane};
+    }
+
+    /* ---- Mover: one thread ---- */
+
+    __device__ ticket take() const {
+        const ticket t = take_ticket(a.header);
+        if (t.index == tiles + gridDim.x - 1)
+            end_tickets(a.header, a.words, a.capacity, tiles * unit_word<U>::words);
+        return t;
+    }
+
+    __device__ void announce(int k, int64_t tile) const {
+        shared.tile[slot_of(k)] = tile;
+        barrier_arrive_at(&shared.taken[slot_of(k)]);
+    }
+
+    /* elements from the beginning of a tile's slot to the quarter */
+    __device__ int offset_of(int quarter) const {
+        return (a.scan.backward ? shape::quarters - 1 - quarter : quarter) * shape::quarter_items;
+    }
+
+    /* A tile that is not whole, and the end, are only announced. */
+    __device__ void load(int k, int64_t tile, int quarter) const {
+        const int slot = slot_of(k), offset = offset_of(quarter);
+        if (tile < tiles && is_whole(tile))
+            bulk_load(shared.slot[slot] + offset, (const T *)a.scan.in + begin_of(tile) + offset,
+                      shape::quarter_items * sizeof(T), &shared.loaded[slot][quarter]);
+        else
+            barrier_arrive_at(&shared.loaded[slot][quarter]);
+    }
+
+    __device__ void store(int k, int64_t tile, int quarter) const {
+        const int offset = offset_of(quarter);
+        if (is_whole(tile))
+            bulk_store((T *)a.scan.out + begin_of(tile) + offset, shared.slot[slot_of(k)] + offset,
+                       shape::quarter_items * sizeof(T));
+    }
+
+    __device__ void move() const {
+        int64_t next = 0; /* the last ticket */
+        for (int k = 0; k < shape::slots && next < tiles; ++k) {
+            const ticket t = take();
+            if (k == 0) shared.tag = t.tag;
+            next = t.index;
+            announce(k, next);
+            for (int q = 0; q < shape::quarters; ++q) load(k, next, q);
+        }
+        for (int k = 0;; ++k) {
+            const int slot = slot_of(k);
+            const int64_t tile = shared.tile[slot];
+            if (tile >= tiles) return;
+#pragma unroll
+            for (int q = 0; q < shape::quarters; ++q) {
+                barrier_wait(&shared.scanned[slot][q], parity_of(k));
+                store(k, tile, q);
+            }
+            if (next >= tiles) {
+                bulk_stores_read<0>();
+                continue;
+            }
+            next = take().index; /* comes while the tile leaves the slot */
+            announce(k + shape::slots, next);
+            bulk_stores_read<3>();
+            load(k + shape::slots, next, 0);
+            bulk_stores_read<2>();
+            load(k + shape::slots, next, 1);
+            bulk_stores_read<1>();
+            load(k + shape::slots, next, 2);
+            bulk_stores_read<0>();
+            load(k + shape::slots, next, 3);
+        }
+    }
+
+    /* ---- Summers ---- */
+
+    __device__ void sum(int summer) const {
+        for (int k = 0;; ++k) {
+            const int slot = slot_of(k);
+            barrier_wait(&shared.taken[slot], parity_of(k));
+            const int64_t tile = shared.tile[slot];
+            if (tile >= tiles) {
+                if (lane == 0) barrier_arrive_at(&shared.summed[slot]);
+                return;
+            }
+            U inside[shape::sums][1]; /* prefix of lane's group in its part */
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s) {
+                const int part = s * shape::summers + summer; /* in the order of loading */
+                barrier_wait(&shared.loaded[slot][part / (shape::parts / shape::quarters)],
+                             parity_of(k));
+                if (!is_whole(tile)) load_rest(slot, tile, part);
+                inside[s][0] = group_sums<Pair>(in_slot(slot), part);
+                sklansky<Pair, false, shape::groups>(inside[s], 0, 0, lane);
+                if (lane == shape::groups - 1) shared.sums[slot][part] = inside[s][0];
+            }
+            asm volatile("barrier.cta.sync 1, %0;" ::"n"(32 * shape::summers) : "memory");
+
+            /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
+            U block[shape::levels + 1] = {shared.sums[slot][lane % shape::parts]};
+#pragma unroll
+            for (int level = 0; level < shape::levels; ++level)
+                block[level + 1] = Pair::combine(
+                    block[level], __shfl_xor_sync(all_lanes, block[level], 1 << level));
+            if (summer == 0) {
+                if (carry) __threadfence();
+                if (lane == 0) {
+                    unit_word<U>::publish(a.words, tile, shared.tag, block[shape::levels]);
+                    shared.prefixes[slot][0] = Pair::identity;
+                }
+            }
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s) {
+                const int part = s * shape::summers + summer;
+                U prefix = inside[s][0];
+#pragma unroll
+                for (int level = 0; level < shape::levels; ++level) {
+                    const int half = 1 << level;
+                    const U left = __shfl_sync(all_lanes, block[level], (part & ~(half - 1)) - 1);
+                    prefix = Pair::combine(part & half ? left : Pair::identity, prefix);
+                }
+                if (lane < shape::groups)
+                    shared.prefixes[slot][part * shape::groups + lane + 1] = prefix;
+            }
+            __syncwarp();
+            if (lane == 0) barrier_arrive_at(&shared.summed[slot]);
+        }
+    }
+
+    /* of the last tile, where it is not whole */
+    __device__ void load_rest(int slot, int64_t tile, int part) const {
+        for (int r = part * shape::rows; r < (part + 1) * shape::rows; ++r) {
+            U x[shape::lane_items];
+            load_items<Pair>(x, (const T *)a.scan.in,
+                             tile * shape::items + in_slot(slot).position(r), a.scan.n,
+                             a.scan.backward, false);
+            in_slot(slot).write(x, r);
+        }
+        __syncwarp();
+    }
+
+    /* ---- Folder ---- */
+
+    __device__ void fold(U p) const {
+        int64_t folded = 0;
+        for (int k = 0;; ++k) {
+            const int slot = slot_of(k);
+            barrier_wait(&shared.taken[slot], parity_of(k));
+            const int64_t tile = shared.tile[slot];
+            if (tile < tiles) {
+                p = fold_tiles<Pair>(p, a.words, shared.tag, folded, tile, shared.aggregates, lane);
+                folded = tile;
+            }
+            if (lane == 0) {
+                shared.p[slot] = p;
+                barrier_arrive_at(&shared.folded[slot]);
+            }
+            if (tile >= tiles) return;
+        }
+    }
+
+    /* ---- Scanners: all that needs no P before there is one ---- */
+
+    __device__ void scan(int scanner, U visible) const {
+        constexpr int R = shape::scanner_rows;
+        for (int k = 0;; ++k) {
+            const int slot = slot_of(k);
+            barrier_wait(&shared.taken[slot], parity_of(k));
+            const int64_t tile = shared.tile[slot];
+            if (tile >= tiles) return;
+            const bool whole = is_whole(tile);
+            if (!whole) barrier_wait(&shared.summed[slot], parity_of(k)); /* see load_rest */
+            U rows[shape::quarters][R][shape::lane_items];
+#pragma unroll
+            for (int q = 0; q < shape::quarters; ++q) {
+                barrier_wait(&shared.loaded[slot][q], parity_of(k));
+#pragma unroll
+                for (int r = 0; r < R; ++r) in_slot(slot).read(rows[q][r], row_of(scanner, q, r));
+#pragma unroll
+                for (int r = 0; r < R; ++r)
+                    sklansky<Pair, false, shape::group_lanes>(rows[q][r], 0, 0, lane);
+            }
+            barrier_wait(&shared.summed[slot], parity_of(k));
+            barrier_wait(&shared.folded[slot], parity_of(k));
+            const U p = shared.p[slot];
+#pragma unroll
+            for (int q = 0; q < shape::quarters; ++q) {
+#pragma unroll
+                for (int r = 0; r < R; ++r)
+                    finish_row(in_slot(slot), rows[q][r], row_of(scanner, q, r),
+                               shared.prefixes[slot], p, visible, tile, whole);
+                fence_for_bulk();
+                __syncwarp();
+                if (lane == 0) barrier_arrive_at(&shared.scanned[slot][q]);
+            }
+        }
+    }
+
+    static __device__ int row_of(int scanner, int quarter, int r) {
+        return quarter * shape::quarter_rows + scanner * shape::scanner_rows + r;
+    }
+
+    /* Results of a row from its sums inside groups, y, to the slot. */
+    __device__ __forceinline__ void finish_row(const bulk_tile<Pair> &in_slot,
+                                               U (&y)[shape::lane_items], int row,
+                                               const U *prefixes, U p, U visible, int64_t tile,
+                                               bool whole) const {
+        constexpr int V = shape::lane_items;
         const bool group_begin = lane % shape::group_lanes == 0;
         const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
-        const int64_t i = begin + r * shape::row_items;
-        U y[V];
-        part.read_row(y, slot, r);
-        sklansky<Pair, false, shape::group_lanes>(y, 0, 0, lane);
+        const int group = row * shape::row_groups + lane / shape::group_lanes;
+        const U e = prefixes[group], end = prefixes[group + 1];
 #pragma unroll
         for (int j = 0; j < V; ++j) {
             const U local = Pair::combine(e, y[j]);
             y[j] = Pair::combine(p, j == V - 1 && group_end ? end : local);
         }
-        if (a.scan.total != nullptr && i + V >= part.n && i < part.n) {
+        const int64_t i = tile * shape::items + in_slot.position(row);
+        if (tile == tiles - 1 && a.scan.total != nullptr) {
             if (carry) __threadfence();
 #pragma unroll
             for (int j = 0; j < V; ++j)
-                if (i + j == part.n - 1) *(T *)a.scan.total = Pair::out(y[j]);
+                if (i + j == a.scan.n - 1) *(T *)a.scan.total = Pair::out(y[j]);
         }
         if (a.scan.exclusive) {
             const U before = __shfl_up_sync(all_lanes, y[V - 1], 1);
@@ -281,9 +462,12 @@ scan_part(const scan_arguments &a, const bulk_part<Pair> &part, typename Pair::T
             y[0] = group_begin ? Pair::combine(p, e) : before;
             if (i == 0) y[0] = visible;
         }
-        part.write_row(y, slot, r);
+        if (whole)
+            in_slot.write(y, row);
+        else
+            store_items<Pair>(y, (T *)a.scan.out, i, a.scan.n, a.scan.backward, false);
     }
-}
+};
 
 #endif
 
@@ -298,120 +482,36 @@ __global__ void __launch_bounds__(bulk_shape<Pair>::threads, 1)
     typename shape::shared &shared = *(typename shape::shared *)shared_bytes;
 
     const vscan__scan &scan = a.scan;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t tiles = (scan.n + shape::items - 1) / shape::items;
-    constexpr int threads = shape::threads;
-
     U initial = Pair::identity;
     if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
     if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
-    /* as in scan_units: the initial value must have been read before an aggregate is published */
     const bool carry = scan.has_initial == 2 && scan.initial_at == scan.total;
 
-    /* ---- The scout: tickets, publishing, folding
-     * ------------------------------------------------- */
-    if (warp == shape::warps) {
-        uint32_t tag = 0;
-        const auto take = [&]() -> uint32_t {
-            ticket t = {0, 0};
-            if (lane == 0) {
-                t = take_ticket(a.header);
-                if (t.index == tiles + gridDim.x - 1)
-                    end_tickets(a.header, a.words, a.capacity, tiles * unit_word<U>::words);
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < shape::slots; ++s) {
+            barrier_init(&shared.taken[s], 1);
+            barrier_init(&shared.summed[s], shape::summers);
+            barrier_init(&shared.folded[s], 1);
+            for (int q = 0; q < shape::quarters; ++q) {
+                barrier_init(&shared.loaded[s][q], 1);
+                barrier_init(&shared.scanned[s][q], shape::scanners);
             }
-            tag = __shfl_sync(all_lanes, t.tag, 0);
-            return __shfl_sync(all_lanes, t.index, 0);
-        };
-        const auto publish = [&](int64_t tile, const U *sums) {
-            U sum = sums[lane % shape::warps];
-#pragma unroll
-            for (int half = 1; half < shape::warps; half *= 2)
-                sum = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, half));
-            if (carry) __threadfence();
-            if (lane == 0) unit_word<U>::publish(a.words, tile, tag, sum);
-        };
-        uint32_t current = take();
-        uint32_t next = current < tiles ? take() : current;
-        if (lane == 0) {
-            shared.tickets[0] = current;
-            shared.tickets[1] = next;
         }
-        if (lane < shape::warps)
-            for (int s = 0; s < shape::slots; ++s) barrier_init(&shared.loaded[s][lane], 1);
         fence_for_bulk();
-        __syncthreads();
-        if (current >= tiles) return;
-
-        barrier_sync<threads>(barrier_summed);
-        publish(current, shared.sums[0]);
-        U p = initial;
-        int64_t folded = 0;
-        for (int k = 0; current < tiles; ++k) {
-            uint32_t after = next;
-            if (next < tiles) {
-                after = take();
-                if (lane == 0) shared.tickets[(k + 2) & 3] = after;
-                barrier_sync<threads>(barrier_summed);
-                publish(next, shared.sums[(k + 1) & 3]);
-            }
-            p = fold_tiles<Pair>(p, a.words, tag, folded, current, shared.aggregates, lane);
-            folded = current;
-            if (lane == 0) shared.p = p;
-            __syncwarp();
-            barrier_arrive<threads>(barrier_folded);
-            current = next;
-            next = after;
-        }
-        return;
     }
-
-    /* ---- Scanning warps
-     * -------------------------------------------------------------------------- */
-    const bulk_part<Pair> part = {scan.n, (bool)scan.backward, warp, lane};
-    const U visible = scan.has_initial ? initial : Pair::visible;
-    const T *in = (const T *)scan.in;
     __syncthreads();
-    uint32_t current = shared.tickets[0], next = shared.tickets[1];
-    if (current >= tiles) return;
-    part.load(in, shared.slot[0], current, &shared.loaded[0][warp]);
-    if (next < tiles) part.load(in, shared.slot[1], next, &shared.loaded[1][warp]);
 
-    const auto sum = [&](int k, int64_t tile) {
-        if (part.is_whole(tile)) barrier_wait(&shared.loaded[k & 1][warp], k >> 1 & 1);
-        const U mine = group_sums<Pair>(part, shared.slot[k & 1]);
-        U all = lane < shape::groups ? mine : Pair::identity;
-#pragma unroll
-        for (int half = 1; half < shape::groups; half *= 2)
-            all = Pair::combine(all, __shfl_xor_sync(all_lanes, all, half));
-        if (lane == 0) shared.sums[k & 3][warp] = all;
-        __syncwarp();
-        return mine;
-    };
-
-    U current_sum = sum(0, current), next_sum = Pair::identity;
-    barrier_sync<threads>(barrier_summed); /* waits, for there is no `folded` before the next one */
-    for (int k = 0; current < tiles; ++k) {
-        if (next < tiles) {
-            next_sum = sum(k + 1, next);
-            barrier_arrive<threads>(barrier_summed);
-        }
-        barrier_sync<threads>(barrier_folded);
-        T *const slot = shared.slot[k & 1];
-        scan_part<Pair>(a, part, slot, current_sum, shared.sums[k & 3], shared.p, visible, carry,
-                        current);
-        part.store((T *)scan.out, slot, current);
-        current = next;
-        current_sum = next_sum;
-        if (next < tiles) {
-            next = shared.tickets[(k + 2) & 3];
-            if (next < tiles) {
-                if (lane == 0) bulk_stores_read();
-                __syncwarp();
-                part.load(in, slot, next, &shared.loaded[k & 1][warp]);
-            }
-        }
-    }
-    if (lane == 0) bulk_stores_read();
+    const int warp = threadIdx.x / 32;
+    const bulk_block<Pair> block = {a, shared, (scan.n + shape::items - 1) / shape::items, carry,
+                                    (int)threadIdx.x % 32};
+    if (warp == shape::mover) {
+        if (block.lane == 0) block.move();
+    } else if (warp == shape::folder)
+        block.fold(initial);
+    else if (warp >= shape::scanners)
+        block.sum(warp - shape::scanners);
+    else
+        block.scan(warp, scan.has_initial ? initial : Pair::visible);
 #endif
 }
 

@@ -73,8 +73,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
     const bool once = gridDim.x == units; /* every block takes one ticket */
 
     for (bool more = true; more; more = !once) {
-        /* ---- A unit ----------------------------------------------------------------------------
-         */
+        /* ---- A unit -------------------------------------------------------------------------- */
         if (threadIdx.x == 0) {
             ticket t = {0, 0};
             if (units > 1) {

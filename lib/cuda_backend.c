@@ -30,8 +30,7 @@ static struct state *state_of(vscan_ctx *ctx) {
     return ctx->state;
 }
 
-/* ---- Errors ------------------------------------------------------------------------------------
- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static vscan_status status_of(cudaError_t error) {
     switch (error) {
@@ -70,8 +69,7 @@ static vscan_status failed(vscan_ctx *ctx, cudaError_t error, const char *doing)
         if (try_error_ != cudaSuccess) return failed(ctx, try_error_, doing);                      \
     } while (0)
 
-/* ---- The current device ------------------------------------------------------------------------
- */
+/* ---- The current device ---------------------------------------------------------------------- */
 
 /* Makes a device current and returns the one that was, to be given to leave; -1: nothing to undo.
  */
@@ -85,8 +83,7 @@ static void leave(int before) {
     if (before >= 0) (void)cudaSetDevice(before);
 }
 
-/* ---- Devices -----------------------------------------------------------------------------------
- */
+/* ---- Devices --------------------------------------------------------------------------------- */
 
 static vscan_status device_count(int32_t *count) {
     int found = 0;
@@ -129,8 +126,7 @@ static vscan_status device_memory(int32_t device, int64_t *total, int64_t *avail
     return VSCAN_OK;
 }
 
-/* ---- Capture -----------------------------------------------------------------------------------
- */
+/* ---- Capture --------------------------------------------------------------------------------- */
 
 static bool capturing(cudaStream_t stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -148,8 +144,7 @@ static vscan_status may_wait(vscan_ctx *ctx) {
                        "stream is being captured");
 }
 
-/* ---- Workspace ---------------------------------------------------------------------------------
- */
+/* ---- Workspace ------------------------------------------------------------------------------- */
 
 static vscan_status grow(vscan_ctx *ctx, int64_t words) {
     struct state *state = state_of(ctx);
@@ -184,8 +179,7 @@ static vscan_status reserve(vscan_ctx *ctx, int64_t n) {
     return status;
 }
 
-/* ---- Open, close -------------------------------------------------------------------------------
- */
+/* ---- Open, close ----------------------------------------------------------------------------- */
 
 static void close_state(vscan_ctx *ctx) {
     struct state *state = state_of(ctx);
@@ -205,11 +199,36 @@ static void close_state(vscan_ctx *ctx) {
     ctx->state = NULL;
 }
 
+/* Bytes of a vector from which on bulk copies are faster. */
+enum { BULK_FROM = 16 << 20 };
+
+/*
+ * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" leaves the
+ * kernels for devices without bulk copies, "bulk" takes those with bulk copies at every length,
+ * "none" is a device that there are no kernels for.
+ */
+static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch) {
+    int major;
+    TRY_CUDA(ctx, "reading device properties",
+             cudaDeviceGetAttribute(&launch->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                    ctx->device));
+    TRY_CUDA(ctx, "reading device properties",
+             cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ctx->device));
+    const char *forced = getenv("VSCAN_TEST_KERNELS");
+    if (forced == NULL) forced = "";
+    if (strcmp(forced, "none") == 0)
+        return failed(ctx, cudaErrorNoKernelImageForDevice, "loading kernels");
+    launch->bulk_from = strcmp(forced, "bulk") == 0 ? 0 : BULK_FROM;
+    if (major >= 9 && strcmp(forced, "units") != 0)
+        TRY_CUDA(ctx, "reading device properties",
+                 cudaDeviceGetAttribute(&launch->shared_memory,
+                                        cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device));
+    return VSCAN_OK;
+}
+
 static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
     struct state *state = state_of(ctx);
-    TRY_CUDA(ctx, "reading device properties",
-             cudaDeviceGetAttribute(&state->launch.multiprocessors, cudaDevAttrMultiProcessorCount,
-                                    ctx->device));
+    TRY(choose_kernels(ctx, &state->launch));
     TRY_CUDA(ctx, "loading kernels", vscan__probe_kernels());
     TRY_CUDA(ctx, "creating a stream", cudaStreamCreate(&state->own));
     state->launch.stream = stream != NULL ? (cudaStream_t)stream : state->own;
@@ -232,8 +251,7 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
     return status;
 }
 
-/* ---- Stream ------------------------------------------------------------------------------------
- */
+/* ---- Stream ---------------------------------------------------------------------------------- */
 
 static vscan_status take_late(vscan_ctx *ctx) {
     volatile int32_t *late = &state_of(ctx)->launch.late->status;
@@ -287,8 +305,7 @@ static vscan_status get_stream(vscan_ctx *ctx, void **stream) {
     return VSCAN_OK;
 }
 
-/* ---- Memory ------------------------------------------------------------------------------------
- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
 static vscan_status allocate_here(vscan_ctx *ctx, int64_t bytes, void **pointer) {
     TRY(may_wait(ctx));
@@ -392,8 +409,7 @@ static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_
     return VSCAN_OK;
 }
 
-/* ---- Rows --------------------------------------------------------------------------------------
- */
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
 static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
                            vscan__launcher *launcher) {

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Runs the test programs on this machine's GPU, then each of them once under every tool of
+# Runs the test programs on this machine's GPU, those of the scans with each set of kernels
+# (VSCAN_TEST_KERNELS, see lib/cuda_backend.c), then each of them once under every tool of
 # compute-sanitizer with small sizes, and writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
@@ -8,7 +9,8 @@
 # BUILD is a build folder with the tests (build/release or build/dev), made here or copied from
 # another machine: nothing but its run/ and lib/ is used. RECORD is the file to write. COMMIT is the
 # commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
-# checkout has changes. Exits with 0 if nothing failed.
+# checkout has changes. VSCAN_RECORD_JOBS programs run at a time (default 8: the tools use the
+# processor far more than the GPU). Exits with 0 if nothing failed.
 set -eu
 
 [ $# = 2 ] || [ $# = 3 ] || {
@@ -23,7 +25,7 @@ commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
 program_limit=180 # seconds for one program
-tool_limit=120    # seconds for one program under one tool
+tool_limit=240    # seconds for one program under one tool
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 
@@ -88,6 +90,34 @@ library_tested() {
     echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
 }
 
+# Lines "PROGRAM KERNELS": all programs with the kernels that the library chooses, and those that
+# scan with all sets of kernels.
+pairs() {
+    for program in $programs; do
+        echo "$program default"
+        case $program in
+        test_scan | test_golden | test_order | test_same_bits | test_cuda)
+            echo "$program units"
+            echo "$program bulk"
+            ;;
+        esac
+    done
+}
+
+# all_pairs NAME LIMIT COMMAND...: COMMAND PROGRAM cuda for each line of pairs, several at a time.
+# Leaves NAME.PROGRAM.KERNELS.out, .status and .seconds in the log folder.
+all_pairs() {
+    pairs | name=$1 limit=$2 log=$log run=$run xargs -P "${VSCAN_RECORD_JOBS:-8}" -L 1 sh -c '
+        command=$1 program=$2 kernels=$3
+        case $kernels in default) ;; *) export VSCAN_TEST_KERNELS="$kernels" ;; esac
+        file=$log/$name.$program.$kernels
+        status=0
+        start=$(date +%s)
+        timeout "$limit" $command "$run/$program" cuda >"$file.out" 2>&1 || status=$?
+        echo $status >"$file.status"
+        echo $(($(date +%s) - start)) >"$file.seconds"' sh "$3"
+}
+
 # run_programs: every program with "cuda".
 run_programs() {
     passed=0
@@ -95,30 +125,30 @@ run_programs() {
     skipped=0
     echo
     echo "== The test programs, argument cuda"
-    for program in $programs; do
-        status=0
-        start=$(date +%s)
-        timeout $program_limit "$run/$program" cuda >"$log/$program" 2>&1 || status=$?
-        seconds=$(($(date +%s) - start))
+    all_pairs plain $program_limit ""
+    for file in "$log"/plain.*.out; do
+        file=${file%.out}
+        status=$(cat "$file.status")
         case $status in
         0) passed=$((passed + 1)) ;;
         77) skipped=$((skipped + 1)) ;;
         *) failed=$((failed + 1)) ;;
         esac
-        echo "$program: $(outcome $status), $(cmocka_count PASSED "$log/$program") tests passed," \
-            "$(cmocka_count FAILED "$log/$program") failed, $seconds s"
+        echo "${file#"$log"/plain.}: $(outcome "$status")," \
+            "$(cmocka_count PASSED "$file.out") tests passed," \
+            "$(cmocka_count FAILED "$file.out") failed, $(cat "$file.seconds") s"
         # The seed of a run, and all of one that failed.
-        if [ $status = 0 ]; then
-            grep -i seed "$log/$program" | head -n 1 | sed 's/^/    /' || true
-        elif [ $status != 77 ]; then
-            grep -v 'RUN\|  OK ' "$log/$program" | head -n 40 | sed 's/^/    /' || true
+        if [ "$status" = 0 ]; then
+            grep -i seed "$file.out" | head -n 1 | sed 's/^/    /' || true
+        elif [ "$status" != 77 ]; then
+            grep -v 'RUN\|  OK ' "$file.out" | head -n 40 | sed 's/^/    /' || true
             all_well=false
         fi
     done
     echo "programs: $passed passed, $failed failed, $skipped skipped"
-    echo "tests: $(cmocka_count PASSED "$log"/test_*) passed," \
-        "$(cmocka_count FAILED "$log"/test_*) failed," \
-        "$(cmocka_count SKIPPED "$log"/test_*) skipped"
+    echo "tests: $(cmocka_count PASSED "$log"/plain.*.out) passed," \
+        "$(cmocka_count FAILED "$log"/plain.*.out) failed," \
+        "$(cmocka_count SKIPPED "$log"/plain.*.out) skipped"
     [ $failed = 0 ] && [ $passed -gt 0 ] || all_well=false
 }
 
@@ -126,20 +156,18 @@ run_programs() {
 run_tool() {
     echo
     echo "== compute-sanitizer --tool $1, VSCAN_TEST_SIZES=small"
-    for program in $programs; do
-        status=0
-        start=$(date +%s)
-        VSCAN_TEST_SIZES=small timeout $tool_limit \
-            "$sanitizer" --tool "$1" --error-exitcode 1 "$run/$program" cuda \
-            >"$log/tool" 2>&1 || status=$?
-        seconds=$(($(date +%s) - start))
-        summary=$(grep -E '(ERROR|RACECHECK) SUMMARY' "$log/tool" | sed 's/^=* *//' || true)
-        echo "$program: $(outcome $status), ${summary:-no summary}, $seconds s"
+    VSCAN_TEST_SIZES=small all_pairs "$1" $tool_limit "$sanitizer --tool $1 --error-exitcode 1"
+    for file in "$log/$1".*.out; do
+        file=${file%.out}
+        status=$(cat "$file.status")
+        summary=$(grep -E '(ERROR|RACECHECK) SUMMARY' "$file.out" | sed 's/^=* *//' || true)
+        echo "${file#"$log/$1".}: $(outcome "$status"), ${summary:-no summary}," \
+            "$(cat "$file.seconds") s"
         case $status in
         0) [ -n "$summary" ] || all_well=false ;;
         77) ;;
         *)
-            grep -E '^=========|ERROR|FAILED' "$log/tool" | head -n 30 | sed 's/^/    /' || true
+            grep -E '^=========|ERROR|FAILED' "$file.out" | head -n 30 | sed 's/^/    /' || true
             all_well=false
             ;;
         esac
