@@ -6,7 +6,7 @@
  *   whole    the network over the whole tile of 16384
  *
  * beside a serial loop and memcpy of the same data in the same run. Writes CSV to standard output.
- * Compiled once for AVX2 and once for AVX-512 by probe_order.sh.
+ * Compiled once for AVX2 and once for AVX-512 (benchmarks/CMakeLists.txt).
  */
 #define _POSIX_C_SOURCE 199309L
 #include <stdint.h>
@@ -27,7 +27,9 @@ typedef int32_t indices __attribute__((vector_size(4 * LANES)));
 
 static const float nothing = -0.0f;
 
-static inline vector all(float x) { return x - (vector){0}; }
+static inline vector all(float x) {
+    return x - (vector){0};
+}
 
 /* lanes whose number has bit `half` get the last lane of the half before theirs, others -0.0 */
 #define LEFT(v, half)                                                                              \
@@ -35,11 +37,9 @@ static inline vector all(float x) { return x - (vector){0}; }
 #define L4(i, h) (((i) & ~(h - 1)) - ((i) & (h) ? 1 : 0))
 #define K4(i, h) ((i) & (h) ? (i) : (i) + LANES)
 #define K8(h) K4(0, h), K4(1, h), K4(2, h), K4(3, h), K4(4, h), K4(5, h), K4(6, h), K4(7, h)
-#define J8(h)                                                                                      \
-    K4(8, h), K4(9, h), K4(10, h), K4(11, h), K4(12, h), K4(13, h), K4(14, h), K4(15, h)
+#define J8(h) K4(8, h), K4(9, h), K4(10, h), K4(11, h), K4(12, h), K4(13, h), K4(14, h), K4(15, h)
 #define L8(h) L4(0, h), L4(1, h), L4(2, h), L4(3, h), L4(4, h), L4(5, h), L4(6, h), L4(7, h)
-#define H8(h)                                                                                      \
-    L4(8, h), L4(9, h), L4(10, h), L4(11, h), L4(12, h), L4(13, h), L4(14, h), L4(15, h)
+#define H8(h) L4(8, h), L4(9, h), L4(10, h), L4(11, h), L4(12, h), L4(13, h), L4(14, h), L4(15, h)
 #ifdef __AVX512F__
 #define ALL(h) L8(h), H8(h)
 #define KEEP(h) K8(h), J8(h)
@@ -92,8 +92,7 @@ static float scan_tile_groups(const float *in, float *out, float p) {
         for (int half = GROUP; half < BLOCK / GROUP; half *= 2)
             for (int g = half; g < BLOCK / GROUP; g += 2 * half)
                 for (int j = 0; j < half; j += LANES)
-                    *(vector *)(total + g + j) =
-                        all(total[g - 1]) + *(vector *)(total + g + j);
+                    *(vector *)(total + g + j) = all(total[g - 1]) + *(vector *)(total + g + j);
         block_total[b] = total[BLOCK / GROUP - 1];
         const float beside = b & 1 ? block_total[b - 1] : nothing;
         const float above = b & 2 ? block_total[0] + block_total[1] : nothing;
@@ -177,8 +176,7 @@ int main(void) {
         for (int e = 0; e < ENGINES; ++e) {
             const double begin = now();
             float p = nothing;
-            for (int t = 0; t < TILES; ++t)
-                p = engines[e].tile(in + t * TILE, out + t * TILE, p);
+            for (int t = 0; t < TILES; ++t) p = engines[e].tile(in + t * TILE, out + t * TILE, p);
             seconds[e][run] = now() - begin;
             sink = sink + p;
         }

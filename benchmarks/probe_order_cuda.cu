@@ -21,7 +21,8 @@
 
 static constexpr int tile = 16384, threads = 512, rows = 8, V = 4, repeats = 64;
 
-template <int Lanes> static __device__ void network(float (&x)[V], int lane) {
+template <int Lanes>
+static __device__ void network(float (&x)[V], int lane) {
     x[1] = x[0] + x[1];
     x[3] = x[2] + x[3];
     x[2] = x[1] + x[2];
@@ -35,7 +36,9 @@ template <int Lanes> static __device__ void network(float (&x)[V], int lane) {
     }
 }
 
-static __device__ float4 at(const float *shared, int i) { return *(const float4 *)(shared + i); }
+static __device__ float4 at(const float *shared, int i) {
+    return *(const float4 *)(shared + i);
+}
 
 /* groups of 32, a warp over the 512 group totals (16 a lane), one addition */
 static __device__ void scan_groups(float *data, float *small, int lane, int warp) {
@@ -105,8 +108,8 @@ static __device__ void scan_whole(float *data, float *small, int lane, int warp)
     __syncthreads();
 }
 
-template <bool Whole> __global__ void __launch_bounds__(threads) probe(const float *in, float *out,
-                                                                       long long *cycles) {
+template <bool Whole>
+__global__ void __launch_bounds__(threads) probe(const float *in, float *out, long long *cycles) {
     extern __shared__ __align__(16) float data[];
     float *small = data + tile;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -120,7 +123,8 @@ template <bool Whole> __global__ void __launch_bounds__(threads) probe(const flo
     for (int i = threadIdx.x; i < tile; i += threads) out[i] = data[i];
 }
 
-template <bool Whole> static void run(const char *name, const float *in, float *out, int blocks) {
+template <bool Whole>
+static void run(const char *name, const float *in, float *out, int blocks) {
     long long *cycles;
     CHECK(cudaMalloc(&cycles, blocks * sizeof *cycles));
     CHECK(cudaFuncSetAttribute(probe<Whole>, cudaFuncAttributeMaxDynamicSharedMemorySize,

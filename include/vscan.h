@@ -141,7 +141,8 @@ typedef enum vscan_type {
  *             Identities -infinity and +infinity; for int INT32_MIN and INT32_MAX.
  *   and, or   int: bit by bit; identities ~0 and 0. float, double: logical; an operand is true when
  *             it compares unequal to 0 (so NaN is true), every result is exactly 1.0 or 0.0;
- *             identities 1.0 and 0.0.
+ *             identities 1.0 and 0.0. An initial value is an operand too: 1.0 or 0.0 where it
+ *             stands alone, as the first result of an exclusive scan.
  */
 typedef enum vscan_op {
     VSCAN_PLUS = 1,

@@ -13,10 +13,13 @@
  *   mover      stores the quarters, and reloads each when it has left the slot
  *
  * Each arrow is a barrier of the slot in shared memory (mbarrier); whoever waits at it sees all that
- * was written before it. A slot is taken for as long as a load, a wait for the slowest of the other
- * blocks' loads, and a store take; three of them have to cover that, so everything else is arranged
- * to be short or to overlap: an aggregate is published as early as it can be, the folder has folded
- * all but the latest ones when these come, and quarters leave while others are still scanned.
+ * was written before it. Every thread that has read or written arrives, not one for its warp: that is
+ * no slower, and compute-sanitizer's racecheck can follow it.
+ *
+ * A slot is taken for as long as a load, a wait for the slowest of the other blocks' loads, and a
+ * store take; three of them have to cover that, so everything else is arranged to be short or to
+ * overlap: an aggregate is published as early as it can be, the folder has folded all but the latest
+ * ones when these come, and quarters leave while others are still scanned.
  *
  * Nobody waits for another block's P, only for its aggregates. The folder adds them strictly from
  * left to right, 131 between two of a block's own tiles on an H200.
@@ -54,11 +57,8 @@ struct bulk_shape {
     static constexpr int quarter_rows = parts * rows / quarters;
     static constexpr int scanners = 16;
     static constexpr int scanner_rows = quarter_rows / scanners; /* of a quarter */
-#ifndef VSUM
-#define VSUM 4
-#endif
-    static constexpr int summers = VSUM;
-    static constexpr int sums = parts / summers; /* of a summer: parts of a tile */
+    static constexpr int summers = 6; /* 24 warps in all, so that a thread can have 80 registers */
+    static constexpr int sums = (parts + summers - 1) / summers; /* of a summer: parts of a tile */
     static constexpr int folder = scanners + summers, mover = folder + 1; /* warp numbers */
     static constexpr int threads = 32 * (mover + 1);
     static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
@@ -313,13 +313,14 @@ struct bulk_block {
             barrier_wait(&shared.taken[slot], parity_of(k));
             const int64_t tile = shared.tile[slot];
             if (tile >= tiles) {
-                if (lane == 0) barrier_arrive_at(&shared.summed[slot]);
+                barrier_arrive_at(&shared.summed[slot]);
                 return;
             }
             U inside[shape::sums][1]; /* prefix of lane's group in its part */
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s) {
                 const int part = s * shape::summers + summer; /* in the order of loading */
+                if (part >= shape::parts) break;
                 barrier_wait(&shared.loaded[slot][part / (shape::parts / shape::quarters)],
                              parity_of(k));
                 if (!is_whole(tile)) load_rest(slot, tile, part);
@@ -345,6 +346,7 @@ struct bulk_block {
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s) {
                 const int part = s * shape::summers + summer;
+                if (part >= shape::parts) break;
                 U prefix = inside[s][0];
 #pragma unroll
                 for (int level = 0; level < shape::levels; ++level) {
@@ -355,8 +357,7 @@ struct bulk_block {
                 if (lane < shape::groups)
                     shared.prefixes[slot][part * shape::groups + lane + 1] = prefix;
             }
-            __syncwarp();
-            if (lane == 0) barrier_arrive_at(&shared.summed[slot]);
+            barrier_arrive_at(&shared.summed[slot]);
         }
     }
 
@@ -423,8 +424,7 @@ struct bulk_block {
                     finish_row(in_slot(slot), rows[q][r], row_of(scanner, q, r),
                                shared.prefixes[slot], p, visible, tile, whole);
                 fence_for_bulk();
-                __syncwarp();
-                if (lane == 0) barrier_arrive_at(&shared.scanned[slot][q]);
+                barrier_arrive_at(&shared.scanned[slot][q]);
             }
         }
     }
@@ -490,11 +490,11 @@ __global__ void __launch_bounds__(bulk_shape<Pair>::threads, 1)
     if (threadIdx.x == 0) {
         for (int s = 0; s < shape::slots; ++s) {
             barrier_init(&shared.taken[s], 1);
-            barrier_init(&shared.summed[s], shape::summers);
+            barrier_init(&shared.summed[s], 32 * shape::summers);
             barrier_init(&shared.folded[s], 1);
             for (int q = 0; q < shape::quarters; ++q) {
                 barrier_init(&shared.loaded[s][q], 1);
-                barrier_init(&shared.scanned[s][q], shape::scanners);
+                barrier_init(&shared.scanned[s][q], 32 * shape::scanners);
             }
         }
         fence_for_bulk();
