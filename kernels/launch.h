@@ -39,9 +39,11 @@ struct vscan__launch {
     void *workspace; /* header and words */
     int64_t words;   /* 8-byte words after the header */
     struct vscan__late *late;
-    int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
-    int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
-    unsigned bulk_ready; /* bit p: pair p's kernel has been given that much shared memory */
+    int shared_memory; /* bytes that a block may have, where there are bulk copies; else 0 */
+    int64_t bulk_from; /* bytes of a vector from which on scans use bulk copies */
+    int64_t bulk_segmented_from;
+    unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
+                               further up, the segmented ones */
 };
 
 /* 8-byte words that a scan of n elements of a type needs at most. */

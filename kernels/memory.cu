@@ -38,7 +38,7 @@ __global__ void fill_bits(uint32_t *to, int64_t first, int64_t n, uint32_t ones)
     const int64_t end = (first + n + 31) / 32;
     for (int64_t w = first / 32 + first_index(); w < end; w += index_step()) {
         const uint32_t mask = bits_of_word(w, first, n);
-        to[w] = (to[w] & ~mask) | (ones & mask);
+        to[w] = (mask == 0xffffffffu ? 0 : to[w] & ~mask) | (ones & mask);
     }
 }
 

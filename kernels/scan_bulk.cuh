@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plain scans of long, 16-byte-aligned vectors on sm_90 and later, at the speed of memory: whole
- * tiles that pass through shared memory by bulk copies.
+ * Scans and segmented scans of long, 16-byte-aligned vectors on sm_90 and later, at the speed of
+ * memory: whole tiles that pass through shared memory by bulk copies.
  *
  * One block lives on each multiprocessor. It has three tiles at a time, each in a slot of 64 KiB of
  * shared memory, and its warps hand the slots on:
@@ -21,6 +21,9 @@
  * overlap: an aggregate is published as early as it can be, the folder has folded all but the latest
  * ones when these come, and quarters leave while others are still scanned.
  *
+ * Segmented scans have the summers write the tile's head flags to shared memory first, a bit an element
+ * (-> marked); one number, the position of the tile's first head, then tells which elements P reaches.
+ *
  * Nobody waits for another block's P, only for its aggregates. The folder adds them strictly from
  * left to right, 131 between two of a block's own tiles on an H200.
  *
@@ -35,7 +38,7 @@
 
 namespace vscan {
 
-template <class Pair>
+template <class Pair, bool Segmented>
 struct bulk_shape {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -70,7 +73,12 @@ struct bulk_shape {
         U aggregates[32]; /* of tiles that are being folded */
         U p[slots];
         int64_t tile[slots]; /* which one is in the slot; one past the last: the end */
+        uint32_t heads[slots]
+                      [Segmented ? parts * groups : 1]; /* bit i of word g: element 32 g + i */
+        uint32_t part_heads[slots][parts];              /* bit g: a head in group g */
+        int first_head[slots][parts + 1]; /* position in the tile, of a part; last: of all parts */
         uint32_t tag;
+        uint64_t marked[slots];
         uint64_t taken[slots], loaded[slots][quarters];
         uint64_t summed[slots], folded[slots], scanned[slots][quarters];
     };
@@ -79,23 +87,56 @@ struct bulk_shape {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
 /*
+ * The Sklansky network over a group: as sklansky, with the group's head flags in one word.
+ */
+template <class Pair, int Lanes, int V>
+static __device__ __forceinline__ void sklansky_group(typename Pair::U (&x)[V], uint32_t heads,
+                                                      int lane) {
+    using U = typename Pair::U;
+    const int place = lane % Lanes;
+    const uint32_t mine = heads >> (place * V);
+#pragma unroll
+    for (int half = 1; half < V; half *= 2) {
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            if (!(j & half)) continue;
+            const int first = j & ~(half - 1);
+            const U sum = Pair::combine(x[first - 1], x[j]);
+            x[j] = mine & ((2u << j) - (1u << first)) ? x[j] : sum;
+        }
+    }
+#pragma unroll
+    for (int half = 1; half < Lanes; half *= 2) {
+        const int first = place & ~(half - 1);
+        const U left = __shfl_sync(all_lanes, x[V - 1], (lane & ~(half - 1)) - 1);
+        const bool take = (lane & half) && !(heads & ((1u << (place * V)) - (1u << (first * V))));
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const bool here = take && !(mine & ((2u << j) - 1));
+            x[j] = Pair::combine(here ? left : Pair::identity, x[j]);
+        }
+    }
+}
+
+/*
  * P(to) from P(from), by the folder. All words are asked for at once, and then waited for 32 at a
  * time, so that what comes last meets a sum of everything before.
  */
-template <class Pair>
+template <class Pair, bool Segmented>
 static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *words, uint32_t tag,
                                               int64_t from, int64_t to,
                                               typename Pair::U *aggregates, int lane) {
     using U = typename Pair::U;
-    constexpr int per_lane = bulk_shape<Pair>::fold_words;
+    constexpr int per_lane = bulk_shape<Pair, Segmented>::fold_words;
     while (from < to) {
         U a[per_lane];
+        uint32_t heads[per_lane];
         bool ready[per_lane];
         const auto ask = [&](int k) {
             const int64_t tile = from + 32 * k + lane;
-            uint32_t heads;
             a[k] = Pair::identity;
-            ready[k] = tile >= to || unit_word<U>::read(words, tile, tag, &a[k], &heads);
+            heads[k] = 0;
+            ready[k] = tile >= to || unit_word<U>::read(words, tile, tag, &a[k], &heads[k]);
         };
 #pragma unroll
         for (int k = 0; k < per_lane; ++k) ask(k);
@@ -105,6 +146,13 @@ static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *wo
             if (from + 32 * k >= to) break;
             while (!__all_sync(all_lanes, ready[k]))
                 if (!ready[k]) ask(k);
+            if (Segmented) { /* what lies before the last tile with a head is of no account */
+                const unsigned cut = __ballot_sync(all_lanes, heads[k] != 0);
+                if (cut) {
+                    if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
+                    sum = p = Pair::identity;
+                }
+            }
             if (Pair::in_any_order) {
                 sum = Pair::combine(sum, a[k]);
                 continue;
@@ -132,10 +180,10 @@ static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *wo
 }
 
 /* A tile in its slot, for one lane. Positions count in scan order, rows are 512 bytes. */
-template <class Pair>
+template <class Pair, bool Segmented>
 struct bulk_tile {
     using T = typename Pair::T;
-    using shape = bulk_shape<Pair>;
+    using shape = bulk_shape<Pair, Segmented>;
     static constexpr int V = shape::lane_items;
 
     T *slot;
@@ -167,32 +215,53 @@ struct bulk_tile {
 };
 
 /*
- * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
+ * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity. Segmented:
+ * of what follows a group's last head, which is the first element with the initial value.
  *
  * A lane sums 128 consecutive bytes of the slot by itself, in 8 pieces of 16. In every step the lanes
  * of a quarter warp read different pieces, j XOR lane, so that no two of them meet in a bank. The
  * balanced tree does not mind: XOR with a constant maps its subtrees to its subtrees, only left and
  * right may change places, and so does scanning backward.
  */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::U group_sums(const bulk_tile<Pair> &tile,
-                                                              int part) {
+template <class Pair, bool Segmented>
+static __device__ __forceinline__ typename Pair::U
+group_sums(const bulk_tile<Pair, Segmented> &tile, int part, const uint32_t *heads,
+           bool has_initial, typename Pair::U initial) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair>;
-    constexpr int V = shape::lane_items, pieces = 8;
-    const int run = part * 32 + tile.lane; /* of 128 bytes, in scan order */
+    using shape = bulk_shape<Pair, Segmented>;
+    constexpr int V = shape::lane_items, pieces = 8, items = V * pieces;
+    constexpr int lanes = VSCAN__GROUP / items; /* of a group */
+    const int run = part * 32 + tile.lane;      /* of 128 bytes, in scan order */
     const int4 *const from =
         (const int4 *)tile.slot + (tile.backward ? shape::parts * 32 - 1 - run : run) * pieces;
+    uint32_t present = ~0u, head = 0; /* bit i: of element i of the run in memory */
+    if (Segmented) {
+        const uint32_t word = heads[run / lanes];
+        const uint32_t last = word ? 0x80000000u >> __clz(word) : 0;
+        const int shift = run % lanes * items;
+        present = (word ? ~(last - 1) : ~0u) >> shift;
+        head = last >> shift;
+        if (tile.backward) {
+            present = __brev(present) >> (32 - items);
+            head = __brev(head) >> (32 - items);
+        }
+    }
     U sum[pieces];
 #pragma unroll
     for (int j = 0; j < pieces; ++j) {
         T raw[V];
-        const int4 quad = from[j ^ (tile.lane & (pieces - 1))];
+        const int piece = j ^ (tile.lane & (pieces - 1));
+        const int4 quad = from[piece];
         memcpy(raw, &quad, 16);
         U x[V];
 #pragma unroll
-        for (int i = 0; i < V; ++i) x[i] = Pair::in(raw[i]);
+        for (int i = 0; i < V; ++i) {
+            x[i] = Pair::in(raw[i]);
+            if (Segmented && has_initial && (head >> (piece * V) & 1u << i))
+                x[i] = Pair::combine(initial, x[i]);
+            if (Segmented && !(present >> (piece * V) & 1u << i)) x[i] = Pair::identity;
+        }
 #pragma unroll
         for (int half = 1; half < V; half *= 2)
 #pragma unroll
@@ -203,7 +272,7 @@ static __device__ __forceinline__ typename Pair::U group_sums(const bulk_tile<Pa
     for (int half = 1; half < pieces; half *= 2)
 #pragma unroll
         for (int j = 0; j < pieces; j += 2 * half) sum[j] = Pair::combine(sum[j], sum[j + half]);
-    if (shape::groups == 32) return sum[0];
+    if (lanes == 1) return sum[0];
     sum[0] = Pair::combine(sum[0], __shfl_xor_sync(all_lanes, sum[0], 1));
     const U mine = __shfl_sync(all_lanes, sum[0], 2 * tile.lane);
     return tile.lane < shape::groups ? mine : Pair::identity;
@@ -211,15 +280,16 @@ static __device__ __forceinline__ typename Pair::U group_sums(const bulk_tile<Pa
 
 /* ---- The kinds of warps; k counts the block's tiles ------------------------------------------- */
 
-template <class Pair>
+template <class Pair, bool Segmented>
 struct bulk_block {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair>;
+    using shape = bulk_shape<Pair, Segmented>;
 
     const scan_arguments &a;
     typename shape::shared &shared;
     int64_t tiles;
+    typename Pair::U initial, visible;
     bool carry; /* as in scan_units: the initial value is read before an aggregate is published */
     int lane;
 
@@ -230,7 +300,7 @@ struct bulk_block {
     __device__ int64_t begin_of(int64_t tile) const {
         return a.scan.backward ? a.scan.n - (tile + 1) * shape::items : tile * shape::items;
     }
-    __device__ bulk_tile<Pair> in_slot(int slot) const {
+    __device__ bulk_tile<Pair, Segmented> in_slot(int slot) const {
         return {shared.slot[slot], (bool)a.scan.backward, lane};
     }
 
@@ -307,6 +377,10 @@ struct bulk_block {
 
     /* ---- Summers ---- */
 
+    static __device__ void meet_summers() {
+        asm volatile("barrier.cta.sync 1, %0;" ::"n"(32 * shape::summers) : "memory");
+    }
+
     __device__ void sum(int summer) const {
         for (int k = 0;; ++k) {
             const int slot = slot_of(k);
@@ -316,6 +390,11 @@ struct bulk_block {
                 barrier_arrive_at(&shared.summed[slot]);
                 return;
             }
+            if (Segmented) {
+                mark(summer, slot, tile);
+                barrier_arrive_at(&shared.marked[slot]);
+                meet_summers();
+            }
             U inside[shape::sums][1]; /* prefix of lane's group in its part */
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s) {
@@ -324,40 +403,97 @@ struct bulk_block {
                 barrier_wait(&shared.loaded[slot][part / (shape::parts / shape::quarters)],
                              parity_of(k));
                 if (!is_whole(tile)) load_rest(slot, tile, part);
-                inside[s][0] = group_sums<Pair>(in_slot(slot), part);
-                sklansky<Pair, false, shape::groups>(inside[s], 0, 0, lane);
-                if (lane == shape::groups - 1) shared.sums[slot][part] = inside[s][0];
+                inside[s][0] = group_sums<Pair, Segmented>(in_slot(slot), part, shared.heads[slot],
+                                                           a.scan.has_initial, initial);
+                sum_part(slot, part, inside[s]);
             }
-            asm volatile("barrier.cta.sync 1, %0;" ::"n"(32 * shape::summers) : "memory");
-
-            /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
-            U block[shape::levels + 1] = {shared.sums[slot][lane % shape::parts]};
-#pragma unroll
-            for (int level = 0; level < shape::levels; ++level)
-                block[level + 1] = Pair::combine(
-                    block[level], __shfl_xor_sync(all_lanes, block[level], 1 << level));
-            if (summer == 0) {
-                if (carry) __threadfence();
-                if (lane == 0) {
-                    unit_word<U>::publish(a.words, tile, shared.tag, block[shape::levels]);
-                    shared.prefixes[slot][0] = Pair::identity;
-                }
-            }
-#pragma unroll
-            for (int s = 0; s < shape::sums; ++s) {
-                const int part = s * shape::summers + summer;
-                if (part >= shape::parts) break;
-                U prefix = inside[s][0];
-#pragma unroll
-                for (int level = 0; level < shape::levels; ++level) {
-                    const int half = 1 << level;
-                    const U left = __shfl_sync(all_lanes, block[level], (part & ~(half - 1)) - 1);
-                    prefix = Pair::combine(part & half ? left : Pair::identity, prefix);
-                }
-                if (lane < shape::groups)
-                    shared.prefixes[slot][part * shape::groups + lane + 1] = prefix;
-            }
+            meet_summers();
+            finish_sums(summer, slot, tile, inside);
             barrier_arrive_at(&shared.summed[slot]);
+        }
+    }
+
+    /* The head flags of a tile as bits in scan order, 128 of them a step and warp. */
+    __device__ void mark(int summer, int slot, int64_t tile) const {
+#pragma unroll 4
+        for (int r = summer; r < shape::items / 128; r += shape::summers) {
+            const int64_t i = tile * shape::items + r * 128 + lane * 4;
+            uint32_t word = load_heads<4>(a.scan, i) << lane % 8 * 4;
+#pragma unroll
+            for (int d = 1; d < 8; d *= 2) word |= __shfl_xor_sync(all_lanes, word, d);
+            if (lane % 8 == 0) shared.heads[slot][r * 4 + lane / 8] = word;
+        }
+    }
+
+    /* From the sums of a part's groups to prefixes in the part, and the part's own sum and heads. */
+    __device__ void sum_part(int slot, int part, U (&inside)[1]) const {
+        uint32_t any = 0;
+        if (Segmented) {
+            const uint32_t word =
+                lane < shape::groups ? shared.heads[slot][part * shape::groups + lane] : 0;
+            any = __ballot_sync(all_lanes, word != 0);
+            const int group = __ffs((int)any) - 1; /* of the part's first head */
+            if (lane == (group < 0 ? 0 : group)) {
+                const int at = (part * shape::groups + group) * VSCAN__GROUP + __ffs((int)word) - 1;
+                shared.first_head[slot][part] = group < 0 ? shape::items : at;
+                shared.part_heads[slot][part] = any;
+            }
+        }
+        sklansky<Pair, Segmented, shape::groups>(inside, any >> lane & 1, any, lane);
+        if (lane == shape::groups - 1) shared.sums[slot][part] = inside[0];
+    }
+
+    /* Bits from .. to - 1. */
+    static __device__ uint32_t bits(int from, int to) {
+        return (1u << to) - (1u << from);
+    }
+
+    /* When all parts have been summed: the tile's aggregate, and the prefixes in the tile. */
+    __device__ void finish_sums(int summer, int slot, int64_t tile,
+                                const U (&inside)[shape::sums][1]) const {
+        uint32_t any = 0; /* bit p: a head in part p */
+        if (Segmented)
+            any =
+                __ballot_sync(all_lanes, lane < shape::parts && shared.part_heads[slot][lane] != 0);
+        /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
+        U block[shape::levels + 1] = {shared.sums[slot][lane % shape::parts]};
+#pragma unroll
+        for (int level = 0; level < shape::levels; ++level) {
+            const int half = 1 << level;
+            const U other = __shfl_xor_sync(all_lanes, block[level], half);
+            block[level + 1] = Pair::combine(block[level], other);
+            if (Segmented) {
+                const int right = (lane % shape::parts | half) & ~(half - 1);
+                if (any & bits(right, right + half))
+                    block[level + 1] = lane & half ? block[level] : other;
+            }
+        }
+        if (summer == 0) {
+            if (carry) __threadfence();
+            if (lane == 0) {
+                unit_word<U>::publish(a.words, tile, shared.tag | (any != 0), block[shape::levels]);
+                shared.prefixes[slot][0] = Pair::identity;
+            }
+            if (Segmented) {
+                const int first = any ? shared.first_head[slot][__ffs((int)any) - 1] : shape::items;
+                if (lane == 0) shared.first_head[slot][shape::parts] = first;
+            }
+        }
+#pragma unroll
+        for (int s = 0; s < shape::sums; ++s) {
+            const int part = s * shape::summers + summer;
+            if (part >= shape::parts) break;
+            const bool open = !Segmented || !(shared.part_heads[slot][part] & ((2u << lane) - 1));
+            U prefix = inside[s][0];
+#pragma unroll
+            for (int level = 0; level < shape::levels; ++level) {
+                const int half = 1 << level, right = part & ~(half - 1);
+                const U left = __shfl_sync(all_lanes, block[level], right - 1);
+                const bool take = (part & half) && open && !(any & bits(right, part));
+                prefix = Pair::combine(take ? left : Pair::identity, prefix);
+            }
+            if (lane < shape::groups)
+                shared.prefixes[slot][part * shape::groups + lane + 1] = prefix;
         }
     }
 
@@ -382,7 +518,8 @@ struct bulk_block {
             barrier_wait(&shared.taken[slot], parity_of(k));
             const int64_t tile = shared.tile[slot];
             if (tile < tiles) {
-                p = fold_tiles<Pair>(p, a.words, shared.tag, folded, tile, shared.aggregates, lane);
+                p = fold_tiles<Pair, Segmented>(p, a.words, shared.tag, folded, tile,
+                                                shared.aggregates, lane);
                 folded = tile;
             }
             if (lane == 0) {
@@ -395,15 +532,15 @@ struct bulk_block {
 
     /* ---- Scanners: all that needs no P before there is one ---- */
 
-    __device__ void scan(int scanner, U visible) const {
+    __device__ void scan(int scanner) const {
         constexpr int R = shape::scanner_rows;
         for (int k = 0;; ++k) {
             const int slot = slot_of(k);
             barrier_wait(&shared.taken[slot], parity_of(k));
             const int64_t tile = shared.tile[slot];
             if (tile >= tiles) return;
-            const bool whole = is_whole(tile);
-            if (!whole) barrier_wait(&shared.summed[slot], parity_of(k)); /* see load_rest */
+            if (Segmented) barrier_wait(&shared.marked[slot], parity_of(k));
+            if (!is_whole(tile)) barrier_wait(&shared.summed[slot], parity_of(k)); /* load_rest */
             U rows[shape::quarters][R][shape::lane_items];
 #pragma unroll
             for (int q = 0; q < shape::quarters; ++q) {
@@ -411,8 +548,7 @@ struct bulk_block {
 #pragma unroll
                 for (int r = 0; r < R; ++r) in_slot(slot).read(rows[q][r], row_of(scanner, q, r));
 #pragma unroll
-                for (int r = 0; r < R; ++r)
-                    sklansky<Pair, false, shape::group_lanes>(rows[q][r], 0, 0, lane);
+                for (int r = 0; r < R; ++r) scan_groups(slot, rows[q][r], row_of(scanner, q, r));
             }
             barrier_wait(&shared.summed[slot], parity_of(k));
             barrier_wait(&shared.folded[slot], parity_of(k));
@@ -421,8 +557,7 @@ struct bulk_block {
             for (int q = 0; q < shape::quarters; ++q) {
 #pragma unroll
                 for (int r = 0; r < R; ++r)
-                    finish_row(in_slot(slot), rows[q][r], row_of(scanner, q, r),
-                               shared.prefixes[slot], p, visible, tile, whole);
+                    finish_row(slot, rows[q][r], row_of(scanner, q, r), p, tile);
                 fence_for_bulk();
                 barrier_arrive_at(&shared.scanned[slot][q]);
             }
@@ -433,22 +568,44 @@ struct bulk_block {
         return quarter * shape::quarter_rows + scanner * shape::scanner_rows + r;
     }
 
-    /* Results of a row from its sums inside groups, y, to the slot. */
-    __device__ __forceinline__ void finish_row(const bulk_tile<Pair> &in_slot,
-                                               U (&y)[shape::lane_items], int row,
-                                               const U *prefixes, U p, U visible, int64_t tile,
-                                               bool whole) const {
+    /* the lane's group in a row, and the head flags of that group */
+    __device__ int group_of(int row) const {
+        return row * shape::row_groups + lane / shape::group_lanes;
+    }
+
+    __device__ __forceinline__ void scan_groups(int slot, U (&x)[shape::lane_items],
+                                                int row) const {
         constexpr int V = shape::lane_items;
-        const bool group_begin = lane % shape::group_lanes == 0;
-        const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
-        const int group = row * shape::row_groups + lane / shape::group_lanes;
-        const U e = prefixes[group], end = prefixes[group + 1];
+        if (!Segmented) return sklansky<Pair, false, shape::group_lanes>(x, 0, 0, lane);
+        const uint32_t heads = shared.heads[slot][group_of(row)];
+        if (a.scan.has_initial) {
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (heads >> lane % shape::group_lanes * V & 1u << j)
+                    x[j] = Pair::combine(initial, x[j]);
+        }
+        sklansky_group<Pair, shape::group_lanes>(x, heads, lane);
+    }
+
+    /* Results of a row from its sums inside groups, y, to the slot. */
+    __device__ __forceinline__ void finish_row(int slot, U (&y)[shape::lane_items], int row, U p,
+                                               int64_t tile) const {
+        constexpr int V = shape::lane_items;
+        const int place = lane % shape::group_lanes, group = group_of(row);
+        const bool group_end = place == shape::group_lanes - 1;
+        const U e = shared.prefixes[slot][group], end = shared.prefixes[slot][group + 1];
+        const uint32_t heads = Segmented ? shared.heads[slot][group] : 0;
+        const int reach = Segmented ? shared.first_head[slot][shape::parts] : shape::items;
+        const int at = in_slot(slot).position(row);
 #pragma unroll
         for (int j = 0; j < V; ++j) {
-            const U local = Pair::combine(e, y[j]);
-            y[j] = Pair::combine(p, j == V - 1 && group_end ? end : local);
+            const bool cut = Segmented && (heads & ((2u << (place * V + j)) - 1));
+            const U local = Pair::combine(cut ? Pair::identity : e, y[j]);
+            const bool reached = !Segmented || at + j < reach;
+            y[j] =
+                Pair::combine(reached ? p : Pair::identity, j == V - 1 && group_end ? end : local);
         }
-        const int64_t i = tile * shape::items + in_slot.position(row);
+        const int64_t i = tile * shape::items + at;
         if (tile == tiles - 1 && a.scan.total != nullptr) {
             if (carry) __threadfence();
 #pragma unroll
@@ -457,13 +614,16 @@ struct bulk_block {
         }
         if (a.scan.exclusive) {
             const U before = __shfl_up_sync(all_lanes, y[V - 1], 1);
+            const bool reached = !Segmented || group * VSCAN__GROUP <= reach;
 #pragma unroll
             for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
-            y[0] = group_begin ? Pair::combine(p, e) : before;
-            if (i == 0) y[0] = visible;
+            y[0] = place == 0 ? Pair::combine(reached ? p : Pair::identity, e) : before;
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (Segmented ? heads >> (place * V) & 1u << j : i + j == 0) y[j] = visible;
         }
-        if (whole)
-            in_slot.write(y, row);
+        if (is_whole(tile))
+            in_slot(slot).write(y, row);
         else
             store_items<Pair>(y, (T *)a.scan.out, i, a.scan.n, a.scan.backward, false);
     }
@@ -471,13 +631,13 @@ struct bulk_block {
 
 #endif
 
-template <class Pair>
-__global__ void __launch_bounds__(bulk_shape<Pair>::threads, 1)
+template <class Pair, bool Segmented>
+__global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     scan_bulk(const __grid_constant__ scan_arguments a) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair>;
+    using shape = bulk_shape<Pair, Segmented>;
     extern __shared__ __align__(128) char shared_bytes[];
     typename shape::shared &shared = *(typename shape::shared *)shared_bytes;
 
@@ -485,11 +645,12 @@ __global__ void __launch_bounds__(bulk_shape<Pair>::threads, 1)
     U initial = Pair::identity;
     if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
     if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
-    const bool carry = scan.has_initial == 2 && scan.initial_at == scan.total;
+    const bool carry = !Segmented && scan.has_initial == 2 && scan.initial_at == scan.total;
 
     if (threadIdx.x == 0) {
         for (int s = 0; s < shape::slots; ++s) {
             barrier_init(&shared.taken[s], 1);
+            barrier_init(&shared.marked[s], 32 * shape::summers);
             barrier_init(&shared.summed[s], 32 * shape::summers);
             barrier_init(&shared.folded[s], 1);
             for (int q = 0; q < shape::quarters; ++q) {
@@ -502,16 +663,22 @@ __global__ void __launch_bounds__(bulk_shape<Pair>::threads, 1)
     __syncthreads();
 
     const int warp = threadIdx.x / 32;
-    const bulk_block<Pair> block = {a, shared, (scan.n + shape::items - 1) / shape::items, carry,
-                                    (int)threadIdx.x % 32};
+    const bulk_block<Pair, Segmented> block = {a,
+                                               shared,
+                                               (scan.n + shape::items - 1) / shape::items,
+                                               initial,
+                                               scan.has_initial ? initial : Pair::visible,
+                                               carry,
+                                               (int)threadIdx.x % 32};
     if (warp == shape::mover) {
         if (block.lane == 0) block.move();
-    } else if (warp == shape::folder)
-        block.fold(initial);
-    else if (warp >= shape::scanners)
+    } else if (warp == shape::folder) {
+        block.fold(Segmented ? Pair::identity : initial);
+    } else if (warp >= shape::scanners) {
         block.sum(warp - shape::scanners);
-    else
-        block.scan(warp, scan.has_initial ? initial : Pair::visible);
+    } else {
+        block.scan(warp);
+    }
 #endif
 }
 

@@ -19,33 +19,35 @@ __global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
 }
 
 /* Whether scan_bulk can do a scan, and should. */
-template <class Pair>
+template <class Pair, bool Segmented>
 static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
     const int64_t offset = scan->backward ? bytes : 0;
-    return scan->out != nullptr && bytes >= launch->bulk_from &&
-           launch->shared_memory >= (int)sizeof(typename bulk_shape<Pair>::shared) &&
+    return scan->out != nullptr && scan->totals == nullptr && scan->count == nullptr &&
+           bytes >= (Segmented ? launch->bulk_segmented_from : launch->bulk_from) &&
+           launch->shared_memory >= (int)sizeof(typename bulk_shape<Pair, Segmented>::shared) &&
            (((uintptr_t)scan->in + offset) | ((uintptr_t)scan->out + offset)) % 16 == 0;
 }
 
-template <class Pair>
-static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, int number) {
-    using shape = bulk_shape<Pair>;
+template <class Pair, bool Segmented>
+static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, int pair) {
+    using shape = bulk_shape<Pair, Segmented>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    if (!(launch->bulk_ready >> number & 1)) {
+    const int row = pair + (Segmented ? vscan__pair_count : 0);
+    if (!(launch->bulk_ready >> row & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(
-            scan_bulk<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+            scan_bulk<Pair, Segmented>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (error != cudaSuccess) return error;
-        launch->bulk_ready |= 1u << number;
+        launch->bulk_ready |= 1u << row;
     }
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
-    scan_bulk<Pair><<<blocks, shape::threads, bytes, launch->stream>>>(a);
+    scan_bulk<Pair, Segmented><<<blocks, shape::threads, bytes, launch->stream>>>(a);
     return cudaGetLastError();
 }
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int number) {
+static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair) {
     using shape = unit_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
@@ -63,8 +65,8 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
         if (error != cudaSuccess) return error;
     }
-    if constexpr (!Segmented)
-        if (bulk_fits<Pair>(launch, scan)) return launch_bulk<Pair>(launch, a, number);
+    if (bulk_fits<Pair, Segmented>(launch, scan))
+        return launch_bulk<Pair, Segmented>(launch, a, pair);
     /* Four blocks of 256 threads an SM keep 64 KiB in flight on it, enough to cover the latency of
        memory at full speed; more of them only lengthen what each has to fold. */
     const int64_t units = (scan->n + shape::items - 1) / shape::items;

@@ -36,7 +36,11 @@ static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buf
         TRY(ctx->backend->allocate(ctx, bytes, &pointer));
     }
     vscan_buffer *buffer = NULL;
-    vscan_status status = take_handle(ctx, NULL, &buffer);
+    vscan_status status = VSCAN_OK;
+    /* Bits past the last are kept by whatever writes to their word, so they are given a value. */
+    if (type == VSCAN_BIT && n % 32 != 0)
+        status = ctx->backend->fill(ctx, VSCAN_INT, pointer, n / 32, 1, (union vscan__value){0});
+    if (status == VSCAN_OK) status = take_handle(ctx, NULL, &buffer);
     if (status != VSCAN_OK) {
         if (pointer != NULL) ctx->backend->release(ctx, pointer);
         return status;

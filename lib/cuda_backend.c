@@ -199,8 +199,9 @@ static void close_state(vscan_ctx *ctx) {
     ctx->state = NULL;
 }
 
-/* Bytes of a vector from which on bulk copies are faster. */
-enum { BULK_FROM = 16 << 20 };
+/* Bytes of a vector from which on bulk copies are faster. On an H200 graph replays of int plus
+   break even between 2^16 and 2^19 elements; segmented scans do at some 2^22. */
+enum { BULK_FROM = 1 << 20, BULK_SEGMENTED_FROM = 16 << 20 };
 
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" leaves the
@@ -218,7 +219,9 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     if (forced == NULL) forced = "";
     if (strcmp(forced, "none") == 0)
         return failed(ctx, cudaErrorNoKernelImageForDevice, "loading kernels");
-    launch->bulk_from = strcmp(forced, "bulk") == 0 ? 0 : BULK_FROM;
+    const bool always = strcmp(forced, "bulk") == 0;
+    launch->bulk_from = always ? 0 : BULK_FROM;
+    launch->bulk_segmented_from = always ? 0 : BULK_SEGMENTED_FROM;
     if (major >= 9 && strcmp(forced, "units") != 0)
         TRY_CUDA(ctx, "reading device properties",
                  cudaDeviceGetAttribute(&launch->shared_memory,

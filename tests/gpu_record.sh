@@ -96,7 +96,7 @@ pairs() {
     for program in $programs; do
         echo "$program default"
         case $program in
-        test_scan | test_golden | test_order | test_same_bits | test_cuda)
+        test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda)
             echo "$program units"
             echo "$program bulk"
             ;;

@@ -336,6 +336,7 @@ static void *one_of_a_crowd(void *argument) {
     vscan_buffer *v = new_buffer(ctx, VSCAN_INT, n), *w = new_buffer(ctx, VSCAN_INT, n);
     vscan_buffer *bad = new_buffer(ctx, VSCAN_INT, 1);
     ok(ctx, vscan_buffer_fill(v, &(int32_t){number + 1}));
+    ok(ctx, vscan_buffer_fill(w, &(int32_t){-1}));
     for (int32_t k = 0; k < repeats; ++k) {
         const int64_t length = n - k * 1001 - number;
         vscan_buffer *part, *to;
