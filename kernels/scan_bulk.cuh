@@ -34,6 +34,7 @@
 #define VSCAN_SCAN_BULK_CUH
 
 #include "bulk.cuh"
+#include "heads.cuh"
 #include "scan_units.cuh"
 
 namespace vscan {
@@ -413,15 +414,36 @@ struct bulk_block {
         }
     }
 
-    /* The head flags of a tile as bits in scan order, 128 of them a step and warp. */
+    /* The head flags of a tile as bits in scan order. */
     __device__ void mark(int summer, int slot, int64_t tile) const {
-#pragma unroll 4
-        for (int r = summer; r < shape::items / 128; r += shape::summers) {
-            const int64_t i = tile * shape::items + r * 128 + lane * 4;
-            uint32_t word = load_heads<4>(a.scan, i) << lane % 8 * 4;
+        if (a.scan.flag_type == VSCAN_INT)
+            mark_from<VSCAN_INT, 1>(summer, slot, tile);
+        else if (a.scan.flag_type == VSCAN_BYTE)
+            mark_from<VSCAN_BYTE, 3>(summer, slot, tile);
+        else
+            mark_from<VSCAN_BIT, 3>(summer, slot, tile);
+    }
+
+    /* Batch: how often a lane asks for 16 flags before it uses any; 6 would be all of a tile, at the
+       price of registers that the scanners need. */
+    template <int Type, int Batch>
+    __device__ void mark_from(int summer, int slot, int64_t tile) const {
+        constexpr int lanes = 32 * shape::summers, pieces = shape::items / 16;
+        uint16_t *const heads = (uint16_t *)shared.heads[slot];
+        for (int begin = summer * 32 + lane; begin < pieces; begin += Batch * lanes) {
+            head_flags<Type> flags[Batch];
 #pragma unroll
-            for (int d = 1; d < 8; d *= 2) word |= __shfl_xor_sync(all_lanes, word, d);
-            if (lane % 8 == 0) shared.heads[slot][r * 4 + lane / 8] = word;
+            for (int b = 0; b < Batch; ++b) {
+                const int piece = begin + b * lanes;
+                if (piece < pieces) flags[b].load(a.scan, tile * shape::items + piece * 16);
+            }
+#pragma unroll
+            for (int b = 0; b < Batch; ++b) {
+                const int piece = begin + b * lanes;
+                if (piece < pieces)
+                    heads[piece] =
+                        (uint16_t)flags[b].bits(a.scan, tile * shape::items + piece * 16);
+            }
         }
     }
 
