@@ -2,15 +2,23 @@
 /*
  * Bulk copies between global and shared memory (sm_90 and later) and the barriers they complete on.
  * Addresses and sizes are multiples of 16 bytes.
+ *
+ * VSCAN__BULK: this compilation has the kernels that use them. sm_12x has bulk copies, but not the
+ * shared memory for three tiles. choose_kernels in lib/cuda_backend.c asks what the code that was
+ * loaded has been compiled for, and must agree with this.
  */
 #ifndef VSCAN_BULK_CUH
 #define VSCAN_BULK_CUH
 
 #include <stdint.h>
 
+#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
+#define VSCAN__BULK
+#endif
+
 namespace vscan {
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#ifdef VSCAN__BULK
 
 static __device__ __forceinline__ uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);

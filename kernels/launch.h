@@ -49,8 +49,11 @@ struct vscan__launch {
 /* 8-byte words that a scan of n elements of a type needs at most. */
 int64_t vscan__words_needed(vscan_type type, int64_t n);
 
-/* Whether the current device has code in this library: cudaSuccess, or why not. */
-cudaError_t vscan__probe_kernels(void);
+/*
+ * Whether the current device has code in this library: cudaSuccess, or why not; and the architecture
+ * that this code was compiled for, 90 for sm_90, which may be an older one than the device's.
+ */
+cudaError_t vscan__probe_kernels(int *compiled_for);
 
 cudaError_t vscan__launch_fill(const struct vscan__launch *launch, vscan_type type, void *pointer,
                                int64_t first, int64_t n, union vscan__value value);

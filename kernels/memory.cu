@@ -82,9 +82,11 @@ extern "C" int64_t vscan__words_needed(vscan_type type, int64_t n) {
     return ((n / unit) / VSCAN__UNITS_A_TILE + 1) * VSCAN__UNITS_A_TILE * (size / 4);
 }
 
-extern "C" cudaError_t vscan__probe_kernels(void) {
+extern "C" cudaError_t vscan__probe_kernels(int *compiled_for) {
     cudaFuncAttributes attributes;
-    return cudaFuncGetAttributes(&attributes, copy_bits);
+    const cudaError_t error = cudaFuncGetAttributes(&attributes, copy_bits);
+    if (error == cudaSuccess) *compiled_for = attributes.ptxVersion;
+    return error;
 }
 
 extern "C" cudaError_t vscan__launch_fill(const vscan__launch *launch, vscan_type type,

@@ -85,7 +85,7 @@ struct bulk_shape {
     };
 };
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#ifdef VSCAN__BULK
 
 /*
  * The Sklansky network over a group: as sklansky, with the group's head flags in one word.
@@ -656,7 +656,7 @@ struct bulk_block {
 template <class Pair, bool Segmented>
 __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     scan_bulk(const __grid_constant__ scan_arguments a) {
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#ifdef VSCAN__BULK
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = bulk_shape<Pair, Segmented>;

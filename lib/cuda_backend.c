@@ -209,12 +209,11 @@ enum { BULK_FROM = 1 << 20, BULK_SEGMENTED_FROM = 16 << 20 };
  * "none" is a device that there are no kernels for.
  */
 static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch) {
-    int major;
+    int compiled_for = 0;
     TRY_CUDA(ctx, "reading device properties",
              cudaDeviceGetAttribute(&launch->multiprocessors, cudaDevAttrMultiProcessorCount,
                                     ctx->device));
-    TRY_CUDA(ctx, "reading device properties",
-             cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ctx->device));
+    TRY_CUDA(ctx, "loading kernels", vscan__probe_kernels(&compiled_for));
     const char *forced = getenv("VSCAN_TEST_KERNELS");
     if (forced == NULL) forced = "";
     if (strcmp(forced, "none") == 0)
@@ -222,7 +221,8 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     const bool always = strcmp(forced, "bulk") == 0;
     launch->bulk_from = always ? 0 : BULK_FROM;
     launch->bulk_segmented_from = always ? 0 : BULK_SEGMENTED_FROM;
-    if (major >= 9 && strcmp(forced, "units") != 0)
+    /* see VSCAN__BULK in kernels/bulk.cuh */
+    if (compiled_for >= 90 && compiled_for < 120 && strcmp(forced, "units") != 0)
         TRY_CUDA(ctx, "reading device properties",
                  cudaDeviceGetAttribute(&launch->shared_memory,
                                         cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device));
@@ -232,7 +232,6 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
 static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
     struct state *state = state_of(ctx);
     TRY(choose_kernels(ctx, &state->launch));
-    TRY_CUDA(ctx, "loading kernels", vscan__probe_kernels());
     TRY_CUDA(ctx, "creating a stream", cudaStreamCreate(&state->own));
     state->launch.stream = stream != NULL ? (cudaStream_t)stream : state->own;
     TRY_CUDA(ctx, "allocating page-locked memory",
