@@ -92,6 +92,8 @@ else
     huge=2^30
 fi
 
+for which in cuda avx2 avx512f; do probe $which; done
+
 # Every pair in every mode of a scan, and what may change the path that it takes.
 if $quick; then
     measure pairs --engine memcpy,vscan-cuda --op all --kind inclusive,exclusive \
@@ -140,8 +142,6 @@ if ! $quick; then
     measure huge_double --engine memcpy,vscan-cuda --type double --in-place --n 2^32 --runs 3
     measure cpu --engine memcpy-cpu,vscan-cpu --op plus,max --n 2^8..2^26:3 --runs 5
 fi
-
-for which in cuda avx2 avx512f; do probe $which; done
 
 echo "all: $(($(date +%s) - begin)) s"
 sh "$here/targets.sh" "$results"
