@@ -46,8 +46,7 @@
 #define VSCAN_VERSION_MINOR 1
 #define VSCAN_VERSION_PATCH 0
 
-/* Empty for callers, so that parsers of C (cffi, LuaJIT) can read the preprocessed header as it is.
- */
+/* Empty for callers, so that parsers of C (cffi, LuaJIT) read the preprocessed header as it is. */
 #ifdef VSCAN_BUILDING
 #define VSCAN_API __attribute__((visibility("default")))
 #else
@@ -179,9 +178,11 @@ typedef enum vscan_backend {
 } vscan_backend;
 
 /*
- * Sets *count to the number of devices of a backend (not AUTO): the CPU has one; CUDA has those
- * that the driver shows, and 0 where it shows none, where there is no driver, or where the library
- * was built without CUDA. Waits for nothing. count   not NULL Statuses: NULL, ENUM. Since 0.1.0.
+ * Sets *count to the number of devices of a backend (not AUTO): the CPU has one; CUDA has those that
+ * the driver shows, and 0 where it shows none, where there is no driver, or where the library was
+ * built without CUDA. Waits for nothing.
+ *   count   not NULL
+ * Statuses: NULL, ENUM. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_device_count(vscan_backend backend, int32_t *count);
 
@@ -205,11 +206,11 @@ VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device
 /* ---- Context --------------------------------------------------------------------------------- */
 
 /*
- * Options structs begin with their size in bytes, sizeof the struct, and are zero in what the
- * caller does not set: zero is always the default. The library reads the members that size covers,
- * so a program built against an older header goes on working; a size smaller than the struct had
- * when it was introduced, or a larger one whose further bytes are not zero, is
- * VSCAN_ERROR_STRUCT_SIZE.
+ * Options structs begin with their size in bytes, sizeof the struct, and are zero in what the caller
+ * does not set: zero is always the default. The library reads the members that size covers, so a
+ * program built against an older header goes on working. VSCAN_ERROR_STRUCT_SIZE is: a size smaller
+ * than the struct had when it was introduced, or above 4096, or larger than the library knows with
+ * further bytes that are not zero.
  */
 typedef struct vscan_ctx_options {
     int64_t size;    /* sizeof(vscan_ctx_options) */
@@ -225,9 +226,10 @@ typedef struct vscan_ctx_options {
  *   options   NULL: all defaults
  *   ctx       not NULL; receives the context, and is left alone on failure
  * With AUTO and device 0, the CPU is taken where CUDA cannot be used; every other request that
- * cannot be met fails and says why (vscan_ctx_last_error(NULL)). Statuses: NULL, STRUCT_SIZE, ENUM,
- * VALUE (threads or unused, or VSCAN_BACKEND in the environment), HOST_MEMORY, DEVICE_MEMORY,
- * NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL, UNSUPPORTED (a stream for the CPU). Since 0.1.0.
+ * cannot be met fails and says why (vscan_ctx_last_error(NULL)).
+ * Statuses: NULL, STRUCT_SIZE, ENUM, VALUE (threads or unused, or VSCAN_BACKEND in the environment),
+ * HOST_MEMORY, DEVICE_MEMORY, NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL, UNSUPPORTED (a stream for
+ * the CPU). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx);
 
@@ -306,9 +308,10 @@ VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int6
 
 /*
  * Makes a buffer of memory that the caller owns: device or managed memory of the context's device
- * for CUDA, host memory for the CPU. The caller keeps it alive, and orders his own use of it
- * against the context's stream; destroying the buffer does not free it. pointer   aligned to the
- * element (bits: to 4 bytes); may be NULL when n = 0 n         elements that are there, at least 0
+ * for CUDA, host memory for the CPU. The caller keeps it alive, and orders his own use of it against
+ * the context's stream; destroying the buffer does not free it.
+ *   pointer   aligned to the element (bits: to 4 bytes); may be NULL when n = 0
+ *   n         elements that are there, at least 0
  *   buffer    not NULL
  * Statuses: NULL, ENUM, LENGTH, OVERFLOW, ALIGNMENT, POINTER, HOST_MEMORY. Since 0.1.0.
  */
@@ -410,9 +413,8 @@ typedef struct vscan_scan_options {
  *     exclusive   out[i] = z + in[0] + in[1] + ... + in[i-1];  out[0] = z, or the identity
  *     total              = z + in[0] + in[1] + ... + in[n-1]
  *
- * and backward the same with in[n-1], in[n-2], ... in place of in[0], in[1], ...; element by
- * element exclusive is the inclusive result shifted by one, and total the last inclusive result, to
- * the bit.
+ * and backward the same with in[n-1], in[n-2], ... in place of in[0], in[1], ...; element by element
+ * exclusive is the inclusive result shifted by one, and total the last inclusive result, to the bit.
  *
  *   in        int, float or double; never written, except where it is out
  *   out       of in's type and length; the very same elements as in (in place), or no overlap
@@ -424,12 +426,13 @@ typedef struct vscan_scan_options {
  *     host_total                written before the call returns: waits, and reports as
  *                               vscan_ctx_synchronize does
  * n = 0: nothing is written but the total: z, or the identity (+0.0 for float plus).
- * Asynchronous but for host_total; can be captured without it. One pass over the data, no
- * allocation once the workspace is large enough (vscan_ctx_reserve). A vector scanned in chunks of
- * multiples of 16384 elements, each chunk's total being the next one's initial value, gives the
- * bits of one call. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits
- * or long), STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
- * TOTALS_LENGTH (from earlier work, with host_total). Since 0.1.0.
+ * Asynchronous but for host_total; can be captured without it. One pass over the data, no allocation
+ * once the workspace is large enough (vscan_ctx_reserve).
+ * A vector scanned in chunks of multiples of 16384 elements, each chunk's total being the next one's
+ * initial value, gives the bits of one call.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits or long),
+ * STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, TOTALS_LENGTH (from
+ * earlier work, with host_total). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   vscan_buffer *out, const vscan_scan_options *options);
@@ -446,10 +449,10 @@ typedef struct vscan_segmented_options {
 } vscan_segmented_options;
 
 /*
- * Segmented scan (Blelloch 1990, ch. 3; Schwartz 1980): a scan of every segment by itself. Element
- * i starts a segment where flags[i] is set, and element 0 always does; a segment ends before the
- * next start. Forward each segment is scanned from its first element, backward from its last. With
- * z the initial value where there is one, a segment of elements s .. e is scanned as vscan_scan
+ * Segmented scan (Blelloch 1990, ch. 3; Schwartz 1980): a scan of every segment by itself. Element i
+ * starts a segment where flags[i] is set, and element 0 always does; a segment ends before the next
+ * start. Forward each segment is scanned from its first element, backward from its last.
+ * With z the initial value where there is one, a segment of elements s .. e is scanned as vscan_scan
  * would scan it (forward: from s to e; backward: from e to s): its first result is z + in[s] when
  * inclusive, z or the identity when exclusive. Float and double plus follow the same fixed order
  * over the whole vector, as if all that lies before the segment were absent, with z + in[s] as the
@@ -461,13 +464,17 @@ typedef struct vscan_segmented_options {
  *   options   NULL: inclusive, forward, nothing else
  *     initial, initial_buffer   as in vscan_scan; z starts every segment
  *     totals                    of in's type; totals[k] receives the total of segment k, counted
- * from element 0 in both directions: the last inclusive result of the segment. Elements past the
- * number of segments are left alone. Where there are more segments than elements, those that fit
- * are written and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that waits. Overlaps
- * nothing count, host_count         receive the number of segments (0 when n = 0); host_count
- * waits, and reports as vscan_ctx_synchronize does. count overlaps nothing Asynchrony, capture,
- * passes and allocation as vscan_scan. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
- * STRUCT_SIZE, VALUE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ *                               from element 0 in both directions: the last inclusive result of the
+ *                               segment. Elements past the number of segments are left alone. Where
+ *                               there are more segments than elements, those that fit are written
+ *                               and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that
+ *                               waits. Overlaps nothing
+ *     count, host_count         receive the number of segments (0 when n = 0); host_count waits, and
+ *                               reports as vscan_ctx_synchronize does. count overlaps nothing
+ * Asynchrony, capture, passes and allocation as vscan_scan; only backward with totals the flags are
+ * read twice, since the segments must be counted before their totals have places.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, HOST_MEMORY,
+ * DEVICE_MEMORY, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                             const vscan_buffer *flags, vscan_buffer *out,
@@ -485,12 +492,14 @@ typedef struct vscan_reduce_options {
 } vscan_reduce_options;
 
 /*
- * Reduction: total = z + in[0] + in[1] + ... + in[n-1], the very bits that vscan_scan gives as
- * total. in        int, float or double; never written total     a one-element buffer of in's type;
- * may be the same element as initial_buffer, otherwise overlaps nothing; may be NULL when options
- * has host_total options   NULL: forward, no initial value; members as in vscan_scan n = 0: the
- * total is z, or the identity. Asynchrony, capture and allocation as vscan_scan; reads the data
- * once. Statuses: NULL (in, or no place for the total), CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
+ * Reduction: total = z + in[0] + in[1] + ... + in[n-1], to the bit what vscan_scan gives as total.
+ *   in        int, float or double; never written
+ *   total     a one-element buffer of in's type; may be the same element as initial_buffer,
+ *             otherwise overlaps nothing; may be NULL when options has host_total
+ *   options   NULL: forward, no initial value; members as in vscan_scan
+ * n = 0: the total is z, or the identity.
+ * Asynchrony, capture and allocation as vscan_scan; reads the data once.
+ * Statuses: NULL (in, or no place for the total), CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
  * STRUCT_SIZE, VALUE (two initial values, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
  * TOTALS_LENGTH (from earlier work, with host_total). Since 0.1.0.
  */

@@ -49,8 +49,7 @@ __global__ void copy_bits(uint32_t *to, const uint32_t *from, int64_t n) {
     }
 }
 
-/* *segments += set flags among elements 1 .. n - 1, + 1 for element 0. 32 flags a thread and step.
- */
+/* *segments += set flags among elements 1 .. n - 1, + 1 for element 0. 32 flags a thread a step. */
 __global__ void count_segments(unsigned long long *segments, const void *flags, int type,
                                int64_t n) {
     unsigned long long count = 0;

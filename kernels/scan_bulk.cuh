@@ -13,16 +13,17 @@
  *   mover      stores the quarters, and reloads each when it has left the slot
  *
  * Each arrow is a barrier of the slot in shared memory (mbarrier); whoever waits at it sees all that
- * was written before it. Every thread that has read or written arrives, not one for its warp: that is
- * no slower, and compute-sanitizer's racecheck can follow it.
+ * was written before it. Every thread that has read or written arrives, not one for its warp: that
+ * is no slower, and compute-sanitizer's racecheck can follow it.
  *
  * A slot is taken for as long as a load, a wait for the slowest of the other blocks' loads, and a
  * store take; three of them have to cover that, so everything else is arranged to be short or to
- * overlap: an aggregate is published as early as it can be, the folder has folded all but the latest
- * ones when these come, and quarters leave while others are still scanned.
+ * overlap: an aggregate is published as early as it can be, the folder has folded all but the
+ * latest ones when these come, and quarters leave while others are still scanned.
  *
- * Segmented scans have the summers write the tile's head flags to shared memory first, a bit an element
- * (-> marked); one number, the position of the tile's first head, then tells which elements P reaches.
+ * Segmented scans have the summers write the tile's head flags to shared memory first, a bit an
+ * element (-> marked); one number, the position of the tile's first head, then tells which elements
+ * P reaches.
  *
  * Nobody waits for another block's P, only for its aggregates. The folder adds them strictly from
  * left to right, 131 between two of a block's own tiles on an H200.
@@ -216,12 +217,12 @@ struct bulk_tile {
 };
 
 /*
- * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity. Segmented:
- * of what follows a group's last head, which is the first element with the initial value.
+ * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
+ * Segmented: the sums from a group's last head on, with the initial value added to that element.
  *
- * A lane sums 128 consecutive bytes of the slot by itself, in 8 pieces of 16. In every step the lanes
- * of a quarter warp read different pieces, j XOR lane, so that no two of them meet in a bank. The
- * balanced tree does not mind: XOR with a constant maps its subtrees to its subtrees, only left and
+ * A lane sums 128 consecutive bytes of the slot by itself, in 8 pieces of 16. In every step the
+ * lanes of a quarter warp read different pieces, j XOR lane, so that no two of them meet in a bank.
+ * The balanced tree does not mind: XOR with a constant maps its subtrees to its subtrees, only left and
  * right may change places, and so does scanning backward.
  */
 template <class Pair, bool Segmented>

@@ -48,8 +48,7 @@ struct vscan__backend {
     vscan_status (*device_name)(int32_t device, char *name, int64_t capacity);
     vscan_status (*device_memory)(int32_t device, int64_t *total, int64_t *free); /* none NULL */
 
-    /* the backend's part of a context: ctx->device, ctx->threads are set, ctx->state is the result
-     */
+    /* the backend's part of a context: ctx->device and threads are set, ctx->state is the result */
     vscan_status (*open)(vscan_ctx *ctx, void *stream);
     void (*close)(vscan_ctx *ctx); /* waits first */
     vscan_status (*reserve)(vscan_ctx *ctx, int64_t n);

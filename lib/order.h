@@ -8,8 +8,7 @@
  * with -0.0 (which changes no bit of any sum) to a power of two, and neighbours are added, (v0 +
  * v1), (v2 + v3), ..., then neighbours of these, until one value is left.
  *
- * 1. The vector is cut into tiles of VSCAN__TILE_FLOAT or VSCAN__TILE_DOUBLE elements (64 KiB
- * both).
+ * 1. The vector is cut into tiles of VSCAN__TILE_FLOAT or VSCAN__TILE_DOUBLE elements, 64 KiB both.
  * 2. Inside a tile x, with G = VSCAN__GROUP and i + 1 = G q + r, 0 <= r < G, the local prefix is
  *
  *        L[i] = B(x[0 .. G q)) + B(x[G q .. G q + r))
@@ -19,7 +18,7 @@
  *    The tile's aggregate is A = L[last], so for a full tile A = B(x).
  * 3. Across tiles the fold is strictly from left to right: P(0) = the initial value, or nothing;
  *    P(t + 1) = P(t) + A(t). Inclusive out[i] = P(t) + L[i]; exclusive out[i] is the inclusive
- * result before it, and for i = 0 the initial value, or +0.0.
+ *    result before it, and for i = 0 the initial value, or +0.0.
  * 4. A segmented scan adds in the same places. Elements before the segment's first one are absent:
  *    they count as -0.0 in the trees, and P(t) holds only what belongs to the segment open at the
  *    start of tile t, from its first tile on. The initial value z is added to a segment's first
