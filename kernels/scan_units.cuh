@@ -88,8 +88,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
         const int64_t unit = shared_ticket.index;
         if (unit >= units) return;
 
-        /* ---- Rows: elements, and sums inside groups
-         * ---------------------------------------------- */
+        /* ---- Rows: elements, and sums inside groups ------------------------------------------ */
         const int64_t begin =
             unit * shape::items + warp * (shape::rows * shape::row_items) + lane * V;
         U x[shape::rows][V];
@@ -137,8 +136,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
         }
         __syncthreads();
 
-        /* ---- Groups: the first warp scans them, publishes, and folds what came before
-         * ------------- */
+        /* ---- Groups: the first warp scans them, publishes, and folds what came before -------- */
         if (warp == 0) {
             U g[S];
             uint32_t h[S];
@@ -197,8 +195,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
         }
         __syncthreads();
 
-        /* ---- Results
-         * ------------------------------------------------------------------------------ */
+        /* ---- Results ------------------------------------------------------------------------- */
         if (scan.out == nullptr && unit != units - 1) continue;
         const U p = shared_p;
 #pragma unroll
