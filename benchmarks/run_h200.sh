@@ -65,6 +65,7 @@ probe() {
         case $1 in
         cuda)
             echo "# GPU and driver ${driver:-unknown}"
+            sed -n 's/^# libvscan.*, toolkit/# toolkit/p' "$results/pairs.csv"
             echo "kind,engine,cycles_a_tile,p10,p90"
             ;;
         *)
@@ -92,8 +93,6 @@ else
     huge=2^30
 fi
 
-for which in cuda avx2 avx512f; do probe $which; done
-
 # Every pair in every mode of a scan, and what may change the path that it takes.
 if $quick; then
     measure pairs --engine memcpy,vscan-cuda --op all --kind inclusive,exclusive \
@@ -102,6 +101,7 @@ else
     measure pairs --engine memcpy,vscan-cuda --op all --kind inclusive,exclusive \
         --direction forward,backward --n 2^26..2^30:2 --runs $runs
 fi
+for which in cuda avx2 avx512f; do probe $which; done
 measure misaligned --engine memcpy,vscan-cuda --op plus,max --offset 0,1,2,3 \
     --n 2^12,2^20,2^26,2^28 --runs $runs
 measure in_place --engine memcpy,vscan-cuda --in-place --n 2^20,2^26,$huge --runs $runs
