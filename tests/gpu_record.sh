@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
 # (VSCAN_TEST_KERNELS, see lib/cuda_backend.c), then each of them once under every tool of
-# compute-sanitizer with small sizes, and writes what came of it:
+# compute-sanitizer with small sizes, and the program of the quick start, and writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
 #
@@ -152,6 +152,16 @@ run_programs() {
     [ $failed = 0 ] && [ $passed -gt 0 ] || all_well=false
 }
 
+# run_table: the quick start's program, and its table.
+run_table() {
+    echo
+    echo "== scan_table, VSCAN_BACKEND=cuda"
+    status=0
+    VSCAN_BACKEND=cuda timeout $program_limit "$run/scan_table" >"$log/table" 2>&1 || status=$?
+    cat "$log/table"
+    [ $status = 0 ] || all_well=false
+}
+
 # run_tool TOOL: every program under one tool of compute-sanitizer.
 run_tool() {
     echo
@@ -178,6 +188,7 @@ all_well=true
 {
     head_of_record
     run_programs
+    if [ -x "$run/scan_table" ]; then run_table; fi
     if [ -n "$sanitizer" ]; then
         for tool in memcheck racecheck initcheck synccheck; do run_tool $tool; done
     else
