@@ -86,20 +86,28 @@ static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *
                  : "memory");
 }
 
-/* The thread then has one more group of stores under way. */
 static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int row,
                                                     const void *from) {
     asm volatile(
         "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
         "r"(0), "r"(row), "r"(shared_address(from))
         : "memory");
+}
+
+/* The stores since the last one of these are a group. */
+static __device__ __forceinline__ void tensor_stores_end() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* By the thread that stored: until the memory of all but its last few stores may be overwritten. */
+/* By the thread that stored: until the memory of all but its last few groups may be overwritten. */
 template <int Few>
 static __device__ __forceinline__ void tensor_stores_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Few) : "memory");
+}
+
+/* Asks memory for 16-byte-aligned bytes that are going to be loaded. */
+static __device__ __forceinline__ void bulk_prefetch(const void *from, uint32_t bytes) {
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
 
 /* 16-byte-aligned bytes to shared memory, as many as a multiple of 16; counted at barrier. */
@@ -109,27 +117,6 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
-}
-
-/* ---- Single elements, by every thread -------------------------------------------------------- */
-
-/* 4 or 8 bytes to shared memory. */
-template <class T>
-static __device__ __forceinline__ void element_load(T *to, const T *from) {
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from),
-                 "n"(sizeof(T))
-                 : "memory");
-}
-
-/* One arrival at barrier, when all of the thread's element_loads have come. */
-static __device__ __forceinline__ void element_loads_arrive_at(uint64_t *barrier) {
-    asm volatile(
-        "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
-        : "memory");
-}
-
-static __device__ __forceinline__ void element_loads_wait() {
-    asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 #endif

@@ -23,6 +23,7 @@ struct bulk_shape {
     using U = typename Pair::U;
     static constexpr int row_bytes = 128;
     static constexpr int row_items = row_bytes / (int)sizeof(T);
+    static constexpr int piece = 16 / (int)sizeof(T);
     static constexpr int group_lanes = VSCAN__GROUP / row_items; /* 1 or 2 */
     static constexpr int parts = 16;                             /* of a tile, 32 rows each */
     static constexpr int levels = 4;                             /* of the tree above a part */
@@ -41,20 +42,26 @@ struct bulk_shape {
     static constexpr int numbers = 4; /* of tiles: the storer is one tile behind the scanners */
 
     static constexpr int scanners = parts; /* a part each */
-    static constexpr int summers = quarter_parts;
+    static constexpr int summers = 8;
     static constexpr int sums = parts / summers; /* parts of a summer */
     /* warp numbers */
     static constexpr int folder = scanners + summers, loader = folder + 1, storer = loader + 1;
-    static constexpr int marker = storer + 1; /* 24 warps: a thread can have 80 registers */
-    static constexpr int threads = 32 * (Segmented ? marker + 1 : marker);
+    static constexpr int flag_loader = storer + 1; /* 28 warps: a thread can have 72 registers */
+    static constexpr int threads = 32 * (Segmented ? flag_loader + 1 : flag_loader);
     static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
 
-    static constexpr int chunks = 5; /* of flags on their way in, a part's flags each */
-    static constexpr int chunk_bytes = 4 * 1024 + 16;
+    /* Flags come by chunks, and are made bits by pieces, which the summers take in turns. The number
+       of chunks is a multiple of the summers, so that a chunk's place in shared memory always serves
+       the same of them: only who waits for every phase of a barrier can tell them apart. */
+    static constexpr int piece_items = 256, pieces = items / piece_items;
+    static constexpr int chunks = 16, chunk_flag_bytes = 4 * piece_items;
+    static constexpr int chunk_bytes = chunk_flag_bytes + 16;
+    static_assert(chunks % summers == 0 && pieces % summers == 0, "the same summers");
 
     struct shared {
         T slot[slots][items];
-        T staged[items];
+        T staged[items + piece];
+        alignas(16) T after[slots][piece]; /* what follows a slot's last row in memory */
         U prefixes[rings]
                   [parts * part_groups + 2]; /* of the tile up to a group; last: to the end */
         U sums[rings][parts];
@@ -66,11 +73,16 @@ struct bulk_shape {
         uint32_t part_heads[rings][parts];                          /* bit g: a head in group g */
         int first_head[rings][parts + 1]; /* position in the tile, of a part; last: of all parts */
         uint32_t tag;
+#ifdef TRACE
+        long long trace[16][15];
+#endif
         uint64_t taken[numbers];
         uint64_t loaded[slots][quarters], emptied[slots][quarters];
         uint64_t marked[rings][quarters], summed[rings], folded[rings];
+        uint64_t edge;
         uint64_t staged_full[quarters], staged_empty[quarters];
-        uint64_t chunk_full[chunks];
+        uint64_t chunk_full[chunks], chunk_empty[chunks];
+        int64_t chunk_first[chunks]; /* number of the flag that a chunk begins with */
         alignas(16) unsigned char chunk[Segmented ? chunks : 1][Segmented ? chunk_bytes : 16];
     };
 };
@@ -82,18 +94,41 @@ static __device__ __forceinline__ T *swizzled(T *slot, int o) {
     return slot + (o ^ (o / row_items % 8) * piece_items);
 }
 
-/* x[j] = element j of a row, in scan order; row counts in memory. */
+/*
+ * Where a vector's address is no multiple of 16 bytes, its elements lie shift elements further on in
+ * a slot, so a lane's share begins in one row and ends in the next; what would be in the row after
+ * the slot's last one is in the 16 bytes at after.
+ *
+ * x[j] = element j of a row, in scan order; row counts in memory.
+ */
 template <class Pair, int R>
-static __device__ __forceinline__ void
-read_row(typename Pair::U (&x)[R], const typename Pair::T *slot, int row, bool backward) {
+static __device__ __forceinline__ void read_row(typename Pair::U (&x)[R],
+                                                const typename Pair::T *slot, int row, int shift,
+                                                const typename Pair::T *after, bool backward) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), pieces = R / V;
     const int4 *const from = (const int4 *)slot + row * pieces;
-    int4 quads[pieces];
+    T raw[R + V];
 #pragma unroll
-    for (int c = 0; c < pieces; ++c) quads[c] = from[c ^ (row % pieces)];
-    T raw[R];
-    memcpy(raw, quads, sizeof raw);
+    for (int c = 0; c < pieces; ++c) {
+        const int4 quad = from[c ^ (row % pieces)];
+        memcpy(raw + c * V, &quad, 16);
+    }
+    if (shift > 0) {
+        const int next = row + 1;
+        const int4 quad = *(next % 512 /* a slot has 512 rows */
+                                ? (const int4 *)slot + next * pieces + next % pieces
+                                : (const int4 *)after);
+        memcpy(raw + R, &quad, 16);
+        if (shift & 1) {
+#pragma unroll
+            for (int j = 0; j + 1 < R + V; ++j) raw[j] = raw[j + 1];
+        }
+        if (shift & 2) {
+#pragma unroll
+            for (int j = 0; j + 2 < R + V; ++j) raw[j] = raw[j + 2];
+        }
+    }
     if (backward) {
 #pragma unroll
         for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[R - 1 - j]);
@@ -103,23 +138,30 @@ read_row(typename Pair::U (&x)[R], const typename Pair::T *slot, int row, bool b
     }
 }
 
-template <class Pair, bool Backward, int R>
+/* The row after the slot's last one lies behind it. */
+template <class Pair, bool Backward, int Shift, int R>
 static __device__ __forceinline__ void write_row(const typename Pair::U (&y)[R],
                                                  typename Pair::T *slot, int row) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), pieces = R / V;
+    T raw[R];
+#pragma unroll
+    for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[Backward ? R - 1 - j : j]);
     int4 *const to = (int4 *)slot + row * pieces;
 #pragma unroll
-    for (int c = 0; c < pieces; ++c) {
-        T raw[V];
-#pragma unroll
-        for (int i = 0; i < V; ++i) {
-            const int at = c * V + i;
-            raw[i] = Pair::out(y[Backward ? R - 1 - at : at]);
-        }
+    for (int c = Shift > 0; c < pieces; ++c) {
         int4 quad;
-        memcpy(&quad, raw, 16);
+        memcpy(&quad, raw + c * V - Shift, 16);
         to[c ^ (row % pieces)] = quad;
+    }
+    if (Shift > 0) {
+        const int next = row + 1;
+        T *const begin = (T *)(to + row % pieces);
+        T *const end = (T *)((int4 *)slot + next * pieces + next % pieces);
+#pragma unroll
+        for (int j = Shift; j < V; ++j) begin[j] = raw[j - Shift];
+#pragma unroll
+        for (int j = 0; j < Shift; ++j) end[j] = raw[R - Shift + j];
     }
 }
 

@@ -7,11 +7,12 @@
  * One block lives on each multiprocessor. Its warps hand tiles on:
  *
  *   loader     takes a ticket (-> taken), and loads the tile by quarters              -> loaded[q]
- *   marker     segmented: makes the tile's head flags bits, one an element            -> marked[q]
- *   summers    sum groups of 32, publish the tile's aggregate, scan the groups         -> summed
+ *   summers    sum groups of 32 elements, publish the tile's aggregate, scan the groups -> summed;
+ *              segmented: first make head flags bits, one an element                  -> marked[q]
  *   folder     folds the aggregates of all earlier tiles: P(t)                         -> folded
  *   scanners   read a row each (-> emptied[q]), scan it, wait for P, write it     -> staged_full[q]
- *   storer     stores the quarters                                               -> staged_empty[q]
+ *   storer     stores the quarters                                            -> staged_empty[q]
+ *   flag loader   segmented: loads flags, some 20 KiB ahead of the summers         -> chunk_full
  *
  * Each arrow is a barrier in shared memory (mbarrier); whoever waits at it sees all that was written
  * before it. Every thread that has read or written arrives, not one for its warp: that is no
@@ -35,11 +36,22 @@
 
 namespace vscan {
 
+/*
+ * A vector as rows of 128 bytes: element m of memory is element m - first + shift of the rows, which
+ * begin at an address that is a multiple of 16. A tile is 512 rows, counted from the end that the
+ * scan begins at. Rows beyond the vector read as anything and are not written; the fewer than 32 + 4
+ * elements that whole rows leave over at an end are copied one by one.
+ */
+struct bulk_vector {
+    CUtensorMap map;
+    int64_t rows;  /* that lie in the vector; 0: there is no map */
+    int64_t first; /* below 32 */
+    int shift;
+};
+
 struct bulk_arguments {
+    bulk_vector in, out;
     scan_arguments rest;
-    /* the vectors' whole tiles as rows, where their addresses are multiples of 16 bytes */
-    bool in_rows, out_rows;
-    CUtensorMap in, out;
 };
 
 #ifdef VSCAN__BULK
@@ -127,21 +139,31 @@ struct bulk_block {
     static __device__ int ring_of(int k) { return k % shape::rings; }
     static __device__ uint32_t ring_parity(int k) { return k / shape::rings & 1; }
 
-    __device__ bool is_whole(int64_t tile) const { return (tile + 1) * shape::items <= a.scan.n; }
-
-    /* The element in memory that a slot begins with; below 0: it begins with padding. */
-    __device__ int64_t begin_of(int64_t tile) const {
-        return a.scan.backward ? a.scan.n - (tile + 1) * shape::items : tile * shape::items;
-    }
     /* A slot's quarter or row in memory, from its number in scan order. */
     __device__ int in_memory(int number, int count) const {
         return a.scan.backward ? count - 1 - number : number;
     }
-    /* The row of the tensor map that a whole tile's quarter begins with. */
-    __device__ int map_row(int64_t tile, int quarter) const {
-        const int64_t whole = a.scan.n / shape::items;
-        const int64_t at = a.scan.backward ? whole - 1 - tile : tile;
-        return (int)(at * shape::rows) + quarter * shape::quarter_rows;
+    /* The first of a vector's rows in a tile; below 0 or beyond the last: not in the vector. */
+    __device__ int64_t row_of(const bulk_vector &v, int64_t tile) const {
+        return a.scan.backward ? (a.scan.n - v.first) / R - (tile + 1) * shape::rows
+                               : tile * shape::rows;
+    }
+    /* Elements of a tile, counted from its first row on: those of the vector that are in no whole row
+       are from .. to - 1, before (low) or after the whole rows. */
+    __device__ void left_over(const bulk_vector &v, int64_t tile, bool low, int *from,
+                              int *to) const {
+        const int64_t begin = row_of(v, tile) * R;
+        int64_t f = low ? v.shift - v.first : v.rows * R;
+        int64_t t = low ? 0 : a.scan.n - v.first + v.shift;
+        f = f - begin < 0 ? 0 : f - begin;
+        t = t - begin > shape::items + v.shift ? shape::items + v.shift : t - begin;
+        *from = f < t ? (int)f : 0;
+        *to = f < t ? (int)t : 0;
+    }
+    /* The address in memory of element o of a tile, counted in the same way. */
+    template <class P>
+    __device__ P *address(P *vector, const bulk_vector &v, int64_t tile, int o) const {
+        return vector + (row_of(v, tile) * R + o + v.first - v.shift);
     }
 
     /* Waits until tile k has been taken, and says which it is. */
@@ -163,83 +185,155 @@ struct bulk_block {
         return __shfl_sync(all_lanes, t.index, 0);
     }
 
-    __device__ void load(int k, int64_t tile, int q) const {
-        uint64_t *const barrier = &shared.loaded[slot_of(k)][q];
-        const int quarter = in_memory(q, shape::quarters);
-        T *const to = shared.slot[slot_of(k)] + quarter * shape::quarter_items;
-        if (b.in_rows && is_whole(tile)) {
-            if (lane != 0) return barrier_arrive_at(barrier);
-            barrier_arrive_expecting(barrier, shape::quarter_items * sizeof(T));
-            tensor_load(to, &b.in, map_row(tile, quarter), barrier);
-            return;
+    /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
+    __device__ void prefetch(int64_t tile) const {
+        const int64_t row = row_of(b.in, tile);
+        if (lane >= shape::quarters || row < 0 || row + shape::rows > b.in.rows) return;
+        bulk_prefetch(address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items),
+                      shape::quarter_items * sizeof(T));
+    }
+
+    /* Whether any row of the quarter that begins with row first lies in the vector. */
+    __device__ bool is_in(const bulk_vector &v, int64_t first) const {
+        return first > -shape::quarter_rows && first < v.rows;
+    }
+
+    /* All rows, by one thread: quarter q to barriers[q * step]. */
+    __device__ void load_rows(int slot, int64_t tile, uint64_t *barriers, int step) const {
+        const int64_t row = row_of(b.in, tile);
+        const bool more = b.in.shift > 0 && row + shape::rows < b.in.rows;
+#pragma unroll 1
+        for (int q = 0; q < shape::quarters; ++q) {
+            const int quarter = in_memory(q, shape::quarters);
+            const bool last = more && quarter == shape::quarters - 1;
+            const int64_t first = row + quarter * shape::quarter_rows;
+            const bool rows = is_in(b.in, first);
+            uint64_t *const barrier = barriers + q * step;
+            barrier_arrive_expecting(barrier,
+                                     (rows ? shape::quarter_items * sizeof(T) : 0) + 16 * last);
+            if (rows)
+                tensor_load(shared.slot[slot] + quarter * shape::quarter_items, &b.in.map,
+                            (int)first, barrier);
+            if (last)
+                bulk_load(shared.after[slot],
+                          address((const T *)a.scan.in, b.in, tile, shape::items), 16, barrier);
         }
-        const int64_t begin = begin_of(tile) + quarter * shape::quarter_items;
-        const T *const from = (const T *)a.scan.in + begin;
-        const int64_t low = -begin, high = a.scan.n - begin; /* what is not padding */
-#pragma unroll 8
-        for (int i = 0; i < shape::quarter_items / 32; ++i) {
-            const int o = 32 * i + lane;
-            if (low <= o && o < high)
-                element_load(swizzled(to, o), from + o);
-            else
-                *swizzled(to, o) = Pair::out(Pair::identity);
+    }
+
+    __device__ void load_left_over(int slot, int64_t tile, bool low) const {
+        int from, to;
+        left_over(b.in, tile, low, &from, &to);
+        for (int o = from + lane; o < to; o += 32) {
+            T *const at = o < shape::items ? swizzled(shared.slot[slot], o)
+                                           : shared.after[slot] + (o - shape::items);
+            *at = *address((const T *)a.scan.in, b.in, tile, o);
         }
-        if (is_whole(tile)) return element_loads_arrive_at(barrier);
-        element_loads_wait();
-        barrier_arrive_at(barrier);
+    }
+
+    __device__ bool has_left_over(const bulk_vector &v, int64_t tile) const {
+        int from[2], to[2];
+        left_over(v, tile, true, from, to);
+        left_over(v, tile, false, from + 1, to + 1);
+        return to[0] + to[1] > 0;
+    }
+
+    __device__ void load(int k, int64_t tile) const {
+        if (lane == 0) load_rows(slot_of(k), tile, shared.loaded[slot_of(k)], 1);
+    }
+
+    /* A tile with elements that are in no whole row. */
+    __device__ void load_edge(int k, int64_t tile, uint32_t parity) const {
+        const int slot = slot_of(k);
+        uint64_t *const edge = &shared.edge;
+        if (b.in.rows > 0) {
+            if (lane == 0) load_rows(slot, tile, edge, 0);
+            barrier_wait(edge, parity);
+        }
+        load_left_over(slot, tile, true);
+        load_left_over(slot, tile, false);
+        __syncwarp();
+        if (lane < shape::quarters) barrier_arrive_at(&shared.loaded[slot][lane]);
     }
 
     __device__ void load_tiles() const {
+        int edges = 0;
         for (int k = 0;; ++k) {
             const int before = k - shape::slots; /* the tile whose slot this will be */
             /* A ticket takes some time to come, and makes those behind it wait from then on. */
             if (before > 0)
                 barrier_wait(&shared.folded[ring_of(before - 1)], ring_parity(before - 1));
             const int64_t tile = take(k == 0);
-#pragma unroll 1
-            for (int q = 0; q < shape::quarters; ++q) {
-                if (before >= 0) barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
-                if (tile < tiles) load(k, tile, q);
-            }
+            if (tile < tiles) prefetch(tile);
+            const bool edge = tile < tiles && has_left_over(b.in, tile);
+            for (int q = 0; q < shape::quarters && before >= 0; ++q)
+                barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
             /* The scanners have finished tile k - 3: what is known of it may be overwritten. */
             if (lane == 0) {
                 shared.tile[k % shape::numbers] = tile;
                 barrier_arrive_at(&shared.taken[k % shape::numbers]);
             }
             if (tile >= tiles) return;
+            if (edge)
+                load_edge(k, tile, edges++ & 1);
+            else
+                load(k, tile);
         }
     }
 
-    /* ---- Marker: head flags as bits in scan order ---- */
+    /* ---- Flags ---- */
 
-    struct flag_source {
-        const void *from; /* 16-byte aligned; NULL: flags have to be read one by one */
-        uint32_t bytes;
-        int skip; /* flags of from before the part's first one in memory */
-    };
-
-    /* The flags of the part that begins at position i. */
-    __device__ flag_source flags_of(int64_t i) const {
-        constexpr int items = shape::part_items;
-        const vscan__scan &scan = a.scan;
-        const int64_t first = scan.backward ? scan.n - i - (items - 1) : i;
-        if (i == 0 || i + items > scan.n) return {nullptr, 0, 0};
-        const int log_bits = scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
-        const uintptr_t base = (uintptr_t)scan.flags;
-        const uintptr_t end = base + (scan.flag_type == VSCAN_BIT ? (scan.n + 31) / 32 * 4
-                                                                  : scan.n << (log_bits - 3));
-        const uintptr_t from = (base + (first << log_bits >> 3)) & ~(uintptr_t)15;
-        const int64_t skip = first - ((int64_t)(from - base) * 8 >> log_bits);
-        const uint32_t bytes = (uint32_t)(((skip + items) << log_bits) + 127) / 128 * 16;
-        if (from < base || from + bytes > end) return {nullptr, 0, 0};
-        return {(const void *)from, bytes, (int)skip};
+    __device__ int log_flag_bits() const {
+        return a.scan.flag_type == VSCAN_INT ? 5 : a.scan.flag_type == VSCAN_BYTE ? 3 : 0;
+    }
+    /* The flags of so many elements come in one chunk. */
+    __device__ int chunk_items() const {
+        return shape::chunk_flag_bytes * 8 >> log_flag_bits();
     }
 
-    /* The word of lane's group, where flags are read one by one. */
-    __device__ uint32_t slow_word(int64_t i) const {
+    /* The number in memory of the first flag for the elements of positions i .. i + count - 1. */
+    __device__ int64_t first_flag(int64_t i, int count) const {
+        return a.scan.backward ? a.scan.n - i - (count - 1) : i;
+    }
+    /* The end of the 16-byte pieces that have nothing but flags. */
+    __device__ uintptr_t flags_end() const {
+        const int64_t bytes = a.scan.flag_type == VSCAN_BIT ? (a.scan.n + 31) / 32 * 4
+                                                            : a.scan.n << (log_flag_bits() - 3);
+        return ((uintptr_t)a.scan.flags + bytes) & ~(uintptr_t)15;
+    }
+
+    /* One thread. Chunks are numbered through all tiles of the block. */
+    __device__ void load_flags() const {
+        const uintptr_t base = (uintptr_t)a.scan.flags;
+        const int log_bits = log_flag_bits(), count = chunk_items();
+        const int chunks = shape::items / count; /* of a tile */
+        for (int c = 0;; ++c) {
+            const int64_t tile = tile_of(c / chunks);
+            if (tile >= tiles) return;
+            const int at = c % shape::chunks;
+            if (c >= shape::chunks)
+                barrier_wait(&shared.chunk_empty[at], (c / shape::chunks - 1) & 1);
+            const int64_t first = first_flag(tile * shape::items + c % chunks * count, count);
+            const int64_t low = first < 0 ? 0 : first;
+            const uintptr_t from = (base + (low << log_bits >> 3)) & ~(uintptr_t)15;
+            uintptr_t to = (base + (((first + count) << log_bits) + 7 >> 3) + 15) & ~(uintptr_t)15;
+            if (to > flags_end()) to = flags_end();
+            shared.chunk_first[at] = (int64_t)(from - base) * 8 >> log_bits;
+            if (from < to) {
+                const uint32_t bytes = (uint32_t)(to - from);
+                barrier_arrive_expecting(&shared.chunk_full[at], bytes);
+                bulk_load(shared.chunk[at], (const void *)from, bytes, &shared.chunk_full[at]);
+            } else {
+                barrier_arrive_at(&shared.chunk_full[at]);
+            }
+        }
+    }
+
+    /* A piece of flags is what a summer makes bits at a time: of 8 groups. Lane g has group g % 8. */
+    static constexpr int piece_groups = shape::piece_items / VSCAN__GROUP;
+
+    __device__ uint32_t slow_word(int64_t i) const { /* flags are read one by one */
         uint32_t word = 0;
-        i += lane * VSCAN__GROUP;
-        if (lane >= shape::part_groups) return 0;
+        i += lane % piece_groups * VSCAN__GROUP;
 #pragma unroll 8
         for (int j = 0; j < VSCAN__GROUP; ++j)
             if (i + j < a.scan.n && (i + j == 0 || head_at(a.scan, i + j))) word |= 1u << j;
@@ -250,64 +344,61 @@ struct bulk_block {
     __device__ uint32_t word_of(const Flag *flags) const {
         uint32_t word = 0;
 #pragma unroll
-        for (int g = 0; g < shape::part_groups; ++g) {
-            const int at = in_memory(g * VSCAN__GROUP + lane, shape::part_items);
+        for (int g = 0; g < piece_groups; ++g) {
+            const int at = in_memory(g * VSCAN__GROUP + lane, shape::piece_items);
             const uint32_t bits = __ballot_sync(all_lanes, flags[at] != 0);
-            if (lane == g) word = bits;
+            if (lane % piece_groups == g) word = bits;
         }
         return word;
     }
 
     __device__ uint32_t word_of_bits(const uint32_t *words, int skip) const {
-        const int at =
-            skip + in_memory(lane % shape::part_groups, shape::part_groups) * VSCAN__GROUP;
+        const int at = skip + in_memory(lane % piece_groups, piece_groups) * VSCAN__GROUP;
         const uint32_t word = __funnelshift_r(words[at / 32], words[(at + 31) / 32], at % 32);
         return a.scan.backward ? __brev(word) : word;
     }
 
-    __device__ uint32_t fast_word(const unsigned char *chunk, int skip) const {
-        if (a.scan.flag_type == VSCAN_INT) return word_of((const int32_t *)chunk + skip);
-        if (a.scan.flag_type == VSCAN_BYTE) return word_of(chunk + skip);
-        return word_of_bits((const uint32_t *)chunk, skip);
+    /* The head flags of a tile to shared.heads, in scan order, by all summers. */
+    __device__ void mark(int summer, int k, int64_t tile) const {
+        const int count = chunk_items(), log_bits = log_flag_bits();
+#pragma unroll 1
+        for (int piece = summer; piece < shape::pieces; piece += shape::summers) {
+            const int offset = piece * shape::piece_items;
+            const int c = k * (shape::items / count) + offset / count, at = c % shape::chunks;
+            const int64_t i = tile * shape::items + offset;
+            const int64_t first = first_flag(i, shape::piece_items);
+            int64_t end = first + shape::piece_items; /* of the flags that are needed */
+            if (end > a.scan.n) end = a.scan.n;
+            barrier_wait(&shared.chunk_full[at], c / shape::chunks & 1);
+            uint32_t word;
+            if (i + shape::piece_items > a.scan.n ||
+                (uintptr_t)a.scan.flags + (((end << log_bits) + 7) >> 3) > flags_end()) {
+                word = slow_word(i);
+            } else {
+                const unsigned char *const chunk = shared.chunk[at];
+                const int skip = (int)(first - shared.chunk_first[at]);
+                if (log_bits == 5)
+                    word = word_of((const int32_t *)chunk + skip);
+                else if (log_bits == 3)
+                    word = word_of(chunk + skip);
+                else
+                    word = word_of_bits((const uint32_t *)chunk, skip);
+                if (i == 0 && lane == 0) word |= 1;
+            }
+            if (lane < piece_groups) shared.heads[ring_of(k)][piece * piece_groups + lane] = word;
+            barrier_arrive_at(&shared.marked[ring_of(k)][offset / shape::quarter_items]);
+            const int next = piece + shape::summers;
+            if (next >= shape::pieces || next * shape::piece_items / count != offset / count)
+                barrier_arrive_at(
+                    &shared.chunk_empty[at]); /* this summer has all it needs of the chunk */
+        }
     }
 
-    /* Parts are numbered through all tiles of the block: part c belongs to its tile c / 16. */
-    __device__ void mark() const {
-        int64_t asked_tile = tile_of(0), tile = asked_tile;
-        int asked = 0; /* parts whose flags are on their way or have come */
-        for (int c = 0; tile < tiles; ++c) {
-            while (asked < c + shape::chunks && asked_tile < tiles) {
-                const int k = asked / shape::parts;
-                if (asked % shape::parts == 0 && asked > c &&
-                    !barrier_passed(&shared.taken[k % shape::numbers], k / shape::numbers & 1))
-                    break;
-                if (asked % shape::parts == 0) asked_tile = tile_of(k);
-                if (asked_tile >= tiles) break;
-                const flag_source source =
-                    flags_of(asked_tile * shape::items + asked % shape::parts * shape::part_items);
-                const int at = asked % shape::chunks;
-                if (source.from != nullptr && lane == 0) {
-                    barrier_arrive_expecting(&shared.chunk_full[at], source.bytes);
-                    bulk_load(shared.chunk[at], source.from, source.bytes, &shared.chunk_full[at]);
-                } else {
-                    barrier_arrive_at(&shared.chunk_full[at]);
-                }
-                ++asked;
-            }
-            const int k = c / shape::parts, part = c % shape::parts, at = c % shape::chunks;
-            if (part == 0) tile = tile_of(k);
-            if (tile >= tiles) return;
-            const int64_t i = tile * shape::items + part * shape::part_items;
-            barrier_wait(&shared.chunk_full[at], c / shape::chunks & 1);
-            const flag_source source = flags_of(i);
-            const uint32_t word =
-                source.from != nullptr ? fast_word(shared.chunk[at], source.skip) : slow_word(i);
-            if (lane < shape::part_groups)
-                shared.heads[ring_of(k)][part * shape::part_groups + lane] = word;
-            __syncwarp(); /* all have read the chunk */
-            if (part % shape::quarter_parts == shape::quarter_parts - 1)
-                barrier_arrive_at(&shared.marked[ring_of(k)][part / shape::quarter_parts]);
-        }
+    /* Until a quarter can be read; where rows are shifted, its neighbour too. */
+    __device__ void wait_loaded(int k, int quarter) const {
+        for (int q = 0; q < shape::quarters; ++q)
+            if (q == quarter || b.in.shift > 0)
+                barrier_wait(&shared.loaded[slot_of(k)][q], slot_parity(k));
     }
 
     /* ---- Summers ---- */
@@ -321,10 +412,11 @@ struct bulk_block {
      * Segmented: the sums from a group's last head on, with the initial value added to that element.
      * The balanced tree does not mind scanning backward: only left and right change places.
      */
-    __device__ U sum_groups(const T *slot, int ring, int part) const {
+    __device__ U sum_groups(int slot, int ring, int part) const {
         const int row = part * 32 + lane;
         U x[R];
-        read_row<Pair>(x, slot, in_memory(row, shape::rows), false);
+        read_row<Pair>(x, shared.slot[slot], in_memory(row, shape::rows), b.in.shift,
+                       shared.after[slot], false);
         if (Segmented) {
             const uint32_t heads = shared.heads[ring][row / shape::group_lanes];
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
@@ -356,14 +448,15 @@ struct bulk_block {
             if (tile >= tiles) return;
             const int slot = slot_of(k), ring = ring_of(k);
             U inside[shape::sums][1]; /* prefix of lane's group in its part */
+            if (Segmented) mark(summer, k, tile);
 #pragma unroll
-            for (int q = 0; q < shape::quarters; ++q) {
-                const int part = q * shape::quarter_parts + summer;
+            for (int s = 0; s < shape::sums; ++s) {
+                const int part = s * shape::summers + summer, q = part / shape::quarter_parts;
                 if (Segmented) barrier_wait(&shared.marked[ring][q], ring_parity(k));
-                barrier_wait(&shared.loaded[slot][q], slot_parity(k));
-                inside[q][0] = sum_groups(shared.slot[slot], ring, part);
+                wait_loaded(k, q);
+                inside[s][0] = sum_groups(slot, ring, part);
                 barrier_arrive_at(&shared.emptied[slot][q]);
-                sum_part(ring, part, inside[q]);
+                sum_part(ring, part, inside[s]);
             }
             meet_summers();
             finish_sums(summer, ring, tile, inside);
@@ -482,8 +575,9 @@ struct bulk_block {
             }
 
             U x[R];
-            barrier_wait(&shared.loaded[slot][q], slot_parity(k));
-            read_row<Pair>(x, shared.slot[slot], at_row, a.scan.backward);
+            wait_loaded(k, q);
+            read_row<Pair>(x, shared.slot[slot], at_row, b.in.shift, shared.after[slot],
+                           a.scan.backward);
             barrier_arrive_at(&shared.emptied[slot][q]);
             if (Segmented && a.scan.has_initial) {
 #pragma unroll
@@ -507,21 +601,22 @@ struct bulk_block {
             const U e = shared.prefixes[ring][group], end = shared.prefixes[ring][group + 1];
             const bool reached =
                 !Segmented || group * VSCAN__GROUP <= shared.first_head[ring][shape::parts];
+            /* all but P first */
+            if (!Pair::in_any_order && !closed) {
+#pragma unroll
+                for (int j = 0; j < R; ++j)
+                    if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(e, x[j]);
+                if ((right || !half_groups) && (!Segmented || !(heads & ((2u << (R - 1)) - 1))))
+                    x[R - 1] = end;
+            }
             barrier_wait(&shared.folded[ring], ring_parity(k));
             const U p = reached ? shared.p[ring] : Pair::identity;
             U first = Pair::combine(p, e); /* exclusive: the lane's first result */
-            if (Pair::in_any_order) {
-                const U base = closed ? left : Pair::combine(first, left);
+            if (Pair::in_any_order || !closed) {
+                const U base = Pair::in_any_order ? closed ? left : Pair::combine(first, left) : p;
 #pragma unroll
                 for (int j = 0; j < R; ++j)
                     if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(base, x[j]);
-            } else if (!closed) {
-#pragma unroll
-                for (int j = 0; j < R; ++j)
-                    if (!Segmented || !(heads & ((2u << j) - 1)))
-                        x[j] = Pair::combine(p, Pair::combine(e, x[j]));
-                if ((right || !half_groups) && (!Segmented || !(heads & ((2u << (R - 1)) - 1))))
-                    x[R - 1] = Pair::combine(p, end);
             }
             if (half_groups) {
                 const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
@@ -552,11 +647,23 @@ struct bulk_block {
         }
     }
 
-    __device__ __forceinline__ void write(const U (&y)[R], int at_row) const {
+    template <int Shift>
+    __device__ __forceinline__ void write_shifted(const U (&y)[R], int at_row) const {
         if (a.scan.backward)
-            write_row<Pair, true>(y, shared.staged, at_row);
+            write_row<Pair, true, Shift>(y, shared.staged, at_row);
         else
-            write_row<Pair, false>(y, shared.staged, at_row);
+            write_row<Pair, false, Shift>(y, shared.staged, at_row);
+    }
+
+    __device__ __forceinline__ void write(const U (&y)[R], int at_row) const {
+        if (b.out.shift == 0)
+            write_shifted<0>(y, at_row);
+        else if (b.out.shift == 1)
+            write_shifted<1>(y, at_row);
+        else if (b.out.shift == 2)
+            write_shifted<2 % shape::piece>(y, at_row);
+        else
+            write_shifted<3 % shape::piece>(y, at_row);
     }
 
     /* The inclusive result of the vector's last element. */
@@ -571,64 +678,98 @@ struct bulk_block {
 
     /* ---- Storer ---- */
 
-    __device__ void store_elements(int64_t tile, int quarter) const {
-        T *const from = shared.staged + quarter * shape::quarter_items;
-        const int64_t begin = begin_of(tile) + quarter * shape::quarter_items;
-        T *const to = (T *)a.scan.out + begin;
-        const int64_t low = -begin, high = a.scan.n - begin; /* what is not padding */
-#pragma unroll 8
-        for (int i = 0; i < shape::quarter_items / 32; ++i) {
-            const int o = 32 * i + lane;
-            if (low <= o && o < high) to[o] = *swizzled(from, o);
+    /* Elements o .. o + count - 1 of a tile that lie in the vector. */
+    __device__ void store_elements(int64_t tile, int o, int count) const {
+        for (int j = o; j < o + count; ++j) {
+            T *const to = address((T *)a.scan.out, b.out, tile, j);
+            if ((T *)a.scan.out <= to && to < (T *)a.scan.out + a.scan.n)
+                *to = *swizzled(shared.staged, j);
         }
+    }
+
+    /* A tile whose rows in shared memory are those of memory, shifted. */
+    __device__ void store_shifted(int64_t tile) const {
+        constexpr int V = shape::piece;
+        const int shift = b.out.shift;
+        T *const out = (T *)a.scan.out, *const begin = address(out, b.out, tile, 0);
+        const int64_t low = out - begin, high = low + a.scan.n; /* of the vector */
+        if (lane == 0) store_elements(tile, shift, V - shift);
+        if (lane == 1) store_elements(tile, shape::items, shift);
+#pragma unroll 8
+        for (int o = (lane + 1) * V; o < shape::items; o += 32 * V) {
+            if (low <= o && o + V <= high)
+                *(int4 *)(begin + o) = *(const int4 *)swizzled(shared.staged, o);
+            else
+                store_elements(tile, o, V);
+        }
+    }
+
+    __device__ void store_left_over(int64_t tile, bool low) const {
+        int from, to;
+        left_over(b.out, tile, low, &from, &to);
+        for (int o = from + lane; o < to; o += 32) store_elements(tile, o, 1);
     }
 
     __device__ void store_tiles() const {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles) return;
-            const bool by_rows = b.out_rows && is_whole(tile);
-#pragma unroll
+            const bool by_rows = b.out.shift == 0 && b.out.rows > 0;
+            const int64_t row = row_of(b.out, tile);
+#pragma unroll 1
             for (int q = 0; q < shape::quarters; ++q) {
                 const int quarter = in_memory(q, shape::quarters);
                 barrier_wait(&shared.staged_full[q], k & 1);
-                if (!by_rows)
-                    store_elements(tile, quarter);
-                else if (lane == 0)
-                    tensor_store(&b.out, map_row(tile, quarter),
+                const int64_t first = row + quarter * shape::quarter_rows;
+                if (lane == 0 && by_rows && is_in(b.out, first))
+                    tensor_store(&b.out.map, (int)first,
                                  shared.staged + quarter * shape::quarter_items);
+                if (lane == 0) tensor_stores_end();
             }
-            if (by_rows && lane == 0) tensor_stores_read<3>();
+            if (b.out.shift > 0) {
+                store_shifted(tile);
+            } else {
+                store_left_over(tile, true);
+                store_left_over(tile, false);
+            }
+            if (lane == 0) tensor_stores_read<3>();
             barrier_arrive_at(&shared.staged_empty[0]);
-            if (by_rows && lane == 0) tensor_stores_read<2>();
+            if (lane == 0) tensor_stores_read<2>();
             barrier_arrive_at(&shared.staged_empty[1]);
-            if (by_rows && lane == 0) tensor_stores_read<1>();
+            if (lane == 0) tensor_stores_read<1>();
             barrier_arrive_at(&shared.staged_empty[2]);
-            if (by_rows && lane == 0) tensor_stores_read<0>();
+            if (lane == 0) tensor_stores_read<0>();
             barrier_arrive_at(&shared.staged_empty[3]);
         }
     }
 };
 
+/* chunk_users: summers that read flags of one chunk */
 template <class Shape>
-static __device__ void init_barriers(typename Shape::shared &shared) {
+static __device__ void init_barriers(typename Shape::shared &shared, int chunk_users) {
+    constexpr int a = 32; /* arrivals of a warp */
     for (int k = 0; k < Shape::numbers; ++k) barrier_init(&shared.taken[k], 1);
     for (int s = 0; s < Shape::slots; ++s)
         for (int q = 0; q < Shape::quarters; ++q) {
-            barrier_init(&shared.loaded[s][q], 32);
-            /* the warps that scan the quarter, and the summers */
-            barrier_init(&shared.emptied[s][q], 32 * (Shape::quarter_parts + Shape::summers));
+            barrier_init(&shared.loaded[s][q], 1);
+            /* a scanner and a summer read each part */
+            barrier_init(&shared.emptied[s][q], a * 2 * Shape::quarter_parts);
         }
     for (int r = 0; r < Shape::rings; ++r) {
-        for (int q = 0; q < Shape::quarters; ++q) barrier_init(&shared.marked[r][q], 32);
-        barrier_init(&shared.summed[r], 32 * Shape::summers);
+        for (int q = 0; q < Shape::quarters; ++q)
+            barrier_init(&shared.marked[r][q], a * (Shape::pieces / Shape::quarters));
+        barrier_init(&shared.summed[r], a * Shape::summers);
         barrier_init(&shared.folded[r], 1);
     }
+    barrier_init(&shared.edge, 4);
     for (int q = 0; q < Shape::quarters; ++q) {
-        barrier_init(&shared.staged_full[q], 32 * Shape::quarter_parts);
-        barrier_init(&shared.staged_empty[q], 32);
+        barrier_init(&shared.staged_full[q], a * Shape::quarter_parts);
+        barrier_init(&shared.staged_empty[q], a);
     }
-    for (int c = 0; c < Shape::chunks; ++c) barrier_init(&shared.chunk_full[c], 32);
+    for (int c = 0; c < Shape::chunks; ++c) {
+        barrier_init(&shared.chunk_full[c], 1);
+        barrier_init(&shared.chunk_empty[c], a * chunk_users);
+    }
     fence_for_bulk();
 }
 
@@ -649,14 +790,16 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
     if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
     const bool carry = !Segmented && scan.has_initial == 2 && scan.initial_at == scan.total;
-    if (threadIdx.x == 0) init_barriers<shape>(shared);
-    __syncthreads();
-
     const int warp = threadIdx.x / 32;
     const bulk_block<Pair, Segmented> block = {b,       b.rest,
                                                shared,  (scan.n + shape::items - 1) / shape::items,
                                                initial, scan.has_initial ? initial : Pair::visible,
                                                carry,   (int)threadIdx.x % 32};
+    if (threadIdx.x == 0) {
+        const int pieces = block.chunk_items() / shape::piece_items;
+        init_barriers<shape>(shared, pieces < shape::summers ? pieces : shape::summers);
+    }
+    __syncthreads();
     if (warp < shape::scanners)
         block.scan(warp);
     else if (warp < shape::folder)
@@ -667,8 +810,8 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
         block.load_tiles();
     else if (warp == shape::storer)
         block.store_tiles();
-    else
-        block.mark();
+    else if (block.lane == 0)
+        block.load_flags();
 #endif
 }
 
@@ -683,23 +826,25 @@ static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
            launch->shared_memory >= (int)sizeof(typename bulk_shape<Pair, Segmented>::shared);
 }
 
-/* Maps the whole tiles of a vector as rows of 128 bytes; false where they cannot be copied so. */
 template <class Shape>
-static bool map_rows(const vscan__launch *launch, CUtensorMap *map, const void *vector,
-                     const vscan__scan *scan) {
+static cudaError_t map_vector(const vscan__launch *launch, bulk_vector *v, const void *vector,
+                              const vscan__scan *scan) {
     using T = typename Shape::T;
-    const int64_t whole = scan->n / Shape::items;
-    const T *const begin =
-        (const T *)vector + (scan->backward ? scan->n - whole * Shape::items : 0);
-    if (whole == 0 || (uintptr_t)begin % 16 != 0) return false;
-    const cuuint64_t sizes[2] = {Shape::row_bytes / 4, (cuuint64_t)(whole * Shape::rows)};
+    constexpr int R = Shape::row_items;
+    v->first = scan->backward ? scan->n % R : 0;
+    char *const first = (char *)vector + v->first * sizeof(T);
+    v->shift = (int)((uintptr_t)first % 16 / sizeof(T));
+    v->rows = (scan->n - v->first + v->shift) / R;
+    if (v->rows == 0) return cudaSuccess;
+    const cuuint64_t sizes[2] = {Shape::row_bytes / 4, (cuuint64_t)v->rows};
     const cuuint64_t stride = Shape::row_bytes;
     const cuuint32_t box[2] = {Shape::row_bytes / 4, Shape::quarter_rows};
     const cuuint32_t steps[2] = {1, 1};
-    return launch->encode_tiled(map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, (void *)begin, sizes,
-                                &stride, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                                CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                                CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) == CUDA_SUCCESS;
+    const CUresult result = launch->encode_tiled(
+        &v->map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, first - v->shift * sizeof(T), sizes, &stride,
+        box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
+        CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorUnknown;
 }
 
 template <class Pair, bool Segmented>
@@ -713,9 +858,11 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
         if (error != cudaSuccess) return error;
         launch->bulk_ready |= 1u << row;
     }
-    bulk_arguments b = {a};
-    b.in_rows = map_rows<shape>(launch, &b.in, a.scan.in, &a.scan);
-    b.out_rows = map_rows<shape>(launch, &b.out, a.scan.out, &a.scan);
+    bulk_arguments b;
+    b.rest = a;
+    cudaError_t error = map_vector<shape>(launch, &b.in, a.scan.in, &a.scan);
+    if (error == cudaSuccess) error = map_vector<shape>(launch, &b.out, a.scan.out, &a.scan);
+    if (error != cudaSuccess) return error;
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
     scan_bulk<Pair, Segmented><<<blocks, shape::threads, bytes, launch->stream>>>(b);
