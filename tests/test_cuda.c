@@ -95,7 +95,7 @@ static void graph_replay(void **state) {
         vscan_buffer *total = new_buffer(ctx, VSCAN_FLOAT, 1),
                      *sum = new_buffer(ctx, VSCAN_FLOAT, 1);
         vscan_scan_options options = {.size = sizeof options, .total = total};
-        ok(ctx, vscan_ctx_reserve(ctx, n));
+        ok(ctx, vscan_ctx_reserve(ctx, VSCAN_FLOAT, n));
         cudaStream_t stream = begin_capture(ctx);
         ok(ctx, vscan_scan(ctx, VSCAN_PLUS, in, out, &options));
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, in, sum, NULL));
@@ -109,7 +109,8 @@ static void graph_replay(void **state) {
             check_floats(ctx, "graph, total", total, want + n - 1, 1);
             check_floats(ctx, "graph, reduce", sum, want + n - 1, 1);
             scan_and_check(ctx, "between replays", 3 + (int64_t)k * 7919 % 300000, (uint64_t)k);
-            if (k == replays / 2 && !harness_small()) ok(ctx, vscan_ctx_reserve(ctx, 64 * n));
+            if (k == replays / 2 && !harness_small())
+                ok(ctx, vscan_ctx_reserve(ctx, VSCAN_FLOAT, 64 * n));
             free(want);
             free(host);
         }
@@ -188,7 +189,7 @@ static void capture_refusals(void **state) {
     vscan_segmented_options segmented = {.size = sizeof segmented, .host_count = &host_count};
     cudaStream_t stream = begin_capture(ctx);
     refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_synchronize(ctx));
-    refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_reserve(ctx, INT64_C(1) << 33));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_reserve(ctx, VSCAN_INT, INT64_C(1) << 33));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_create(ctx, VSCAN_INT, 10, &other));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_destroy(w));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_upload(v, 0, N, host));
