@@ -307,6 +307,39 @@ static void capture_needs_workspace(void **state) {
     ok(ctx, vscan_ctx_destroy(ctx));
 }
 
+/* What vscan_ctx_reserve promises, for each type: a new context's first calls can be captured. */
+static void capture_after_reserve(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    const int64_t n = INT64_C(50) << 20;
+    for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; ++type) {
+        vscan_ctx *ctx = harness_new_ctx(0);
+        vscan_buffer *v = new_buffer(ctx, (vscan_type)type, n);
+        vscan_buffer *flags = new_buffer(ctx, VSCAN_BIT, n);
+        vscan_buffer *one = new_buffer(ctx, (vscan_type)type, 1);
+        const vscan_scan_options with_total = {.size = sizeof with_total, .total = one};
+        const vscan_segmented_options with_totals = {
+            .size = sizeof with_totals, .direction = VSCAN_BACKWARD, .totals = one};
+        ok(ctx, vscan_ctx_reserve(ctx, (vscan_type)type, n));
+        cudaStream_t stream = begin_capture(ctx);
+        ok(ctx, vscan_buffer_fill(v, &(uint64_t){0})); /* zeros of any type */
+        ok(ctx, vscan_buffer_fill(flags, &(uint8_t){0}));
+        ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, &with_total));
+        ok(ctx, vscan_scan_segmented(ctx, VSCAN_MAX, v, flags, v, &with_totals));
+        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, NULL));
+        cudaGraphExec_t graph = end_capture(stream);
+        cuda(cudaGraphLaunch(graph, stream));
+        uint64_t total = 0;
+        ok(ctx, vscan_buffer_get(one, 0, &total));
+        assert_true(total == 0);
+        cuda(cudaGraphExecDestroy(graph));
+        ok(ctx, vscan_buffer_destroy(v));
+        ok(ctx, vscan_buffer_destroy(flags));
+        ok(ctx, vscan_buffer_destroy(one));
+        ok(ctx, vscan_ctx_destroy(ctx));
+    }
+}
+
 static void streams(void **state) {
     (void)state;
     cudaStream_t first, second;
@@ -492,6 +525,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(graph_replayed_with_delays),
         cmocka_unit_test(capture_refusals),
         cmocka_unit_test(capture_needs_workspace),
+        cmocka_unit_test(capture_after_reserve),
         cmocka_unit_test(streams),
         cmocka_unit_test(pointers),
         cmocka_unit_test(many_launches),
