@@ -141,14 +141,17 @@ measure host --family scan,segmented,reduce --engine empty,$peers,cub-key --mode
     --flags byte --n 2^10 --runs 101
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
-# Longer than 2^31, every element compared with a formula on the device; and the CPU backend. Where
-# they are not measured, those of another run must not stand beside the rest.
-rm -f "$results/huge_int.csv" "$results/huge_double.csv" "$results/cpu.csv"
+# Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU
+# backend. Where they are not measured, those of another run must not stand beside the rest.
+rm -f "$results"/huge_*.csv "$results/cpu.csv"
 if ! $quick; then
-    measure huge_int --engine memcpy,vscan-cuda --type int --values steps --in-place --n 2^33 \
-        --runs 3
-    measure huge_double --engine memcpy,vscan-cuda --type double --values steps --in-place \
+    modes="--kind inclusive,exclusive --direction forward,backward"
+    measure huge_int --engine memcpy,vscan-cuda --type int --values steps --in-place $modes \
+        --n 2^33 --runs 3
+    measure huge_double --engine memcpy,vscan-cuda --type double --values steps --in-place $modes \
         --n 2^32 --runs 3
+    measure huge_others --family segmented,reduce --engine memcpy,vscan-cuda --type int \
+        --flags bit --segment random:1000 --n 2^32 --runs 3
     measure cpu --engine memcpy-cpu,vscan-cpu --op plus,max --n 2^8..2^26:3 --runs 5
 fi
 

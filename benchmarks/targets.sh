@@ -10,7 +10,7 @@ set -eu
 results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
-    reduce_graph host memory huge_int huge_double; do
+    reduce_graph host memory huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -110,7 +110,7 @@ file == "misaligned" && mine && n >= 67108864 {
     low("aligned " $at["family"] " " off, fraction, name ", " $at["offset"] " elements off")
 }
 file == "in_place" && mine && n >= 67108864 { low("in_place", fraction, name) }
-file ~ /^huge/ && mine { low(file, fraction, name ", every element checked on the device") }
+file ~ /^huge/ && mine { low(file " " $at["family"], fraction, name) }
 file == "totals" && mine { low("totals", fraction, name) }
 file == "host" && (mine || engine == "empty") { host[$at["family"] " " engine] = us }
 file == "memory" { memory = $at["bytes"] / 1e6 }
@@ -174,7 +174,11 @@ END {
         row(families[k] ", merely element-aligned", "", "",
             least["aligned " families[k] " off"], least_at["aligned " families[k] " off"], 1)
     }
-    row("n = 2^33 int in place, of memcpy", "", "", least["huge_int"], least_at["huge_int"], 1)
-    row("n = 2^32 double in place, of memcpy", "", "", least["huge_double"],
-        least_at["huge_double"], 1)
+    row("n = 2^33, int in place, of memcpy", "", "", least["huge_int scan"],
+        least_at["huge_int scan"], 1)
+    row("n = 2^32, double in place, of memcpy", "", "", least["huge_double scan"],
+        least_at["huge_double scan"], 1)
+    for (k = 2; k <= 3; k++)
+        row("n = 2^32, int " families[k] ", of memcpy", "", "", least["huge_others " families[k]],
+            least_at["huge_others " families[k]], 1)
 }' "$@"
