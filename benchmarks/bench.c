@@ -312,7 +312,8 @@ static void measure_all(void) {
                                               .op = (vscan_op)options.ops.items[o],
                                               .n = options.n.items[n],
                                               .offset = options.offsets.items[s],
-                                              .in_place = options.in_place};
+                                              .in_place = options.in_place,
+                                              .steps = options.steps};
                     measure_families(work);
                 }
 }

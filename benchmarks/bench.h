@@ -46,6 +46,7 @@ struct work {
     int64_t offset; /* elements by which in, out and flags (not bits) miss their alignment */
     bool in_place;  /* on out, which holds a copy of in before the first call */
     bool with_totals;
+    bool steps; /* --values steps: plain scans with plus, of int or double */
     int64_t sets;
     int64_t stride, flag_stride, key_stride; /* bytes; totals have the stride of in and out */
     struct data data[2];                     /* by place */
@@ -114,7 +115,8 @@ bool device_prepare_checked_call(const struct work *work); /* poison; a copy of 
 /*
  * Checks the result of set 0 on the device: every element against the one before it, which proves
  * all of them where the operator is exact. Sums of floats may be off by rounding, and their last
- * element is compared with a sum in double. Reductions are compared with another reduction.
+ * element is compared with a sum in double. Reductions are compared with another reduction. With
+ * --values steps every element is compared with the closed form of its sum.
  */
 bool device_check(const struct work *work, const char *engine);
 

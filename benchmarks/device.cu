@@ -62,6 +62,10 @@ static unsigned blocks_for(int64_t n) {
 static __global__ void make_ints(int32_t *to, vscan_op op, int64_t n, uint64_t salt) {
     FOR_EACH(i, n) to[i] = value_int(op, i, n, salt);
 }
+template <class T>
+static __global__ void make_steps(T *to, int64_t n) {
+    FOR_EACH(i, n) to[i] = value_step(i);
+}
 static __global__ void make_floats(float *to, vscan_op op, int64_t n, uint64_t salt) {
     FOR_EACH(i, n) to[i] = value_float(op, i, n, salt);
 }
@@ -75,7 +79,11 @@ bool device_make_values(const struct work *work) {
     const unsigned blocks = blocks_for(work->n);
     for (int64_t set = 0; set < work->sets; set++) {
         void *to = work_in(&apart, ON_DEVICE, set);
-        if (work->type == VSCAN_INT)
+        if (work->steps && work->type == VSCAN_INT)
+            make_steps<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->n);
+        else if (work->steps)
+            make_steps<<<blocks, block_threads, 0, device_stream>>>((double *)to, work->n);
+        else if (work->type == VSCAN_INT)
             make_ints<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->op, work->n,
                                                                    set);
         else if (work->type == VSCAN_FLOAT)

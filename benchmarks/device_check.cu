@@ -55,6 +55,24 @@ static __global__ void check_neighbours(const T *in, const T *out, flag_reader f
     }
 }
 
+// --values steps: forward the sum of what comes before element i (inclusive: and of itself),
+// backward the sum of all without that.
+template <class T>
+static __global__ void check_steps(const T *out, int64_t n, bool exclusive, bool backward,
+                                   verdict *verdict) {
+    for (int64_t i = blockIdx.x * int64_t(threads) + threadIdx.x; i < n;
+         i += int64_t(grid) * threads) {
+        const int64_t before = value_steps_sum(backward == exclusive ? i + 1 : i);
+        const int64_t sum = backward ? value_steps_sum(n) - before : before;
+        // int sums are modulo 2^32, sums of doubles are exact
+        const T expected = cuda::std::is_same_v<T, int32_t> ? T(uint32_t(sum)) : T(sum);
+        if (out[i] != expected) {
+            atomicAdd(&verdict->wrong, 1ull);
+            atomicMin(&verdict->first, (unsigned long long)i);
+        }
+    }
+}
+
 // One partial result a block, in the type A.
 template <class T, class A, class Op>
 static __global__ void partials(const T *in, int64_t n, A *to) {
@@ -117,10 +135,15 @@ static bool check_scan(const struct work *work, const char *engine, const T *in,
     TRY_CUDA("allocating for a check", cudaMalloc(&memory, sizeof verdict));
     cudaError_t error =
         cudaMemcpyAsync(memory, &verdict, sizeof verdict, cudaMemcpyHostToDevice, device_stream);
+    const bool exclusive = work->kind == VSCAN_EXCLUSIVE;
+    const bool backward = work->direction == VSCAN_BACKWARD;
     if (error == cudaSuccess) {
-        check_neighbours<T, Op><<<grid, threads, 0, device_stream>>>(
-            in, out, flags, work->n, work->kind == VSCAN_EXCLUSIVE,
-            work->direction == VSCAN_BACKWARD, memory);
+        if (work->steps)
+            check_steps<<<grid, threads, 0, device_stream>>>(out, work->n, exclusive, backward,
+                                                             memory);
+        else
+            check_neighbours<T, Op><<<grid, threads, 0, device_stream>>>(
+                in, out, flags, work->n, exclusive, backward, memory);
         error = cudaGetLastError();
     }
     if (error == cudaSuccess)
@@ -130,13 +153,13 @@ static bool check_scan(const struct work *work, const char *engine, const T *in,
     (void)cudaFree(memory);
     TRY_CUDA("checking", error);
     if (verdict.wrong) {
-        fprintf(stderr,
-                "bench: %s: n = %lld: %llu elements do not follow from their neighbours, "
-                "the lowest is %llu\n",
-                engine, (long long)work->n, verdict.wrong, verdict.first);
+        fprintf(stderr, "bench: %s: n = %lld: %llu elements %s, the lowest is %llu\n", engine,
+                (long long)work->n, verdict.wrong,
+                work->steps ? "are not the sums of steps" : "do not follow from their neighbours",
+                verdict.first);
         return false;
     }
-    if (work->family == FAMILY_SEGMENTED || work->kind == VSCAN_EXCLUSIVE) return true;
+    if (work->family == FAMILY_SEGMENTED || exclusive || work->steps) return true;
     return check_total<T, Op>(work, engine, in,
                               work->direction == VSCAN_FORWARD ? out + work->n - 1 : out);
 }

@@ -73,7 +73,7 @@ static void finish(enum place place) {
 static bool prepare(const struct work *work, enum place place) {
     if (!open_context(place)) return false;
     vscan_ctx *ctx = vscan[place].ctx;
-    if (!ok(ctx, vscan_ctx_reserve(ctx, work->n))) return false;
+    if (!ok(ctx, vscan_ctx_reserve(ctx, work->type, work->n))) return false;
     vscan[place].sets = calloc((size_t)work->sets, sizeof *vscan[place].sets);
     if (!vscan[place].sets) {
         fprintf(stderr, "bench: no memory\n");
@@ -169,7 +169,7 @@ bool vscan_context_bytes(const struct work *work, double *bytes) {
     good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &before));
     for (int k = 0; good && k < CONTEXTS; k++)
         good = ok(NULL, vscan_ctx_create(&options, &contexts[k])) &&
-               ok(contexts[k], vscan_ctx_reserve(contexts[k], work->n));
+               ok(contexts[k], vscan_ctx_reserve(contexts[k], work->type, work->n));
     if (good) good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &after));
     for (int k = 0; k < CONTEXTS; k++) vscan_ctx_destroy(contexts[k]);
     *bytes = (double)(before - after) / CONTEXTS;

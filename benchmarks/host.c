@@ -14,12 +14,13 @@ void host_make_values(const struct work *work) {
         const uint64_t salt = (uint64_t)set;
 #pragma omp parallel for
         for (int64_t i = 0; i < n; i++) {
+            const bool steps = work->steps;
             if (work->type == VSCAN_INT)
-                ((int32_t *)to)[i] = value_int(work->op, i, n, salt);
+                ((int32_t *)to)[i] = steps ? value_step(i) : value_int(work->op, i, n, salt);
             else if (work->type == VSCAN_FLOAT)
                 ((float *)to)[i] = value_float(work->op, i, n, salt);
             else
-                ((double *)to)[i] = value_double(work->op, i, n, salt);
+                ((double *)to)[i] = steps ? value_step(i) : value_double(work->op, i, n, salt);
         }
     }
 }

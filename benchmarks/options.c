@@ -26,6 +26,9 @@ static const char *const usage =
     "  --totals          segmented scans of vscan also write a total for each segment\n"
     "  --offset LIST     elements by which all vectors miss their alignment; default 0\n"
     "  --in-place        out is in\n"
+    "  --values WHICH    random, or steps: 0 1 2 3 4 0 1 ..., whose sums are checked against "
+    "their\n"
+    "                    formula at every length (scan, plus, int and double); default random\n"
     "  --cold, --warm    whether the data have left the caches before a call; default cold\n"
     "  --runs N          samples an engine; default 11\n"
     "  --sample-us T     how long a sample takes; default 1500\n"
@@ -190,6 +193,11 @@ static bool read_dimension(struct options *options, const char *option, char *va
     if (!strcmp(option, "--engine")) return read_engines(&options->engines, option, value), true;
     if (!strcmp(option, "--n")) return read_lengths(&options->n, option, value), true;
     if (!strcmp(option, "--segment")) return read_segments(options, option, value), true;
+    if (!strcmp(option, "--values")) {
+        options->steps = !strcmp(value, "steps");
+        if (!options->steps && strcmp(value, "random")) fail(option, value);
+        return true;
+    }
     if (strcmp(option, "--offset")) return false;
     options->offsets.count = 0;
     FOR_PARTS(part, value) add(&options->offsets, read_whole_number(option, part), option);
@@ -207,6 +215,17 @@ static void read_number_option(struct options *options, const char *option, cons
         options->notes[options->notes_count++] = value;
     else
         fail("option", option);
+}
+
+/* Sums of steps are known for plain scans, and exact where there are enough bits. */
+static void check_steps(const struct options *options) {
+    const char *const why = "steps with that family, operator or type";
+    for (int k = 0; k < options->families.count; k++)
+        if (options->families.items[k] != FAMILY_SCAN) fail("--values", why);
+    for (int k = 0; k < options->ops.count; k++)
+        if (options->ops.items[k] != VSCAN_PLUS) fail("--values", why);
+    for (int k = 0; k < options->types.count; k++)
+        if (options->types.items[k] == VSCAN_FLOAT) fail("--values", why);
 }
 
 void options_read(struct options *options, int argc, char **argv) {
@@ -234,4 +253,5 @@ void options_read(struct options *options, int argc, char **argv) {
         k++;
     }
     if (options->runs < 1 || options->runs > 1000) fail("--runs", "so many");
+    if (options->steps) check_steps(options);
 }

@@ -19,7 +19,7 @@ struct options {
     struct segments segments[LIST_AT_MOST];
     const char *segment_names[LIST_AT_MOST];
     int segments_count;
-    bool cold, in_place, with_totals, csv;
+    bool cold, in_place, with_totals, steps, csv;
     int runs;
     double sample_us;
     int64_t check_most; /* up to this n results are checked by a serial loop on the host */

@@ -95,8 +95,10 @@ for op in plus max; do
         curve "CUB, $name" "${colours#*:}" 2 "$same && @engine == \"cub\"" \
             '@n' '@frac_of_memcpy' small large
     done
-    draw "fraction_$op" "Inclusive scan, $op: speed as a fraction of memcpy of the same run" \
-        'elements' 'fraction of memcpy' "$by_two; set yrange [0:1.05]"
+    curve 'a copy kernel, int' "$grey" 3 "@mode == \"stream\" && @operator == \"$op\" && \
+        @type == \"int\" && @engine == \"copy\"" '@n' '@frac_of_memcpy' small large
+    draw "fraction_$op" "Inclusive scan, $op: speed as a fraction of memcpy (of the same run)" \
+        'elements' 'fraction of memcpy' "$by_two; set yrange [0:1.1]"
 done
 
 for type in int float double; do
@@ -115,37 +117,41 @@ for type in int float double; do
         'elements' 'microseconds a call' "$by_two; set yrange [0:*]"
 done
 
-# segmented_curves CONDITION X FILE: every engine, in 10^9 elements a second.
+# segmented_curves CONDITION X FILE: every engine, in 10^9 elements a second. The memcpy moves no
+# flags: nothing that reads them can be quite as fast.
 segmented_curves() {
+    curve 'memcpy of the values' "$green" 3 "$1 && @engine == \"memcpy\" && @flags == \"bit\"" \
+        "$2" "$elements" "$3"
     curve 'vscan, bit flags' "$navy" 1 "$1 && @engine == \"vscan-cuda\" && @flags == \"bit\"" \
         "$2" "$elements" "$3"
     curve 'vscan, byte flags' "$blue" 1 "$1 && @engine == \"vscan-cuda\" && @flags == \"byte\"" \
         "$2" "$elements" "$3"
     curve 'vscan, int flags' "$light" 1 "$1 && @engine == \"vscan-cuda\" && @flags == \"int\"" \
         "$2" "$elements" "$3"
-    curve 'CUB by key' "$red" 2 "$1 && @engine == \"cub-key\" && @flags == \"byte\"" \
+    curve 'CUB, scan by key' "$red" 2 "$1 && @engine == \"cub-key\" && @flags == \"byte\"" \
         "$2" "$elements" "$3"
-    curve 'CUB lifted, bit flags' "$brown" 2 "$1 && @engine == \"cub-lifted\" && @flags == \"bit\"" \
+    curve 'CUB, pairs, bit flags' "$brown" 2 "$1 && @engine == \"cub-lifted\" && @flags == \"bit\"" \
         "$2" "$elements" "$3"
-    curve 'CUB lifted, byte flags' "$pink" 2 \
+    curve 'CUB, pairs, byte flags' "$pink" 2 \
         "$1 && @engine == \"cub-lifted\" && @flags == \"byte\"" "$2" "$elements" "$3"
 }
 
-speed='10^9 elements a second'
+speed='billions of elements a second'
 for type in int float double; do
     is="@type == \"$type\" && @operator == \"plus\""
-    segmented_curves "$is && @n == 268435456 && @segment ~ /^[0-9]+\$/" '@segment' segmented
-    draw "segmented_$type" "Segmented scan, $type plus, 2^{28} elements" 'elements a segment' \
+    segmented_curves "$is && @n == 268435456 && @segment ~ /^([0-9]+|one)\$/" \
+        '(@segment == "one" ? @n : @segment)' segmented
+    draw "segmented_$type" "Segmented scan, $type plus, n = 2^{28}" 'elements a segment' \
         "$speed" "$by_ten; set yrange [0:*]"
     [ $type != double ] || continue
     segmented_curves "$is" '@n' segmented_n
     draw "experiment_n_$type" "Segmented scan, $type plus: a segment at every 10,000th element" \
-        'elements' "$speed" "$by_two; set yrange [0:*]"
+        'elements' "$speed" "$by_two; set logscale y 10"
     segmented_curves "$is" '@segment' segmented_length
     draw "experiment_length_$type" "Segmented scan, $type plus: 5,000,000 elements" \
         'elements a segment' "$speed" "$by_ten; set yrange [0:*]"
     segmented_curves "$is" 'substr(@segment, 8)' segmented_blocks
     draw "experiment_blocks_$type" \
-        "Segmented scan, $type plus: 2^{24} elements, a segment in every k-th block of 1024" \
+        "Segmented scan, $type plus, n = 2^{24}: a segment in every k-th block of 1024" \
         'k' "$speed" "$by_two; set yrange [0:*]"
 done

@@ -102,4 +102,15 @@ BENCH_BOTH float value_float(vscan_op op, int64_t i, int64_t n, uint64_t salt) {
     return (float)value_double(op, i, n, salt);
 }
 
+/* --values steps: 0, 1, 2, 3, 4, 0, 1, ..., whose sums have a closed form. */
+BENCH_BOTH int32_t value_step(int64_t i) {
+    return (int32_t)(i % 5);
+}
+
+/* The sum of the first n; exact in double too, for every n that has room in a memory. */
+BENCH_BOTH int64_t value_steps_sum(int64_t n) {
+    const int64_t r = n % 5;
+    return n / 5 * 10 + r * (r - 1) / 2;
+}
+
 #endif

@@ -78,7 +78,7 @@ typedef enum vscan_status {
     VSCAN_ERROR_NULL = 100,        /* a pointer that must not be NULL is NULL */
     VSCAN_ERROR_HANDLE = 101,      /* not a live handle of the kind asked for */
     VSCAN_ERROR_CONTEXT = 102,     /* a buffer belongs to another context */
-    VSCAN_ERROR_TYPE = 103,        /* a buffer has the wrong element type */
+    VSCAN_ERROR_TYPE = 103,        /* the wrong element type */
     VSCAN_ERROR_LENGTH = 104,      /* a buffer has the wrong length, or a length is negative */
     VSCAN_ERROR_RANGE = 105,       /* a position or range lies outside the buffer */
     VSCAN_ERROR_OVERLAP = 106,     /* two buffers overlap in a way that is not allowed */
@@ -277,13 +277,15 @@ VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);
 VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /*
- * Grows the workspace so that no later call on vectors of up to n elements allocates. Without it
- * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
- * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
- *   n   elements, at least 0
- * Statuses: LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * Grows the workspace so that no later operation on vectors of up to n elements of that type
+ * allocates, scans, segmented scans and reductions alike; one workspace serves all types. Without
+ * it the workspace grows when a longer vector first comes; that cannot happen during a stream
+ * capture (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
+ *   type   int, float or double
+ *   n      elements, at least 0
+ * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, int64_t n);
+VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n);
 
 /*
  * What the last failed call on this context said: function, argument, reason, and the backend's own

@@ -50,8 +50,8 @@ struct vscan__backend {
 
     /* the backend's part of a context: ctx->device and threads are set, ctx->state is the result */
     vscan_status (*open)(vscan_ctx *ctx, void *stream);
-    void (*close)(vscan_ctx *ctx); /* waits first */
-    vscan_status (*reserve)(vscan_ctx *ctx, int64_t n);
+    void (*close)(vscan_ctx *ctx);                                       /* waits first */
+    vscan_status (*reserve)(vscan_ctx *ctx, vscan_type type, int64_t n); /* int, float, double */
 
     /* the stream */
     vscan_status (*synchronize)(vscan_ctx *ctx); /* waits, then takes and reports the late error */

@@ -157,15 +157,18 @@ vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream) {
     return vscan__leave(ctx, get_stream(ctx, stream));
 }
 
-static vscan_status reserve(vscan_ctx *ctx, int64_t n) {
+static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     int64_t bytes; /* a workspace is far smaller, but such a vector must be possible */
-    TRY(vscan__check_size(ctx, VSCAN_DOUBLE, n, &bytes));
-    return ctx->backend->reserve(ctx, n);
+    TRY(vscan__check_size(ctx, type, n, &bytes));
+    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "type is %d, must be VSCAN_INT, VSCAN_FLOAT or VSCAN_DOUBLE", (int)type);
+    return ctx->backend->reserve(ctx, type, n);
 }
 
-vscan_status vscan_ctx_reserve(vscan_ctx *ctx, int64_t n) {
+vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, reserve(ctx, n));
+    return vscan__leave(ctx, reserve(ctx, type, n));
 }
 
 static vscan_status set_threads(vscan_ctx *ctx, int32_t threads) {

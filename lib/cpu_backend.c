@@ -90,8 +90,9 @@ static void close_state(vscan_ctx *ctx) {
 }
 
 /* The workspace has one size for vectors of all lengths (VSCAN__CPU_ROUND). */
-static vscan_status reserve(vscan_ctx *ctx, int64_t n) {
+static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     (void)ctx;
+    (void)type;
     (void)n;
     return VSCAN_OK;
 }

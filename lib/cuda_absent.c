@@ -30,8 +30,8 @@ static void absent_close(vscan_ctx *ctx) {
     (void)ctx;
 }
 
-static vscan_status absent_reserve(vscan_ctx *ctx, int64_t n) {
-    (void)n;
+static vscan_status absent_reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    (void)type, (void)n;
     return absent(ctx);
 }
 

@@ -172,9 +172,9 @@ static vscan_status grow(vscan_ctx *ctx, int64_t words) {
     return VSCAN_OK;
 }
 
-static vscan_status reserve(vscan_ctx *ctx, int64_t n) {
+static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     const int before = enter(ctx->device);
-    const vscan_status status = grow(ctx, vscan__words_needed(VSCAN_DOUBLE, n));
+    const vscan_status status = grow(ctx, vscan__words_needed(type, n));
     leave(before);
     return status;
 }

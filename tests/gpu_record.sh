@@ -96,7 +96,8 @@ pairs() {
     for program in $programs; do
         echo "$program default"
         case $program in
-        test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda)
+        test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda | \
+            test_pressure | test_protocol)
             echo "$program units"
             echo "$program bulk"
             ;;

@@ -220,7 +220,7 @@ static void refuse_everywhere(vscan_ctx *ctx, vscan_status status) {
     refused(NULL, status, "ctx", vscan_ctx_set_stream(ctx, NULL));
     refused(NULL, status, "ctx", vscan_ctx_get_stream(ctx, &stream));
     refused(NULL, status, "ctx", vscan_ctx_set_threads(ctx, 1));
-    refused(NULL, status, "ctx", vscan_ctx_reserve(ctx, 1));
+    refused(NULL, status, "ctx", vscan_ctx_reserve(ctx, VSCAN_INT, 1));
     refused(NULL, status, "ctx", vscan_buffer_create(ctx, VSCAN_INT, 1, &buffer));
     refused(NULL, status, "ctx", vscan_buffer_wrap(ctx, VSCAN_INT, &element, 1, &buffer));
     refused(NULL, status, "ctx", vscan_scan(ctx, VSCAN_PLUS, NULL, NULL, NULL));
@@ -291,7 +291,7 @@ static void last_error(void **state) {
     refused(ctx, VSCAN_ERROR_VALUE, "threads", vscan_ctx_set_threads(ctx, -5));
     assert_string_equal(vscan_ctx_last_error(other), "");
     refused(NULL, VSCAN_ERROR_NULL, "ctx", vscan_ctx_synchronize(NULL));
-    refused(ctx, VSCAN_ERROR_LENGTH, "-3", vscan_ctx_reserve(ctx, -3));
+    refused(ctx, VSCAN_ERROR_LENGTH, "-3", vscan_ctx_reserve(ctx, VSCAN_INT, -3));
     ok(ctx, vscan_ctx_synchronize(ctx)); /* success leaves the text */
     assert_string_equal(vscan_ctx_last_error(ctx), "vscan_ctx_reserve: n is -3, negative");
     assert_non_null(strstr(vscan_ctx_last_error(NULL), "vscan_ctx_synchronize: ctx is NULL"));
@@ -313,8 +313,8 @@ static void *in_another_thread(void *ctx) {
 static void last_error_of_threads(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();
-    refused(ctx, VSCAN_ERROR_LENGTH, "n", vscan_ctx_reserve(ctx, -1));
-    refused(NULL, VSCAN_ERROR_NULL, "ctx", vscan_ctx_reserve(NULL, 1));
+    refused(ctx, VSCAN_ERROR_LENGTH, "n", vscan_ctx_reserve(ctx, VSCAN_INT, -1));
+    refused(NULL, VSCAN_ERROR_NULL, "ctx", vscan_ctx_reserve(NULL, VSCAN_INT, 1));
     const char *mine = vscan_ctx_last_error(NULL);
     pthread_t thread;
     void *complaint = NULL;
@@ -371,13 +371,23 @@ static void threads(void **state) {
 static void reserve(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_new_ctx(0);
-    refused(ctx, VSCAN_ERROR_LENGTH, "n", vscan_ctx_reserve(ctx, -1));
-    refused(ctx, VSCAN_ERROR_LENGTH, "n", vscan_ctx_reserve(ctx, INT64_MIN));
-    refused(ctx, VSCAN_ERROR_OVERFLOW, "n", vscan_ctx_reserve(ctx, INT64_MAX));
-    refused(ctx, VSCAN_ERROR_OVERFLOW, "n", vscan_ctx_reserve(ctx, INT64_C(1) << 60));
-    ok(ctx, vscan_ctx_reserve(ctx, 0));
-    ok(ctx, vscan_ctx_reserve(ctx, 1 << 20));
-    ok(ctx, vscan_ctx_reserve(ctx, 1));
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
+    for (size_t k = 0; k < sizeof types / sizeof types[0]; k++) {
+        const vscan_type type = types[k];
+        refused(ctx, VSCAN_ERROR_LENGTH, "n", vscan_ctx_reserve(ctx, type, -1));
+        refused(ctx, VSCAN_ERROR_LENGTH, "n", vscan_ctx_reserve(ctx, type, INT64_MIN));
+        refused(ctx, VSCAN_ERROR_OVERFLOW, "n", vscan_ctx_reserve(ctx, type, INT64_MAX));
+        refused(ctx, VSCAN_ERROR_OVERFLOW, "n", vscan_ctx_reserve(ctx, type, INT64_C(1) << 61));
+        ok(ctx, vscan_ctx_reserve(ctx, type, 0));
+        ok(ctx, vscan_ctx_reserve(ctx, type, 1 << 20));
+        ok(ctx, vscan_ctx_reserve(ctx, type, 1));
+    }
+    static const vscan_type wrong[] = {VSCAN_BYTE, VSCAN_BIT, VSCAN_LONG};
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
+        refused(ctx, VSCAN_ERROR_TYPE, "type", vscan_ctx_reserve(ctx, wrong[k], 1));
+    refused(ctx, VSCAN_ERROR_ENUM, "type", vscan_ctx_reserve(ctx, (vscan_type)0, 1));
+    refused(ctx, VSCAN_ERROR_ENUM, "type", vscan_ctx_reserve(ctx, (vscan_type)7, 1));
+    refused(ctx, VSCAN_ERROR_ENUM, "type", vscan_ctx_reserve(ctx, (vscan_type)-1, 1));
     ok(ctx, vscan_ctx_synchronize(ctx));
     ok(NULL, vscan_ctx_destroy(ctx));
 }

@@ -13,6 +13,7 @@
 #include "harness.h"
 #include "inputs.h"
 #include "reference.h"
+#include "witness.h"
 
 #define cuda(call) harness_cuda((call), #call, __LINE__)
 static void harness_cuda(cudaError_t error, const char *call, int line) {
@@ -95,7 +96,7 @@ static void graph_replay(void **state) {
         vscan_buffer *total = new_buffer(ctx, VSCAN_FLOAT, 1),
                      *sum = new_buffer(ctx, VSCAN_FLOAT, 1);
         vscan_scan_options options = {.size = sizeof options, .total = total};
-        ok(ctx, vscan_ctx_reserve(ctx, n));
+        ok(ctx, vscan_ctx_reserve(ctx, VSCAN_FLOAT, n));
         cudaStream_t stream = begin_capture(ctx);
         ok(ctx, vscan_scan(ctx, VSCAN_PLUS, in, out, &options));
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, in, sum, NULL));
@@ -109,7 +110,8 @@ static void graph_replay(void **state) {
             check_floats(ctx, "graph, total", total, want + n - 1, 1);
             check_floats(ctx, "graph, reduce", sum, want + n - 1, 1);
             scan_and_check(ctx, "between replays", 3 + (int64_t)k * 7919 % 300000, (uint64_t)k);
-            if (k == replays / 2 && !harness_small()) ok(ctx, vscan_ctx_reserve(ctx, 64 * n));
+            if (k == replays / 2 && !harness_small())
+                ok(ctx, vscan_ctx_reserve(ctx, VSCAN_FLOAT, 64 * n));
             free(want);
             free(host);
         }
@@ -170,6 +172,78 @@ static void graph_segmented(void **state) {
     ok(NULL, vscan_buffer_destroy(c));
 }
 
+/*
+ * One graph of short and long, plain and segmented scans, replayed ten thousand times, and after each
+ * replay a plain call of another length on the same context, with nothing waited for in between. The
+ * graph poisons its outputs, and adds up the words of its results over all replays.
+ */
+static void replay_often(const char *delay, int replays) {
+    enum { SCANS = 4 };
+    struct witness witnesses[SCANS] = {
+        {.op = VSCAN_PLUS, .type = VSCAN_FLOAT, .n = 600000},
+        {.op = VSCAN_PLUS, .type = VSCAN_FLOAT, .n = 3000},
+        {.op = VSCAN_PLUS, .type = VSCAN_DOUBLE, .n = 200000, .backward = true, .exclusive = true},
+        {.op = VSCAN_PLUS,
+         .type = VSCAN_FLOAT,
+         .n = 100000,
+         .flag_type = VSCAN_BIT,
+         .flags = INPUTS_FLAGS_RUNS}};
+    struct witness_runner captured[SCANS], plain[SCANS];
+    struct inputs_random random = {harness_seed() + 5};
+    vscan_buffer *sums[SCANS];
+    if (delay != NULL) setenv("VSCAN_TEST_DELAY", delay, 1);
+    vscan_ctx *ctx = harness_new_ctx(0);
+    unsetenv("VSCAN_TEST_DELAY");
+    for (int k = 0; k < SCANS; ++k) {
+        if (harness_small()) witnesses[k].n /= 20;
+        witness_make(&witnesses[k]);
+        witness_open(&captured[k], &witnesses[k], ctx);
+        witness_open(&plain[k], &witnesses[k], ctx);
+        sums[k] = new_buffer(ctx, VSCAN_INT, 1);
+        ok(ctx, vscan_buffer_fill(sums[k], &(int32_t){0}));
+        ok(ctx, vscan_ctx_reserve(ctx, witnesses[k].type, witnesses[k].n));
+    }
+    ok(ctx, vscan_ctx_reserve(ctx, VSCAN_INT, 2 * witnesses[0].n)); /* the words of results */
+    cudaStream_t stream = begin_capture(ctx);
+    for (int k = 0; k < SCANS; ++k) witness_enqueue(&captured[k], witnesses[k].n, sums[k]);
+    cudaGraphExec_t graph = end_capture(stream);
+    for (int i = 0; i < replays; ++i) {
+        const int k = (int)inputs_below(&random, SCANS);
+        cuda(cudaGraphLaunch(graph, stream));
+        witness_run(&plain[k], 1 + inputs_below(&random, witnesses[k].n),
+                    witness_draw(&witnesses[k], &random));
+    }
+    int failures = 0;
+    for (int k = 0; k < SCANS; ++k) {
+        uint32_t got;
+        ok(ctx, vscan_buffer_get(sums[k], 0, &got));
+        if (got != (uint32_t)replays * witnesses[k].sums[witnesses[k].n]) {
+            print_error("graph, scan %d: the words of %d replays add up to %08x, not to %08x\n", k,
+                        replays, (unsigned)got,
+                        (unsigned)((uint32_t)replays * witnesses[k].sums[witnesses[k].n]));
+            ++failures;
+        }
+        failures += witness_close(&captured[k]) + witness_close(&plain[k]);
+        ok(ctx, vscan_buffer_destroy(sums[k]));
+        witness_free(&witnesses[k]);
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    ok(ctx, vscan_ctx_destroy(ctx));
+    assert_int_equal(failures, 0);
+}
+
+static void graph_replayed_often(void **state) {
+    (void)state;
+    replay_often(NULL, harness_small() ? 8 : 10000);
+}
+
+/* The same where blocks wait for pseudo-random times (tests/test_protocol.c). */
+static void graph_replayed_with_delays(void **state) {
+    (void)state;
+    replay_often("3", harness_small() ? 4 : 500);
+    replay_often("4", harness_small() ? 4 : 500);
+}
+
 /* What would wait or allocate is refused during a capture, which goes on unharmed. */
 static void capture_refusals(void **state) {
     (void)state;
@@ -188,7 +262,7 @@ static void capture_refusals(void **state) {
     vscan_segmented_options segmented = {.size = sizeof segmented, .host_count = &host_count};
     cudaStream_t stream = begin_capture(ctx);
     refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_synchronize(ctx));
-    refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_reserve(ctx, INT64_C(1) << 33));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_reserve(ctx, VSCAN_INT, INT64_C(1) << 33));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_create(ctx, VSCAN_INT, 10, &other));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_destroy(w));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_upload(v, 0, N, host));
@@ -231,6 +305,39 @@ static void capture_needs_workspace(void **state) {
     cuda(cudaGraphExecDestroy(end_capture(stream)));
     ok(ctx, vscan_buffer_destroy(v));
     ok(ctx, vscan_ctx_destroy(ctx));
+}
+
+/* What vscan_ctx_reserve promises, for each type: a new context's first calls can be captured. */
+static void capture_after_reserve(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    const int64_t n = INT64_C(50) << 20;
+    for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; ++type) {
+        vscan_ctx *ctx = harness_new_ctx(0);
+        vscan_buffer *v = new_buffer(ctx, (vscan_type)type, n);
+        vscan_buffer *flags = new_buffer(ctx, VSCAN_BIT, n);
+        vscan_buffer *one = new_buffer(ctx, (vscan_type)type, 1);
+        const vscan_scan_options with_total = {.size = sizeof with_total, .total = one};
+        const vscan_segmented_options with_totals = {
+            .size = sizeof with_totals, .direction = VSCAN_BACKWARD, .totals = one};
+        ok(ctx, vscan_ctx_reserve(ctx, (vscan_type)type, n));
+        cudaStream_t stream = begin_capture(ctx);
+        ok(ctx, vscan_buffer_fill(v, &(uint64_t){0})); /* zeros of any type */
+        ok(ctx, vscan_buffer_fill(flags, &(uint8_t){0}));
+        ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, &with_total));
+        ok(ctx, vscan_scan_segmented(ctx, VSCAN_MAX, v, flags, v, &with_totals));
+        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, NULL));
+        cudaGraphExec_t graph = end_capture(stream);
+        cuda(cudaGraphLaunch(graph, stream));
+        uint64_t total = 0;
+        ok(ctx, vscan_buffer_get(one, 0, &total));
+        assert_true(total == 0);
+        cuda(cudaGraphExecDestroy(graph));
+        ok(ctx, vscan_buffer_destroy(v));
+        ok(ctx, vscan_buffer_destroy(flags));
+        ok(ctx, vscan_buffer_destroy(one));
+        ok(ctx, vscan_ctx_destroy(ctx));
+    }
 }
 
 static void streams(void **state) {
@@ -412,11 +519,19 @@ static void backend_failure(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(graph_replay),     cmocka_unit_test(graph_segmented),
-        cmocka_unit_test(capture_refusals), cmocka_unit_test(capture_needs_workspace),
-        cmocka_unit_test(streams),          cmocka_unit_test(pointers),
-        cmocka_unit_test(many_launches),    cmocka_unit_test(crowded_device),
-        cmocka_unit_test(no_kernels),       cmocka_unit_test(backend_failure),
+        cmocka_unit_test(graph_replay),
+        cmocka_unit_test(graph_segmented),
+        cmocka_unit_test(graph_replayed_often),
+        cmocka_unit_test(graph_replayed_with_delays),
+        cmocka_unit_test(capture_refusals),
+        cmocka_unit_test(capture_needs_workspace),
+        cmocka_unit_test(capture_after_reserve),
+        cmocka_unit_test(streams),
+        cmocka_unit_test(pointers),
+        cmocka_unit_test(many_launches),
+        cmocka_unit_test(crowded_device),
+        cmocka_unit_test(no_kernels),
+        cmocka_unit_test(backend_failure),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

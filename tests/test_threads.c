@@ -192,7 +192,7 @@ static void *errors_of_threads(void *argument) {
         vscan_buffer *buffer = NULL;
         vscan_status status = VSCAN_OK;
         if (w->number == 0) status = vscan_buffer_create(NULL, VSCAN_INT, 1, &buffer);
-        if (w->number == 1) status = vscan_ctx_reserve(NULL, 1);
+        if (w->number == 1) status = vscan_ctx_reserve(NULL, VSCAN_INT, 1);
         if (w->number == 2) status = vscan_scan(NULL, VSCAN_PLUS, NULL, NULL, NULL);
         if (w->number == 3) status = vscan_ctx_synchronize(NULL);
         EXPECT(w, status == VSCAN_ERROR_NULL);
@@ -207,7 +207,7 @@ static void *errors_of_threads(void *argument) {
 static void *errors_of_one_context(void *argument) {
     struct worker *w = argument;
     for (int i = 0; i < rounds(); i++) {
-        EXPECT(w, vscan_ctx_reserve(w->ctx, -1 - w->number) == VSCAN_ERROR_LENGTH);
+        EXPECT(w, vscan_ctx_reserve(w->ctx, VSCAN_INT, -1 - w->number) == VSCAN_ERROR_LENGTH);
         const char *sentence = vscan_ctx_last_error(w->ctx);
         char copy[600];
         snprintf(copy, sizeof copy, "%s", sentence);
