@@ -86,20 +86,17 @@ static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *
                  : "memory");
 }
 
+/* The thread then has one more group of stores under way. */
 static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int row,
                                                     const void *from) {
     asm volatile(
         "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
         "r"(0), "r"(row), "r"(shared_address(from))
         : "memory");
-}
-
-/* The stores since the last one of these are a group. */
-static __device__ __forceinline__ void tensor_stores_end() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* By the thread that stored: until the memory of all but its last few groups may be overwritten. */
+/* By the thread that stored: until the memory of all but its last few stores may be overwritten. */
 template <int Few>
 static __device__ __forceinline__ void tensor_stores_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Few) : "memory");
@@ -117,6 +114,7 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 #endif

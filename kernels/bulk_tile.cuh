@@ -46,17 +46,8 @@ struct bulk_shape {
     static constexpr int sums = parts / summers; /* parts of a summer */
     /* warp numbers */
     static constexpr int folder = scanners + summers, loader = folder + 1, storer = loader + 1;
-    static constexpr int flag_loader = storer + 1; /* 28 warps: a thread can have 72 registers */
-    static constexpr int threads = 32 * (Segmented ? flag_loader + 1 : flag_loader);
+    static constexpr int threads = 32 * (storer + 1); /* 27 warps: a thread can have 72 registers */
     static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
-
-    /* Flags come by chunks, and are made bits by pieces, which the summers take in turns. The number
-       of chunks is a multiple of the summers, so that a chunk's place in shared memory always serves
-       the same of them: only who waits for every phase of a barrier can tell them apart. */
-    static constexpr int piece_items = 256, pieces = items / piece_items;
-    static constexpr int chunks = 16, chunk_flag_bytes = 4 * piece_items;
-    static constexpr int chunk_bytes = chunk_flag_bytes + 16;
-    static_assert(chunks % summers == 0 && pieces % summers == 0, "the same summers");
 
     struct shared {
         T slot[slots][items];
@@ -81,9 +72,6 @@ struct bulk_shape {
         uint64_t marked[rings][quarters], summed[rings], folded[rings];
         uint64_t edge;
         uint64_t staged_full[quarters], staged_empty[quarters];
-        uint64_t chunk_full[chunks], chunk_empty[chunks];
-        int64_t chunk_first[chunks]; /* number of the flag that a chunk begins with */
-        alignas(16) unsigned char chunk[Segmented ? chunks : 1][Segmented ? chunk_bytes : 16];
     };
 };
 

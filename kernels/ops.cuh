@@ -7,7 +7,7 @@
  *
  * Double max and min run on integers that have the order of the doubles: the sign bit of a negative
  * number flips all others, so that signed comparison sees -inf < ... < -0 < +0 < ... < +inf, and
- * every NaN becomes the integer that wins. Logical and, or run on 0 and 1. So kernels see four
+ * every NaN becomes an integer that wins. Logical and, or run on 0 and 1. So kernels see four
  * kinds of value (int32, int64, float, double) and only float and double plus depend on the order.
  */
 #ifndef VSCAN_OPS_CUH
@@ -101,23 +101,32 @@ static __device__ __forceinline__ double float_of(int64_t x) {
     return __longlong_as_double(x);
 }
 
-template <class F, class I, I Lowest, I Infinity, bool Max>
+/*
+ * Keys: the bits of a negative number but its sign are flipped. Of the NaNs, those with one sign are
+ * then beyond the infinity that they have to beat, those with the other beyond the other infinity; so
+ * keys are moved by an offset, modulo 2^32 or 2^64, that makes this other infinity the last integer
+ * and lets what was beyond it come round to the other end.
+ */
+template <class F, class I, class Unsigned, I Lowest, I Infinity, bool Max>
 struct extreme_key {
     using T = F;
     using U = I;
     static constexpr I highest = ~Lowest;
-    static __device__ constexpr U key(I x) { return x < 0 ? x ^ highest : x; } /* an involution */
-    /* -inf for max, +inf for min */
-    static constexpr U identity = Max ? ((Lowest | Infinity) ^ highest) : Infinity;
+    static __device__ constexpr I flip(I x) { return x < 0 ? x ^ highest : x; } /* an involution */
+    static constexpr Unsigned offset =
+        Max ? (Unsigned)Lowest - (Unsigned)((Lowest | Infinity) ^ highest)
+            : (Unsigned)highest - (Unsigned)Infinity;
+    static constexpr U identity = Max ? Lowest : highest; /* -inf for max, +inf for min */
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
-    static __device__ U in(T x) { return x != x ? (Max ? highest : Lowest) : key(bits_of(x)); }
-    static __device__ T out(U x) { return float_of(key(x)); }
+    static __device__ U in(T x) { return (I)((Unsigned)flip(bits_of(x)) + offset); }
+    static __device__ T out(U x) { return float_of(flip((I)((Unsigned)x - offset))); }
     static __device__ U combine(U a, U b) { return (Max ? a > b : a < b) ? a : b; }
 };
 
 template <bool Max>
-using extreme_float_key = extreme_key<float, int32_t, INT32_MIN, INT32_C(0x7f800000), Max>;
+using extreme_float_key =
+    extreme_key<float, int32_t, uint32_t, INT32_MIN, INT32_C(0x7f800000), Max>;
 
 /* sm_80 has instructions that do what is asked for, +0 > -0 included. */
 template <bool Max>
@@ -144,7 +153,8 @@ struct extreme_float {
     }
 };
 template <bool Max>
-using extreme_double = extreme_key<double, int64_t, INT64_MIN, INT64_C(0x7ff0000000000000), Max>;
+using extreme_double =
+    extreme_key<double, int64_t, uint64_t, INT64_MIN, INT64_C(0x7ff0000000000000), Max>;
 
 template <>
 struct pair<op_max, float> : extreme_float<true> {};

@@ -12,7 +12,6 @@
  *   folder     folds the aggregates of all earlier tiles: P(t)                         -> folded
  *   scanners   read a row each (-> emptied[q]), scan it, wait for P, write it     -> staged_full[q]
  *   storer     stores the quarters                                            -> staged_empty[q]
- *   flag loader   segmented: loads flags, some 20 KiB ahead of the summers         -> chunk_full
  *
  * Each arrow is a barrier in shared memory (mbarrier); whoever waits at it sees all that was written
  * before it. Every thread that has read or written arrives, not one for its warp: that is no
@@ -33,6 +32,7 @@
 #define VSCAN_SCAN_BULK_CUH
 
 #include "bulk_tile.cuh"
+#include "heads.cuh"
 
 namespace vscan {
 
@@ -187,6 +187,7 @@ struct bulk_block {
 
     /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
     __device__ void prefetch(int64_t tile) const {
+        if (Segmented && lane / shape::quarters == 1) prefetch_flags(tile, lane % shape::quarters);
         const int64_t row = row_of(b.in, tile);
         if (lane >= shape::quarters || row < 0 || row + shape::rows > b.in.rows) return;
         bulk_prefetch(address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items),
@@ -282,115 +283,51 @@ struct bulk_block {
 
     /* ---- Flags ---- */
 
-    __device__ int log_flag_bits() const {
-        return a.scan.flag_type == VSCAN_INT ? 5 : a.scan.flag_type == VSCAN_BYTE ? 3 : 0;
-    }
-    /* The flags of so many elements come in one chunk. */
-    __device__ int chunk_items() const {
-        return shape::chunk_flag_bytes * 8 >> log_flag_bits();
-    }
-
-    /* The number in memory of the first flag for the elements of positions i .. i + count - 1. */
-    __device__ int64_t first_flag(int64_t i, int count) const {
-        return a.scan.backward ? a.scan.n - i - (count - 1) : i;
-    }
-    /* The end of the 16-byte pieces that have nothing but flags. */
-    __device__ uintptr_t flags_end() const {
-        const int64_t bytes = a.scan.flag_type == VSCAN_BIT ? (a.scan.n + 31) / 32 * 4
-                                                            : a.scan.n << (log_flag_bits() - 3);
-        return ((uintptr_t)a.scan.flags + bytes) & ~(uintptr_t)15;
+    /* Memory is asked for a tile's flags together with its elements: a quarter, by one thread. */
+    __device__ void prefetch_flags(int64_t tile, int quarter) const {
+        constexpr int count = shape::quarter_items;
+        const int log_bits = a.scan.flag_type == VSCAN_INT    ? 5
+                             : a.scan.flag_type == VSCAN_BYTE ? 3
+                                                              : 0;
+        const int64_t i = tile * shape::items + quarter * count;
+        const int64_t first = a.scan.backward ? a.scan.n - i - (count - 1) : i;
+        const uintptr_t flags = (uintptr_t)a.scan.flags;
+        if (first < 0 || first + count > a.scan.n) return;
+        const uintptr_t from = (flags + (first << log_bits >> 3) + 15) & ~(uintptr_t)15;
+        const uintptr_t to = (flags + ((first + count) << log_bits >> 3)) & ~(uintptr_t)15;
+        if (from < to) bulk_prefetch((const void *)from, (uint32_t)(to - from));
     }
 
-    /* One thread. Chunks are numbered through all tiles of the block. */
-    __device__ void load_flags() const {
-        const uintptr_t base = (uintptr_t)a.scan.flags;
-        const int log_bits = log_flag_bits(), count = chunk_items();
-        const int chunks = shape::items / count; /* of a tile */
-        for (int c = 0;; ++c) {
-            const int64_t tile = tile_of(c / chunks);
-            if (tile >= tiles) return;
-            const int at = c % shape::chunks;
-            if (c >= shape::chunks)
-                barrier_wait(&shared.chunk_empty[at], (c / shape::chunks - 1) & 1);
-            const int64_t first = first_flag(tile * shape::items + c % chunks * count, count);
-            const int64_t low = first < 0 ? 0 : first;
-            const uintptr_t from = (base + (low << log_bits >> 3)) & ~(uintptr_t)15;
-            uintptr_t to = (base + (((first + count) << log_bits) + 7 >> 3) + 15) & ~(uintptr_t)15;
-            if (to > flags_end()) to = flags_end();
-            shared.chunk_first[at] = (int64_t)(from - base) * 8 >> log_bits;
-            if (from < to) {
-                const uint32_t bytes = (uint32_t)(to - from);
-                barrier_arrive_expecting(&shared.chunk_full[at], bytes);
-                bulk_load(shared.chunk[at], (const void *)from, bytes, &shared.chunk_full[at]);
-            } else {
-                barrier_arrive_at(&shared.chunk_full[at]);
-            }
-        }
-    }
-
-    /* A piece of flags is what a summer makes bits at a time: of 8 groups. Lane g has group g % 8. */
-    static constexpr int piece_groups = shape::piece_items / VSCAN__GROUP;
-
-    __device__ uint32_t slow_word(int64_t i) const { /* flags are read one by one */
-        uint32_t word = 0;
-        i += lane % piece_groups * VSCAN__GROUP;
-#pragma unroll 8
-        for (int j = 0; j < VSCAN__GROUP; ++j)
-            if (i + j < a.scan.n && (i + j == 0 || head_at(a.scan, i + j))) word |= 1u << j;
-        return word;
-    }
-
-    template <class Flag>
-    __device__ uint32_t word_of(const Flag *flags) const {
-        uint32_t word = 0;
-#pragma unroll
-        for (int g = 0; g < piece_groups; ++g) {
-            const int at = in_memory(g * VSCAN__GROUP + lane, shape::piece_items);
-            const uint32_t bits = __ballot_sync(all_lanes, flags[at] != 0);
-            if (lane % piece_groups == g) word = bits;
-        }
-        return word;
-    }
-
-    __device__ uint32_t word_of_bits(const uint32_t *words, int skip) const {
-        const int at = skip + in_memory(lane % piece_groups, piece_groups) * VSCAN__GROUP;
-        const uint32_t word = __funnelshift_r(words[at / 32], words[(at + 31) / 32], at % 32);
-        return a.scan.backward ? __brev(word) : word;
-    }
-
-    /* The head flags of a tile to shared.heads, in scan order, by all summers. */
+    /* The head flags of a tile to shared.heads, in scan order, by all summers: 16 flags a lane. */
     __device__ void mark(int summer, int k, int64_t tile) const {
-        const int count = chunk_items(), log_bits = log_flag_bits();
+        if (a.scan.flag_type == VSCAN_INT)
+            mark_from<VSCAN_INT, 2>(summer, k, tile);
+        else if (a.scan.flag_type == VSCAN_BYTE)
+            mark_from<VSCAN_BYTE, 4>(summer, k, tile);
+        else
+            mark_from<VSCAN_BIT, 4>(summer, k, tile);
+    }
+
+    /* Most: how often a lane asks for 16 flags before it uses any; 16 registers each for ints. */
+    template <int Type, int Most>
+    __device__ void mark_from(int summer, int k, int64_t tile) const {
+        constexpr int lanes = 32 * shape::summers, rounds = shape::items / 16 / lanes;
+        constexpr int batch = Most < rounds ? Most : rounds;
+        uint16_t *const heads = (uint16_t *)shared.heads[ring_of(k)];
 #pragma unroll 1
-        for (int piece = summer; piece < shape::pieces; piece += shape::summers) {
-            const int offset = piece * shape::piece_items;
-            const int c = k * (shape::items / count) + offset / count, at = c % shape::chunks;
-            const int64_t i = tile * shape::items + offset;
-            const int64_t first = first_flag(i, shape::piece_items);
-            int64_t end = first + shape::piece_items; /* of the flags that are needed */
-            if (end > a.scan.n) end = a.scan.n;
-            barrier_wait(&shared.chunk_full[at], c / shape::chunks & 1);
-            uint32_t word;
-            if (i + shape::piece_items > a.scan.n ||
-                (uintptr_t)a.scan.flags + (((end << log_bits) + 7) >> 3) > flags_end()) {
-                word = slow_word(i);
-            } else {
-                const unsigned char *const chunk = shared.chunk[at];
-                const int skip = (int)(first - shared.chunk_first[at]);
-                if (log_bits == 5)
-                    word = word_of((const int32_t *)chunk + skip);
-                else if (log_bits == 3)
-                    word = word_of(chunk + skip);
-                else
-                    word = word_of_bits((const uint32_t *)chunk, skip);
-                if (i == 0 && lane == 0) word |= 1;
+        for (int begin = 0; begin < rounds; begin += batch) {
+            head_flags<Type> flags[batch];
+#pragma unroll
+            for (int r = 0; r < batch; ++r) {
+                const int at = (begin + r) * lanes + summer * 32 + lane;
+                flags[r].load(a.scan, tile * shape::items + at * 16);
             }
-            if (lane < piece_groups) shared.heads[ring_of(k)][piece * piece_groups + lane] = word;
-            barrier_arrive_at(&shared.marked[ring_of(k)][offset / shape::quarter_items]);
-            const int next = piece + shape::summers;
-            if (next >= shape::pieces || next * shape::piece_items / count != offset / count)
-                barrier_arrive_at(
-                    &shared.chunk_empty[at]); /* this summer has all it needs of the chunk */
+#pragma unroll
+            for (int r = 0; r < batch; ++r) {
+                const int at = (begin + r) * lanes + summer * 32 + lane;
+                heads[at] = (uint16_t)flags[r].bits(a.scan, tile * shape::items + at * 16);
+                barrier_arrive_at(&shared.marked[ring_of(k)][at * 16 / shape::quarter_items]);
+            }
         }
     }
 
@@ -687,15 +624,29 @@ struct bulk_block {
         }
     }
 
-    /* A tile whose rows in shared memory are those of memory, shifted. */
-    __device__ void store_shifted(int64_t tile) const {
-        constexpr int V = shape::piece;
+    /* A tile that tensor copies cannot store: shifted, or not all in the vector. */
+    __device__ void store_pieces(int64_t tile) const {
+        constexpr int V = shape::piece, batch = 8;
         const int shift = b.out.shift;
         T *const out = (T *)a.scan.out, *const begin = address(out, b.out, tile, 0);
         const int64_t low = out - begin, high = low + a.scan.n; /* of the vector */
         if (lane == 0) store_elements(tile, shift, V - shift);
         if (lane == 1) store_elements(tile, shape::items, shift);
-#pragma unroll 8
+        if (low <= V && shape::items <= high) {
+#pragma unroll 1
+            for (int first = lane * V; first < shape::items; first += 32 * V * batch) {
+                int4 quads[batch];
+#pragma unroll
+                for (int j = 0; j < batch; ++j)
+                    quads[j] = *(const int4 *)swizzled(shared.staged, first + j * 32 * V);
+#pragma unroll
+                for (int j = 0; j < batch; ++j)
+                    if (first + j > 0) /* not the first piece */
+                        *(int4 *)(begin + first + j * 32 * V) = quads[j];
+            }
+            return;
+        }
+#pragma unroll 1
         for (int o = (lane + 1) * V; o < shape::items; o += 32 * V) {
             if (low <= o && o + V <= high)
                 *(int4 *)(begin + o) = *(const int4 *)swizzled(shared.staged, o);
@@ -704,49 +655,35 @@ struct bulk_block {
         }
     }
 
-    __device__ void store_left_over(int64_t tile, bool low) const {
-        int from, to;
-        left_over(b.out, tile, low, &from, &to);
-        for (int o = from + lane; o < to; o += 32) store_elements(tile, o, 1);
-    }
-
     __device__ void store_tiles() const {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles) return;
-            const bool by_rows = b.out.shift == 0 && b.out.rows > 0;
             const int64_t row = row_of(b.out, tile);
+            const bool by_rows = b.out.shift == 0 && row >= 0 && row + shape::rows <= b.out.rows;
 #pragma unroll 1
             for (int q = 0; q < shape::quarters; ++q) {
                 const int quarter = in_memory(q, shape::quarters);
                 barrier_wait(&shared.staged_full[q], k & 1);
-                const int64_t first = row + quarter * shape::quarter_rows;
-                if (lane == 0 && by_rows && is_in(b.out, first))
-                    tensor_store(&b.out.map, (int)first,
+                if (by_rows && lane == 0)
+                    tensor_store(&b.out.map, (int)row + quarter * shape::quarter_rows,
                                  shared.staged + quarter * shape::quarter_items);
-                if (lane == 0) tensor_stores_end();
             }
-            if (b.out.shift > 0) {
-                store_shifted(tile);
-            } else {
-                store_left_over(tile, true);
-                store_left_over(tile, false);
-            }
-            if (lane == 0) tensor_stores_read<3>();
+            if (!by_rows) store_pieces(tile);
+            if (by_rows && lane == 0) tensor_stores_read<3>();
             barrier_arrive_at(&shared.staged_empty[0]);
-            if (lane == 0) tensor_stores_read<2>();
+            if (by_rows && lane == 0) tensor_stores_read<2>();
             barrier_arrive_at(&shared.staged_empty[1]);
-            if (lane == 0) tensor_stores_read<1>();
+            if (by_rows && lane == 0) tensor_stores_read<1>();
             barrier_arrive_at(&shared.staged_empty[2]);
-            if (lane == 0) tensor_stores_read<0>();
+            if (by_rows && lane == 0) tensor_stores_read<0>();
             barrier_arrive_at(&shared.staged_empty[3]);
         }
     }
 };
 
-/* chunk_users: summers that read flags of one chunk */
 template <class Shape>
-static __device__ void init_barriers(typename Shape::shared &shared, int chunk_users) {
+static __device__ void init_barriers(typename Shape::shared &shared) {
     constexpr int a = 32; /* arrivals of a warp */
     for (int k = 0; k < Shape::numbers; ++k) barrier_init(&shared.taken[k], 1);
     for (int s = 0; s < Shape::slots; ++s)
@@ -757,7 +694,7 @@ static __device__ void init_barriers(typename Shape::shared &shared, int chunk_u
         }
     for (int r = 0; r < Shape::rings; ++r) {
         for (int q = 0; q < Shape::quarters; ++q)
-            barrier_init(&shared.marked[r][q], a * (Shape::pieces / Shape::quarters));
+            barrier_init(&shared.marked[r][q], Shape::quarter_items / 16); /* 16 flags a lane */
         barrier_init(&shared.summed[r], a * Shape::summers);
         barrier_init(&shared.folded[r], 1);
     }
@@ -765,10 +702,6 @@ static __device__ void init_barriers(typename Shape::shared &shared, int chunk_u
     for (int q = 0; q < Shape::quarters; ++q) {
         barrier_init(&shared.staged_full[q], a * Shape::quarter_parts);
         barrier_init(&shared.staged_empty[q], a);
-    }
-    for (int c = 0; c < Shape::chunks; ++c) {
-        barrier_init(&shared.chunk_full[c], 1);
-        barrier_init(&shared.chunk_empty[c], a * chunk_users);
     }
     fence_for_bulk();
 }
@@ -795,10 +728,7 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
                                                shared,  (scan.n + shape::items - 1) / shape::items,
                                                initial, scan.has_initial ? initial : Pair::visible,
                                                carry,   (int)threadIdx.x % 32};
-    if (threadIdx.x == 0) {
-        const int pieces = block.chunk_items() / shape::piece_items;
-        init_barriers<shape>(shared, pieces < shape::summers ? pieces : shape::summers);
-    }
+    if (threadIdx.x == 0) init_barriers<shape>(shared);
     __syncthreads();
     if (warp < shape::scanners)
         block.scan(warp);
@@ -808,10 +738,8 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
         block.fold(Segmented ? Pair::identity : initial);
     else if (warp == shape::loader)
         block.load_tiles();
-    else if (warp == shape::storer)
+    else
         block.store_tiles();
-    else if (block.lane == 0)
-        block.load_flags();
 #endif
 }
 
