@@ -44,6 +44,7 @@ struct vscan__launch {
     int64_t bulk_segmented_from;
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                                further up, the segmented ones */
+    uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 
 /* 8-byte words that a scan of n elements of a type needs at most. */

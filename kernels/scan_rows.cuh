@@ -60,6 +60,7 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
     a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
     a.capacity = launch->words;
     a.late = launch->late;
+    a.delay = launch->test_delay;
     a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
     if (a.count_backward) {
         const cudaError_t error = vscan__launch_count_segments(launch, scan);

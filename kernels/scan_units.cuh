@@ -26,6 +26,7 @@ struct scan_arguments {
     int64_t capacity;
     vscan__late *late;
     bool count_backward; /* header->segments holds the number of segments: totals go from its end */
+    uint32_t delay;      /* for tests: see test_delay */
 };
 
 template <class T>
@@ -162,12 +163,14 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
                 for (int k = 0; k < S; ++k) h[k] += lane_before;
             }
             if (units > 1) {
+                test_delay(a.delay, tag, unit, 0);
                 if (carry) __threadfence();
                 if (lane == 31)
                     unit_word<U>::publish(a.words, unit,
                                           tag | (Segmented ? h[S - 1] & head_count_mask : 0),
                                           g[S - 1]);
             }
+            test_delay(a.delay, tag, unit, 1);
             const upper<Pair> up = fold<Pair, Segmented>(before, a.words, tag, unit, lane);
             /* the prefix before the unit's first group is the upper levels alone */
             const U alone =

@@ -59,12 +59,26 @@ static __device__ void end_tickets(vscan__workspace_header *header, word *words,
                                    int64_t used) {
     const uint32_t launch = (uint32_t)(header->launches_and_ticket >> 32);
     const int64_t stride = (capacity >> 15) + 1; /* words a launch: once round in 2^15 launches */
-    int64_t at = (int64_t)launch * stride % capacity;
-    for (int64_t k = 0; k < stride; ++k) {
-        if (at >= used) words[at] = 0;
-        if (++at == capacity) at = 0;
-    }
+    const int64_t from = (launch & 0x7fff) * stride;
+    for (int64_t at = from; at < from + stride; ++at)
+        if (at >= used && at < capacity) words[at] = 0;
     header->launches_and_ticket = (word)(launch + 1) << 32;
+}
+
+/*
+ * For tests: where seed is not 0, waits for a pseudo-random time, mostly none or short, sometimes
+ * longer than a launch usually takes. Called before a word is published (place 0) and before words
+ * are waited for (place 1), so that blocks meet in every order; results must not depend on it.
+ */
+static __device__ __forceinline__ void test_delay(uint32_t seed, uint32_t tag, int64_t unit,
+                                                  uint32_t place) {
+    if (seed == 0) return;
+    /* the finaliser of MurmurHash3 on what tells this moment from all others */
+    uint32_t h = seed ^ tag ^ (2 * (uint32_t)unit + place) * 0x9e3779b9u;
+    h = (h ^ h >> 16) * 0x85ebca6bu;
+    h = (h ^ h >> 13) * 0xc2b2ae35u;
+    h ^= h >> 16;
+    __nanosleep(h >> 8 & ((1u << 5 * (h & 3)) - 1)); /* 0, 31, 1023 or 32767 ns at most */
 }
 
 static __device__ __forceinline__ void store_relaxed(word *at, word value) {

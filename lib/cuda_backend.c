@@ -206,7 +206,8 @@ enum { BULK_FROM = 1 << 20, BULK_SEGMENTED_FROM = 16 << 20 };
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" leaves the
  * kernels for devices without bulk copies, "bulk" takes those with bulk copies at every length,
- * "none" is a device that there are no kernels for.
+ * "none" is a device that there are no kernels for. VSCAN_TEST_DELAY, for the tests too, is the seed
+ * of pseudo-random waits in the kernels.
  */
 static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch) {
     int compiled_for = 0;
@@ -218,6 +219,8 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     if (forced == NULL) forced = "";
     if (strcmp(forced, "none") == 0)
         return failed(ctx, cudaErrorNoKernelImageForDevice, "loading kernels");
+    const char *delay = getenv("VSCAN_TEST_DELAY");
+    if (delay != NULL) launch->test_delay = (uint32_t)strtoul(delay, NULL, 10);
     const bool always = strcmp(forced, "bulk") == 0;
     launch->bulk_from = always ? 0 : BULK_FROM;
     launch->bulk_segmented_from = always ? 0 : BULK_SEGMENTED_FROM;
