@@ -199,13 +199,13 @@ static void close_state(vscan_ctx *ctx) {
     ctx->state = NULL;
 }
 
-/* Bytes of a vector from which on bulk copies are faster. On an H200 graph replays of int plus
-   break even between 2^16 and 2^19 elements; segmented scans do at some 2^22. */
-enum { BULK_FROM = 1 << 20, BULK_SEGMENTED_FROM = 16 << 20 };
+/* Bytes of a vector up to which the kernels for short vectors are fastest, as far as they go, and
+   from which on those with bulk copies are: see benchmarks/README.md. */
+enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1, BULK_SEGMENTED_FROM = 16 << 20 };
 
 /*
- * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" leaves the
- * kernels for devices without bulk copies, "bulk" takes those with bulk copies at every length,
+ * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
+ * kernels for devices without bulk copies, "bulk" those with bulk copies, both at every length,
  * "none" is a device that there are no kernels for. VSCAN_TEST_DELAY, for the tests too, is the seed
  * of pseudo-random waits in the kernels.
  */
@@ -222,6 +222,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     const char *delay = getenv("VSCAN_TEST_DELAY");
     if (delay != NULL) launch->test_delay = (uint32_t)strtoul(delay, NULL, 10);
     const bool always = strcmp(forced, "bulk") == 0;
+    launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
     launch->bulk_from = always ? 0 : BULK_FROM;
     launch->bulk_segmented_from = always ? 0 : BULK_SEGMENTED_FROM;
     /* see VSCAN__BULK in kernels/bulk.cuh */
