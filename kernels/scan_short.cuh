@@ -285,14 +285,19 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
     const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
+    const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
     lane_items<Pair, V> items[Rows];
-    lane_heads<V> flags[Segmented ? Rows : 1];
+    lane_heads<V> flags[Rows];
+    if (in_aligned && whole) {
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-        const int i = begin + r * shape::row_items;
-        items[r].load((const T *)hot.in, i, n, backward, in_aligned);
-        if (Segmented) flags[r].load(scan, i);
+        for (int r = 0; r < Rows; ++r)
+            items[r].load_whole((const T *)hot.in, begin + r * shape::row_items, n, backward);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].load((const T *)hot.in, begin + r * shape::row_items, n, backward, in_aligned);
     }
+    if (Segmented) load_heads(flags, scan, begin, shape::row_items);
     U initial = Pair::identity;
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
     if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
@@ -302,17 +307,16 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
     /* ---- Rows: sums inside groups ------------------------------------------------------------ */
     U x[Rows][V];
-    uint32_t heads[Rows];
+    uint32_t heads[Rows] = {};
     unsigned any[Rows];
     uint32_t rank[Rows]; /* counting: heads in the group before this lane */
     const int first = lane & ~(shape::group_lanes - 1);
     const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
     const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
+    if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::row_items);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
-        const int i = begin + r * shape::row_items;
         items[r].items(x[r], backward);
-        heads[r] = Segmented ? flags[r].bits(scan, i) : 0;
         any[r] = 0;
         if (Segmented) {
             any[r] = __ballot_sync(all_lanes, heads[r] != 0);
@@ -487,7 +491,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             if (j == V - 1 && group_end) local = end[r];
             y[j] = Pair::combine(cut || e_head ? Pair::identity : before.p, local);
         }
-        if (__builtin_expect(hot.total != nullptr && i + V >= n && i < n, 0)) {
+        if (hot.total != nullptr && i + V >= n && i < n) {
             if (carry) __threadfence();
 #pragma unroll
             for (int j = 0; j < V; ++j)
@@ -495,7 +499,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         }
         if (Segmented && counting)
             write_totals<Pair>(a, i, y, heads[r], before.heads + e_heads[r] + rank[r], lane);
-        if (__builtin_expect(hot.exclusive, 0)) {
+        if (hot.exclusive) {
             const U left = __shfl_up_sync(all_lanes, y[V - 1], 1);
 #pragma unroll
             for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
@@ -504,7 +508,17 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             for (int j = 0; j < V; ++j)
                 if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
         }
-        if (hot.out != nullptr) store_items<Pair>(y, (T *)hot.out, i, n, backward, out_aligned);
+        items[r].results(y, backward);
+    }
+    if (hot.out == nullptr) return;
+    if (out_aligned && whole) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, backward, lane);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward, out_aligned);
     }
 }
 

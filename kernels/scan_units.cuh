@@ -75,22 +75,29 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
         const int64_t begin =
             unit * shape::items + warp * (shape::rows * shape::row_items) + lane * V;
         lane_items<Pair, V> items[shape::rows];
-        lane_heads<V> flags[Segmented ? shape::rows : 1];
+        lane_heads<V> flags[shape::rows];
         U x[shape::rows][V];
-        uint32_t heads[shape::rows];
+        uint32_t heads[shape::rows] = {};
         unsigned any[shape::rows];
         uint32_t rank[shape::rows]; /* counting: heads in the group before this lane */
+        const bool whole = begin - lane * V + shape::rows * shape::row_items <= n; /* of the warp */
+        if (in_aligned && whole) {
 #pragma unroll
-        for (int r = 0; r < shape::rows; ++r) {
-            const int64_t i = begin + r * shape::row_items;
-            items[r].load((const T *)scan.in, i, n, backward, in_aligned);
-            if (Segmented) flags[r].load(scan, i);
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].load_whole((const T *)scan.in, begin + r * shape::row_items, n, backward);
+        } else {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].load((const T *)scan.in, begin + r * shape::row_items, n, backward,
+                              in_aligned);
+        }
+        if (Segmented) {
+            load_heads(flags, scan, begin, shape::row_items);
+            bits_of_heads(heads, flags, scan, begin, shape::row_items);
         }
 #pragma unroll
         for (int r = 0; r < shape::rows; ++r) {
-            const int64_t i = begin + r * shape::row_items;
             items[r].items(x[r], backward);
-            heads[r] = Segmented ? flags[r].bits(scan, i) : 0;
             any[r] = 0;
             if (Segmented) {
                 any[r] = __ballot_sync(all_lanes, heads[r] != 0);
@@ -221,8 +228,13 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
                     y[j] = start ? visible : shifted[j];
                 }
             }
-            if (scan.out != nullptr)
-                store_items<Pair>(y, (T *)scan.out, i, n, backward, out_aligned);
+            items[r].results(y, backward);
+        }
+        if (scan.out != nullptr) {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward,
+                               out_aligned);
         }
         if (units == 1) return; /* there are no tickets */
     }

@@ -20,28 +20,33 @@ static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bo
 }
 
 /*
- * A lane's elements of a vector, 16 or 32 bytes, from position i on. load only asks for them; what is done with the
- * elements is done by items, so that a lane can ask for several such pieces before it waits for one.
- * I: int where it is wide enough, which saves instructions, or int64_t.
+ * A lane's elements of a vector, 16 or 32 bytes of them, from position i on. The loads only ask for
+ * them; what is done with the elements is done by items, so that a lane can ask for several such
+ * pieces before it waits for one. I: int where it is wide enough, which saves instructions, or
+ * int64_t.
  */
 template <class Pair, int V>
 struct lane_items {
     using T = typename Pair::T;
     T raw[V]; /* in the order of memory; from position n on what becomes the identity */
 
+    /* aligned, and all before position n */
+    template <class I>
+    __device__ __forceinline__ void load_whole(const T *in, I i, I n, bool backward) {
+        const int4 *const from = (const int4 *)(backward ? in + (n - V - i) : in + i);
+        int4 quads[sizeof raw / 16];
+#pragma unroll
+        for (int q = 0; q < (int)(sizeof raw / 16); ++q) quads[q] = from[q];
+        memcpy(raw, quads, sizeof raw);
+    }
+
     template <class I>
     __device__ __forceinline__ void load(const T *in, I i, I n, bool backward, bool aligned) {
+        if (aligned && i + V <= n) return load_whole(in, i, n, backward);
         const T *const from = backward ? in + (n - V - i) : in + i;
-        if (__builtin_expect(aligned && i + V <= n, 1)) {
-            int4 quads[sizeof raw / 16];
 #pragma unroll
-            for (int q = 0; q < (int)(sizeof raw / 16); ++q) quads[q] = ((const int4 *)from)[q];
-            memcpy(raw, quads, sizeof raw);
-        } else {
-#pragma unroll
-            for (int j = 0; j < V; ++j)
-                raw[j] = i + (backward ? V - 1 - j : j) < n ? from[j] : Pair::out(Pair::identity);
-        }
+        for (int j = 0; j < V; ++j)
+            raw[j] = i + (backward ? V - 1 - j : j) < n ? from[j] : Pair::out(Pair::identity);
     }
 
     /* x[j] = Pair::in(element at position i + j), or the identity from position n on */
@@ -49,37 +54,55 @@ struct lane_items {
 #pragma unroll
         for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j]);
     }
-};
 
-template <class Pair, int V, class I>
-static __device__ __forceinline__ void load_items(typename Pair::U (&x)[V],
-                                                  const typename Pair::T *in, I i, I n,
-                                                  bool backward, bool aligned) {
-    lane_items<Pair, V> items;
-    items.load(in, i, n, backward, aligned);
-    items.items(x, backward);
-}
-
-template <class Pair, int V, class I>
-static __device__ __forceinline__ void store_items(const typename Pair::U (&x)[V],
-                                                   typename Pair::T *out, I i, I n, bool backward,
-                                                   bool aligned) {
-    using T = typename Pair::T;
-    T *const to = backward ? out + (n - V - i) : out + i;
-    T raw[V];
+    __device__ __forceinline__ void results(const typename Pair::U (&y)[V], bool backward) {
 #pragma unroll
-    for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? x[V - 1 - j] : x[j]);
-    if (__builtin_expect(aligned && i + V <= n, 1)) {
+        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j]);
+    }
+
+    /*
+     * As load_whole, for the whole warp. Where a lane has 32 bytes, two lanes first exchange halves,
+     * so that one instruction writes whole sectors of 32 bytes; with half a sector at a time a store
+     * takes L2 longer than the exchange takes.
+     */
+    template <class I>
+    __device__ __forceinline__ void store_whole(T *out, I i, I n, bool backward, int lane) const {
+        T *const to = backward ? out + (n - V - i) : out + i;
         int4 quads[sizeof raw / 16];
         memcpy(quads, raw, sizeof raw);
-#pragma unroll
-        for (int q = 0; q < (int)(sizeof raw / 16); ++q) ((int4 *)to)[q] = quads[q];
-    } else {
-#pragma unroll
-        for (int j = 0; j < V; ++j)
-            if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
+        if (sizeof raw == 16) {
+            *(int4 *)to = quads[0];
+            return;
+        }
+        constexpr int last = (int)(sizeof raw / 16) - 1;
+        const bool odd = lane & 1;
+        const int4 give = odd ? quads[0] : quads[last];
+        int4 got;
+        got.x = __shfl_xor_sync(0xffffffffu, give.x, 1);
+        got.y = __shfl_xor_sync(0xffffffffu, give.y, 1);
+        got.z = __shfl_xor_sync(0xffffffffu, give.z, 1);
+        got.w = __shfl_xor_sync(0xffffffffu, give.w, 1);
+        const int step = backward ? -V : V; /* to the next lane's */
+        T *const even_to = odd ? to - step : to;
+        ((int4 *)even_to)[odd] = odd ? got : quads[0];
+        ((int4 *)(even_to + step))[odd] = odd ? quads[last] : got;
     }
-}
+
+    template <class I>
+    __device__ __forceinline__ void store(T *out, I i, I n, bool backward, bool aligned) const {
+        T *const to = backward ? out + (n - V - i) : out + i;
+        if (aligned && i + V <= n) {
+            int4 quads[sizeof raw / 16];
+            memcpy(quads, raw, sizeof raw);
+#pragma unroll
+            for (int q = 0; q < (int)(sizeof raw / 16); ++q) ((int4 *)to)[q] = quads[q];
+        } else {
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
+        }
+    }
+};
 
 /* Flag number at of memory. */
 static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, int64_t at) {
@@ -107,12 +130,13 @@ struct lane_heads {
         return scan.backward ? scan.n - i - (V - 1) : i;
     }
 
+    template <int Type>
     __device__ __forceinline__ void load(const vscan__scan &scan, int64_t i) {
         const int64_t at = first(scan, i);
         /* words are read that have a wanted byte, so the next 3 flags must be there too */
         slow = at <= 0 || at + V + 3 > scan.n;
         if (slow) return;
-        if (scan.flag_type == VSCAN_INT) {
+        if (Type == VSCAN_INT) {
             const int32_t *const from = (const int32_t *)scan.flags + at;
             if (((uintptr_t)from & (4 * V - 1)) == 0) {
                 if (V == 4) {
@@ -126,7 +150,7 @@ struct lane_heads {
 #pragma unroll
                 for (int j = 0; j < V; ++j) raw[j] = (uint32_t)from[j];
             }
-        } else if (scan.flag_type == VSCAN_BYTE) {
+        } else if (Type == VSCAN_BYTE) {
             const char *const from = (const char *)scan.flags + at;
             const int misfit = (int)((uintptr_t)from & 3);
             raw[0] = *(const uint32_t *)(from - misfit);
@@ -139,6 +163,7 @@ struct lane_heads {
     }
 
     /* bit j: whether the element at position i + j is the first of its segment in scan order */
+    template <int Type>
     __device__ __forceinline__ uint32_t bits(const vscan__scan &scan, int64_t i) const {
         uint32_t mask = 0;
         if (slow) {
@@ -150,10 +175,10 @@ struct lane_heads {
             return mask;
         }
         const int64_t at = first(scan, i);
-        if (scan.flag_type == VSCAN_INT) {
+        if (Type == VSCAN_INT) {
 #pragma unroll
             for (int j = 0; j < V; ++j) mask |= (uint32_t)(raw[j] != 0) << j;
-        } else if (scan.flag_type == VSCAN_BYTE) {
+        } else if (Type == VSCAN_BYTE) {
             const unsigned misfit = (unsigned)((uintptr_t)scan.flags + (uintptr_t)at) & 3;
             /* the product moves bit 8 j, whether byte j is not 0, to bit 24 + j */
             mask = (__vsetne4(__funnelshift_r(raw[0], raw[1], 8 * misfit), 0) * 0x01020408u) >> 24;
@@ -165,11 +190,39 @@ struct lane_heads {
     }
 };
 
-template <int V>
-static __device__ __forceinline__ uint32_t load_heads(const vscan__scan &scan, int64_t i) {
-    lane_heads<V> heads;
-    heads.load(scan, i);
-    return heads.bits(scan, i);
+/* load and bits of a lane's rows, the first from position i on, the others step positions apart. */
+template <int Rows, int V>
+static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
+                                                  const vscan__scan &scan, int64_t i, int step) {
+    if (scan.flag_type == VSCAN_BYTE) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BYTE>(scan, i + r * step);
+    } else if (scan.flag_type == VSCAN_BIT) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BIT>(scan, i + r * step);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_INT>(scan, i + r * step);
+    }
+}
+
+template <int Rows, int V>
+static __device__ __forceinline__ void bits_of_heads(uint32_t (&heads)[Rows],
+                                                     const lane_heads<V> (&flags)[Rows],
+                                                     const vscan__scan &scan, int64_t i, int step) {
+    if (scan.flag_type == VSCAN_BYTE) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_BYTE>(scan, i + r * step);
+    } else if (scan.flag_type == VSCAN_BIT) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_BIT>(scan, i + r * step);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_INT>(scan, i + r * step);
+    }
 }
 
 } /* namespace vscan */
