@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bulk copies between global and shared memory (sm_90 and later) and the barriers they complete on.
- * Addresses and sizes are multiples of 16 bytes.
+ * Copies between global and shared memory that run by themselves (sm_90 and later), and the
+ * barriers they complete on (mbarrier).
  *
- * VSCAN__BULK: this compilation has the kernels that use them. sm_12x has bulk copies, but not the
+ * VSCAN__BULK: this compilation has the kernels that use them. sm_12x has these copies, but not the
  * shared memory for three tiles. choose_kernels in lib/cuda_backend.c asks what the code that was
  * loaded has been compiled for, and must agree with this.
  */
 #ifndef VSCAN_BULK_CUH
 #define VSCAN_BULK_CUH
 
+#include <cuda.h>
 #include <stdint.h>
 
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
@@ -24,33 +25,37 @@ static __device__ __forceinline__ uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
 }
 
+/* ---- Barriers -------------------------------------------------------------------------------- */
+
 static __device__ __forceinline__ void barrier_init(uint64_t *barrier, unsigned arrivals) {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)),
                  "r"(arrivals)
                  : "memory");
 }
 
-/* What was initialised or written by ordinary stores becomes visible to bulk copies. */
-static __device__ __forceinline__ void fence_for_bulk() {
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+static __device__ __forceinline__ void barrier_arrive_at(uint64_t *barrier) {
+    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+                 : "memory");
 }
 
-/* By one thread: copies bytes to shared memory; barrier's phase ends when they have arrived. */
-static __device__ __forceinline__ void bulk_load(void *to, const void *from, uint32_t bytes,
-                                                 uint64_t *barrier) {
+/* The phase also waits for so many bytes of tensor_load. */
+static __device__ __forceinline__ void barrier_arrive_expecting(uint64_t *barrier, uint32_t bytes) {
     asm volatile(
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
         "r"(bytes)
         : "memory");
-    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
-                 "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
-                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
-                 : "memory");
 }
 
-static __device__ __forceinline__ void barrier_arrive_at(uint64_t *barrier) {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier))
+/* Whether the phase of this parity has ended; what happened before it is then visible. */
+static __device__ __forceinline__ bool barrier_passed(uint64_t *barrier, uint32_t parity) {
+    uint32_t done;
+    asm volatile("{\n\t.reg .pred p;\n\t"
+                 "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t}"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
                  : "memory");
+    return done;
 }
 
 static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity) {
@@ -65,18 +70,66 @@ static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t 
     } while (!done);
 }
 
-/* By one thread, which then has one more group of stores under way. */
-static __device__ __forceinline__ void bulk_store(void *to, const void *from, uint32_t bytes) {
-    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
-                 "r"(shared_address(from)), "r"(bytes)
+/* What was initialised or written by ordinary stores becomes visible to the copies below. */
+static __device__ __forceinline__ void fence_for_bulk() {
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+/* ---- Blocks of rows, by one thread ----------------------------------------------------------- */
+
+/* The box of map whose first row is row, to shared memory; its bytes are counted at barrier. */
+static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *map, int row,
+                                                   uint64_t *barrier) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+                 "l"(map), "r"(0), "r"(row), "r"(shared_address(barrier))
                  : "memory");
+}
+
+/* The thread then has one more group of stores under way. */
+static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int row,
+                                                    const void *from) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+        "r"(0), "r"(row), "r"(shared_address(from))
+        : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 /* By the thread that stored: until the memory of all but its last few stores may be overwritten. */
 template <int Few>
-static __device__ __forceinline__ void bulk_stores_read() {
+static __device__ __forceinline__ void tensor_stores_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Few) : "memory");
+}
+
+/* 16-byte-aligned bytes to shared memory, as many as a multiple of 16; counted at barrier. */
+static __device__ __forceinline__ void bulk_load(void *to, const void *from, uint32_t bytes,
+                                                 uint64_t *barrier) {
+    asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
+                 "l"(from), "r"(bytes), "r"(shared_address(barrier))
+                 : "memory");
+}
+
+/* ---- Single elements, by every thread -------------------------------------------------------- */
+
+/* 4 or 8 bytes to shared memory. */
+template <class T>
+static __device__ __forceinline__ void element_load(T *to, const T *from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared_address(to)), "l"(from),
+                 "n"(sizeof(T))
+                 : "memory");
+}
+
+/* One arrival at barrier, when all of the thread's element_loads have come. */
+static __device__ __forceinline__ void element_loads_arrive_at(uint64_t *barrier) {
+    asm volatile(
+        "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier))
+        : "memory");
+}
+
+static __device__ __forceinline__ void element_loads_wait() {
+    asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 #endif

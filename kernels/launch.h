@@ -6,7 +6,9 @@
 #ifndef VSCAN_LAUNCH_H
 #define VSCAN_LAUNCH_H
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
+#include <cudaTypedefs.h>
 
 #include "backend.h"
 #include "order.h"
@@ -41,6 +43,7 @@ struct vscan__launch {
     void *workspace; /* header and words */
     int64_t words;   /* 8-byte words after the header */
     struct vscan__late *late;
+    PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
     int shared_memory; /* bytes that a block may have, where there are bulk copies; else 0 */
     int64_t short_to;  /* bytes of a vector up to which scans may use kernels for short vectors */
     int64_t bulk_from; /* bytes of a vector from which on scans use bulk copies */

@@ -5,7 +5,7 @@
  * (out), the value that changes no bit of any result (identity), and the one that callers see where
  * nothing has been combined (visible); in_any_order: any order of combining gives the same bits.
  *
- * Float max and min run on integers that have the order of the floats: the sign bit of a negative
+ * Double max and min run on integers that have the order of the doubles: the sign bit of a negative
  * number flips all others, so that signed comparison sees -inf < ... < -0 < +0 < ... < +inf, and
  * every NaN becomes the integer that wins. Logical and, or run on 0 and 1. So kernels see four
  * kinds of value (int32, int64, float, double) and only float and double plus depend on the order.
@@ -13,6 +13,7 @@
 #ifndef VSCAN_OPS_CUH
 #define VSCAN_OPS_CUH
 
+#include <math.h>
 #include <stdint.h>
 
 namespace vscan {
@@ -101,7 +102,7 @@ static __device__ __forceinline__ double float_of(int64_t x) {
 }
 
 template <class F, class I, I Lowest, I Infinity, bool Max>
-struct extreme_pair {
+struct extreme_key {
     using T = F;
     using U = I;
     static constexpr I highest = ~Lowest;
@@ -116,9 +117,34 @@ struct extreme_pair {
 };
 
 template <bool Max>
-using extreme_float = extreme_pair<float, int32_t, INT32_MIN, INT32_C(0x7f800000), Max>;
+using extreme_float_key = extreme_key<float, int32_t, INT32_MIN, INT32_C(0x7f800000), Max>;
+
+/* sm_80 has instructions that do what is asked for, +0 > -0 included. */
 template <bool Max>
-using extreme_double = extreme_pair<double, int64_t, INT64_MIN, INT64_C(0x7ff0000000000000), Max>;
+struct extreme_float {
+    using T = float;
+    using U = float;
+    static constexpr U identity = Max ? -HUGE_VALF : HUGE_VALF;
+    static constexpr U visible = identity;
+    static constexpr bool in_any_order = true;
+    static __device__ U in(T x) { return x; }
+    static __device__ T out(U x) { return x; }
+    static __device__ U combine(U a, U b) {
+#if __CUDA_ARCH__ >= 800
+        U y;
+        if (Max)
+            asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+        else
+            asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+        return y;
+#else
+        using key = extreme_float_key<Max>;
+        return key::out(key::combine(key::in(a), key::in(b)));
+#endif
+    }
+};
+template <bool Max>
+using extreme_double = extreme_key<double, int64_t, INT64_MIN, INT64_C(0x7ff0000000000000), Max>;
 
 template <>
 struct pair<op_max, float> : extreme_float<true> {};

@@ -19,34 +19,6 @@ __global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
     if (scan.count != nullptr) *scan.count = 0;
 }
 
-/* Whether scan_bulk can do a scan, and should. */
-template <class Pair, bool Segmented>
-static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
-    const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
-    const int64_t offset = scan->backward ? bytes : 0;
-    return scan->out != nullptr && scan->totals == nullptr && scan->count == nullptr &&
-           bytes >= (Segmented ? launch->bulk_segmented_from : launch->bulk_from) &&
-           launch->shared_memory >= (int)sizeof(typename bulk_shape<Pair, Segmented>::shared) &&
-           (((uintptr_t)scan->in + offset) | ((uintptr_t)scan->out + offset)) % 16 == 0;
-}
-
-template <class Pair, bool Segmented>
-static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, int pair) {
-    using shape = bulk_shape<Pair, Segmented>;
-    constexpr int bytes = (int)sizeof(typename shape::shared);
-    const int row = pair + (Segmented ? vscan__pair_count : 0);
-    if (!(launch->bulk_ready >> row & 1)) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            scan_bulk<Pair, Segmented>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-        if (error != cudaSuccess) return error;
-        launch->bulk_ready |= 1u << row;
-    }
-    const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
-    const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
-    scan_bulk<Pair, Segmented><<<blocks, shape::threads, bytes, launch->stream>>>(a);
-    return cudaGetLastError();
-}
-
 template <class Pair, bool Segmented>
 static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair) {
     using shape = unit_shape<Pair>;

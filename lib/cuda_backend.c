@@ -226,10 +226,17 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->bulk_from = always ? 0 : BULK_FROM;
     launch->bulk_segmented_from = always ? 0 : BULK_SEGMENTED_FROM;
     /* see VSCAN__BULK in kernels/bulk.cuh */
-    if (compiled_for >= 90 && compiled_for < 120 && strcmp(forced, "units") != 0)
-        TRY_CUDA(ctx, "reading device properties",
-                 cudaDeviceGetAttribute(&launch->shared_memory,
-                                        cudaDevAttrMaxSharedMemoryPerBlockOptin, ctx->device));
+    if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "units") == 0) return VSCAN_OK;
+    void *encode = NULL;
+    enum cudaDriverEntryPointQueryResult found;
+    TRY_CUDA(ctx, "asking the driver for tensor maps",
+             cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000,
+                                              cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess || encode == NULL) return VSCAN_OK;
+    memcpy(&launch->encode_tiled, &encode, sizeof encode); /* a function: no cast in ISO C */
+    TRY_CUDA(ctx, "reading device properties",
+             cudaDeviceGetAttribute(&launch->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                    ctx->device));
     return VSCAN_OK;
 }
 

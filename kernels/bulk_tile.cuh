@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A tile in shared memory, for kernels with bulk copies, and what one lane does with its row of it.
+ *
+ * A row is 128 bytes, one lane's share: a group of 32 elements of 4 bytes, or half a group of
+ * doubles. So networks inside groups are additions in one lane, without a shuffle.
+ *
+ * In a slot a row's 16-byte pieces are permuted as tensor copies do it with a 128-byte swizzle:
+ * piece c of row r is at place c XOR r mod 8. Then 8 lanes that read the same piece of 8 rows meet
+ * in no bank.
+ */
+#ifndef VSCAN_BULK_TILE_CUH
+#define VSCAN_BULK_TILE_CUH
+
+#include "bulk.cuh"
+#include "scan_units.cuh"
+
+namespace vscan {
+
+template <class Pair, bool Segmented>
+struct bulk_shape {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    static constexpr int row_bytes = 128;
+    static constexpr int row_items = row_bytes / (int)sizeof(T);
+    static constexpr int group_lanes = VSCAN__GROUP / row_items; /* 1 or 2 */
+    static constexpr int parts = 16;                             /* of a tile, 32 rows each */
+    static constexpr int levels = 4;                             /* of the tree above a part */
+    static constexpr int rows = 32 * parts;
+    static constexpr int part_items = 32 * row_items;
+    static constexpr int part_groups = 32 / group_lanes;
+    static constexpr int items = parts * part_items;
+    static_assert(items == (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT), "a tile");
+    static constexpr int quarters = 4; /* what is copied at a time */
+    static constexpr int quarter_parts = parts / quarters;
+    static constexpr int quarter_items = items / quarters;
+    static constexpr int quarter_rows = rows / quarters;
+
+    static constexpr int slots = 2; /* tiles on their way in; one more is in the scanners' hands */
+    static constexpr int rings = 3; /* of what is known of a tile, until its results are written */
+    static constexpr int numbers = 4; /* of tiles: the storer is one tile behind the scanners */
+
+    static constexpr int scanners = parts; /* a part each */
+    static constexpr int summers = quarter_parts;
+    static constexpr int sums = parts / summers; /* parts of a summer */
+    /* warp numbers */
+    static constexpr int folder = scanners + summers, loader = folder + 1, storer = loader + 1;
+    static constexpr int marker = storer + 1; /* 24 warps: a thread can have 80 registers */
+    static constexpr int threads = 32 * (Segmented ? marker + 1 : marker);
+    static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
+
+    static constexpr int chunks = 5; /* of flags on their way in, a part's flags each */
+    static constexpr int chunk_bytes = 4 * 1024 + 16;
+
+    struct shared {
+        T slot[slots][items];
+        T staged[items];
+        U prefixes[rings]
+                  [parts * part_groups + 2]; /* of the tile up to a group; last: to the end */
+        U sums[rings][parts];
+        alignas(16) U aggregates[32]; /* of tiles that are being folded */
+        U p[rings];
+        int64_t tile[numbers];                                      /* one past the last: the end */
+        uint32_t heads[rings][Segmented ? parts * part_groups : 1]; /* bit i of word g: element
+                                                                       32 g + i */
+        uint32_t part_heads[rings][parts];                          /* bit g: a head in group g */
+        int first_head[rings][parts + 1]; /* position in the tile, of a part; last: of all parts */
+        uint32_t tag;
+        uint64_t taken[numbers];
+        uint64_t loaded[slots][quarters], emptied[slots][quarters];
+        uint64_t marked[rings][quarters], summed[rings], folded[rings];
+        uint64_t staged_full[quarters], staged_empty[quarters];
+        uint64_t chunk_full[chunks];
+        alignas(16) unsigned char chunk[Segmented ? chunks : 1][Segmented ? chunk_bytes : 16];
+    };
+};
+
+/* The address of element o of a slot. */
+template <class T>
+static __device__ __forceinline__ T *swizzled(T *slot, int o) {
+    constexpr int piece_items = 16 / (int)sizeof(T), row_items = 128 / (int)sizeof(T);
+    return slot + (o ^ (o / row_items % 8) * piece_items);
+}
+
+/* x[j] = element j of a row, in scan order; row counts in memory. */
+template <class Pair, int R>
+static __device__ __forceinline__ void
+read_row(typename Pair::U (&x)[R], const typename Pair::T *slot, int row, bool backward) {
+    using T = typename Pair::T;
+    constexpr int V = 16 / (int)sizeof(T), pieces = R / V;
+    const int4 *const from = (const int4 *)slot + row * pieces;
+    int4 quads[pieces];
+#pragma unroll
+    for (int c = 0; c < pieces; ++c) quads[c] = from[c ^ (row % pieces)];
+    T raw[R];
+    memcpy(raw, quads, sizeof raw);
+    if (backward) {
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[R - 1 - j]);
+    } else {
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+    }
+}
+
+template <class Pair, bool Backward, int R>
+static __device__ __forceinline__ void write_row(const typename Pair::U (&y)[R],
+                                                 typename Pair::T *slot, int row) {
+    using T = typename Pair::T;
+    constexpr int V = 16 / (int)sizeof(T), pieces = R / V;
+    int4 *const to = (int4 *)slot + row * pieces;
+#pragma unroll
+    for (int c = 0; c < pieces; ++c) {
+        T raw[V];
+#pragma unroll
+        for (int i = 0; i < V; ++i) {
+            const int at = c * V + i;
+            raw[i] = Pair::out(y[Backward ? R - 1 - at : at]);
+        }
+        int4 quad;
+        memcpy(&quad, raw, 16);
+        to[c ^ (row % pieces)] = quad;
+    }
+}
+
+/*
+ * x[j] becomes the sum of x[0 .. j], of its segment: the Sklansky network, or from left to right
+ * where any order will do. heads   bit j: a segment starts at x[j]
+ */
+template <class Pair, bool Segmented, int R>
+static __device__ __forceinline__ void scan_row(typename Pair::U (&x)[R], uint32_t heads) {
+    if (Pair::in_any_order) {
+#pragma unroll
+        for (int j = 1; j < R; ++j)
+            if (!Segmented || !(heads & 1u << j)) x[j] = Pair::combine(x[j - 1], x[j]);
+    } else {
+#pragma unroll
+        for (int half = 1; half < R; half *= 2) {
+#pragma unroll
+            for (int j = 0; j < R; ++j) {
+                const int first = j & ~(half - 1); /* of the right half */
+                if (!(j & half)) continue;
+                if (!Segmented || !(heads & ((2u << j) - (1u << first))))
+                    x[j] = Pair::combine(x[first - 1], x[j]);
+            }
+        }
+    }
+}
+
+/* The balanced tree over a row. */
+template <class Pair, int R>
+static __device__ __forceinline__ typename Pair::U sum_row(typename Pair::U (&x)[R]) {
+#pragma unroll
+    for (int half = 1; half < R; half *= 2)
+#pragma unroll
+        for (int j = 0; j < R; j += 2 * half) x[j] = Pair::combine(x[j], x[j + half]);
+    return x[0];
+}
+
+} /* namespace vscan */
+
+#endif
