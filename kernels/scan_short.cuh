@@ -255,6 +255,19 @@ fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
     }
 }
 
+/*
+ * Where the launch says so, this kernel's blocks may be there before the kernel before it is done,
+ * with what they need of code and parameters (programmatic dependent launch). Nothing is read or
+ * written before the wait, which lasts until that kernel is done and its memory can be seen; so for
+ * the data, and for everybody else, launches come one after the other as always.
+ */
+static __device__ __forceinline__ void overlap_launches() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     scan_short(const __grid_constant__ short_arguments hot) {
@@ -280,6 +293,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
     /* ---- Loads ------------------------------------------------------------------------------- */
+    overlap_launches();
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
@@ -295,7 +309,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     } else {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-            items[r].load((const T *)hot.in, begin + r * shape::row_items, n, backward, in_aligned);
+            items[r].load((const T *)hot.in, begin + r * shape::row_items, n, backward);
     }
     if (Segmented) load_heads(flags, scan, begin, shape::row_items);
     U initial = Pair::identity;
@@ -518,7 +532,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     } else {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-            items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward, out_aligned);
+            items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward);
     }
 }
 
@@ -560,16 +574,25 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     a.rest = rest;
     const auto over = [&](int items) { return (unsigned)((a.n + items - 1) / items); };
     static_assert(short_alone_to <= alone::items * (int64_t)sizeof(T), "one block");
-    if (a.n * (int64_t)sizeof(T) <= short_alone_to)
-        scan_short<Pair, Segmented, 1, 32, true>
-            <<<1, 32 * over(alone::row_items), 0, launch->stream>>>(a);
-    else if (a.n <= small::items * small::max_units)
-        scan_short<Pair, Segmented, 1, 8, false>
-            <<<over(small::items), small::threads, 0, launch->stream>>>(a);
-    else
-        scan_short<Pair, Segmented, large_rows, 8, false>
-            <<<over(large::items), large::threads, 0, launch->stream>>>(a);
-    return cudaGetLastError();
+    cudaLaunchAttribute overlap;
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t config = {};
+    config.stream = launch->stream;
+    config.attrs = &overlap;
+    config.numAttrs = launch->may_overlap ? 1 : 0;
+    config.gridDim = config.blockDim = dim3(1);
+    if (a.n * (int64_t)sizeof(T) <= short_alone_to) {
+        config.blockDim.x = 32 * over(alone::row_items);
+        return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, 1, 32, true>, a);
+    }
+    config.blockDim.x = small::threads;
+    if (a.n <= small::items * small::max_units) {
+        config.gridDim.x = over(small::items);
+        return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, 1, 8, false>, a);
+    }
+    config.gridDim.x = over(large::items);
+    return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, large_rows, 8, false>, a);
 }
 
 } /* namespace vscan */

@@ -88,8 +88,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
         } else {
 #pragma unroll
             for (int r = 0; r < shape::rows; ++r)
-                items[r].load((const T *)scan.in, begin + r * shape::row_items, n, backward,
-                              in_aligned);
+                items[r].load((const T *)scan.in, begin + r * shape::row_items, n, backward);
         }
         if (Segmented) {
             load_heads(flags, scan, begin, shape::row_items);
@@ -230,11 +229,15 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
             }
             items[r].results(y, backward);
         }
-        if (scan.out != nullptr) {
+        if (scan.out != nullptr && out_aligned && whole) {
 #pragma unroll
             for (int r = 0; r < shape::rows; ++r)
-                items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward,
-                               out_aligned);
+                items[r].store_whole((T *)scan.out, begin + r * shape::row_items, n, backward,
+                                     lane);
+        } else if (scan.out != nullptr) {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward);
         }
         if (units == 1) return; /* there are no tickets */
     }

@@ -41,8 +41,7 @@ struct lane_items {
     }
 
     template <class I>
-    __device__ __forceinline__ void load(const T *in, I i, I n, bool backward, bool aligned) {
-        if (aligned && i + V <= n) return load_whole(in, i, n, backward);
+    __device__ __forceinline__ void load(const T *in, I i, I n, bool backward) {
         const T *const from = backward ? in + (n - V - i) : in + i;
 #pragma unroll
         for (int j = 0; j < V; ++j)
@@ -89,18 +88,11 @@ struct lane_items {
     }
 
     template <class I>
-    __device__ __forceinline__ void store(T *out, I i, I n, bool backward, bool aligned) const {
+    __device__ __forceinline__ void store(T *out, I i, I n, bool backward) const {
         T *const to = backward ? out + (n - V - i) : out + i;
-        if (aligned && i + V <= n) {
-            int4 quads[sizeof raw / 16];
-            memcpy(quads, raw, sizeof raw);
 #pragma unroll
-            for (int q = 0; q < (int)(sizeof raw / 16); ++q) ((int4 *)to)[q] = quads[q];
-        } else {
-#pragma unroll
-            for (int j = 0; j < V; ++j)
-                if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
-        }
+        for (int j = 0; j < V; ++j)
+            if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
     }
 };
 

@@ -215,6 +215,10 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
              cudaDeviceGetAttribute(&launch->multiprocessors, cudaDevAttrMultiProcessorCount,
                                     ctx->device));
     TRY_CUDA(ctx, "loading kernels", vscan__probe_kernels(&compiled_for));
+    int driver = 0;
+    TRY_CUDA(ctx, "asking for the driver's version", cudaDriverGetVersion(&driver));
+    /* capturing programmatic dependent launches needs the driver of CUDA 12.3 */
+    launch->may_overlap = compiled_for >= 90 && driver >= 12030;
     const char *forced = getenv("VSCAN_TEST_KERNELS");
     if (forced == NULL) forced = "";
     if (strcmp(forced, "none") == 0)
