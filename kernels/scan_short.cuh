@@ -4,8 +4,9 @@
  * has one unit in its registers, from its loads to its stores.
  *
  * There are three shapes. Alone: one block, of as many warps as the vector needs; nothing is
- * exchanged. One row: units of 4 KiB, so that a short vector has many multiprocessors load it. Four
- * rows: units of 16 KiB, so that there are no more aggregates than a block can ask for at once.
+ * exchanged. Small units, of 4 KiB (8-byte elements: 8 KiB), so that a short vector has many
+ * multiprocessors load it. Large units, of 16 KiB, so that there are no more aggregates than a block
+ * can ask for at once.
  *
  * Several blocks: unit number and block number are the same, and every block waits for the words of
  * all units before its own (unit_words.cuh), each thread for one or two, all at once. Blocks start
@@ -58,8 +59,9 @@ static constexpr int log2_of(int power) {
 template <class Pair, int Rows, int Warps>
 struct short_shape {
     using T = typename Pair::T;
+    static constexpr int rows = Rows; /* of a warp */
     static constexpr int threads = 32 * Warps;
-    static constexpr int lane_items = 4;
+    static constexpr int lane_items = 16 / (int)sizeof(T);
     static constexpr int row_items = 32 * lane_items;
     static constexpr int items = Warps * Rows * row_items;
     static constexpr int parts = /* units of a tile */
@@ -84,9 +86,9 @@ struct short_shape {
 template <class Pair>
 using short_alone = short_shape<Pair, 1, 32>;
 template <class Pair>
-using short_small_units = short_shape<Pair, 1, 8>;
+using short_small_units = short_shape<Pair, sizeof(typename Pair::T) == 8 ? 2 : 1, 8>;
 template <class Pair>
-using short_large_units = short_shape<Pair, sizeof(typename Pair::T) == 8 ? 2 : 4, 8>;
+using short_large_units = short_shape<Pair, 4, 8>;
 
 static_assert(short_large_units<pair<op_plus, double>>::max_units * unit_word<double>::words <=
                   VSCAN__SHORT_WORDS,
@@ -528,7 +530,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (out_aligned && whole) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, backward, lane);
+            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, backward);
     } else {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
@@ -558,7 +560,6 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     using alone = short_alone<Pair>;
     using small = short_small_units<Pair>;
     using large = short_large_units<Pair>;
-    constexpr int large_rows = large::warp_groups / large::row_groups;
     short_arguments a;
     a.in = rest.scan.in;
     a.out = rest.scan.out;
@@ -589,10 +590,10 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     config.blockDim.x = small::threads;
     if (a.n <= small::items * small::max_units) {
         config.gridDim.x = over(small::items);
-        return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, 1, 8, false>, a);
+        return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, small::rows, 8, false>, a);
     }
     config.gridDim.x = over(large::items);
-    return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, large_rows, 8, false>, a);
+    return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, large::rows, 8, false>, a);
 }
 
 } /* namespace vscan */

@@ -232,8 +232,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
         if (scan.out != nullptr && out_aligned && whole) {
 #pragma unroll
             for (int r = 0; r < shape::rows; ++r)
-                items[r].store_whole((T *)scan.out, begin + r * shape::row_items, n, backward,
-                                     lane);
+                items[r].store_whole((T *)scan.out, begin + r * shape::row_items, n, backward);
         } else if (scan.out != nullptr) {
 #pragma unroll
             for (int r = 0; r < shape::rows; ++r)

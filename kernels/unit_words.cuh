@@ -5,7 +5,7 @@
  * A launch cuts the vector into units; a block takes one by an atomic ticket, so the units that are
  * taken are always a prefix of all units, and a block that waits for an earlier unit waits for a
  * block that is running and has only loads between it and publishing. Blocks need not be resident
- * together.
+ * together. (Short vectors do without tickets: see scan_short.cuh.)
  *
  * A word has 64 bits: 32 of the value, and 32 that say whether the word is of this launch:
  *
@@ -18,8 +18,9 @@
  * accesses, each judged by its own tag.)
  *
  * The launch number and the ticket share one 64-bit counter, so a block gets both by one atomic
- * addition, and the block that makes the launch's last addition starts the next launch's count. It
- * is in device memory, so a replayed graph continues the count too.
+ * addition, and the block that makes the launch's last addition starts the next launch's count:
+ * between launches the ticket is 0. The counter is in device memory, so a replayed graph continues
+ * the count too.
  *
  * Words are not cleared between launches. That the 16-bit launch number of a stale word never comes
  * up again is ensured by the same last block: it zeroes a few words each launch, walking round the

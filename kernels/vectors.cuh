@@ -20,10 +20,9 @@ static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bo
 }
 
 /*
- * A lane's elements of a vector, 16 or 32 bytes of them, from position i on. The loads only ask for
- * them; what is done with the elements is done by items, so that a lane can ask for several such
- * pieces before it waits for one. I: int where it is wide enough, which saves instructions, or
- * int64_t.
+ * A lane's 16 bytes of a vector, from position i on. The loads only ask for them; what is done with
+ * the elements is done by items, so that a lane can ask for several such pieces before it waits for
+ * one. I: int where it is wide enough, which saves instructions, or int64_t.
  */
 template <class Pair, int V>
 struct lane_items {
@@ -33,11 +32,8 @@ struct lane_items {
     /* aligned, and all before position n */
     template <class I>
     __device__ __forceinline__ void load_whole(const T *in, I i, I n, bool backward) {
-        const int4 *const from = (const int4 *)(backward ? in + (n - V - i) : in + i);
-        int4 quads[sizeof raw / 16];
-#pragma unroll
-        for (int q = 0; q < (int)(sizeof raw / 16); ++q) quads[q] = from[q];
-        memcpy(raw, quads, sizeof raw);
+        const int4 quad = *(const int4 *)(backward ? in + (n - V - i) : in + i);
+        memcpy(raw, &quad, 16);
     }
 
     template <class I>
@@ -59,32 +55,11 @@ struct lane_items {
         for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j]);
     }
 
-    /*
-     * As load_whole, for the whole warp. Where a lane has 32 bytes, two lanes first exchange halves,
-     * so that one instruction writes whole sectors of 32 bytes; with half a sector at a time a store
-     * takes L2 longer than the exchange takes.
-     */
     template <class I>
-    __device__ __forceinline__ void store_whole(T *out, I i, I n, bool backward, int lane) const {
-        T *const to = backward ? out + (n - V - i) : out + i;
-        int4 quads[sizeof raw / 16];
-        memcpy(quads, raw, sizeof raw);
-        if (sizeof raw == 16) {
-            *(int4 *)to = quads[0];
-            return;
-        }
-        constexpr int last = (int)(sizeof raw / 16) - 1;
-        const bool odd = lane & 1;
-        const int4 give = odd ? quads[0] : quads[last];
-        int4 got;
-        got.x = __shfl_xor_sync(0xffffffffu, give.x, 1);
-        got.y = __shfl_xor_sync(0xffffffffu, give.y, 1);
-        got.z = __shfl_xor_sync(0xffffffffu, give.z, 1);
-        got.w = __shfl_xor_sync(0xffffffffu, give.w, 1);
-        const int step = backward ? -V : V; /* to the next lane's */
-        T *const even_to = odd ? to - step : to;
-        ((int4 *)even_to)[odd] = odd ? got : quads[0];
-        ((int4 *)(even_to + step))[odd] = odd ? quads[last] : got;
+    __device__ __forceinline__ void store_whole(T *out, I i, I n, bool backward) const {
+        int4 quad;
+        memcpy(&quad, raw, 16);
+        *(int4 *)(backward ? out + (n - V - i) : out + i) = quad;
     }
 
     template <class I>
