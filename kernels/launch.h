@@ -20,6 +20,8 @@ extern "C" {
 enum {
     /* Elements of a unit, what one block scans at a time: a quarter of a tile, 16 KiB */
     VSCAN__UNITS_A_TILE = 4,
+    /* Words that scans of short vectors may need, kernels/scan_short.cuh */
+    VSCAN__SHORT_WORDS = 1024,
     /* At the beginning of a workspace, before the unit words (kernels/unit_words.cuh) */
     VSCAN__WORKSPACE_HEADER = 256
 };
@@ -42,11 +44,14 @@ struct vscan__launch {
     int64_t words;   /* 8-byte words after the header */
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
-    int shared_memory; /* bytes that a block may have, where there are bulk copies; else 0 */
-    int64_t bulk_from; /* bytes of a vector from which on scans use bulk copies */
+    int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
+    int32_t may_overlap; /* programmatic dependent launches: see overlap_launches */
+    int64_t short_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
+    int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
     int64_t bulk_segmented_from;
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                                further up, the segmented ones */
+    uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 
 /* 8-byte words that a scan of n elements of a type needs at most. */

@@ -78,7 +78,8 @@ extern "C" int64_t vscan__words_needed(vscan_type type, int64_t n) {
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t unit = tile / VSCAN__UNITS_A_TILE;
     /* whole tiles; 8-byte values take two words a unit */
-    return ((n / unit) / VSCAN__UNITS_A_TILE + 1) * VSCAN__UNITS_A_TILE * (size / 4);
+    const int64_t words = ((n / unit) / VSCAN__UNITS_A_TILE + 1) * VSCAN__UNITS_A_TILE * (size / 4);
+    return words < VSCAN__SHORT_WORDS ? VSCAN__SHORT_WORDS : words;
 }
 
 extern "C" cudaError_t vscan__probe_kernels(int *compiled_for) {

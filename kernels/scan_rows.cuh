@@ -4,6 +4,7 @@
 #define VSCAN_SCAN_ROWS_CUH
 
 #include "scan_bulk.cuh"
+#include "scan_short.cuh"
 
 namespace vscan {
 
@@ -32,6 +33,7 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
     a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
     a.capacity = launch->words;
     a.late = launch->late;
+    a.delay = launch->test_delay;
     a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
     if (a.count_backward) {
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
@@ -39,6 +41,7 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
     }
     if (bulk_fits<Pair, Segmented>(launch, scan))
         return launch_bulk<Pair, Segmented>(launch, a, pair);
+    if (short_fits<Pair>(launch, scan)) return launch_short<Pair, Segmented>(launch, a);
     /* Four blocks of 256 threads an SM keep 64 KiB in flight on it, enough to cover the latency of
        memory at full speed; more of them only lengthen what each has to fold. */
     const int64_t units = (scan->n + shape::items - 1) / shape::items;

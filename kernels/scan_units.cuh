@@ -19,24 +19,8 @@
 
 namespace vscan {
 
-struct scan_arguments {
-    vscan__scan scan;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
-    vscan__late *late;
-    bool count_backward; /* header->segments holds the number of segments: totals go from its end */
-};
-
-template <class T>
-static __device__ __forceinline__ T element_of(const vscan__value &value) {
-    T x;
-    memcpy(&x, &value, sizeof x);
-    return x;
-}
-
 template <class Pair, bool Segmented>
-__global__ void __launch_bounds__(unit_shape<Pair>::threads)
+__global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
     scan_units(const __grid_constant__ scan_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -70,15 +54,14 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
     const bool carry = !Segmented && scan.has_initial == 2 && scan.initial_at == scan.total;
 
     prefix<Pair> before = {Segmented ? Pair::identity : initial, 0, 0};
-    const bool once = gridDim.x == units; /* every block takes one ticket */
 
-    for (bool more = true; more; more = !once) {
+    for (;;) {
         /* ---- A unit -------------------------------------------------------------------------- */
         if (threadIdx.x == 0) {
             ticket t = {0, 0};
             if (units > 1) {
                 t = take_ticket(a.header);
-                if (t.index == (once ? units : units + gridDim.x) - 1)
+                if (t.index == units + gridDim.x - 1)
                     end_tickets(a.header, a.words, a.capacity, units * unit_word<U>::words);
             }
             shared_ticket = t;
@@ -91,18 +74,29 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
         /* ---- Rows: elements, and sums inside groups ------------------------------------------ */
         const int64_t begin =
             unit * shape::items + warp * (shape::rows * shape::row_items) + lane * V;
+        lane_items<Pair, V> items[shape::rows];
+        lane_heads<V> flags[shape::rows];
         U x[shape::rows][V];
-        uint32_t heads[shape::rows];
+        uint32_t heads[shape::rows] = {};
         unsigned any[shape::rows];
         uint32_t rank[shape::rows]; /* counting: heads in the group before this lane */
+        const bool whole = begin - lane * V + shape::rows * shape::row_items <= n; /* of the warp */
+        if (in_aligned && whole) {
 #pragma unroll
-        for (int r = 0; r < shape::rows; ++r) {
-            const int64_t i = begin + r * shape::row_items;
-            load_items<Pair>(x[r], (const T *)scan.in, i, n, backward, in_aligned);
-            heads[r] = Segmented ? load_heads<V>(scan, i) : 0;
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].load_whole((const T *)scan.in, begin + r * shape::row_items, n, backward);
+        } else {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].load((const T *)scan.in, begin + r * shape::row_items, n, backward);
+        }
+        if (Segmented) {
+            load_heads(flags, scan, begin, shape::row_items);
+            bits_of_heads(heads, flags, scan, begin, shape::row_items);
         }
 #pragma unroll
         for (int r = 0; r < shape::rows; ++r) {
+            items[r].items(x[r], backward);
             any[r] = 0;
             if (Segmented) {
                 any[r] = __ballot_sync(all_lanes, heads[r] != 0);
@@ -122,13 +116,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
                 uint32_t count = lanes_between(any[r], first, lane) != 0;
                 rank[r] = 0;
                 if (counting) {
-                    uint32_t upto = __popc(heads[r]);
-#pragma unroll
-                    for (int d = 1; d < shape::group_lanes; d *= 2) {
-                        const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
-                        if (lane - d >= first) upto += left;
-                    }
-                    rank[r] = upto - __popc(heads[r]);
+                    rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
                     count = rank[r];
                 }
                 if (last) sum_heads[group] = count + (counting ? __popc(heads[r]) : heads[r] != 0);
@@ -162,12 +150,14 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
                 for (int k = 0; k < S; ++k) h[k] += lane_before;
             }
             if (units > 1) {
+                test_delay(a.delay, tag, unit, 0);
                 if (carry) __threadfence();
                 if (lane == 31)
                     unit_word<U>::publish(a.words, unit,
                                           tag | (Segmented ? h[S - 1] & head_count_mask : 0),
                                           g[S - 1]);
             }
+            test_delay(a.delay, tag, unit, 1);
             const upper<Pair> up = fold<Pair, Segmented>(before, a.words, tag, unit, lane);
             /* the prefix before the unit's first group is the upper levels alone */
             const U alone =
@@ -222,26 +212,9 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
                 for (int j = 0; j < V; ++j)
                     if (i + j == n - 1) *(T *)scan.total = Pair::out(y[j]);
             }
-            if (Segmented && counting) {
-                uint32_t next = __shfl_down_sync(all_lanes, heads[r] & 1, 1);
-                if (lane == 31) next = i + V < n ? head_at(scan, i + V) : 0;
-                const uint32_t ends = heads[r] >> 1 | next << (V - 1);
-                const int64_t upto = shared_heads + (prefix_heads[group] >> 1) + rank[r];
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const int64_t segments = upto + __popc(heads[r] & ((2u << j) - 1));
-                    const bool end = i + j == n - 1;
-                    if (end && scan.count != nullptr) *scan.count = segments;
-                    if (scan.totals != nullptr && i + j < n && (end || (ends >> j & 1))) {
-                        const int64_t k = a.count_backward ? (int64_t)a.header->segments - segments
-                                                           : segments - 1;
-                        if (k < scan.totals_length)
-                            ((T *)scan.totals)[k] = Pair::out(y[j]);
-                        else
-                            *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
-                    }
-                }
-            }
+            if (Segmented && counting)
+                write_totals<Pair>(a, i, y, heads[r],
+                                   shared_heads + (prefix_heads[group] >> 1) + rank[r], lane);
             if (scan.exclusive) {
                 const U left = __shfl_up_sync(all_lanes, y[V - 1], 1);
                 U shifted[V];
@@ -254,9 +227,18 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads)
                     y[j] = start ? visible : shifted[j];
                 }
             }
-            if (scan.out != nullptr)
-                store_items<Pair>(y, (T *)scan.out, i, n, backward, out_aligned);
+            items[r].results(y, backward);
         }
+        if (scan.out != nullptr && out_aligned && whole) {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].store_whole((T *)scan.out, begin + r * shape::row_items, n, backward);
+        } else if (scan.out != nullptr) {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward);
+        }
+        if (units == 1) return; /* there are no tickets */
     }
 }
 

@@ -20,6 +20,23 @@ namespace vscan {
 
 static constexpr unsigned all_lanes = 0xffffffffu;
 
+struct scan_arguments {
+    vscan__scan scan;
+    vscan__workspace_header *header;
+    word *words;
+    int64_t capacity;
+    vscan__late *late;
+    bool count_backward; /* header->segments holds the number of segments: totals go from its end */
+    uint32_t delay;      /* for tests: see test_delay */
+};
+
+template <class T>
+static __device__ __forceinline__ T element_of(const vscan__value &value) {
+    T x;
+    memcpy(&x, &value, sizeof x);
+    return x;
+}
+
 template <class Pair>
 struct unit_shape {
     using T = typename Pair::T;
@@ -46,11 +63,14 @@ static __device__ __forceinline__ unsigned lanes_between(unsigned ballot, int fr
 /*
  * The Sklansky network over the items of a lane, then over 2 .. Lanes lanes: x[j] becomes the sum
  * of the elements from the beginning of its Lanes * V block of elements (of its segment) up to
- * itself. heads   bit j: a segment starts at x[j] any     ballot of heads != 0
+ * itself.
+ *   heads   bit j: a segment starts at x[j]
+ *   any     ballot of heads != 0
+ *   used    the same in all lanes: only the first so many lanes have elements
  */
 template <class Pair, bool Segmented, int Lanes, int V>
 static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32_t heads,
-                                                unsigned any, int lane) {
+                                                unsigned any, int lane, int used = Lanes) {
     using U = typename Pair::U;
 #pragma unroll
     for (int half = 1; half < V; half *= 2) {
@@ -65,6 +85,7 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
     }
 #pragma unroll
     for (int half = 1; half < Lanes; half *= 2) {
+        if (half >= used) break;
         const int first = lane & ~(half - 1);
         const U left = __shfl_sync(all_lanes, x[V - 1], first - 1);
         bool take = lane & half;
@@ -73,6 +94,50 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
         for (int j = 0; j < V; ++j) {
             const bool here = Segmented ? take && (heads & ((2u << j) - 1)) == 0 : take;
             x[j] = Pair::combine(here ? left : Pair::identity, x[j]);
+        }
+    }
+}
+
+/* Head flags in the lane's group before the lane; heads: those of the lane itself, as bits. */
+template <int GroupLanes>
+static __device__ __forceinline__ uint32_t heads_before_lane(uint32_t heads, int lane) {
+    uint32_t upto = __popc(heads);
+#pragma unroll
+    for (int d = 1; d < GroupLanes; d *= 2) {
+        const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
+        if (lane % GroupLanes >= d) upto += left;
+    }
+    return upto - __popc(heads);
+}
+
+/*
+ * The totals of the segments that end among a lane's items, and the number of segments where the
+ * vector ends there. By whole warps.
+ *   i        position of the first item
+ *   y        inclusive results
+ *   before   head flags before position i
+ */
+template <class Pair, int V>
+static __device__ __forceinline__ void write_totals(const scan_arguments &a, int64_t i,
+                                                    const typename Pair::U (&y)[V], uint32_t heads,
+                                                    int64_t before, int lane) {
+    using T = typename Pair::T;
+    const vscan__scan &scan = a.scan;
+    uint32_t next = __shfl_down_sync(all_lanes, heads & 1, 1);
+    if (lane == 31) next = i + V < scan.n ? head_at(scan, i + V) : 0;
+    const uint32_t ends = heads >> 1 | next << (V - 1);
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const int64_t segments = before + __popc(heads & ((2u << j) - 1));
+        const bool end = i + j == scan.n - 1;
+        if (end && scan.count != nullptr) *scan.count = segments;
+        if (scan.totals != nullptr && i + j < scan.n && (end || (ends >> j & 1))) {
+            const int64_t k =
+                a.count_backward ? (int64_t)a.header->segments - segments : segments - 1;
+            if (k < scan.totals_length)
+                ((T *)scan.totals)[k] = Pair::out(y[j]);
+            else
+                *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
         }
     }
 }

@@ -5,7 +5,7 @@
  * A launch cuts the vector into units; a block takes one by an atomic ticket, so the units that are
  * taken are always a prefix of all units, and a block that waits for an earlier unit waits for a
  * block that is running and has only loads between it and publishing. Blocks need not be resident
- * together.
+ * together. (Short vectors do without tickets: see scan_short.cuh.)
  *
  * A word has 64 bits: 32 of the value, and 32 that say whether the word is of this launch:
  *
@@ -18,8 +18,9 @@
  * accesses, each judged by its own tag.)
  *
  * The launch number and the ticket share one 64-bit counter, so a block gets both by one atomic
- * addition, and the block that makes the launch's last addition starts the next launch's count. It
- * is in device memory, so a replayed graph continues the count too.
+ * addition, and the block that makes the launch's last addition starts the next launch's count:
+ * between launches the ticket is 0. The counter is in device memory, so a replayed graph continues
+ * the count too.
  *
  * Words are not cleared between launches. That the 16-bit launch number of a stale word never comes
  * up again is ensured by the same last block: it zeroes a few words each launch, walking round the
@@ -45,26 +46,53 @@ struct ticket {
     uint32_t index; /* 0, 1, 2, ... in the order of taking */
 };
 
-static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *header) {
-    const word before = atomicAdd(&header->launches_and_ticket, 1ull);
-    const uint32_t launch = (uint32_t)(before >> 32);
-    return {0x80000000u | (launch & 0xffff) << 15, (uint32_t)before};
+static __device__ __forceinline__ uint32_t tag_of(uint32_t launch) {
+    return 0x80000000u | (launch & 0xffff) << 15;
 }
 
-/*
- * By the one thread that took the last ticket of the launch (every other block has taken its last,
- * so nobody of this launch reads the counter again). used   words that this launch writes
- */
+static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *header) {
+    const word before = atomicAdd(&header->launches_and_ticket, 1ull);
+    return {tag_of((uint32_t)(before >> 32)), (uint32_t)before};
+}
+
+/* By one thread. used   words that this launch writes, from the first on */
+static __device__ __forceinline__ void scrub(uint32_t launch, word *words, int64_t capacity,
+                                             int64_t used) {
+    const int64_t stride = (capacity >> 15) + 1; /* words a launch: once round in 2^15 launches */
+    const int64_t from = (launch & 0x7fff) * stride;
+#pragma unroll 1
+    for (int64_t at = from; at < from + stride; ++at)
+        if (at >= used && at < capacity) words[at] = 0;
+}
+
+/* By one thread, when no block of this launch will read the counter any more. */
+static __device__ __forceinline__ void next_launch(vscan__workspace_header *header,
+                                                   uint32_t launch) {
+    header->launches_and_ticket = (word)(launch + 1) << 32;
+}
+
+/* By the one thread that took the last ticket of the launch: every other block has taken its last. */
 static __device__ void end_tickets(vscan__workspace_header *header, word *words, int64_t capacity,
                                    int64_t used) {
     const uint32_t launch = (uint32_t)(header->launches_and_ticket >> 32);
-    const int64_t stride = (capacity >> 15) + 1; /* words a launch: once round in 2^15 launches */
-    int64_t at = (int64_t)launch * stride % capacity;
-    for (int64_t k = 0; k < stride; ++k) {
-        if (at >= used) words[at] = 0;
-        if (++at == capacity) at = 0;
-    }
-    header->launches_and_ticket = (word)(launch + 1) << 32;
+    scrub(launch, words, capacity, used);
+    next_launch(header, launch);
+}
+
+/*
+ * For tests: where seed is not 0, waits for a pseudo-random time, mostly none or short, sometimes
+ * longer than a launch usually takes. Called before a word is published (place 0) and before words
+ * are waited for (place 1), so that blocks meet in every order; results must not depend on it.
+ */
+static __device__ __forceinline__ void test_delay(uint32_t seed, uint32_t tag, int64_t unit,
+                                                  uint32_t place) {
+    if (seed == 0) return;
+    /* the finaliser of MurmurHash3 on what tells this moment from all others */
+    uint32_t h = seed ^ tag ^ (2 * (uint32_t)unit + place) * 0x9e3779b9u;
+    h = (h ^ h >> 16) * 0x85ebca6bu;
+    h = (h ^ h >> 13) * 0xc2b2ae35u;
+    h ^= h >> 16;
+    __nanosleep(h >> 8 & ((1u << 5 * (h & 3)) - 1)); /* 0, 31, 1023 or 32767 ns at most */
 }
 
 static __device__ __forceinline__ void store_relaxed(word *at, word value) {

@@ -19,47 +19,57 @@ static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bo
     return ((uintptr_t)(backward ? vector + n : vector) & 15) == 0;
 }
 
-/* x[j] = Pair::in(element at position i + j), or the identity from position n on; 16 bytes. */
+/*
+ * A lane's 16 bytes of a vector, from position i on. The loads only ask for them; what is done with
+ * the elements is done by items, so that a lane can ask for several such pieces before it waits for
+ * one. I: int where it is wide enough, which saves instructions, or int64_t.
+ */
 template <class Pair, int V>
-static __device__ __forceinline__ void load_items(typename Pair::U (&x)[V],
-                                                  const typename Pair::T *in, int64_t i, int64_t n,
-                                                  bool backward, bool aligned) {
+struct lane_items {
     using T = typename Pair::T;
-    if (aligned && i + V <= n) {
+    T raw[V]; /* in the order of memory; from position n on what becomes the identity */
+
+    /* aligned, and all before position n */
+    template <class I>
+    __device__ __forceinline__ void load_whole(const T *in, I i, I n, bool backward) {
         const int4 quad = *(const int4 *)(backward ? in + (n - V - i) : in + i);
-        T raw[V];
         memcpy(raw, &quad, 16);
+    }
+
+    template <class I>
+    __device__ __forceinline__ void load(const T *in, I i, I n, bool backward) {
+        const T *const from = backward ? in + (n - V - i) : in + i;
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            raw[j] = i + (backward ? V - 1 - j : j) < n ? from[j] : Pair::out(Pair::identity);
+    }
+
+    /* x[j] = Pair::in(element at position i + j), or the identity from position n on */
+    __device__ __forceinline__ void items(typename Pair::U (&x)[V], bool backward) const {
 #pragma unroll
         for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j]);
-    } else {
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const int64_t at = i + j;
-            x[j] = at < n ? Pair::in(in[backward ? n - 1 - at : at]) : Pair::identity;
-        }
     }
-}
 
-template <class Pair, int V>
-static __device__ __forceinline__ void store_items(const typename Pair::U (&x)[V],
-                                                   typename Pair::T *out, int64_t i, int64_t n,
-                                                   bool backward, bool aligned) {
-    using T = typename Pair::T;
-    if (aligned && i + V <= n) {
-        T raw[V];
+    __device__ __forceinline__ void results(const typename Pair::U (&y)[V], bool backward) {
 #pragma unroll
-        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? x[V - 1 - j] : x[j]);
+        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j]);
+    }
+
+    template <class I>
+    __device__ __forceinline__ void store_whole(T *out, I i, I n, bool backward) const {
         int4 quad;
         memcpy(&quad, raw, 16);
         *(int4 *)(backward ? out + (n - V - i) : out + i) = quad;
-    } else {
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const int64_t at = i + j;
-            if (at < n) out[backward ? n - 1 - at : at] = Pair::out(x[j]);
-        }
     }
-}
+
+    template <class I>
+    __device__ __forceinline__ void store(T *out, I i, I n, bool backward) const {
+        T *const to = backward ? out + (n - V - i) : out + i;
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
+    }
+};
 
 /* Flag number at of memory. */
 static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, int64_t at) {
@@ -76,69 +86,110 @@ static __device__ __forceinline__ uint32_t head_at(const vscan__scan &scan, int6
     return flag_at(scan.flags, scan.flag_type, scan.backward ? scan.n - i : i);
 }
 
-/* V flags of memory from number at on, as bits. */
+/* The head flags of a lane's V elements from position i on; load only asks for them, as above. */
 template <int V>
-static __device__ __forceinline__ uint32_t flags_from(const void *flags, int type, int64_t at) {
-    uint32_t mask = 0;
-    if (type == VSCAN_INT) {
-        const int32_t *p = (const int32_t *)flags + at;
-        int32_t raw[V];
-        if (((uintptr_t)p & (4 * V - 1)) == 0) {
-            if (V == 4) {
-                const int4 quad = *(const int4 *)p;
-                memcpy(raw, &quad, sizeof raw);
-            } else {
-                const int2 two = *(const int2 *)p;
-                memcpy(raw, &two, sizeof raw);
-            }
-        } else {
-#pragma unroll
-            for (int j = 0; j < V; ++j) raw[j] = p[j];
-        }
-#pragma unroll
-        for (int j = 0; j < V; ++j) mask |= (uint32_t)(raw[j] != 0) << j;
-    } else if (type == VSCAN_BYTE) {
-        const uint8_t *p = (const uint8_t *)flags + at;
-        uint8_t raw[V];
-        if (((uintptr_t)p & (V - 1)) == 0) {
-            if (V == 4) {
-                const uint32_t four = *(const uint32_t *)p;
-                memcpy(raw, &four, sizeof raw);
-            } else {
-                const uint16_t two = *(const uint16_t *)p;
-                memcpy(raw, &two, sizeof raw);
-            }
-        } else {
-#pragma unroll
-            for (int j = 0; j < V; ++j) raw[j] = p[j];
-        }
-#pragma unroll
-        for (int j = 0; j < V; ++j) mask |= (uint32_t)(raw[j] != 0) << j;
-    } else {
-        const uint32_t *p = (const uint32_t *)flags + (at >> 5);
-        const int shift = (int)(at & 31);
-        mask = p[0] >> shift;
-        if (shift + V > 32) mask |= p[1] << (32 - shift);
-        mask &= (1u << V) - 1;
+struct lane_heads {
+    uint32_t raw[V];
+    bool slow; /* at an end of the vector: bits does all the work */
+
+    /* number of the first flag in memory */
+    static __device__ __forceinline__ int64_t first(const vscan__scan &scan, int64_t i) {
+        return scan.backward ? scan.n - i - (V - 1) : i;
     }
-    return mask;
+
+    template <int Type>
+    __device__ __forceinline__ void load(const vscan__scan &scan, int64_t i) {
+        const int64_t at = first(scan, i);
+        /* words are read that have a wanted byte, so the next 3 flags must be there too */
+        slow = at <= 0 || at + V + 3 > scan.n;
+        if (slow) return;
+        if (Type == VSCAN_INT) {
+            const int32_t *const from = (const int32_t *)scan.flags + at;
+            if (((uintptr_t)from & (4 * V - 1)) == 0) {
+                if (V == 4) {
+                    const int4 quad = *(const int4 *)from;
+                    memcpy(raw, &quad, sizeof raw);
+                } else {
+                    const int2 two = *(const int2 *)from;
+                    memcpy(raw, &two, sizeof raw);
+                }
+            } else {
+#pragma unroll
+                for (int j = 0; j < V; ++j) raw[j] = (uint32_t)from[j];
+            }
+        } else if (Type == VSCAN_BYTE) {
+            const char *const from = (const char *)scan.flags + at;
+            const int misfit = (int)((uintptr_t)from & 3);
+            raw[0] = *(const uint32_t *)(from - misfit);
+            if (misfit + V > 4) raw[1] = *(const uint32_t *)(from - misfit + 4);
+        } else {
+            const uint32_t *const from = (const uint32_t *)scan.flags + (at >> 5);
+            raw[0] = from[0];
+            if ((at & 31) + V > 32) raw[1] = from[1];
+        }
+    }
+
+    /* bit j: whether the element at position i + j is the first of its segment in scan order */
+    template <int Type>
+    __device__ __forceinline__ uint32_t bits(const vscan__scan &scan, int64_t i) const {
+        uint32_t mask = 0;
+        if (slow) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                if (i + j >= scan.n) break;
+                if (i + j == 0 || head_at(scan, i + j)) mask |= 1u << j;
+            }
+            return mask;
+        }
+        const int64_t at = first(scan, i);
+        if (Type == VSCAN_INT) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) mask |= (uint32_t)(raw[j] != 0) << j;
+        } else if (Type == VSCAN_BYTE) {
+            const unsigned misfit = (unsigned)((uintptr_t)scan.flags + (uintptr_t)at) & 3;
+            /* the product moves bit 8 j, whether byte j is not 0, to bit 24 + j */
+            mask = (__vsetne4(__funnelshift_r(raw[0], raw[1], 8 * misfit), 0) * 0x01020408u) >> 24;
+        } else {
+            mask = __funnelshift_r(raw[0], raw[1], (unsigned)at & 31);
+        }
+        mask &= (1u << V) - 1;
+        return scan.backward ? __brev(mask) >> (32 - V) : mask;
+    }
+};
+
+/* load and bits of a lane's rows, the first from position i on, the others step positions apart. */
+template <int Rows, int V>
+static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
+                                                  const vscan__scan &scan, int64_t i, int step) {
+    if (scan.flag_type == VSCAN_BYTE) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BYTE>(scan, i + r * step);
+    } else if (scan.flag_type == VSCAN_BIT) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BIT>(scan, i + r * step);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_INT>(scan, i + r * step);
+    }
 }
 
-/* Bit j: whether the element at position i + j is the first of its segment in scan order. */
-template <int V>
-static __device__ __forceinline__ uint32_t load_heads(const vscan__scan &scan, int64_t i) {
-    if (i > 0 && i + V <= scan.n) {
-        if (!scan.backward) return flags_from<V>(scan.flags, scan.flag_type, i);
-        const uint32_t mask = flags_from<V>(scan.flags, scan.flag_type, scan.n - i - (V - 1));
-        return __brev(mask) >> (32 - V);
-    }
-    uint32_t mask = 0;
+template <int Rows, int V>
+static __device__ __forceinline__ void bits_of_heads(uint32_t (&heads)[Rows],
+                                                     const lane_heads<V> (&flags)[Rows],
+                                                     const vscan__scan &scan, int64_t i, int step) {
+    if (scan.flag_type == VSCAN_BYTE) {
 #pragma unroll
-    for (int j = 0; j < V; ++j) {
-        if (i + j >= scan.n) break;
-        if (i + j == 0 || head_at(scan, i + j)) mask |= 1u << j;
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_BYTE>(scan, i + r * step);
+    } else if (scan.flag_type == VSCAN_BIT) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_BIT>(scan, i + r * step);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_INT>(scan, i + r * step);
     }
-    return mask;
 }
 
 } /* namespace vscan */
