@@ -48,7 +48,6 @@ struct vscan__launch {
     int32_t may_overlap; /* programmatic dependent launches: see overlap_launches */
     int64_t short_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
-    int64_t bulk_segmented_from;
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                                further up, the segmented ones */
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */

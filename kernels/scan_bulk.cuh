@@ -449,6 +449,7 @@ struct bulk_block {
         if (summer == 0) {
             if (carry) __threadfence();
             if (lane == 0) {
+                test_delay(a.delay, shared.tag, tile, 0);
                 unit_word<U>::publish(a.words, tile, shared.tag | (any != 0), block[shape::levels]);
                 shared.prefixes[ring][0] = Pair::identity;
             }
@@ -481,6 +482,7 @@ struct bulk_block {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles) return;
+            test_delay(a.delay, shared.tag, tile, 1);
             p = fold_tiles<Pair, Segmented>(p, a.words, shared.tag, folded, tile, shared.aggregates,
                                             lane);
             folded = tile;
@@ -750,7 +752,7 @@ template <class Pair, bool Segmented>
 static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
     return scan->out != nullptr && scan->totals == nullptr && scan->count == nullptr &&
-           bytes >= (Segmented ? launch->bulk_segmented_from : launch->bulk_from) &&
+           bytes >= launch->bulk_from &&
            launch->shared_memory >= (int)sizeof(typename bulk_shape<Pair, Segmented>::shared);
 }
 

@@ -202,7 +202,7 @@ static void close_state(vscan_ctx *ctx) {
 /* Bytes of a vector up to which the kernels for short vectors are fastest, which is as far as they
    go, and from which on those with bulk copies are. On an H200 graph replays of int plus over 8 MiB
    take 8.3 us with the former and 9.5 us with the latter. */
-enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1, BULK_SEGMENTED_FROM = 16 << 20 };
+enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
 
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
@@ -229,7 +229,6 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     const bool always = strcmp(forced, "bulk") == 0;
     launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
     launch->bulk_from = always ? 0 : BULK_FROM;
-    launch->bulk_segmented_from = always ? 0 : BULK_SEGMENTED_FROM;
     /* see VSCAN__BULK in kernels/bulk.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "units") == 0) return VSCAN_OK;
     void *encode = NULL;
