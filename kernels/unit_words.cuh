@@ -45,24 +45,33 @@ struct ticket {
     uint32_t index; /* 0, 1, 2, ... in the order of taking */
 };
 
+static __device__ __forceinline__ uint32_t tag_of(uint32_t launch) {
+    return 0x80000000u | (launch & 0xffff) << 15;
+}
+
 static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *header) {
     const word before = atomicAdd(&header->launches_and_ticket, 1ull);
-    const uint32_t launch = (uint32_t)(before >> 32);
-    return {0x80000000u | (launch & 0xffff) << 15, (uint32_t)before};
+    return {tag_of((uint32_t)(before >> 32)), (uint32_t)before};
 }
 
 /*
- * By the one thread that took the last ticket of the launch (every other block has taken its last,
- * so nobody of this launch reads the counter again). used   words that this launch writes
+ * By one thread, when no block of this launch will read the counter any more.
+ *   used   words that this launch writes, from the first on
  */
-static __device__ void end_tickets(vscan__workspace_header *header, word *words, int64_t capacity,
-                                   int64_t used) {
-    const uint32_t launch = (uint32_t)(header->launches_and_ticket >> 32);
+static __device__ __forceinline__ void close_launch(vscan__workspace_header *header,
+                                                    uint32_t launch, word *words, int64_t capacity,
+                                                    int64_t used) {
     const int64_t stride = (capacity >> 15) + 1; /* words a launch: once round in 2^15 launches */
     const int64_t from = (launch & 0x7fff) * stride;
     for (int64_t at = from; at < from + stride; ++at)
         if (at >= used && at < capacity) words[at] = 0;
     header->launches_and_ticket = (word)(launch + 1) << 32;
+}
+
+/* By the one thread that took the last ticket of the launch: every other block has taken its last. */
+static __device__ void end_tickets(vscan__workspace_header *header, word *words, int64_t capacity,
+                                   int64_t used) {
+    close_launch(header, (uint32_t)(header->launches_and_ticket >> 32), words, capacity, used);
 }
 
 /*
