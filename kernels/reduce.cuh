@@ -61,8 +61,7 @@ struct reduce_shape {
     static constexpr int items = warps * part_items;
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     static constexpr int units = tile / items; /* of a tile */
-    /* 8 blocks an SM have 128 KiB in flight on it; a thread has 64 registers then */
-    static constexpr int resident = 8;
+    static constexpr int resident = 6; /* blocks an SM: 96 KiB in flight on it */
     static_assert(units * items == tile && units >= 2, "two words a thread belong to one tile");
 };
 
@@ -72,6 +71,61 @@ template <class Pair>
 static __device__ __forceinline__ typename Pair::U across(typename Pair::U x, int distance) {
     return Pair::combine(x, __shfl_xor_sync(reduce_lanes, x, distance));
 }
+
+/* The balanced tree over the lanes of a warp, in all of them. */
+template <class Pair>
+struct over_lanes {
+    using U = typename Pair::U;
+    static __device__ __forceinline__ U sum(U x) {
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) x = across<Pair>(x, d);
+        return x;
+    }
+};
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* one instruction, where there is one */
+template <>
+struct over_lanes<pair<op_plus, int>> {
+    static __device__ __forceinline__ int32_t sum(int32_t x) {
+        return (int32_t)__reduce_add_sync(reduce_lanes, (uint32_t)x);
+    }
+};
+template <class T>
+struct over_lanes<pair<op_and, T>> {
+    static __device__ __forceinline__ int32_t sum(int32_t x) {
+        return (int32_t)__reduce_and_sync(reduce_lanes, (uint32_t)x);
+    }
+};
+template <class T>
+struct over_lanes<pair<op_or, T>> {
+    static __device__ __forceinline__ int32_t sum(int32_t x) {
+        return (int32_t)__reduce_or_sync(reduce_lanes, (uint32_t)x);
+    }
+};
+template <class T>
+struct over_lanes<pair<op_max, T>> {
+    static __device__ __forceinline__ int32_t sum(int32_t x) {
+        return __reduce_max_sync(reduce_lanes, x);
+    }
+    /* the high half decides; among lanes that have the same, the low one */
+    static __device__ __forceinline__ int64_t sum(int64_t x) {
+        const int32_t high = sum((int32_t)(x >> 32));
+        const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : 0;
+        return (int64_t)high << 32 | __reduce_max_sync(reduce_lanes, low);
+    }
+};
+template <class T>
+struct over_lanes<pair<op_min, T>> {
+    static __device__ __forceinline__ int32_t sum(int32_t x) {
+        return __reduce_min_sync(reduce_lanes, x);
+    }
+    static __device__ __forceinline__ int64_t sum(int64_t x) {
+        const int32_t high = sum((int32_t)(x >> 32));
+        const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : ~0u;
+        return (int64_t)high << 32 | __reduce_min_sync(reduce_lanes, low);
+    }
+};
+#endif
 
 /* The balanced tree over 2^k values of a lane. */
 template <class Pair, int N>
@@ -187,18 +241,14 @@ static __device__ __forceinline__ typename Pair::U sum_unit(const reduce_argumen
 
 /* ---- What only the finisher does -------------------------------------------------------------- */
 
-/* The elements outside the body, at most 32, combined; in order: by the tree. In all lanes. */
+/* The lane's element outside the body, or the identity: there are fewer than 32 of them. */
 template <class Pair>
-static __device__ typename Pair::U sum_outside(const reduce_arguments &a, int lane) {
-    using U = typename Pair::U;
+static __device__ __forceinline__ typename Pair::U load_outside(const reduce_arguments &a,
+                                                                int lane) {
     const int count = (int)(a.n - a.body_n);
     const int k = a.backward ? count - 1 - lane : lane; /* counted in memory */
-    U x = Pair::identity;
-    if (lane < count)
-        x = Pair::in(((const typename Pair::T *)a.in)[k < a.begin ? k : a.body_n + k]);
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) x = across<Pair>(x, d);
-    return x;
+    if (lane >= count) return Pair::identity;
+    return Pair::in(((const typename Pair::T *)a.in)[k < a.begin ? k : a.body_n + k]);
 }
 
 /* What the fold begins with. */
@@ -212,46 +262,44 @@ static __device__ typename Pair::U initial_of(const reduce_arguments &a) {
     return a.n == 0 ? Pair::visible : Pair::identity;
 }
 
-/* The sum of all units' words, which finishers of pairs in any order wait for; in all threads. */
+/*
+ * The sum of the words of all workers, by the finisher of a pair in any order. Several words a
+ * thread are asked for at once, and then waited for one by one, so that the last to come is not
+ * waited for longer than one read takes.
+ */
 template <class Pair, int Rows>
-static __device__ typename Pair::U fold_words(const reduce_arguments &a, uint32_t tag, int workers,
-                                              typename Pair::U *parts, int warp, int lane) {
+static __device__ typename Pair::U fold_workers(const reduce_arguments &a, uint32_t tag,
+                                                int workers) {
     using U = typename Pair::U;
-    using shape = reduce_shape<Pair, Rows>;
-    constexpr int asked = 9; /* at a time: enough for 8 workers each of 144 multiprocessors */
+    constexpr int threads = reduce_shape<Pair, Rows>::threads;
+    constexpr int asked = 4;
     U sum = Pair::identity;
-    for (int from = 0; from < workers; from += asked * shape::threads) {
+    for (int from = 0; from < workers; from += asked * threads) {
         U x[asked];
-        uint32_t heads;
-        bool ready;
-        do {
-            ready = true;
+        bool ready[asked];
+        const auto ask = [&](int k) {
+            const int worker = from + k * threads + (int)threadIdx.x;
+            uint32_t heads;
+            x[k] = Pair::identity;
+            ready[k] = worker >= workers || unit_word<U>::read(a.words, worker, tag, &x[k], &heads);
+        };
 #pragma unroll
-            for (int k = 0; k < asked; ++k) {
-                const int worker = from + k * shape::threads + (int)threadIdx.x;
-                x[k] = Pair::identity;
-                if (worker < workers)
-                    ready &= unit_word<U>::read(a.words, worker, tag, &x[k], &heads);
-            }
-        } while (!ready);
+        for (int k = 0; k < asked; ++k) ask(k);
 #pragma unroll
-        for (int k = 0; k < asked; ++k) sum = Pair::combine(sum, x[k]);
+        for (int k = 0; k < asked; ++k) {
+            while (!ready[k]) ask(k);
+            sum = Pair::combine(sum, x[k]);
+        }
     }
     __syncwarp();
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) sum = across<Pair>(sum, d);
-    if (lane == 0) parts[warp] = sum;
-    __syncthreads();
-    U all[shape::warps];
-#pragma unroll
-    for (int w = 0; w < shape::warps; ++w) all[w] = parts[w];
-    return sum_items<Pair>(all);
+    return sum;
 }
 
 /*
- * P(tiles) from P(0) = p, valid in the first warp. Two words a thread are a chunk; the words of four
- * chunks are asked for at once, and then waited for chunk by chunk, so that what comes last meets a
- * sum of everything before. rest   the sum outside the body, of the last tile
+ * P(tiles) from P(0) = p, valid in the first warp. Two words a thread are a chunk; those of
+ * several chunks are asked for at once, since a read takes microseconds while memory is busy, and
+ * then waited for chunk by chunk, so that what comes last meets a sum of everything before.
+ *   rest   the sum outside the body, of the last tile
  */
 template <class Pair, int Rows>
 static __device__ typename Pair::U fold_tiles_in_order(
@@ -261,7 +309,7 @@ static __device__ typename Pair::U fold_tiles_in_order(
     int warp) {
     using U = typename Pair::U;
     using shape = reduce_shape<Pair, Rows>;
-    constexpr int chunks = 4, chunk = 2 * shape::threads;
+    constexpr int chunks = Rows == 8 ? 8 : 2, chunk = 2 * shape::threads;
     constexpr int chunk_tiles = chunk / shape::units;
     const int64_t units = (a.body_n + shape::items - 1) / shape::items;
     const int64_t last = (a.n - 1) / shape::tile;
@@ -280,7 +328,8 @@ static __device__ typename Pair::U fold_tiles_in_order(
             }
         };
 #pragma unroll
-        for (int c = 0; c < chunks; ++c) ask(c);
+        for (int c = 0; c < chunks; ++c)
+            if (from + c * chunk <= last * shape::units) ask(c);
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
             if (from + c * chunk > last * shape::units) break;
@@ -310,40 +359,36 @@ static __device__ typename Pair::U fold_tiles_in_order(
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Warps of a block that holds a whole tile, and rows of each. */
-static constexpr int reduce_block_warps = 16, reduce_block_rows = 8;
-
-template <class Pair>
-__global__ void __launch_bounds__(32 * reduce_block_warps)
-    reduce_block(const __grid_constant__ reduce_arguments a) {
+/* Rows rows a warp, at most 32 warps. */
+template <class Pair, int Rows>
+__global__ void __launch_bounds__(1024) reduce_block(const __grid_constant__ reduce_arguments a) {
     using U = typename Pair::U;
-    constexpr int rows = reduce_block_rows;
-    __shared__ U parts[reduce_block_warps];
+    __shared__ U parts[32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     U p = Pair::identity, rest = Pair::identity;
     if (warp == 0) {
         p = initial_of<Pair>(a);
-        rest = sum_outside<Pair>(a, lane);
+        rest = load_outside<Pair>(a, lane);
     }
-    const int items = warps * reduce_shape<Pair, rows>::part_items;
-    U sum = sum_unit<Pair, rows>(a, 0, items, warp, lane);
-    if (Pair::in_any_order) {
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) sum = across<Pair>(sum, d);
+    const int items = warps * reduce_shape<Pair, Rows>::part_items;
+    U sum = sum_unit<Pair, Rows>(a, 0, items, warp, lane);
+    if constexpr (Pair::in_any_order) {
+        sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
+    } else {
+        rest = over_lanes<Pair>::sum(rest);
     }
     if (warps > 1) {
         if (lane == 0) parts[warp] = sum;
         __syncthreads();
         if (warp != 0) return;
-        /* backward the parts are counted from the end as elements are: in memory the tree over all
-           16 would then have those that are missing in the middle */
+        /* backward the parts are counted from the end, as elements are: in memory the tree over 32
+           of them would have those that are missing on its left */
         sum = lane < warps ? parts[a.backward ? warps - 1 - lane : lane] : Pair::identity;
-#pragma unroll
-        for (int d = 1; d < reduce_block_warps; d *= 2) sum = across<Pair>(sum, d);
+        sum = over_lanes<Pair>::sum(sum);
     }
-    if (lane == 0) {
-        sum = Pair::combine(p, Pair::combine(sum, rest));
-        *(typename Pair::T *)a.total = Pair::out(sum);
+    if (threadIdx.x == 0) {
+        if constexpr (!Pair::in_any_order) sum = Pair::combine(sum, rest);
+        *(typename Pair::T *)a.total = Pair::out(Pair::combine(p, sum));
     }
 }
 
@@ -387,8 +432,7 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
             }
         }
         if constexpr (Pair::in_any_order) {
-#pragma unroll
-            for (int d = 1; d < 32; d *= 2) all = across<Pair>(all, d);
+            all = over_lanes<Pair>::sum(all);
             if (lane == 0) parts[0][warp] = all;
             __syncthreads();
             publish(blockIdx.x, parts[0]);
@@ -398,13 +442,19 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
 
     /* ---- Finisher ---------------------------------------------------------------------------- */
     const int64_t published = Pair::in_any_order ? workers : units;
-    const U rest = sum_outside<Pair>(a, lane);
+    U rest = load_outside<Pair>(a, lane); /* in any order: of one warp, in order: of each */
     U p = initial_of<Pair>(a);
     test_delay(a.delay, tag, published, 1);
     if constexpr (Pair::in_any_order) {
-        const U sum = fold_words<Pair, Rows>(a, tag, workers, parts[0], warp, lane);
-        p = Pair::combine(p, Pair::combine(sum, rest));
+        if (warp > 0) rest = Pair::identity;
+        const U sum = Pair::combine(fold_workers<Pair, Rows>(a, tag, workers), rest);
+        const U part = over_lanes<Pair>::sum(sum);
+        if (lane == 0) parts[0][warp] = part;
+        __syncthreads();
+        if (threadIdx.x == 0)
+            for (int w = 0; w < shape::warps; ++w) p = Pair::combine(p, parts[0][w]);
     } else {
+        rest = over_lanes<Pair>::sum(rest);
         p = fold_tiles_in_order<Pair, Rows>(a, tag, p, rest, aggregates, warp);
     }
     /* every thread is past the barrier before which all words have been seen */
@@ -415,9 +465,17 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Bytes up to which one block is faster than several that have to meet, and up to which units of
-   two rows are faster than units of eight. Measured on an H200. */
+/* Bytes up to which one block is faster than several that have to meet (at most a tile), and up to
+   which units of two rows a warp are faster than units of eight. Measured on an H200. */
 enum { REDUCE_BLOCK_BYTES = 1 << 15, REDUCE_SMALL_UNITS_BYTES = 1 << 20 };
+
+template <class Pair, int Rows>
+static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce_arguments &a) {
+    constexpr int part = reduce_shape<Pair, Rows>::part_items;
+    const int warps = a.body_n <= part ? 1 : (int)((a.body_n + part - 1) / part);
+    reduce_block<Pair, Rows><<<1, 32 * warps, 0, launch->stream>>>(a);
+    return cudaGetLastError();
+}
 
 template <class Pair, int Rows>
 static cudaError_t launch_reduce_units(const vscan__launch *launch, const reduce_arguments &a) {
@@ -459,12 +517,8 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.delay = launch->test_delay;
 
     const int64_t bytes = a.body_n * (int64_t)sizeof(T);
-    if (bytes <= REDUCE_BLOCK_BYTES) {
-        constexpr int part = reduce_block_rows * 512;
-        const int warps = bytes <= part ? 1 : (int)((bytes + part - 1) / part);
-        reduce_block<Pair><<<1, 32 * warps, 0, launch->stream>>>(a);
-        return cudaGetLastError();
-    }
+    if (bytes <= 32 * 512) return launch_reduce_block<Pair, 1>(launch, a);
+    if (bytes <= REDUCE_BLOCK_BYTES) return launch_reduce_block<Pair, 4>(launch, a);
     const int64_t words = (bytes / (4 * 2 * 512) + 1) * unit_word<typename Pair::U>::words;
     if (bytes <= REDUCE_SMALL_UNITS_BYTES && words <= launch->words)
         return launch_reduce_units<Pair, 2>(launch, a);
