@@ -34,11 +34,11 @@ namespace vscan {
 
 struct reduce_arguments {
     const void *in;   /* n elements */
-    const void *body; /* body_n of them, begin elements after in */
+    const void *body; /* body_n of them */
     int64_t n, body_n;
-    int begin;
-    bool backward; /* in order only: units are counted from the body's end */
-    bool aligned;  /* the body's units lie on whole 16-byte quads */
+    int begin, outside; /* elements before the body, and in all that are not in it: fewer than 32 */
+    bool backward;      /* in order only: units are counted from the body's end */
+    bool aligned;       /* the body's units lie on whole 16-byte quads */
     int has_initial;
     vscan__value initial;
     const void *initial_at;
@@ -56,12 +56,12 @@ struct reduce_shape {
     static constexpr int lane_items = 16 / (int)sizeof(T);
     static constexpr int row_items = 32 * lane_items;
     static constexpr int part_items = Rows * row_items; /* of a warp */
-    static constexpr int warps = 4;
+    static constexpr int warps = 8;
     static constexpr int threads = 32 * warps;
     static constexpr int items = warps * part_items;
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     static constexpr int units = tile / items; /* of a tile */
-    static constexpr int resident = 6; /* blocks an SM: 96 KiB in flight on it */
+    static constexpr int resident = 3;         /* blocks an SM: 96 KiB in flight on it */
     static_assert(units * items == tile && units >= 2, "two words a thread belong to one tile");
 };
 
@@ -138,21 +138,20 @@ static __device__ __forceinline__ typename Pair::U sum_items(typename Pair::U (&
 }
 
 /*
- * The balanced tree over N rows of 32 values, x[r] the lane's value of row r: over the lanes first,
- * then over the rows. While a lane has several rows, a step gives half of them to the lane across
- * and gets that lane's values of the other half, so it takes N - 1 exchanges until each lane has
- * one row, not N a level. Every lane returns the sum.
+ * Sums over the lanes of N rows, x[r] the lane's value of row r: lane l returns that of row l % N,
+ * over the End lanes of its block of so many, by the balanced tree. While a lane has several rows, a
+ * step gives half of them to the lane across and gets that lane's values of the other half: N - 1
+ * exchanges until each lane has one row, not N a level.
  */
-template <class Pair, int Rows, int Distance = 1, int N>
-static __device__ __forceinline__ typename Pair::U sum_rows(typename Pair::U (&x)[N], int lane) {
+template <class Pair, int Rows, int End, int Distance = 1, int N>
+static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair::U (&x)[N],
+                                                                   int lane) {
     using U = typename Pair::U;
-    if constexpr (Distance == 32) {
-#pragma unroll
-        for (int d = 1; d < N; d *= 2) x[0] = across<Pair>(x[0], d);
+    if constexpr (Distance == End) {
         return x[0];
     } else if constexpr (Rows == 1) {
         x[0] = across<Pair>(x[0], Distance);
-        return sum_rows<Pair, 1, 2 * Distance>(x, lane);
+        return rows_over_lanes<Pair, 1, End, 2 * Distance>(x, lane);
     } else {
         const bool odd = lane & Distance;
 #pragma unroll
@@ -160,8 +159,17 @@ static __device__ __forceinline__ typename Pair::U sum_rows(typename Pair::U (&x
             const U keep = odd ? x[r + 1] : x[r], give = odd ? x[r] : x[r + 1];
             x[r / 2] = Pair::combine(keep, __shfl_xor_sync(reduce_lanes, give, Distance));
         }
-        return sum_rows<Pair, Rows / 2, 2 * Distance>(x, lane);
+        return rows_over_lanes<Pair, Rows / 2, End, 2 * Distance>(x, lane);
     }
+}
+
+/* The balanced tree over N rows of 32 values: over the lanes, then over the rows. In all lanes. */
+template <class Pair, int N>
+static __device__ __forceinline__ typename Pair::U sum_rows(typename Pair::U (&x)[N], int lane) {
+    typename Pair::U sum = rows_over_lanes<Pair, N, 32>(x, lane);
+#pragma unroll
+    for (int d = 1; d < N; d *= 2) sum = across<Pair>(sum, d);
+    return sum;
 }
 
 /* Not kept in the L1 cache: every element is read once. */
@@ -174,131 +182,122 @@ static __device__ __forceinline__ int4 load_quad(const void *at) {
 }
 
 /*
- * What a lane contributes to its warp's part of a unit: in order, the sum of the part (every lane
- * has it), else the lane's own elements combined. at   the part in memory, of which elements
- * from .. to - 1 are there; Whole: all are
+ * What a lane contributes to its warp's part, Rows rows from position `first` of the body: in order,
+ * the sum of the part (every lane has it), else the lane's own elements combined. Whole: all of the
+ * part is there. Backward, position i is at body_n - 1 - i in memory. meanwhile() is called when the
+ * loads are on their way.
  */
-template <class Pair, int Rows, bool Whole>
-static __device__ __forceinline__ typename Pair::U sum_part(const typename Pair::T *at, int from,
-                                                            int to, bool aligned, int lane) {
+template <class Pair, int Rows, bool Whole, class Meanwhile>
+static __device__ __forceinline__ typename Pair::U
+sum_part(const reduce_arguments &a, int64_t first, int lane, const Meanwhile &meanwhile) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_shape<Pair, Rows>;
     constexpr int V = shape::lane_items;
+    const bool backward = !Pair::in_any_order && a.backward;
+    const T *const body = (const T *)a.body;
     if constexpr (!Pair::in_any_order) {
-        if (!aligned) { /* by rows of 32 elements: as many bytes in flight, a bit more to exchange */
-            U x[Rows * V];
+        if (!a.aligned) { /* by rows of 32 elements: as many bytes in flight, more exchanges */
+            const int64_t i = first + lane;
+            const T *const at = backward ? body + (a.body_n - 1 - i) : body + i;
+            const int step = backward ? -32 : 32;
+            T raw[Rows * V];
 #pragma unroll
             for (int r = 0; r < Rows * V; ++r) {
-                const int i = 32 * r + lane;
-                x[r] = Pair::identity;
-                if (Whole || (i >= from && i < to)) x[r] = Pair::in(at[i]);
+                raw[r] = 0;
+                if (Whole || i + 32 * r < a.body_n) raw[r] = at[r * step];
             }
-            return sum_rows<Pair, Rows * V>(x, lane);
+            meanwhile();
+            U x[Rows * V];
+#pragma unroll
+            for (int r = 0; r < Rows * V; ++r)
+                x[r] = Whole || i + 32 * r < a.body_n ? Pair::in(raw[r]) : Pair::identity;
+            return sum_rows<Pair>(x, lane);
         }
     }
+    const int64_t i = first + lane * V;
+    const T *const at = backward ? body + (a.body_n - V - i) : body + i;
+    const int step = backward ? -shape::row_items : shape::row_items;
     int4 quads[Rows];
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
-        const int i = r * shape::row_items + lane * V;
         quads[r] = make_int4(0, 0, 0, 0);
-        if (Whole || (i >= from && i < to)) quads[r] = load_quad(at + i);
+        if (Whole || i + r * shape::row_items < a.body_n) quads[r] = load_quad(at + r * step);
     }
+    meanwhile();
     U x[Rows];
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
-        const int i = r * shape::row_items + lane * V;
         T raw[V];
         U items[V];
         memcpy(raw, &quads[r], 16);
 #pragma unroll
         for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[j]);
         x[r] = sum_items<Pair>(items);
-        if (!Whole && !(i >= from && i < to)) x[r] = Pair::identity;
+        if (!Whole && i + r * shape::row_items >= a.body_n) x[r] = Pair::identity;
     }
     if constexpr (Pair::in_any_order)
         return sum_items<Pair>(x);
     else
-        return sum_rows<Pair, Rows>(x, lane);
-}
-
-/* sum_part of this warp in a unit of so many items. */
-template <class Pair, int Rows>
-static __device__ __forceinline__ typename Pair::U sum_unit(const reduce_arguments &a, int64_t unit,
-                                                            int items, int warp, int lane) {
-    using T = typename Pair::T;
-    using shape = reduce_shape<Pair, Rows>;
-    const int64_t begin = a.backward ? a.body_n - (unit + 1) * items : unit * items;
-    const int64_t part = begin + warp * shape::part_items;
-    const T *const at = (const T *)a.body + part;
-    if (begin >= 0 && begin + items <= a.body_n)
-        return sum_part<Pair, Rows, true>(at, 0, 0, a.aligned, lane);
-    const int64_t left = a.body_n - part;
-    return sum_part<Pair, Rows, false>(at, part < 0 ? (int)-part : 0,
-                                       left < shape::part_items ? (int)left : shape::part_items,
-                                       a.aligned, lane);
+        return sum_rows<Pair>(x, lane);
 }
 
 /* ---- What only the finisher does -------------------------------------------------------------- */
 
-/* The lane's element outside the body, or the identity: there are fewer than 32 of them. */
+/* What the finisher reads besides the body: loaded first, used later. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U load_outside(const reduce_arguments &a,
-                                                                int lane) {
-    const int count = (int)(a.n - a.body_n);
-    const int k = a.backward ? count - 1 - lane : lane; /* counted in memory */
-    if (lane >= count) return Pair::identity;
-    return Pair::in(((const typename Pair::T *)a.in)[k < a.begin ? k : a.body_n + k]);
-}
-
-/* What the fold begins with. */
-template <class Pair>
-static __device__ typename Pair::U initial_of(const reduce_arguments &a) {
+struct finish {
     using T = typename Pair::T;
-    T z;
-    memcpy(&z, &a.initial, sizeof z);
-    if (a.has_initial == 2) z = *(const T *)a.initial_at;
-    if (a.has_initial) return Pair::in(z);
-    return a.n == 0 ? Pair::visible : Pair::identity;
-}
+    using U = typename Pair::U;
+    T element = 0, z = 0; /* the lane's element outside the body, the initial value */
+
+    __device__ __forceinline__ void load(const reduce_arguments &a, int lane) {
+        const int k = a.backward ? a.outside - 1 - lane : lane; /* counted in memory */
+        if (lane < a.outside) element = ((const T *)a.in)[k < a.begin ? k : a.body_n + k];
+        memcpy(&z, &a.initial, sizeof z);
+        if (a.has_initial == 2) z = *(const T *)a.initial_at;
+    }
+    /* the lane's share of what is outside */
+    __device__ __forceinline__ U rest(const reduce_arguments &a, int lane) const {
+        return lane < a.outside ? Pair::in(element) : Pair::identity;
+    }
+    /* what the fold begins with */
+    __device__ __forceinline__ U initial(const reduce_arguments &a) const {
+        if (a.has_initial) return Pair::in(z);
+        return a.n == 0 ? Pair::visible : Pair::identity;
+    }
+};
 
 /*
- * The sum of the words of all workers, by the finisher of a pair in any order. Several words a
- * thread are asked for at once, and then waited for one by one, so that the last to come is not
- * waited for longer than one read takes.
+ * The thread's share of the words of all workers, for the finisher of a pair in any order. All words
+ * are read again until the last is there, so that it is not waited for longer than one read takes.
  */
 template <class Pair, int Rows>
-static __device__ typename Pair::U fold_workers(const reduce_arguments &a, uint32_t tag,
-                                                int workers) {
+static __device__ __forceinline__ typename Pair::U fold_workers(const reduce_arguments &a,
+                                                                uint32_t tag, int workers) {
     using U = typename Pair::U;
     constexpr int threads = reduce_shape<Pair, Rows>::threads;
-    constexpr int asked = 4;
     U sum = Pair::identity;
-    for (int from = 0; from < workers; from += asked * threads) {
-        U x[asked];
-        bool ready[asked];
-        const auto ask = [&](int k) {
-            const int worker = from + k * threads + (int)threadIdx.x;
-            uint32_t heads;
-            x[k] = Pair::identity;
-            ready[k] = worker >= workers || unit_word<U>::read(a.words, worker, tag, &x[k], &heads);
-        };
-#pragma unroll
-        for (int k = 0; k < asked; ++k) ask(k);
-#pragma unroll
-        for (int k = 0; k < asked; ++k) {
-            while (!ready[k]) ask(k);
-            sum = Pair::combine(sum, x[k]);
-        }
+    for (int from = (int)threadIdx.x; from < workers; from += 2 * threads) {
+        const bool two = from + threads < workers;
+        U x[2];
+        uint32_t heads;
+        bool ready;
+        do {
+            ready = unit_word<U>::read(a.words, from, tag, &x[0], &heads);
+            ready &= unit_word<U>::read(a.words, two ? from + threads : from, tag, &x[1], &heads);
+        } while (!ready);
+        sum = Pair::combine(sum, x[0]);
+        if (two) sum = Pair::combine(sum, x[1]);
     }
     __syncwarp();
     return sum;
 }
 
 /*
- * P(tiles) from P(0) = p, valid in the first warp. Two words a thread are a chunk; those of
- * several chunks are asked for at once, since a read takes microseconds while memory is busy, and
- * then waited for chunk by chunk, so that what comes last meets a sum of everything before.
+ * P(tiles) from P(0) = p, valid in the first warp. Two words a thread are a chunk. Two chunks are read
+ * at once, again and again until the first is there, since a read takes microseconds while memory is
+ * busy and so must not be waited for once a chunk.
  *   rest   the sum outside the body, of the last tile
  */
 template <class Pair, int Rows>
@@ -309,31 +308,33 @@ static __device__ typename Pair::U fold_tiles_in_order(
     int warp) {
     using U = typename Pair::U;
     using shape = reduce_shape<Pair, Rows>;
-    constexpr int chunks = Rows == 8 ? 8 : 2, chunk = 2 * shape::threads;
+    constexpr int chunks = 2, chunk = 2 * shape::threads;
     constexpr int chunk_tiles = chunk / shape::units;
     const int64_t units = (a.body_n + shape::items - 1) / shape::items;
     const int64_t last = (a.n - 1) / shape::tile;
     for (int64_t from = 0; from <= last * shape::units; from += chunks * chunk) {
         U x[chunks][2];
         bool ready[chunks];
-        const auto ask = [&](int c) {
-            ready[c] = true;
+        const auto read = [&](int first) {
 #pragma unroll
-            for (int e = 0; e < 2; ++e) {
-                const int64_t unit = from + c * chunk + 2 * threadIdx.x + e;
-                uint32_t heads;
-                x[c][e] = Pair::identity;
-                if (unit < units)
-                    ready[c] &= unit_word<U>::read(a.words, unit, tag, &x[c][e], &heads);
+            for (int c = first; c < chunks; ++c) {
+                ready[c] = true;
+#pragma unroll
+                for (int e = 0; e < 2; ++e) { /* beyond the last unit: the last one's, not used */
+                    const int64_t unit = from + c * chunk + 2 * threadIdx.x + e;
+                    uint32_t heads;
+                    const bool there = unit_word<U>::read(a.words, unit < units ? unit : units - 1,
+                                                          tag, &x[c][e], &heads);
+                    ready[c] &= there || unit >= units;
+                    if (unit >= units) x[c][e] = Pair::identity;
+                }
             }
         };
-#pragma unroll
-        for (int c = 0; c < chunks; ++c)
-            if (from + c * chunk <= last * shape::units) ask(c);
+        read(0);
 #pragma unroll
         for (int c = 0; c < chunks; ++c) {
             if (from + c * chunk > last * shape::units) break;
-            while (!ready[c]) ask(c);
+            while (!ready[c]) read(c);
             __syncwarp();
             U sum = Pair::combine(x[c][0], x[c][1]);
 #pragma unroll
@@ -343,14 +344,19 @@ static __device__ typename Pair::U fold_tiles_in_order(
             if (threadIdx.x % (shape::units / 2) == 0) aggregates[c & 1][place] = sum;
             __syncthreads();
             if (warp == 0) {
-                U next[chunk_tiles]; /* identities beyond the last one change nothing */
-                int4 quads[sizeof next / 16];
+                const int64_t tiles = last + 1 - (from + c * chunk) / shape::units;
 #pragma unroll
-                for (int q = 0; q < (int)(sizeof next / 16); ++q)
-                    quads[q] = ((const int4 *)aggregates[c & 1])[q];
-                memcpy(next, quads, sizeof next);
+                for (int t = 0; t < chunk_tiles; t += 16) {
+                    if (t >= tiles) break;
+                    U next[16]; /* identities beyond the last one change nothing */
+                    int4 quads[sizeof next / 16];
 #pragma unroll
-                for (int j = 0; j < chunk_tiles; ++j) p = Pair::combine(p, next[j]);
+                    for (int q = 0; q < (int)(sizeof next / 16); ++q)
+                        quads[q] = ((const int4 *)(aggregates[c & 1] + t))[q];
+                    memcpy(next, quads, sizeof next);
+#pragma unroll
+                    for (int j = 0; j < 16; ++j) p = Pair::combine(p, next[j]);
+                }
             }
         }
     }
@@ -359,37 +365,102 @@ static __device__ typename Pair::U fold_tiles_in_order(
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* Rows rows a warp, at most 32 warps. */
+/* One block of at most 32 warps, Rows rows each; at most a tile. */
 template <class Pair, int Rows>
 __global__ void __launch_bounds__(1024) reduce_block(const __grid_constant__ reduce_arguments a) {
+    using T = typename Pair::T;
     using U = typename Pair::U;
     __shared__ U parts[32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    U p = Pair::identity, rest = Pair::identity;
-    if (warp == 0) {
-        p = initial_of<Pair>(a);
-        rest = load_outside<Pair>(a, lane);
-    }
-    const int items = warps * reduce_shape<Pair, Rows>::part_items;
-    U sum = sum_unit<Pair, Rows>(a, 0, items, warp, lane);
+    finish<Pair> f;
+    U sum = sum_part<Pair, Rows, false>(a, warp * reduce_shape<Pair, Rows>::part_items, lane, [&] {
+        if (warp == 0) f.load(a, lane);
+    });
+    const U rest = warp == 0 ? f.rest(a, lane) : Pair::identity;
     if constexpr (Pair::in_any_order) {
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
-    } else {
-        rest = over_lanes<Pair>::sum(rest);
-    }
-    if (warps > 1) {
+        if (warps > 1) {
+            if (lane == 0) parts[warp] = sum;
+            __syncthreads();
+            if (warp != 0) return;
+            sum = over_lanes<Pair>::sum(lane < warps ? parts[lane] : Pair::identity);
+        }
+    } else if (warps > 1) {
         if (lane == 0) parts[warp] = sum;
         __syncthreads();
         if (warp != 0) return;
-        /* backward the parts are counted from the end, as elements are: in memory the tree over 32
-           of them would have those that are missing on its left */
-        sum = lane < warps ? parts[a.backward ? warps - 1 - lane : lane] : Pair::identity;
-        sum = over_lanes<Pair>::sum(sum);
+        U both[2] = {lane < warps ? parts[lane] : Pair::identity, rest};
+        sum = sum_rows<Pair>(both, lane);
+    } else if (a.outside > 0) {
+        sum = Pair::combine(sum, over_lanes<Pair>::sum(rest));
     }
-    if (threadIdx.x == 0) {
-        if constexpr (!Pair::in_any_order) sum = Pair::combine(sum, rest);
-        *(typename Pair::T *)a.total = Pair::out(Pair::combine(p, sum));
+    if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
+}
+
+/* Blocks of a cluster, which every GPU with clusters can have, and rows of their warps. */
+static constexpr int reduce_cluster = 8, reduce_block_rows = 4;
+
+/*
+ * One cluster: as reduce_block, with the parts of all blocks' warps in the first block's shared
+ * memory, where the first warp sums the tiles and folds them.
+ */
+template <class Pair>
+__global__ void __launch_bounds__(1024) reduce_blocks(const __grid_constant__ reduce_arguments a) {
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = reduce_shape<Pair, reduce_block_rows>;
+    static_assert(32 * shape::part_items == shape::tile, "a tile is a row of 32 parts");
+    __shared__ U parts[reduce_cluster][32];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;"); /* this block has started */
+    const bool finisher = warp == 0 && blockIdx.x == 0;
+    const int part = (int)blockIdx.x * warps + warp;
+    finish<Pair> f;
+    U sum = sum_part<Pair, reduce_block_rows, false>(a, part * shape::part_items, lane, [&] {
+        if (finisher) f.load(a, lane);
+    });
+    U rest = finisher ? f.rest(a, lane) : Pair::identity;
+    if constexpr (Pair::in_any_order) sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    if (lane == 0) {
+        uint32_t to;
+        asm("mapa.shared::cluster.u32 %0, %1, 0;"
+            : "=r"(to)
+            : "r"((uint32_t)__cvta_generic_to_shared(&parts[part / 32][part % 32])));
+        if constexpr (sizeof(U) == 4) {
+            uint32_t bits;
+            memcpy(&bits, &sum, 4);
+            asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(to), "r"(bits) : "memory");
+        } else {
+            uint64_t bits;
+            memcpy(&bits, &sum, 8);
+            asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(to), "l"(bits) : "memory");
+        }
     }
+    __syncwarp();
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    if (blockIdx.x > 0) return;
+    if constexpr (!Pair::in_any_order) rest = over_lanes<Pair>::sum(rest);
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    if (warp > 0) return;
+
+    U x[reduce_cluster], p = f.initial(a);
+#pragma unroll
+    for (int k = 0; k < reduce_cluster; ++k)
+        x[k] = 32 * k + lane < reduce_cluster * warps ? parts[k][lane] : Pair::identity;
+    if constexpr (Pair::in_any_order) {
+        p = Pair::combine(p, over_lanes<Pair>::sum(sum_items<Pair>(x)));
+    } else {
+        U aggregate = rows_over_lanes<Pair, reduce_cluster, 32>(x, lane); /* of tile lane % 8 */
+        if (lane % reduce_cluster == (int)((a.n - 1) / shape::tile))
+            aggregate = Pair::combine(aggregate, rest);
+#pragma unroll
+        for (int t = 0; t < reduce_cluster; ++t)
+            p = Pair::combine(p, __shfl_sync(reduce_lanes, aggregate, t));
+    }
+    if (lane == 0) *(T *)a.total = Pair::out(p);
+#endif
 }
 
 template <class Pair, int Rows>
@@ -421,7 +492,10 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
         U all = Pair::identity;
         int turn = 0;
         for (int64_t unit = blockIdx.x; unit < units; unit += workers) {
-            const U sum = sum_unit<Pair, Rows>(a, unit, shape::items, warp, lane);
+            const int64_t first = unit * shape::items + warp * shape::part_items;
+            const U sum = (unit + 1) * shape::items <= a.body_n
+                              ? sum_part<Pair, Rows, true>(a, first, lane, [] {})
+                              : sum_part<Pair, Rows, false>(a, first, lane, [] {});
             if constexpr (Pair::in_any_order) {
                 all = Pair::combine(all, sum);
             } else {
@@ -442,22 +516,23 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
 
     /* ---- Finisher ---------------------------------------------------------------------------- */
     const int64_t published = Pair::in_any_order ? workers : units;
-    U rest = load_outside<Pair>(a, lane); /* in any order: of one warp, in order: of each */
-    U p = initial_of<Pair>(a);
+    finish<Pair> f;
+    f.load(a, lane);
     test_delay(a.delay, tag, published, 1);
+    U p;
     if constexpr (Pair::in_any_order) {
-        if (warp > 0) rest = Pair::identity;
-        const U sum = Pair::combine(fold_workers<Pair, Rows>(a, tag, workers), rest);
-        const U part = over_lanes<Pair>::sum(sum);
-        if (lane == 0) parts[0][warp] = part;
+        U sum = fold_workers<Pair, Rows>(a, tag, workers);
+        if (warp == 0) sum = Pair::combine(sum, f.rest(a, lane));
+        sum = over_lanes<Pair>::sum(sum);
+        if (lane == 0) parts[0][warp] = sum;
         __syncthreads();
-        if (threadIdx.x == 0)
-            for (int w = 0; w < shape::warps; ++w) p = Pair::combine(p, parts[0][w]);
+        sum = over_lanes<Pair>::sum(lane < shape::warps ? parts[0][lane] : Pair::identity);
+        p = Pair::combine(f.initial(a), sum);
     } else {
-        rest = over_lanes<Pair>::sum(rest);
-        p = fold_tiles_in_order<Pair, Rows>(a, tag, p, rest, aggregates, warp);
+        p = fold_tiles_in_order<Pair, Rows>(
+            a, tag, f.initial(a), over_lanes<Pair>::sum(f.rest(a, lane)), aggregates, warp);
     }
-    /* every thread is past the barrier before which all words have been seen */
+    /* here all threads of the block have seen their words */
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(p);
     if (threadIdx.x == shape::threads - 1)
         close_launch(a.header, launch, a.words, a.capacity, published * unit_word<U>::words);
@@ -465,16 +540,42 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Bytes up to which one block is faster than several that have to meet (at most a tile), and up to
-   which units of two rows a warp are faster than units of eight. Measured on an H200. */
-enum { REDUCE_BLOCK_BYTES = 1 << 15, REDUCE_SMALL_UNITS_BYTES = 1 << 20 };
+/* Bytes up to which kernels and shapes are the fastest. Measured on an H200. */
+enum {
+    REDUCE_WARP_BYTES = 1 << 10,      /* one warp, two rows */
+    REDUCE_ROW_BYTES = 16 << 10,      /* one block, one row a warp */
+    REDUCE_BLOCK_BYTES = 64 << 10,    /* one block, four rows a warp: a tile */
+    REDUCE_CLUSTER_BYTES = 512 << 10, /* where there are clusters; what one can hold */
+    REDUCE_CLUSTER_ORDERED_BYTES = 256 << 10,
+    REDUCE_SMALL_UNITS_BYTES = 1024 << 10 /* units of two rows a warp; then eight */
+};
+
+/* Warps for a vector, dealt to so many blocks. */
+template <class Pair, int Rows>
+static int reduce_warps(const reduce_arguments &a, int blocks) {
+    const int items = blocks * reduce_shape<Pair, Rows>::part_items;
+    return a.n <= items ? 1 : (int)((a.n + items - 1) / items);
+}
 
 template <class Pair, int Rows>
 static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce_arguments &a) {
-    constexpr int part = reduce_shape<Pair, Rows>::part_items;
-    const int warps = a.body_n <= part ? 1 : (int)((a.body_n + part - 1) / part);
-    reduce_block<Pair, Rows><<<1, 32 * warps, 0, launch->stream>>>(a);
+    reduce_block<Pair, Rows><<<1, 32 * reduce_warps<Pair, Rows>(a, 1), 0, launch->stream>>>(a);
     return cudaGetLastError();
+}
+
+template <class Pair>
+static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduce_arguments &a) {
+    cudaLaunchAttribute cluster;
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim.x = reduce_cluster;
+    cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(reduce_cluster);
+    config.blockDim = dim3(32 * reduce_warps<Pair, reduce_block_rows>(a, reduce_cluster));
+    config.stream = launch->stream;
+    config.attrs = &cluster;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, reduce_blocks<Pair>, a);
 }
 
 template <class Pair, int Rows>
@@ -507,6 +608,7 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
         a.aligned = (uintptr_t)((const T *)scan->in + a.begin) % 16 == 0;
     }
     a.body = (const T *)scan->in + a.begin;
+    a.outside = (int)(n - a.body_n);
     a.has_initial = scan->has_initial;
     a.initial = scan->initial;
     a.initial_at = scan->initial_at;
@@ -516,10 +618,16 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.capacity = launch->words;
     a.delay = launch->test_delay;
 
-    const int64_t bytes = a.body_n * (int64_t)sizeof(T);
-    if (bytes <= 32 * 512) return launch_reduce_block<Pair, 1>(launch, a);
-    if (bytes <= REDUCE_BLOCK_BYTES) return launch_reduce_block<Pair, 4>(launch, a);
-    const int64_t words = (bytes / (4 * 2 * 512) + 1) * unit_word<typename Pair::U>::words;
+    const int64_t bytes = n * (int64_t)sizeof(T);
+    const bool clusters = launch->shared_memory > 0; /* they came with bulk copies */
+    const int64_t cluster_bytes =
+        Pair::in_any_order ? REDUCE_CLUSTER_BYTES : REDUCE_CLUSTER_ORDERED_BYTES;
+    if (bytes <= REDUCE_WARP_BYTES) return launch_reduce_block<Pair, 2>(launch, a);
+    if (bytes <= REDUCE_ROW_BYTES) return launch_reduce_block<Pair, 1>(launch, a);
+    if (bytes <= REDUCE_BLOCK_BYTES) return launch_reduce_block<Pair, reduce_block_rows>(launch, a);
+    if (clusters && bytes <= cluster_bytes) return launch_reduce_blocks<Pair>(launch, a);
+    const int64_t words =
+        (bytes / (2 * reduce_shape<Pair, 2>::warps * 512) + 1) * unit_word<typename Pair::U>::words;
     if (bytes <= REDUCE_SMALL_UNITS_BYTES && words <= launch->words)
         return launch_reduce_units<Pair, 2>(launch, a);
     return launch_reduce_units<Pair, 8>(launch, a);
