@@ -6,11 +6,13 @@
  * reads. Where the order does not matter (Pair::in_any_order), the body is all that lies on whole
  * 16-byte quads, wherever the vector begins. Float and double plus follow lib/order.h: there the
  * body is all whole groups, and outside are the elements after the last of these, whose sum is
- * added last to their tile's. The balanced tree does not mind left and right exchanged, so a unit,
- * a power of two of elements, is summed in the order of memory in both directions, and lanes may
- * hold its elements in any way that exchanges bits of their positions' numbers for bits of theirs.
+ * added last to their tile's. The balanced tree does not mind left and right exchanged, so a lane's
+ * 16 bytes are summed in the order of memory in both directions.
  *
- * reduce_block: all in one block, of as many warps as the body needs.
+ * reduce_block: all in one block, of as many warps as the body needs, up to a tile.
+ *
+ * reduce_blocks: in one cluster of blocks, up to eight tiles, where there are clusters. Every warp
+ * writes the sum of its part to the first block's shared memory.
  *
  * reduce_units: the last block is the finisher, all others are workers. Workers take units in turn,
  * unit k by worker k modulo their number; in order, they publish every unit's sum as a word
@@ -34,9 +36,9 @@ namespace vscan {
 
 struct reduce_arguments {
     const void *in;   /* n elements */
-    const void *body; /* body_n of them */
+    const void *body; /* body_n of them, begin elements after in */
     int64_t n, body_n;
-    int begin, outside; /* elements before the body, and in all that are not in it: fewer than 32 */
+    int begin, outside; /* outside the body: before it, and before and after it, fewer than 32 */
     bool backward;      /* in order only: units are counted from the body's end */
     bool aligned;       /* the body's units lie on whole 16-byte quads */
     int has_initial;
@@ -181,69 +183,6 @@ static __device__ __forceinline__ int4 load_quad(const void *at) {
     return quad;
 }
 
-/*
- * What a lane contributes to its warp's part, Rows rows from position `first` of the body: in order,
- * the sum of the part (every lane has it), else the lane's own elements combined. Whole: all of the
- * part is there. Backward, position i is at body_n - 1 - i in memory. meanwhile() is called when the
- * loads are on their way.
- */
-template <class Pair, int Rows, bool Whole, class Meanwhile>
-static __device__ __forceinline__ typename Pair::U
-sum_part(const reduce_arguments &a, int64_t first, int lane, const Meanwhile &meanwhile) {
-    using T = typename Pair::T;
-    using U = typename Pair::U;
-    using shape = reduce_shape<Pair, Rows>;
-    constexpr int V = shape::lane_items;
-    const bool backward = !Pair::in_any_order && a.backward;
-    const T *const body = (const T *)a.body;
-    if constexpr (!Pair::in_any_order) {
-        if (!a.aligned) { /* by rows of 32 elements: as many bytes in flight, more exchanges */
-            const int64_t i = first + lane;
-            const T *const at = backward ? body + (a.body_n - 1 - i) : body + i;
-            const int step = backward ? -32 : 32;
-            T raw[Rows * V];
-#pragma unroll
-            for (int r = 0; r < Rows * V; ++r) {
-                raw[r] = 0;
-                if (Whole || i + 32 * r < a.body_n) raw[r] = at[r * step];
-            }
-            meanwhile();
-            U x[Rows * V];
-#pragma unroll
-            for (int r = 0; r < Rows * V; ++r)
-                x[r] = Whole || i + 32 * r < a.body_n ? Pair::in(raw[r]) : Pair::identity;
-            return sum_rows<Pair>(x, lane);
-        }
-    }
-    const int64_t i = first + lane * V;
-    const T *const at = backward ? body + (a.body_n - V - i) : body + i;
-    const int step = backward ? -shape::row_items : shape::row_items;
-    int4 quads[Rows];
-#pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-        quads[r] = make_int4(0, 0, 0, 0);
-        if (Whole || i + r * shape::row_items < a.body_n) quads[r] = load_quad(at + r * step);
-    }
-    meanwhile();
-    U x[Rows];
-#pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-        T raw[V];
-        U items[V];
-        memcpy(raw, &quads[r], 16);
-#pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[j]);
-        x[r] = sum_items<Pair>(items);
-        if (!Whole && i + r * shape::row_items >= a.body_n) x[r] = Pair::identity;
-    }
-    if constexpr (Pair::in_any_order)
-        return sum_items<Pair>(x);
-    else
-        return sum_rows<Pair>(x, lane);
-}
-
-/* ---- What only the finisher does -------------------------------------------------------------- */
-
 /* What the finisher reads besides the body: loaded first, used later. */
 template <class Pair>
 struct finish {
@@ -267,6 +206,79 @@ struct finish {
         return a.n == 0 ? Pair::visible : Pair::identity;
     }
 };
+
+/* What a warp that sums a part does for the finisher at the same time. */
+enum reduce_role {
+    reduce_part, /* nothing */
+    reduce_first, /* where asked to, it loads what is outside the body, once the part's loads are out */
+    reduce_alone /* it does so and returns the sum of both, in order: B(part) + B(outside) */
+};
+
+/*
+ * What a lane contributes to its warp's part, Rows rows from position `first` of the body: in order,
+ * the sum of the part (every lane has it), else the lane's own elements combined. Whole: all of the
+ * part is there. Backward, position i is at body_n - 1 - i in memory.
+ */
+template <class Pair, int Rows, bool Whole, bool Aligned, reduce_role Role>
+static __device__ __forceinline__ typename Pair::U
+sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bool asked) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = reduce_shape<Pair, Rows>;
+    /* not aligned: by rows of 32 elements, as many bytes in flight, more exchanges */
+    constexpr int V = Aligned ? shape::lane_items : 1;
+    constexpr int rows = Rows * shape::lane_items / V;
+    constexpr bool with_rest = Role == reduce_alone && !Pair::in_any_order;
+    const bool backward = !Pair::in_any_order && a.backward;
+    const int64_t i = first + lane * V;
+    const T *const at = (const T *)a.body + (backward ? a.body_n - V - i : i);
+    const int step = backward ? -32 * V : 32 * V;
+    T raw[rows][V];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+#pragma unroll
+        for (int j = 0; j < V; ++j) raw[r][j] = 0;
+        if (Whole || i + r * 32 * V < a.body_n) {
+            if constexpr (Aligned) {
+                const int4 quad = load_quad(at + r * step);
+                memcpy(raw[r], &quad, 16);
+            } else {
+                raw[r][0] = at[r * step];
+            }
+        }
+    }
+    if (Role == reduce_alone || (Role == reduce_first && asked)) f.load(a, lane);
+    U x[with_rest ? 2 * rows : rows];
+#pragma unroll
+    for (int r = 0; r < rows; ++r) {
+        U items[V];
+#pragma unroll
+        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
+        x[r] = sum_items<Pair>(items);
+        if (!Whole && i + r * 32 * V >= a.body_n) x[r] = Pair::identity;
+    }
+    if constexpr (Pair::in_any_order) {
+        return sum_items<Pair>(x);
+    } else {
+        if constexpr (with_rest) {
+            x[rows] = f.rest(a, lane);
+#pragma unroll
+            for (int r = rows + 1; r < 2 * rows; ++r) x[r] = Pair::identity;
+        }
+        return sum_rows<Pair>(x, lane);
+    }
+}
+
+/* The same with what is known of the alignment only when the kernel runs. */
+template <class Pair, int Rows, bool Whole, reduce_role Role>
+static __device__ __forceinline__ typename Pair::U
+sum_any_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bool asked) {
+    if (Pair::in_any_order || a.aligned)
+        return sum_part<Pair, Rows, Whole, true, Role>(a, first, lane, f, asked);
+    return sum_part<Pair, Rows, Whole, Pair::in_any_order, Role>(a, first, lane, f, asked);
+}
+
+/* ---- What only the finisher does -------------------------------------------------------------- */
 
 /*
  * The thread's share of the words of all workers, for the finisher of a pair in any order. All words
@@ -295,104 +307,120 @@ static __device__ __forceinline__ typename Pair::U fold_workers(const reduce_arg
 }
 
 /*
- * P(tiles) from P(0) = p, valid in the first warp. Two words a thread are a chunk. Two chunks are read
- * at once, again and again until the first is there, since a read takes microseconds while memory is
- * busy and so must not be waited for once a chunk.
+ * P(tiles) from P(0) = p, valid in the first warp. One word a thread is a chunk. Several chunks are
+ * read at once, again and again until the first is there, since a read takes microseconds while
+ * memory is busy and so must not be waited for once a chunk.
  *   rest   the sum outside the body, of the last tile
  */
 template <class Pair, int Rows>
-static __device__ typename Pair::U fold_tiles_in_order(
-    const reduce_arguments &a, uint32_t tag, typename Pair::U p, typename Pair::U rest,
-    typename Pair::U (
-        &aggregates)[2][2 * reduce_shape<Pair, Rows>::threads / reduce_shape<Pair, Rows>::units],
-    int warp) {
+struct tile_folder {
     using U = typename Pair::U;
     using shape = reduce_shape<Pair, Rows>;
-    constexpr int chunks = 2, chunk = 2 * shape::threads;
-    constexpr int chunk_tiles = chunk / shape::units;
-    const int64_t units = (a.body_n + shape::items - 1) / shape::items;
-    const int64_t last = (a.n - 1) / shape::tile;
-    for (int64_t from = 0; from <= last * shape::units; from += chunks * chunk) {
-        U x[chunks][2];
-        bool ready[chunks];
+    static constexpr int chunk = shape::threads;
+    static constexpr int chunk_tiles = chunk / shape::units;
+    static constexpr int batch = 16; /* tiles folded at a time */
+    static_assert(chunk_tiles % batch == 0, "chunks are made of batches");
+    struct shared {
+        __align__(16) U aggregates[2][chunk_tiles];
+    };
+
+    const reduce_arguments &a;
+    shared &s;
+    uint32_t tag;
+    U p, rest;
+    int64_t units, last; /* last: the last tile */
+
+    static __device__ __forceinline__ void read_tiles(U (&to)[batch], const U *from) {
+        int4 quads[sizeof to / 16];
+#pragma unroll
+        for (int q = 0; q < (int)(sizeof to / 16); ++q) quads[q] = ((const int4 *)from)[q];
+        memcpy(to, quads, sizeof to);
+    }
+
+    template <int Chunks>
+    __device__ __forceinline__ void fold(int64_t from) {
+        const int thread = (int)threadIdx.x;
+        U x[Chunks];
+        bool ready[Chunks];
         const auto read = [&](int first) {
 #pragma unroll
-            for (int c = first; c < chunks; ++c) {
+            for (int c = first; c < Chunks; ++c) {
+                const int64_t unit = from + c * chunk + thread;
+                uint32_t heads;
+                x[c] = Pair::identity;
                 ready[c] = true;
-#pragma unroll
-                for (int e = 0; e < 2; ++e) { /* beyond the last unit: the last one's, not used */
-                    const int64_t unit = from + c * chunk + 2 * threadIdx.x + e;
-                    uint32_t heads;
-                    const bool there = unit_word<U>::read(a.words, unit < units ? unit : units - 1,
-                                                          tag, &x[c][e], &heads);
-                    ready[c] &= there || unit >= units;
-                    if (unit >= units) x[c][e] = Pair::identity;
-                }
+                if (unit < units) ready[c] = unit_word<U>::read(a.words, unit, tag, &x[c], &heads);
             }
         };
         read(0);
 #pragma unroll
-        for (int c = 0; c < chunks; ++c) {
-            if (from + c * chunk > last * shape::units) break;
+        for (int c = 0; c < Chunks; ++c) {
             while (!ready[c]) read(c);
             __syncwarp();
-            U sum = Pair::combine(x[c][0], x[c][1]);
+            U sum = x[c];
 #pragma unroll
-            for (int d = 1; d < shape::units / 2; d *= 2) sum = across<Pair>(sum, d);
-            const int place = (int)threadIdx.x / (shape::units / 2);
-            if ((from + c * chunk) / shape::units + place == last) sum = Pair::combine(sum, rest);
-            if (threadIdx.x % (shape::units / 2) == 0) aggregates[c & 1][place] = sum;
+            for (int d = 1; d < shape::units; d *= 2) sum = across<Pair>(sum, d);
+            const int64_t first = (from + c * chunk) / shape::units;
+            if (first + thread / shape::units == last) sum = Pair::combine(sum, rest);
+            if (thread % shape::units == 0) s.aggregates[c & 1][thread / shape::units] = sum;
             __syncthreads();
-            if (warp == 0) {
-                const int64_t tiles = last + 1 - (from + c * chunk) / shape::units;
+            if (thread >= 32) continue;
+            const int tiles =
+                last + 1 - first < chunk_tiles ? (int)(last + 1 - first) : chunk_tiles;
+            U next[batch];
+            read_tiles(next, s.aggregates[c & 1]);
+#pragma unroll 1
+            for (int t = batch; t < tiles + batch; t += batch) {
+                U now[batch];
+                memcpy(now, next, sizeof now);
+                read_tiles(next, s.aggregates[c & 1] + (t < chunk_tiles ? t : 0));
 #pragma unroll
-                for (int t = 0; t < chunk_tiles; t += 16) {
-                    if (t >= tiles) break;
-                    U next[16]; /* identities beyond the last one change nothing */
-                    int4 quads[sizeof next / 16];
-#pragma unroll
-                    for (int q = 0; q < (int)(sizeof next / 16); ++q)
-                        quads[q] = ((const int4 *)(aggregates[c & 1] + t))[q];
-                    memcpy(next, quads, sizeof next);
-#pragma unroll
-                    for (int j = 0; j < 16; ++j) p = Pair::combine(p, next[j]);
-                }
+                for (int j = 0; j < batch; ++j) p = Pair::combine(p, now[j]);
             }
         }
     }
-    return p;
-}
+
+    __device__ __forceinline__ void fold_all() {
+        int64_t from = 0;
+        const int64_t end = last * shape::units + 1;
+        for (; end - from > 2 * chunk; from += 4 * chunk) fold<4>(from);
+        if (end - from > chunk)
+            fold<2>(from);
+        else if (end > from)
+            fold<1>(from);
+    }
+};
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
-/* One block of at most 32 warps, Rows rows each; at most a tile. */
-template <class Pair, int Rows>
-__global__ void __launch_bounds__(1024) reduce_block(const __grid_constant__ reduce_arguments a) {
+/*
+ * One block of at most 32 warps, Rows rows each; at most a tile. Alone: one warp. What is short runs
+ * once, so its time is that of fetching instructions: few of them, and no jumps.
+ */
+template <class Pair, int Rows, bool Aligned, bool Alone>
+__global__ void __launch_bounds__(Alone ? 32 : 1024)
+    reduce_block(const __grid_constant__ reduce_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    __shared__ U parts[32];
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    constexpr reduce_role role = Alone ? reduce_alone : reduce_first;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int first = warp * reduce_shape<Pair, Rows>::part_items;
     finish<Pair> f;
-    U sum = sum_part<Pair, Rows, false>(a, warp * reduce_shape<Pair, Rows>::part_items, lane, [&] {
-        if (warp == 0) f.load(a, lane);
-    });
+    U sum = sum_part<Pair, Rows, false, Aligned, role>(a, first, lane, f, warp == 0);
     const U rest = warp == 0 ? f.rest(a, lane) : Pair::identity;
-    if constexpr (Pair::in_any_order) {
-        sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
-        if (warps > 1) {
-            if (lane == 0) parts[warp] = sum;
-            __syncthreads();
-            if (warp != 0) return;
-            sum = over_lanes<Pair>::sum(lane < warps ? parts[lane] : Pair::identity);
-        }
-    } else if (warps > 1) {
+    if constexpr (Pair::in_any_order) sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
+    if constexpr (!Alone) {
+        __shared__ U parts[32];
         if (lane == 0) parts[warp] = sum;
         __syncthreads();
         if (warp != 0) return;
-        U both[2] = {lane < warps ? parts[lane] : Pair::identity, rest};
-        sum = sum_rows<Pair>(both, lane);
-    } else if (a.outside > 0) {
-        sum = Pair::combine(sum, over_lanes<Pair>::sum(rest));
+        sum = lane < blockDim.x / 32 ? parts[lane] : Pair::identity;
+        if constexpr (Pair::in_any_order) {
+            sum = over_lanes<Pair>::sum(sum);
+        } else {
+            U both[2] = {sum, rest};
+            sum = sum_rows<Pair>(both, lane);
+        }
     }
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
 }
@@ -417,9 +445,8 @@ __global__ void __launch_bounds__(1024) reduce_blocks(const __grid_constant__ re
     const bool finisher = warp == 0 && blockIdx.x == 0;
     const int part = (int)blockIdx.x * warps + warp;
     finish<Pair> f;
-    U sum = sum_part<Pair, reduce_block_rows, false>(a, part * shape::part_items, lane, [&] {
-        if (finisher) f.load(a, lane);
-    });
+    U sum = sum_any_part<Pair, reduce_block_rows, false, reduce_first>(a, part * shape::part_items,
+                                                                       lane, f, finisher);
     U rest = finisher ? f.rest(a, lane) : Pair::identity;
     if constexpr (Pair::in_any_order) sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
     asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
@@ -471,7 +498,7 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
     using U = typename Pair::U;
     using shape = reduce_shape<Pair, Rows>;
     __shared__ U parts[2][shape::warps];
-    __shared__ __align__(16) U aggregates[2][2 * shape::threads / shape::units];
+    __shared__ typename tile_folder<Pair, Rows>::shared folding;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
@@ -489,13 +516,15 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
             test_delay(a.delay, tag, at, 0);
             unit_word<U>::publish(a.words, at, tag, sum_items<Pair>(x));
         };
+        finish<Pair> f; /* not used */
         U all = Pair::identity;
         int turn = 0;
         for (int64_t unit = blockIdx.x; unit < units; unit += workers) {
             const int64_t first = unit * shape::items + warp * shape::part_items;
-            const U sum = (unit + 1) * shape::items <= a.body_n
-                              ? sum_part<Pair, Rows, true>(a, first, lane, [] {})
-                              : sum_part<Pair, Rows, false>(a, first, lane, [] {});
+            const U sum =
+                (unit + 1) * shape::items <= a.body_n
+                    ? sum_any_part<Pair, Rows, true, reduce_part>(a, first, lane, f, false)
+                    : sum_any_part<Pair, Rows, false, reduce_part>(a, first, lane, f, false);
             if constexpr (Pair::in_any_order) {
                 all = Pair::combine(all, sum);
             } else {
@@ -529,8 +558,11 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
         sum = over_lanes<Pair>::sum(lane < shape::warps ? parts[0][lane] : Pair::identity);
         p = Pair::combine(f.initial(a), sum);
     } else {
-        p = fold_tiles_in_order<Pair, Rows>(
-            a, tag, f.initial(a), over_lanes<Pair>::sum(f.rest(a, lane)), aggregates, warp);
+        const U rest = over_lanes<Pair>::sum(f.rest(a, lane));
+        tile_folder<Pair, Rows> folder = {
+            a, folding, tag, f.initial(a), rest, units, (a.n - 1) / shape::tile};
+        folder.fold_all();
+        p = folder.p;
     }
     /* here all threads of the block have seen their words */
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(p);
@@ -557,9 +589,13 @@ static int reduce_warps(const reduce_arguments &a, int blocks) {
     return a.n <= items ? 1 : (int)((a.n + items - 1) / items);
 }
 
-template <class Pair, int Rows>
+template <class Pair, int Rows, bool Alone>
 static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce_arguments &a) {
-    reduce_block<Pair, Rows><<<1, 32 * reduce_warps<Pair, Rows>(a, 1), 0, launch->stream>>>(a);
+    const int threads = Alone ? 32 : 32 * reduce_warps<Pair, Rows>(a, 1);
+    if (a.aligned)
+        reduce_block<Pair, Rows, true, Alone><<<1, threads, 0, launch->stream>>>(a);
+    else
+        reduce_block<Pair, Rows, Pair::in_any_order, Alone><<<1, threads, 0, launch->stream>>>(a);
     return cudaGetLastError();
 }
 
@@ -622,9 +658,10 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     const bool clusters = launch->shared_memory > 0; /* they came with bulk copies */
     const int64_t cluster_bytes =
         Pair::in_any_order ? REDUCE_CLUSTER_BYTES : REDUCE_CLUSTER_ORDERED_BYTES;
-    if (bytes <= REDUCE_WARP_BYTES) return launch_reduce_block<Pair, 2>(launch, a);
-    if (bytes <= REDUCE_ROW_BYTES) return launch_reduce_block<Pair, 1>(launch, a);
-    if (bytes <= REDUCE_BLOCK_BYTES) return launch_reduce_block<Pair, reduce_block_rows>(launch, a);
+    if (bytes <= REDUCE_WARP_BYTES) return launch_reduce_block<Pair, 2, true>(launch, a);
+    if (bytes <= REDUCE_ROW_BYTES) return launch_reduce_block<Pair, 1, false>(launch, a);
+    if (bytes <= REDUCE_BLOCK_BYTES)
+        return launch_reduce_block<Pair, reduce_block_rows, false>(launch, a);
     if (clusters && bytes <= cluster_bytes) return launch_reduce_blocks<Pair>(launch, a);
     const int64_t words =
         (bytes / (2 * reduce_shape<Pair, 2>::warps * 512) + 1) * unit_word<typename Pair::U>::words;
