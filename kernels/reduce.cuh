@@ -51,7 +51,7 @@ struct reduce_arguments {
     uint32_t delay; /* for tests: see test_delay */
 };
 
-/* A unit: Rows rows of 512 bytes a warp. */
+/* Rows rows of 512 bytes a warp. */
 template <class Pair, int Rows>
 struct reduce_shape {
     using T = typename Pair::T;
@@ -64,8 +64,13 @@ struct reduce_shape {
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     static constexpr int units = tile / items; /* of a tile */
     static constexpr int resident = 3;         /* blocks an SM: 96 KiB in flight on it */
-    static_assert(units * items == tile && units >= 2, "two words a thread belong to one tile");
+    static_assert(items > tile || units * items == tile, "units make up tiles");
 };
+
+/* The unit of reduce_units: 32 KiB. */
+static constexpr int reduce_unit_rows = 8;
+template <class Pair>
+using reduce_unit = reduce_shape<Pair, reduce_unit_rows>;
 
 static constexpr unsigned reduce_lanes = 0xffffffffu;
 
@@ -149,6 +154,7 @@ template <class Pair, int Rows, int End, int Distance = 1, int N>
 static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair::U (&x)[N],
                                                                    int lane) {
     using U = typename Pair::U;
+    static_assert(N <= 32, "a lane has one row in the end");
     if constexpr (Distance == End) {
         return x[0];
     } else if constexpr (Rows == 1) {
@@ -230,15 +236,17 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bo
     constexpr int rows = Rows * shape::lane_items / V;
     constexpr bool with_rest = Role == reduce_alone && !Pair::in_any_order;
     const bool backward = !Pair::in_any_order && a.backward;
-    const int64_t i = first + lane * V;
-    const T *const at = (const T *)a.body + (backward ? a.body_n - V - i : i);
+    const int i = lane * V; /* in the part, of which `left` elements are there */
+    const int left =
+        a.body_n - first < shape::part_items ? (int)(a.body_n - first) : shape::part_items;
+    const T *const at = (const T *)a.body + (backward ? a.body_n - V - first - i : first + i);
     const int step = backward ? -32 * V : 32 * V;
     T raw[rows][V];
 #pragma unroll
     for (int r = 0; r < rows; ++r) {
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[r][j] = 0;
-        if (Whole || i + r * 32 * V < a.body_n) {
+        if (Whole || i + r * 32 * V < left) {
             if constexpr (Aligned) {
                 const int4 quad = load_quad(at + r * step);
                 memcpy(raw[r], &quad, 16);
@@ -255,7 +263,7 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bo
 #pragma unroll
         for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
         x[r] = sum_items<Pair>(items);
-        if (!Whole && i + r * 32 * V >= a.body_n) x[r] = Pair::identity;
+        if (!Whole && i + r * 32 * V >= left) x[r] = Pair::identity;
     }
     if constexpr (Pair::in_any_order) {
         return sum_items<Pair>(x);
@@ -284,11 +292,11 @@ sum_any_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f
  * The thread's share of the words of all workers, for the finisher of a pair in any order. All words
  * are read again until the last is there, so that it is not waited for longer than one read takes.
  */
-template <class Pair, int Rows>
+template <class Pair>
 static __device__ __forceinline__ typename Pair::U fold_workers(const reduce_arguments &a,
                                                                 uint32_t tag, int workers) {
     using U = typename Pair::U;
-    constexpr int threads = reduce_shape<Pair, Rows>::threads;
+    constexpr int threads = reduce_unit<Pair>::threads;
     U sum = Pair::identity;
     for (int from = (int)threadIdx.x; from < workers; from += 2 * threads) {
         const bool two = from + threads < workers;
@@ -312,10 +320,10 @@ static __device__ __forceinline__ typename Pair::U fold_workers(const reduce_arg
  * memory is busy and so must not be waited for once a chunk.
  *   rest   the sum outside the body, of the last tile
  */
-template <class Pair, int Rows>
+template <class Pair>
 struct tile_folder {
     using U = typename Pair::U;
-    using shape = reduce_shape<Pair, Rows>;
+    using shape = reduce_unit<Pair>;
     static constexpr int chunk = shape::threads;
     static constexpr int chunk_tiles = chunk / shape::units;
     static constexpr int batch = 16; /* tiles folded at a time */
@@ -490,15 +498,14 @@ __global__ void __launch_bounds__(1024) reduce_blocks(const __grid_constant__ re
 #endif
 }
 
-template <class Pair, int Rows>
-__global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
-                                  reduce_shape<Pair, Rows>::resident)
+template <class Pair>
+__global__ void __launch_bounds__(reduce_unit<Pair>::threads, reduce_unit<Pair>::resident)
     reduce_units(const __grid_constant__ reduce_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = reduce_shape<Pair, Rows>;
+    using shape = reduce_unit<Pair>;
     __shared__ U parts[2][shape::warps];
-    __shared__ typename tile_folder<Pair, Rows>::shared folding;
+    __shared__ typename tile_folder<Pair>::shared folding;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const uint32_t launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
@@ -521,10 +528,11 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
         int turn = 0;
         for (int64_t unit = blockIdx.x; unit < units; unit += workers) {
             const int64_t first = unit * shape::items + warp * shape::part_items;
-            const U sum =
-                (unit + 1) * shape::items <= a.body_n
-                    ? sum_any_part<Pair, Rows, true, reduce_part>(a, first, lane, f, false)
-                    : sum_any_part<Pair, Rows, false, reduce_part>(a, first, lane, f, false);
+            const U sum = (unit + 1) * shape::items <= a.body_n
+                              ? sum_any_part<Pair, reduce_unit_rows, true, reduce_part>(
+                                    a, first, lane, f, false)
+                              : sum_any_part<Pair, reduce_unit_rows, false, reduce_part>(
+                                    a, first, lane, f, false);
             if constexpr (Pair::in_any_order) {
                 all = Pair::combine(all, sum);
             } else {
@@ -550,7 +558,7 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
     test_delay(a.delay, tag, published, 1);
     U p;
     if constexpr (Pair::in_any_order) {
-        U sum = fold_workers<Pair, Rows>(a, tag, workers);
+        U sum = fold_workers<Pair>(a, tag, workers);
         if (warp == 0) sum = Pair::combine(sum, f.rest(a, lane));
         sum = over_lanes<Pair>::sum(sum);
         if (lane == 0) parts[0][warp] = sum;
@@ -559,7 +567,7 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
         p = Pair::combine(f.initial(a), sum);
     } else {
         const U rest = over_lanes<Pair>::sum(f.rest(a, lane));
-        tile_folder<Pair, Rows> folder = {
+        tile_folder<Pair> folder = {
             a, folding, tag, f.initial(a), rest, units, (a.n - 1) / shape::tile};
         folder.fold_all();
         p = folder.p;
@@ -575,11 +583,11 @@ __global__ void __launch_bounds__(reduce_shape<Pair, Rows>::threads,
 /* Bytes up to which kernels and shapes are the fastest. Measured on an H200. */
 enum {
     REDUCE_WARP_BYTES = 1 << 10,      /* one warp, two rows */
+    REDUCE_LONG_WARP_BYTES = 2 << 10, /* one warp, four rows */
     REDUCE_ROW_BYTES = 16 << 10,      /* one block, one row a warp */
     REDUCE_BLOCK_BYTES = 64 << 10,    /* one block, four rows a warp: a tile */
-    REDUCE_CLUSTER_BYTES = 512 << 10, /* where there are clusters; what one can hold */
-    REDUCE_CLUSTER_ORDERED_BYTES = 256 << 10,
-    REDUCE_SMALL_UNITS_BYTES = 1024 << 10 /* units of two rows a warp; then eight */
+    REDUCE_CLUSTER_BYTES = 512 << 10, /* one cluster, where there are clusters; what it can hold */
+    REDUCE_FEW_BYTES = 64 << 20       /* units, two blocks an SM; then three */
 };
 
 /* Warps for a vector, dealt to so many blocks. */
@@ -614,13 +622,15 @@ static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduc
     return cudaLaunchKernelEx(&config, reduce_blocks<Pair>, a);
 }
 
-template <class Pair, int Rows>
+template <class Pair>
 static cudaError_t launch_reduce_units(const vscan__launch *launch, const reduce_arguments &a) {
-    using shape = reduce_shape<Pair, Rows>;
+    using shape = reduce_unit<Pair>;
     const int64_t units = (a.body_n + shape::items - 1) / shape::items;
-    const int64_t resident = (int64_t)shape::resident * launch->multiprocessors - 1;
+    const int per_sm =
+        (size_t)a.n * sizeof(typename Pair::T) > REDUCE_FEW_BYTES ? shape::resident : 2;
+    const int64_t resident = (int64_t)per_sm * launch->multiprocessors - 1;
     const int blocks = (int)(units < resident ? units : resident) + 1;
-    reduce_units<Pair, Rows><<<blocks, shape::threads, 0, launch->stream>>>(a);
+    reduce_units<Pair><<<blocks, shape::threads, 0, launch->stream>>>(a);
     return cudaGetLastError();
 }
 
@@ -656,18 +666,13 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
 
     const int64_t bytes = n * (int64_t)sizeof(T);
     const bool clusters = launch->shared_memory > 0; /* they came with bulk copies */
-    const int64_t cluster_bytes =
-        Pair::in_any_order ? REDUCE_CLUSTER_BYTES : REDUCE_CLUSTER_ORDERED_BYTES;
     if (bytes <= REDUCE_WARP_BYTES) return launch_reduce_block<Pair, 2, true>(launch, a);
+    if (bytes <= REDUCE_LONG_WARP_BYTES) return launch_reduce_block<Pair, 4, true>(launch, a);
     if (bytes <= REDUCE_ROW_BYTES) return launch_reduce_block<Pair, 1, false>(launch, a);
     if (bytes <= REDUCE_BLOCK_BYTES)
         return launch_reduce_block<Pair, reduce_block_rows, false>(launch, a);
-    if (clusters && bytes <= cluster_bytes) return launch_reduce_blocks<Pair>(launch, a);
-    const int64_t words =
-        (bytes / (2 * reduce_shape<Pair, 2>::warps * 512) + 1) * unit_word<typename Pair::U>::words;
-    if (bytes <= REDUCE_SMALL_UNITS_BYTES && words <= launch->words)
-        return launch_reduce_units<Pair, 2>(launch, a);
-    return launch_reduce_units<Pair, 8>(launch, a);
+    if (clusters && bytes <= REDUCE_CLUSTER_BYTES) return launch_reduce_blocks<Pair>(launch, a);
+    return launch_reduce_units<Pair>(launch, a);
 }
 
 } /* namespace vscan */
