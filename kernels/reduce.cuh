@@ -235,25 +235,38 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bo
     constexpr int V = Aligned ? shape::lane_items : 1;
     constexpr int rows = Rows * shape::lane_items / V;
     constexpr bool with_rest = Role == reduce_alone && !Pair::in_any_order;
-    const bool backward = !Pair::in_any_order && a.backward;
+    const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
     const int i = lane * V; /* in the part, of which `left` elements are there */
     const int left =
         a.body_n - first < shape::part_items ? (int)(a.body_n - first) : shape::part_items;
-    const T *const at = (const T *)a.body + (backward ? a.body_n - V - first - i : first + i);
-    const int step = backward ? -32 * V : 32 * V;
+    const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
     T raw[rows][V];
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < rows; ++r)
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[r][j] = 0;
-        if (Whole || i + r * 32 * V < left) {
-            if constexpr (Aligned) {
-                const int4 quad = load_quad(at + r * step);
-                memcpy(raw[r], &quad, 16);
-            } else {
-                raw[r][0] = at[r * step];
+    const auto load = [&](int r, int k) {
+        if constexpr (Aligned) {
+            const int4 quad = load_quad(at + sign * k);
+            memcpy(raw[r], &quad, 16);
+        } else {
+            raw[r][0] = at[sign * k];
+        }
+    };
+    if constexpr (Role == reduce_part) {
+        /* Rows that are not there load the last that is: loads without conditions are sooner out. A
+           block that runs once is slower with that. */
+        if (Whole || left > 0) {
+#pragma unroll
+            for (int r = 0; r < rows; ++r) {
+                const int k = i + r * 32 * V;
+                load(r, Whole || k < left ? k : left - V);
             }
         }
+    } else {
+#pragma unroll
+        for (int r = 0; r < rows; ++r)
+            if (i + r * 32 * V < left) load(r, i + r * 32 * V);
     }
     if (Role == reduce_alone || (Role == reduce_first && asked)) f.load(a, lane);
     U x[with_rest ? 2 * rows : rows];
