@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launchers of scan, segmented scan and reduction; ROW makes those of one pair. */
+/* Launchers of scan and segmented scan; ROW makes those of one pair. */
 #ifndef VSCAN_SCAN_ROWS_CUH
 #define VSCAN_SCAN_ROWS_CUH
 
@@ -53,16 +53,11 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
 
 } /* namespace vscan */
 
-/* A reduction is a scan that has nowhere to write its elements. */
 #define ROW(name, op, type)                                                                        \
     extern "C" cudaError_t vscan__launch_scan_##name(vscan__launch *launch,                        \
                                                      const vscan__scan *scan) {                    \
         return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, false>(launch, scan,          \
                                                                             vscan__pair_##name);   \
-    }                                                                                              \
-    extern "C" cudaError_t vscan__launch_reduce_##name(vscan__launch *launch,                      \
-                                                       const vscan__scan *scan) {                  \
-        return vscan__launch_scan_##name(launch, scan);                                            \
     }                                                                                              \
     extern "C" cudaError_t vscan__launch_scan_segmented_##name(vscan__launch *launch,              \
                                                                const vscan__scan *scan) {          \

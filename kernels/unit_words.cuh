@@ -71,12 +71,18 @@ static __device__ __forceinline__ void next_launch(vscan__workspace_header *head
     header->launches_and_ticket = (word)(launch + 1) << 32;
 }
 
+/* Both. */
+static __device__ __forceinline__ void close_launch(vscan__workspace_header *header,
+                                                    uint32_t launch, word *words, int64_t capacity,
+                                                    int64_t used) {
+    scrub(launch, words, capacity, used);
+    next_launch(header, launch);
+}
+
 /* By the one thread that took the last ticket of the launch: every other block has taken its last. */
 static __device__ void end_tickets(vscan__workspace_header *header, word *words, int64_t capacity,
                                    int64_t used) {
-    const uint32_t launch = (uint32_t)(header->launches_and_ticket >> 32);
-    scrub(launch, words, capacity, used);
-    next_launch(header, launch);
+    close_launch(header, (uint32_t)(header->launches_and_ticket >> 32), words, capacity, used);
 }
 
 /*

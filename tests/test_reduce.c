@@ -36,6 +36,22 @@ static void test_pair(vscan_op op, vscan_type type) {
             for (int mode = turn % step; mode < 6; mode += step) run(&c, &random, mode);
         }
     }
+
+    /* Bytes at which a backend may change kernels or the vector fills what they have at a time, and
+       lengths just beside, by less and by more than 16 bytes or a group. */
+    static const int64_t edges[] = {1 << 10, 2 << 10, 4 << 10,   8 << 10,   16 << 10,
+                                    1 << 15, 1 << 16, 512 << 10, 544 << 10, 3000 << 10};
+    static const int64_t beside[] = {-33, -32, -5, -1, 0, 1, 3, 31, 32, 40};
+    c.pattern = INPUTS_RANDOM;
+    for (int k = 0; k < 10; k++) {
+        for (int b = 0; b < 10; b++) {
+            turn++;
+            if (harness_small() && (edges[k] > 1 << 16 || turn % 7 != 0)) continue;
+            if (edges[k] > 1 << 16 && b % 3 != 0) continue;
+            c.n = edges[k] / (int64_t)reference_bytes(type, 1) + beside[b];
+            run(&c, &random, turn % 6);
+        }
+    }
     if (harness_small()) return;
 
     static const int64_t limits[] = {1000000, 3000000, 10000000};
