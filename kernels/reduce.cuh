@@ -114,6 +114,10 @@ struct over_lanes<pair<op_max, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
         return __reduce_max_sync(reduce_lanes, x);
     }
+    static __device__ __forceinline__ float sum(float x) {
+        using key = extreme_float_key<true>;
+        return key::out(sum(key::in(x)));
+    }
     /* the high half decides; among lanes that have the same, the low one */
     static __device__ __forceinline__ int64_t sum(int64_t x) {
         const int32_t high = sum((int32_t)(x >> 32));
@@ -125,6 +129,10 @@ template <class T>
 struct over_lanes<pair<op_min, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
         return __reduce_min_sync(reduce_lanes, x);
+    }
+    static __device__ __forceinline__ float sum(float x) {
+        using key = extreme_float_key<false>;
+        return key::out(sum(key::in(x)));
     }
     static __device__ __forceinline__ int64_t sum(int64_t x) {
         const int32_t high = sum((int32_t)(x >> 32));

@@ -199,9 +199,8 @@ static void close_state(vscan_ctx *ctx) {
     ctx->state = NULL;
 }
 
-/* Bytes of a vector up to which the kernels for short vectors are fastest, which is as far as they
-   go, and from which on those with bulk copies are. On an H200 graph replays of int plus over 8 MiB
-   take 8.3 us with the former and 9.5 us with the latter. */
+/* Bytes of a vector up to which the kernels for short vectors are taken, which is as far as they go;
+   beyond, those with bulk copies are faster. The plots of benchmarks/ show both. */
 enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
 
 /*
