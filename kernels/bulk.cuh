@@ -13,13 +13,15 @@
 #include <cuda.h>
 #include <stdint.h>
 
+#include "ptx.cuh"
+
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
 #define VSCAN__BULK
 #endif
 
 namespace vscan {
 
-#ifdef VSCAN__BULK
+#if defined(VSCAN__BULK) && !defined(VSCAN_EMULATOR)
 
 static __device__ __forceinline__ uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);

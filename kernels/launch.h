@@ -45,7 +45,7 @@ struct vscan__launch {
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
     int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
-    int32_t may_overlap; /* programmatic dependent launches: see overlap_launches */
+    int32_t may_overlap; /* programmatic dependent launches: see scan_short.cuh */
     int64_t short_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;

@@ -188,15 +188,6 @@ static __device__ __forceinline__ typename Pair::U sum_rows(typename Pair::U (&x
     return sum;
 }
 
-/* Not kept in the L1 cache: every element is read once. */
-static __device__ __forceinline__ int4 load_quad(const void *at) {
-    int4 quad;
-    asm volatile("ld.global.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(quad.x), "=r"(quad.y), "=r"(quad.z), "=r"(quad.w)
-                 : "l"(at));
-    return quad;
-}
-
 /* What the finisher reads besides the body: loaded first, used later. */
 template <class Pair>
 struct finish {
@@ -443,7 +434,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024)
         if (lane == 0) parts[warp] = sum;
         __syncthreads();
         if (warp != 0) return;
-        sum = lane < blockDim.x / 32 ? parts[lane] : Pair::identity;
+        sum = lane < (int)blockDim.x / 32 ? parts[lane] : Pair::identity;
         if constexpr (Pair::in_any_order) {
             sum = over_lanes<Pair>::sum(sum);
         } else {
@@ -470,7 +461,7 @@ __global__ void __launch_bounds__(1024) reduce_blocks(const __grid_constant__ re
     static_assert(32 * shape::part_items == shape::tile, "a tile is a row of 32 parts");
     __shared__ U parts[reduce_cluster][32];
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;"); /* this block has started */
+    cluster_arrive_started();
     const bool finisher = warp == 0 && blockIdx.x == 0;
     const int part = (int)blockIdx.x * warps + warp;
     finish<Pair> f;
@@ -478,27 +469,13 @@ __global__ void __launch_bounds__(1024) reduce_blocks(const __grid_constant__ re
                                                                        lane, f, finisher);
     U rest = finisher ? f.rest(a, lane) : Pair::identity;
     if constexpr (Pair::in_any_order) sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
-    if (lane == 0) {
-        uint32_t to;
-        asm("mapa.shared::cluster.u32 %0, %1, 0;"
-            : "=r"(to)
-            : "r"((uint32_t)__cvta_generic_to_shared(&parts[part / 32][part % 32])));
-        if constexpr (sizeof(U) == 4) {
-            uint32_t bits;
-            memcpy(&bits, &sum, 4);
-            asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(to), "r"(bits) : "memory");
-        } else {
-            uint64_t bits;
-            memcpy(&bits, &sum, 8);
-            asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(to), "l"(bits) : "memory");
-        }
-    }
+    cluster_wait_started();
+    if (lane == 0) store_to_first_block(&parts[part / 32][part % 32], sum);
     __syncwarp();
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    cluster_arrive();
     if (blockIdx.x > 0) return;
     if constexpr (!Pair::in_any_order) rest = over_lanes<Pair>::sum(rest);
-    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+    cluster_wait();
     if (warp > 0) return;
 
     U x[reduce_cluster], p = f.initial(a);
@@ -621,11 +598,9 @@ static int reduce_warps(const reduce_arguments &a, int blocks) {
 template <class Pair, int Rows, bool Alone>
 static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce_arguments &a) {
     const int threads = Alone ? 32 : 32 * reduce_warps<Pair, Rows>(a, 1);
-    if (a.aligned)
-        reduce_block<Pair, Rows, true, Alone><<<1, threads, 0, launch->stream>>>(a);
-    else
-        reduce_block<Pair, Rows, Pair::in_any_order, Alone><<<1, threads, 0, launch->stream>>>(a);
-    return cudaGetLastError();
+    const auto kernel = a.aligned ? reduce_block<Pair, Rows, true, Alone>
+                                  : reduce_block<Pair, Rows, Pair::in_any_order, Alone>;
+    return start(kernel, 1, threads, 0, launch->stream, a);
 }
 
 template <class Pair>
@@ -634,13 +609,9 @@ static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduc
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim.x = reduce_cluster;
     cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
-    cudaLaunchConfig_t config = {};
-    config.gridDim = dim3(reduce_cluster);
-    config.blockDim = dim3(32 * reduce_warps<Pair, reduce_block_rows>(a, reduce_cluster));
-    config.stream = launch->stream;
-    config.attrs = &cluster;
-    config.numAttrs = 1;
-    return cudaLaunchKernelEx(&config, reduce_blocks<Pair>, a);
+    return start(reduce_blocks<Pair>, reduce_cluster,
+                 32 * reduce_warps<Pair, reduce_block_rows>(a, reduce_cluster), 0, launch->stream,
+                 a, &cluster);
 }
 
 template <class Pair>
@@ -651,8 +622,7 @@ static cudaError_t launch_reduce_units(const vscan__launch *launch, const reduce
         (size_t)a.n * sizeof(typename Pair::T) > REDUCE_FEW_BYTES ? shape::resident : 2;
     const int64_t resident = (int64_t)per_sm * launch->multiprocessors - 1;
     const int blocks = (int)(units < resident ? units : resident) + 1;
-    reduce_units<Pair><<<blocks, shape::threads, 0, launch->stream>>>(a);
-    return cudaGetLastError();
+    return start(reduce_units<Pair>, blocks, shape::threads, 0, launch->stream, a);
 }
 
 template <class Pair>

@@ -341,7 +341,7 @@ struct bulk_block {
     /* ---- Summers ---- */
 
     static __device__ void meet_summers() {
-        asm volatile("barrier.cta.sync 1, %0;" ::"n"(32 * shape::summers) : "memory");
+        meet_warps<1, 32 * shape::summers>();
     }
 
     /*
@@ -717,8 +717,7 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = bulk_shape<Pair, Segmented>;
-    extern __shared__ __align__(1024) char shared_bytes[]; /* the swizzle counts from 1024 bytes */
-    typename shape::shared &shared = *(typename shape::shared *)shared_bytes;
+    typename shape::shared &shared = *(typename shape::shared *)dynamic_shared();
 
     const vscan__scan &scan = b.rest.scan;
     U initial = Pair::identity;
@@ -795,8 +794,7 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
     if (error != cudaSuccess) return error;
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
-    scan_bulk<Pair, Segmented><<<blocks, shape::threads, bytes, launch->stream>>>(b);
-    return cudaGetLastError();
+    return start(scan_bulk<Pair, Segmented>, blocks, shape::threads, bytes, launch->stream, b);
 }
 
 } /* namespace vscan */

@@ -24,8 +24,7 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
     using shape = unit_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
-        scan_nothing<Pair><<<1, 1, 0, launch->stream>>>(*scan);
-        return cudaGetLastError();
+        return start(scan_nothing<Pair>, 1, 1, 0, launch->stream, *scan);
     }
     scan_arguments a;
     a.scan = *scan;
@@ -47,8 +46,7 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
     const int64_t units = (scan->n + shape::items - 1) / shape::items;
     const int64_t resident = 4 * (int64_t)launch->multiprocessors;
     const int blocks = (int)(units < resident ? units : resident);
-    scan_units<Pair, Segmented><<<blocks, shape::threads, 0, launch->stream>>>(a);
-    return cudaGetLastError();
+    return start(scan_units<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a);
 }
 
 } /* namespace vscan */

@@ -257,19 +257,6 @@ fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
     }
 }
 
-/*
- * Where the launch says so, this kernel's blocks may be there before the kernel before it is done,
- * with what they need of code and parameters (programmatic dependent launch). Nothing is read or
- * written before the wait, which lasts until that kernel is done and its memory can be seen; so for
- * the data, and for everybody else, launches come one after the other as always.
- */
-static __device__ __forceinline__ void overlap_launches() {
-#if __CUDA_ARCH__ >= 900
-    asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
 template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     scan_short(const __grid_constant__ short_arguments hot) {
@@ -280,10 +267,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     constexpr int S = shape::scan_groups;
     using shared_t = short_shared<Pair, Segmented, Rows, Warps>;
     __shared__ shared_t shared_here;
-    /* its address is computed once, not where each access has to wait for it */
-    uint32_t base = (uint32_t)__cvta_generic_to_shared(&shared_here);
-    asm volatile("" : "+r"(base));
-    shared_t &shared = *(shared_t *)__cvta_shared_to_generic(base);
+    shared_t &shared = addressed_once(shared_here);
 
     const scan_arguments &a = hot.rest;
     const vscan__scan &scan = a.scan;
@@ -295,7 +279,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
     /* ---- Loads ------------------------------------------------------------------------------- */
-    overlap_launches();
+    /* Where the launch says so, blocks may be there before the kernel before is done, with what they
+       need of code and parameters. Nothing is read or written before the wait, so for the data, and
+       for everybody else, launches come one after the other as always. */
+    wait_for_kernel_before();
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
@@ -573,27 +560,21 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     a.initial = rest.scan.initial;
     a.header = rest.header;
     a.rest = rest;
-    const auto over = [&](int items) { return (unsigned)((a.n + items - 1) / items); };
+    const auto over = [&](int items) { return (a.n + items - 1) / items; };
     static_assert(short_alone_to <= alone::items * (int64_t)sizeof(T), "one block");
     cudaLaunchAttribute overlap;
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config = {};
-    config.stream = launch->stream;
-    config.attrs = &overlap;
-    config.numAttrs = launch->may_overlap ? 1 : 0;
-    config.gridDim = config.blockDim = dim3(1);
-    if (a.n * (int64_t)sizeof(T) <= short_alone_to) {
-        config.blockDim.x = 32 * over(alone::row_items);
-        return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, 1, 32, true>, a);
-    }
-    config.blockDim.x = small::threads;
-    if (a.n <= small::items * small::max_units) {
-        config.gridDim.x = over(small::items);
-        return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, small::rows, 8, false>, a);
-    }
-    config.gridDim.x = over(large::items);
-    return cudaLaunchKernelEx(&config, scan_short<Pair, Segmented, large::rows, 8, false>, a);
+    cudaLaunchAttribute *const attribute = launch->may_overlap ? &overlap : nullptr;
+    const cudaStream_t stream = launch->stream;
+    if (a.n * (int64_t)sizeof(T) <= short_alone_to)
+        return start(scan_short<Pair, Segmented, 1, 32, true>, 1, 32 * over(alone::row_items), 0,
+                     stream, a, attribute);
+    if (a.n <= small::items * small::max_units)
+        return start(scan_short<Pair, Segmented, small::rows, 8, false>, over(small::items),
+                     small::threads, 0, stream, a, attribute);
+    return start(scan_short<Pair, Segmented, large::rows, 8, false>, over(large::items),
+                 large::threads, 0, stream, a, attribute);
 }
 
 } /* namespace vscan */

@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "launch.h"
+#include "ptx.cuh"
 
 namespace vscan {
 
@@ -101,16 +102,6 @@ static __device__ __forceinline__ void test_delay(uint32_t seed, uint32_t tag, i
     __nanosleep(h >> 8 & ((1u << 5 * (h & 3)) - 1)); /* 0, 31, 1023 or 32767 ns at most */
 }
 
-static __device__ __forceinline__ void store_relaxed(word *at, word value) {
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
-}
-
-static __device__ __forceinline__ word load_relaxed(const word *at) {
-    word value;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
-    return value;
-}
-
 /* Values of 4 and 8 bytes as words. */
 template <class U, int Size = sizeof(U)>
 struct unit_word;
@@ -142,17 +133,12 @@ struct unit_word<U, 8> {
         memcpy(&bits, &value, 8);
         const word low = bits << 32 | tag;
         const word high = (bits & 0xffffffff00000000ull) | tag;
-        asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(base + 2 * unit),
-                     "l"(low), "l"(high)
-                     : "memory");
+        store_relaxed(base + 2 * unit, low, high);
     }
     static __device__ bool read(const word *base, int64_t unit, uint32_t tag, U *value,
                                 uint32_t *heads) {
         word low, high;
-        asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
-                     : "=l"(low), "=l"(high)
-                     : "l"(base + 2 * unit)
-                     : "memory");
+        load_relaxed(base + 2 * unit, &low, &high);
         const word bits = (high & 0xffffffff00000000ull) | low >> 32;
         memcpy(value, &bits, 8);
         *heads = (uint32_t)low & head_count_mask;

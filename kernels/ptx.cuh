@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What CUDA C++ has no words for, one small function each; the copies and barriers of sm_90 are in
+ * bulk.cuh. VSCAN_EMULATOR: kernels run on a CPU, and tests/emulator/emulated.h stands in for both.
+ */
+#ifndef VSCAN_PTX_CUH
+#define VSCAN_PTX_CUH
+
+#ifdef VSCAN_EMULATOR
+#include "emulated.h"
+#else
+
+#include <stdint.h>
+
+namespace vscan {
+
+/* ---- Words in global memory, 8-byte accesses that are never torn ------------------------------ */
+
+static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
+                                                     unsigned long long value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+static __device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long *at) {
+    unsigned long long value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+
+/* Two of them beside each other, at a multiple of 16 bytes. */
+static __device__ __forceinline__ void store_relaxed(unsigned long long *at, unsigned long long low,
+                                                     unsigned long long high) {
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void
+load_relaxed(const unsigned long long *at, unsigned long long *low, unsigned long long *high) {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(*low), "=l"(*high)
+                 : "l"(at)
+                 : "memory");
+}
+
+/* Not kept in the L1 cache: for what is read once. */
+static __device__ __forceinline__ int4 load_quad(const void *at) {
+    int4 quad;
+    asm volatile("ld.global.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(quad.x), "=r"(quad.y), "=r"(quad.z), "=r"(quad.w)
+                 : "l"(at));
+    return quad;
+}
+
+/* ---- Shared memory --------------------------------------------------------------------------- */
+
+/* Of the size that the launch says; the swizzle of tensor copies counts from 1024 bytes. */
+static __device__ __forceinline__ char *dynamic_shared() {
+    extern __shared__ __align__(1024) char bytes[];
+    return bytes;
+}
+
+/* The same object, with its address computed once, not where each access has to wait for it. */
+template <class T>
+static __device__ __forceinline__ T &addressed_once(T &object) {
+    uint32_t address = (uint32_t)__cvta_generic_to_shared(&object);
+    asm volatile("" : "+r"(address));
+    return *(T *)__cvta_shared_to_generic(address);
+}
+
+/* __syncthreads for some warps of a block, Threads in all. Barrier is not 0. */
+template <int Barrier, int Threads>
+static __device__ __forceinline__ void meet_warps() {
+    asm volatile("barrier.cta.sync %0, %1;" ::"n"(Barrier), "n"(Threads) : "memory");
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+/* Until the kernel before this one is done and its memory can be seen (programmatic dependent
+   launch), and then lets the next one's blocks be there early too. */
+static __device__ __forceinline__ void wait_for_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* ---- Clusters (sm_90) ------------------------------------------------------------------------ */
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+/* That a block is there, and that all are. */
+static __device__ __forceinline__ void cluster_arrive_started() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;");
+}
+static __device__ __forceinline__ void cluster_wait_started() {
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
+
+/* What was written before is seen after. */
+static __device__ __forceinline__ void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+}
+static __device__ __forceinline__ void cluster_wait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/* Writes to what is here in this block's shared memory, in that of the cluster's first block. */
+template <class U>
+static __device__ __forceinline__ void store_to_first_block(U *here, U value) {
+    uint32_t to;
+    asm("mapa.shared::cluster.u32 %0, %1, 0;"
+        : "=r"(to)
+        : "r"((uint32_t)__cvta_generic_to_shared(here)));
+    if constexpr (sizeof(U) == 4) {
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(to), "r"(bits) : "memory");
+    } else {
+        uint64_t bits;
+        memcpy(&bits, &value, 8);
+        asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(to), "l"(bits) : "memory");
+    }
+}
+
+#endif
+
+/* ---- Starting a kernel ------------------------------------------------------------------------ */
+
+/* kernel<<<blocks, threads, shared, stream>>>(argument) */
+template <class Argument>
+static cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared,
+                         cudaStream_t stream, const Argument &argument,
+                         cudaLaunchAttribute *attribute = nullptr) {
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)shared;
+    config.stream = stream;
+    config.attrs = attribute;
+    config.numAttrs = attribute != nullptr;
+    return cudaLaunchKernelEx(&config, kernel, argument);
+}
+
+} /* namespace vscan */
+
+#endif
+
+#endif

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What kernels need of CUDA, for kernels that are compiled as C++ and run on a CPU (emulator.cpp):
+ * the language's words, the functions of a warp, and stand-ins for ptx.cuh and bulk.cuh. Copies that
+ * run by themselves on a GPU take effect at a later, random moment here.
+ */
+#ifndef VSCAN_EMULATED_H
+#define VSCAN_EMULATED_H
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <functional>
+
+/* A block runs on an operating-system thread of its own, so shared memory is that thread's. */
+#undef __shared__
+#define __shared__ static thread_local
+#undef __launch_bounds__
+#define __launch_bounds__(...)
+#undef __noinline__
+#define __noinline__
+#ifndef __grid_constant__
+#define __grid_constant__
+#endif
+
+namespace emulated {
+
+/* One thread of a kernel. */
+struct thread {
+    dim3 index, block, grid, blocks; /* threadIdx, blockIdx, blockDim, gridDim */
+    int lane, warp;
+    int stores = 0, stores_read = 0; /* tensor stores begun, and those whose source has been read */
+    long cluster_arrivals = 0;
+};
+extern thread_local thread *self;
+
+/* Runs kernel() in all threads of all blocks; blocks start in the order of their numbers. */
+void run(int blocks, int threads, int shared_bytes, const std::function<void()> &kernel);
+
+void wait();                                  /* lets other threads go on */
+const uint64_t *exchange(uint64_t mine);      /* the values of all 32 lanes */
+void meet(int barrier, int threads);          /* of the block */
+char *dynamic_shared();                       /* 1024-byte aligned */
+void later(std::function<void()> copy);       /* in any order */
+void later_store(std::function<void()> copy); /* in this order */
+void cluster_arrive();
+void cluster_wait();
+void *in_first_block(void *here); /* the same object in the first block's shared memory */
+void expect(bool condition, const char *what);
+
+template <class T>
+uint64_t bits_of(T x) {
+    uint64_t bits = 0;
+    memcpy(&bits, &x, sizeof x);
+    return bits;
+}
+template <class T>
+T of_bits(uint64_t bits) {
+    T x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+} /* namespace emulated */
+
+#define threadIdx (emulated::self->index)
+#define blockIdx (emulated::self->block)
+#define blockDim (emulated::self->grid)
+#define gridDim (emulated::self->blocks)
+
+/* ---- Functions of CUDA C++ --------------------------------------------------------------------- */
+
+template <class T>
+T __shfl_sync(unsigned, T x, int from) {
+    return emulated::of_bits<T>(emulated::exchange(emulated::bits_of(x))[from & 31]);
+}
+template <class T>
+T __shfl_up_sync(unsigned, T x, int by) {
+    const int lane = emulated::self->lane;
+    return emulated::of_bits<T>(
+        emulated::exchange(emulated::bits_of(x))[lane >= by ? lane - by : lane]);
+}
+template <class T>
+T __shfl_down_sync(unsigned, T x, int by) {
+    const int lane = emulated::self->lane;
+    return emulated::of_bits<T>(
+        emulated::exchange(emulated::bits_of(x))[lane + by < 32 ? lane + by : lane]);
+}
+template <class T>
+T __shfl_xor_sync(unsigned, T x, int by) {
+    return emulated::of_bits<T>(
+        emulated::exchange(emulated::bits_of(x))[emulated::self->lane ^ by]);
+}
+static inline unsigned __ballot_sync(unsigned, bool mine) {
+    const uint64_t *all = emulated::exchange(mine);
+    unsigned ballot = 0;
+    for (int k = 0; k < 32; ++k) ballot |= (unsigned)all[k] << k;
+    return ballot;
+}
+static inline bool __all_sync(unsigned, bool mine) {
+    return __ballot_sync(~0u, mine) == ~0u;
+}
+static inline bool __any_sync(unsigned, bool mine) {
+    return __ballot_sync(~0u, mine) != 0;
+}
+template <class T, class Combine>
+static inline T emulated_reduce(T mine, Combine combine) {
+    const uint64_t *all = emulated::exchange(emulated::bits_of(mine));
+    T sum = emulated::of_bits<T>(all[0]);
+    for (int k = 1; k < 32; ++k) sum = combine(sum, emulated::of_bits<T>(all[k]));
+    return sum;
+}
+#define EMULATED_REDUCE(name, T, expression)                                                       \
+    static inline T name(unsigned, T x) {                                                          \
+        return emulated_reduce(x, [](T a, T b) { return expression; });                            \
+    }
+EMULATED_REDUCE(__reduce_add_sync, unsigned, a + b)
+EMULATED_REDUCE(__reduce_and_sync, unsigned, a &b)
+EMULATED_REDUCE(__reduce_or_sync, unsigned, a | b)
+EMULATED_REDUCE(__reduce_max_sync, unsigned, a > b ? a : b)
+EMULATED_REDUCE(__reduce_min_sync, unsigned, a < b ? a : b)
+EMULATED_REDUCE(__reduce_max_sync, int, a > b ? a : b)
+EMULATED_REDUCE(__reduce_min_sync, int, a < b ? a : b)
+
+static inline void __syncthreads() {
+    emulated::meet(0, (int)blockDim.x);
+}
+static inline void __syncwarp() {
+    (void)emulated::exchange(0);
+}
+static inline void __threadfence() {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+static inline void __nanosleep(unsigned ns) {
+    for (unsigned k = 0; k < ns; k += 200) emulated::wait();
+}
+static inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long by) {
+    return __atomic_fetch_add(at, by, __ATOMIC_SEQ_CST);
+}
+static inline int __clz(unsigned x) {
+    return x ? __builtin_clz(x) : 32;
+}
+static inline int __ffs(int x) {
+    return __builtin_ffs(x);
+}
+static inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
+static inline unsigned __brev(unsigned x) {
+    unsigned reversed = 0;
+    for (int k = 0; k < 32; ++k) reversed |= (x >> k & 1) << (31 - k);
+    return reversed;
+}
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
+    return (unsigned)(((uint64_t)high << 32 | low) >> (by & 31));
+}
+static inline unsigned __vsetne4(unsigned a, unsigned b) {
+    unsigned ones = 0;
+    for (int k = 0; k < 32; k += 8)
+        if ((a >> k & 255) != (b >> k & 255)) ones |= 1u << k;
+    return ones;
+}
+static inline float __fadd_rn(float a, float b) {
+    return a + b;
+}
+static inline double __dadd_rn(double a, double b) {
+    return a + b;
+}
+static inline int __float_as_int(float x) {
+    return emulated::of_bits<int>(emulated::bits_of(x));
+}
+static inline float __int_as_float(int x) {
+    return emulated::of_bits<float>(emulated::bits_of(x));
+}
+static inline long long __double_as_longlong(double x) {
+    return emulated::of_bits<long long>(emulated::bits_of(x));
+}
+static inline double __longlong_as_double(long long x) {
+    return emulated::of_bits<double>(emulated::bits_of(x));
+}
+
+template <class F>
+cudaError_t cudaFuncSetAttribute(F *, cudaFuncAttribute, int) {
+    return cudaSuccess;
+}
+
+namespace vscan {
+
+/* ---- ptx.cuh ----------------------------------------------------------------------------------- */
+
+static inline void store_relaxed(unsigned long long *at, unsigned long long value) {
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
+}
+static inline unsigned long long load_relaxed(const unsigned long long *at) {
+    emulated::wait();
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);
+}
+static inline void store_relaxed(unsigned long long *at, unsigned long long low,
+                                 unsigned long long high) {
+    store_relaxed(at, low);
+    emulated::wait();
+    store_relaxed(at + 1, high);
+}
+static inline void load_relaxed(const unsigned long long *at, unsigned long long *low,
+                                unsigned long long *high) {
+    *low = load_relaxed(at);
+    *high = load_relaxed(at + 1);
+}
+static inline int4 load_quad(const void *at) {
+    emulated::expect((uintptr_t)at % 16 == 0, "16-byte alignment");
+    return *(const int4 *)at;
+}
+static inline char *dynamic_shared() {
+    return emulated::dynamic_shared();
+}
+template <class T>
+T &addressed_once(T &object) {
+    return object;
+}
+template <int Barrier, int Threads>
+void meet_warps() {
+    emulated::meet(Barrier, Threads);
+}
+static inline void wait_for_kernel_before() {}
+template <class Argument>
+cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared, cudaStream_t,
+                  const Argument &argument, cudaLaunchAttribute * = nullptr) {
+    emulated::run((int)blocks, threads, shared, [&] { kernel(argument); });
+    return cudaSuccess;
+}
+static inline void cluster_arrive_started() {
+    emulated::cluster_arrive();
+}
+static inline void cluster_wait_started() {
+    emulated::cluster_wait();
+}
+static inline void cluster_arrive() {
+    emulated::cluster_arrive();
+}
+static inline void cluster_wait() {
+    emulated::cluster_wait();
+}
+template <class U>
+void store_to_first_block(U *here, U value) {
+    *(U *)emulated::in_first_block(here) = value;
+}
+
+/* ---- bulk.cuh ---------------------------------------------------------------------------------- */
+
+/* As an mbarrier: a phase ends when nothing is pending and all expected bytes have come. */
+struct phase_barrier {
+    uint16_t pending, arrivals;
+    int32_t bytes : 31;
+    uint32_t parity : 1;
+};
+static_assert(sizeof(phase_barrier) == 8, "in the place of an mbarrier");
+
+static inline void barrier_add(uint64_t *barrier, int arrivals, int bytes) {
+    phase_barrier &b = *(phase_barrier *)barrier;
+    emulated::expect(b.pending >= arrivals, "no more arrivals than a phase has");
+    b.pending = (uint16_t)(b.pending - arrivals);
+    b.bytes += bytes;
+    if (b.pending > 0 || b.bytes != 0) return;
+    b.pending = b.arrivals;
+    b.parity ^= 1;
+}
+static inline void barrier_init(uint64_t *barrier, unsigned arrivals) {
+    const phase_barrier b = {(uint16_t)arrivals, (uint16_t)arrivals, 0, 0};
+    memcpy(barrier, &b, sizeof b);
+}
+static inline void barrier_arrive_at(uint64_t *barrier) {
+    barrier_add(barrier, 1, 0);
+}
+static inline void barrier_arrive_expecting(uint64_t *barrier, uint32_t bytes) {
+    phase_barrier &b = *(phase_barrier *)barrier;
+    b.bytes += (int)bytes;
+    barrier_add(barrier, 1, 0);
+}
+static inline bool barrier_passed(uint64_t *barrier, uint32_t parity) {
+    return ((phase_barrier *)barrier)->parity != parity;
+}
+static inline void barrier_wait(uint64_t *barrier, uint32_t parity) {
+    while (!barrier_passed(barrier, parity)) emulated::wait();
+}
+static inline void fence_for_bulk() {}
+
+/* What the emulated encode_tiled writes into a map: rows of 128 bytes, boxes of 128 rows. */
+struct row_map {
+    char *base;
+    int64_t rows;
+};
+
+/* The 16 bytes of a box, in shared memory and, or NULL, in the vector. */
+static inline void each_piece(const CUtensorMap *map, int row, char *box,
+                              const std::function<void(char *, char *)> &copy) {
+    row_map rows;
+    memcpy(&rows, map, sizeof rows);
+    for (int k = 0; k < 1024; ++k) {
+        const int r = k / 8, piece = k % 8;
+        const bool inside = 0 <= row + r && row + r < rows.rows;
+        copy(box + r * 128 + (piece ^ (r & 7)) * 16,
+             inside ? rows.base + ((int64_t)row + r) * 128 + piece * 16 : nullptr);
+    }
+}
+static inline void tensor_load(void *to, const CUtensorMap *map, int row, uint64_t *barrier) {
+    emulated::expect((uintptr_t)to % 1024 == 0, "1024-byte alignment");
+    const CUtensorMap here = *map;
+    emulated::later([=] {
+        each_piece(&here, row, (char *)to, [](char *shared, char *global) {
+            if (global != nullptr)
+                memcpy(shared, global, 16);
+            else
+                memset(shared, 0, 16);
+        });
+        barrier_add(barrier, 0, -128 * 128);
+    });
+}
+static inline void tensor_store(const CUtensorMap *map, int row, const void *from) {
+    emulated::expect((uintptr_t)from % 1024 == 0, "1024-byte alignment");
+    const CUtensorMap here = *map;
+    emulated::thread *const owner = emulated::self;
+    ++owner->stores;
+    emulated::later_store([=] {
+        each_piece(&here, row, (char *)from, [](char *shared, char *global) {
+            if (global != nullptr) memcpy(global, shared, 16);
+        });
+        ++owner->stores_read;
+    });
+}
+template <int Few>
+void tensor_stores_read() {
+    while (emulated::self->stores - emulated::self->stores_read > Few) emulated::wait();
+}
+static inline void bulk_prefetch(const void *from, uint32_t bytes) {
+    emulated::expect((uintptr_t)from % 16 == 0 && bytes % 16 == 0, "16-byte alignment");
+}
+static inline void bulk_load(void *to, const void *from, uint32_t bytes, uint64_t *barrier) {
+    emulated::expect(((uintptr_t)from | (uintptr_t)to | bytes) % 16 == 0, "16-byte alignment");
+    emulated::later([=] {
+        memcpy(to, from, bytes);
+        barrier_add(barrier, 0, -(int)bytes);
+    });
+}
+
+} /* namespace vscan */
+
+#endif
