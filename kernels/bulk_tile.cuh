@@ -62,6 +62,8 @@ struct bulk_shape {
         uint32_t heads[rings][Segmented ? parts * part_groups : 1]; /* bit i of word g: element
                                                                        32 g + i */
         uint32_t part_heads[rings][parts];                          /* bit g: a head in group g */
+        int part_count[rings][parts];                               /* head flags */
+        int64_t heads_before[rings];      /* head flags in all tiles before */
         int first_head[rings][parts + 1]; /* position in the tile, of a part; last: of all parts */
         uint32_t tag;
 #ifdef TRACE

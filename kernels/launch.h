@@ -20,6 +20,8 @@ extern "C" {
 enum {
     /* Elements of a unit, what one block scans at a time: a quarter of a tile, 16 KiB */
     VSCAN__UNITS_A_TILE = 4,
+    /* Bytes that a block of the kernels with bulk copies has: what sm_90 and sm_100 can give it */
+    VSCAN__BULK_SHARED = 227 << 10,
     /* Words that scans of short vectors may need, kernels/scan_short.cuh */
     VSCAN__SHORT_WORDS = 1024,
     /* At the beginning of a workspace, before the unit words (kernels/unit_words.cuh) */
@@ -53,8 +55,8 @@ struct vscan__launch {
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 
-/* 8-byte words that a scan of n elements of a type needs at most. */
-int64_t vscan__words_needed(vscan_type type, int64_t n);
+/* 8-byte words that a scan or a reduction of n elements of a type needs at most. */
+int64_t vscan__words_needed(const struct vscan__launch *launch, vscan_type type, int64_t n);
 
 /*
  * Whether the current device has code in this library: cudaSuccess, or why not; and the architecture

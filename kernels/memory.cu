@@ -73,13 +73,19 @@ __global__ void count_segments(unsigned long long *segments, const void *flags, 
 
 using namespace vscan;
 
-extern "C" int64_t vscan__words_needed(vscan_type type, int64_t n) {
+extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type type, int64_t n) {
     const int64_t size = type == VSCAN_DOUBLE ? 8 : 4;
-    const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    const int64_t unit = tile / VSCAN__UNITS_A_TILE;
-    /* whole tiles; 8-byte values take two words a unit */
-    const int64_t words = ((n / unit) / VSCAN__UNITS_A_TILE + 1) * VSCAN__UNITS_A_TILE * (size / 4);
-    return words < VSCAN__SHORT_WORDS ? VSCAN__SHORT_WORDS : words;
+    const int64_t tiles = n / (size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) + 1;
+    /* With bulk copies a scan publishes a tile at a time, and a reduction of float or double plus
+       half a tile; without them a scan publishes units. */
+    const int64_t aggregates = launch->shared_memory == 0 ? VSCAN__UNITS_A_TILE
+                               : type == VSCAN_INT        ? 1
+                                                          : 2;
+    int64_t words = tiles * aggregates;
+    /* what does not grow with n: short vectors, and a word a block that reduces, 3 an SM */
+    if (words < VSCAN__SHORT_WORDS) words = VSCAN__SHORT_WORDS;
+    if (words < 3 * launch->multiprocessors) words = 3 * launch->multiprocessors;
+    return words * (size / 4); /* 8-byte values take two */
 }
 
 extern "C" cudaError_t vscan__probe_kernels(int *compiled_for) {

@@ -61,11 +61,12 @@ struct bulk_arguments {
  * time, so that what comes last meets a sum of everything before.
  */
 template <class Pair, bool Segmented>
-static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *words, uint32_t tag,
-                                              int64_t from, int64_t to,
-                                              typename Pair::U *aggregates, int lane) {
+static __device__ typename Pair::U
+fold_tiles(typename Pair::U p, const word *words, uint32_t tag, int64_t from, int64_t to,
+           typename Pair::U *aggregates, int lane, int64_t *heads_before) {
     using U = typename Pair::U;
     constexpr int per_lane = bulk_shape<Pair, Segmented>::fold_words;
+    uint32_t count = 0;
     while (from < to) {
         U a[per_lane];
         uint32_t heads[per_lane];
@@ -84,6 +85,7 @@ static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *wo
             if (from + 32 * k >= to) break;
             while (!__all_sync(all_lanes, ready[k]))
                 if (!ready[k]) ask(k);
+            count += heads[k];
             if (Segmented) { /* what lies before the last tile with a head is of no account */
                 const unsigned cut = __ballot_sync(all_lanes, heads[k] != 0);
                 if (cut) {
@@ -113,6 +115,10 @@ static __device__ typename Pair::U fold_tiles(typename Pair::U p, const word *wo
             p = Pair::combine(p, sum);
         }
         from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
+        if (Segmented) {
+            *heads_before += __reduce_add_sync(all_lanes, count);
+            count = 0;
+        }
     }
     return p;
 }
@@ -409,6 +415,8 @@ struct bulk_block {
                                       ? shared.heads[ring][part * shape::part_groups + lane]
                                       : 0;
             any = __ballot_sync(all_lanes, word != 0);
+            const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
+            if (lane == 0) shared.part_count[ring][part] = (int)count;
             const int group = __ffs((int)any) - 1; /* of the part's first head */
             if (lane == (group < 0 ? 0 : group)) {
                 const int at =
@@ -448,9 +456,13 @@ struct bulk_block {
         }
         if (summer == 0) {
             if (carry) __threadfence();
+            uint32_t count = 0;
+            if (Segmented)
+                count = __reduce_add_sync(
+                    all_lanes, lane < shape::parts ? (uint32_t)shared.part_count[ring][lane] : 0u);
             if (lane == 0) {
                 test_delay(a.delay, shared.tag, tile, 0);
-                unit_word<U>::publish(a.words, tile, shared.tag | (any != 0), block[shape::levels]);
+                unit_word<U>::publish(a.words, tile, shared.tag | count, block[shape::levels]);
                 shared.prefixes[ring][0] = Pair::identity;
             }
             if (Segmented) {
@@ -478,16 +490,17 @@ struct bulk_block {
     /* ---- Folder ---- */
 
     __device__ void fold(U p) const {
-        int64_t folded = 0;
+        int64_t folded = 0, heads_before = 0;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles) return;
             test_delay(a.delay, shared.tag, tile, 1);
             p = fold_tiles<Pair, Segmented>(p, a.words, shared.tag, folded, tile, shared.aggregates,
-                                            lane);
+                                            lane, &heads_before);
             folded = tile;
             if (lane == 0) {
                 shared.p[ring_of(k)] = p;
+                shared.heads_before[ring_of(k)] = heads_before;
                 barrier_arrive_at(&shared.folded[ring_of(k)]);
             }
         }
@@ -563,6 +576,8 @@ struct bulk_block {
             }
             if (!Segmented && tile == tiles - 1 && a.scan.total != nullptr)
                 write_total(x, tile, row);
+            if (Segmented && (a.scan.totals != nullptr || a.scan.count != nullptr))
+                write_totals(x, heads, tile, part, ring);
 
             if (k > 0) barrier_wait(&shared.staged_empty[q], (k - 1) & 1);
             if (a.scan.exclusive) {
@@ -613,6 +628,47 @@ struct bulk_block {
 #pragma unroll
         for (int j = 0; j < R; ++j)
             if (last % R == j) *(T *)a.scan.total = Pair::out(y[j]);
+    }
+
+    /* The totals of the segments that end in the lane's row, and the number of segments. */
+    __device__ __forceinline__ void write_totals(const U (&y)[R], uint32_t heads, int64_t tile,
+                                                 int part, int ring) const {
+        const vscan__scan &scan = a.scan;
+        const int64_t i = tile * shape::items + (part * 32 + lane) * R;
+        if (R < 32) heads &= (1u << R % 32) - 1;
+        /* the segments that have begun before the row */
+        const uint32_t in_parts = __reduce_add_sync(
+            all_lanes, lane < part ? (uint32_t)shared.part_count[ring][lane] : 0u);
+        int in_rows = __popc(heads);
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const int left = __shfl_up_sync(all_lanes, in_rows, d);
+            if (lane >= d) in_rows += left;
+        }
+        const int64_t before = shared.heads_before[ring] + in_parts + in_rows - __popc(heads);
+        /* where the next element begins a segment, one ends */
+        uint32_t next = __shfl_down_sync(all_lanes, heads & 1, 1);
+        if (lane == 31) {
+            if (part + 1 < shape::parts)
+                next = shared.heads[ring][(part + 1) * shape::part_groups] & 1;
+            else
+                next = i + R < scan.n ? head_at(scan, i + R) : 0;
+        }
+        const uint32_t ends = heads >> 1 | next << (R - 1);
+#pragma unroll
+        for (int j = 0; j < R; ++j) {
+            const bool last = i + j == scan.n - 1;
+            if (!last && !(ends & 1u << j)) continue;
+            const int64_t segments = before + __popc(heads & ((2u << j) - 1));
+            if (last && scan.count != nullptr) *scan.count = segments;
+            if (scan.totals == nullptr || i + j >= scan.n) continue;
+            const int64_t k =
+                a.count_backward ? (int64_t)a.header->segments - segments : segments - 1;
+            if (k < scan.totals_length)
+                ((T *)scan.totals)[k] = Pair::out(y[j]);
+            else
+                *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
+        }
     }
 
     /* ---- Storer ---- */
@@ -750,9 +806,9 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
 template <class Pair, bool Segmented>
 static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
-    return scan->out != nullptr && scan->totals == nullptr && scan->count == nullptr &&
-           bytes >= launch->bulk_from &&
-           launch->shared_memory >= (int)sizeof(typename bulk_shape<Pair, Segmented>::shared);
+    static_assert(sizeof(typename bulk_shape<Pair, Segmented>::shared) <= VSCAN__BULK_SHARED,
+                  "as choose_kernels has it");
+    return scan->out != nullptr && bytes >= launch->bulk_from && launch->shared_memory > 0;
 }
 
 template <class Shape>

@@ -23,7 +23,7 @@ struct state {
     struct workspace *workspaces; /* the newest first */
 };
 
-/* Words of a new workspace, 64 KiB: enough for vectors of 2^25 4-byte elements. */
+/* Words of a new workspace, 64 KiB: enough for vectors of 2^27 ints. */
 enum { FIRST_WORDS = 8192 };
 
 static struct state *state_of(vscan_ctx *ctx) {
@@ -174,7 +174,7 @@ static vscan_status grow(vscan_ctx *ctx, int64_t words) {
 
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     const int before = enter(ctx->device);
-    const vscan_status status = grow(ctx, vscan__words_needed(type, n));
+    const vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
     leave(before);
     return status;
 }
@@ -240,6 +240,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     TRY_CUDA(ctx, "reading device properties",
              cudaDeviceGetAttribute(&launch->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                     ctx->device));
+    if (launch->shared_memory < VSCAN__BULK_SHARED) launch->shared_memory = 0;
     return VSCAN_OK;
 }
 
@@ -430,7 +431,7 @@ static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_
 static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
                            vscan__launcher *launcher) {
     const int before = enter(ctx->device);
-    vscan_status status = grow(ctx, vscan__words_needed(type, scan->n));
+    vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, scan->n));
     cudaError_t error = cudaSuccess;
     if (status == VSCAN_OK) error = launcher(&state_of(ctx)->launch, scan);
     leave(before);
