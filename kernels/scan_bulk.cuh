@@ -808,7 +808,7 @@ static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
     static_assert(sizeof(typename bulk_shape<Pair, Segmented>::shared) <= VSCAN__BULK_SHARED,
                   "as choose_kernels has it");
-    return scan->out != nullptr && bytes >= launch->bulk_from && launch->shared_memory > 0;
+    return bytes >= launch->bulk_from && launch->shared_memory > 0;
 }
 
 template <class Shape>

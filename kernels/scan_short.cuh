@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scan, segmented scan and reduction of vectors of up to a few MiB, where latency counts: each block
+ * Scans and segmented scans of vectors of up to a few MiB, where latency counts: each block
  * has one unit in its registers, from its loads to its stores.
  *
  * There are three shapes. Alone: one block, of as many warps as the vector needs; nothing is
@@ -386,7 +386,6 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
                                       tag | (Segmented ? h.value[S - 1] & head_count_mask : 0),
                                       g.value[S - 1]);
         }
-        if (hot.out == nullptr) return;
     }
 
     U e[Rows], end[Rows];   /* the unit before and up to the lane's group */
@@ -513,7 +512,6 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         }
         items[r].results(y, backward);
     }
-    if (hot.out == nullptr) return;
     if (out_aligned && whole) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)

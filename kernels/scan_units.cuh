@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scan, segmented scan and reduction by units that pass through registers: for every architecture,
- * alignment and length.
+ * Scans and segmented scans by units that pass through registers: for every architecture, alignment
+ * and length.
  *
  * A block owns one unit at a time, taken by ticket (unit_words.cuh), and keeps P, the fold of all
  * tiles up to the last one it had, so it reads every word of the launch once. The unit's aggregate
@@ -186,7 +186,6 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
         __syncthreads();
 
         /* ---- Results ------------------------------------------------------------------------- */
-        if (scan.out == nullptr && unit != units - 1) continue;
         const U p = shared_p;
 #pragma unroll
         for (int r = 0; r < shape::rows; ++r) {
@@ -229,11 +228,11 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
             }
             items[r].results(y, backward);
         }
-        if (scan.out != nullptr && out_aligned && whole) {
+        if (out_aligned && whole) {
 #pragma unroll
             for (int r = 0; r < shape::rows; ++r)
                 items[r].store_whole((T *)scan.out, begin + r * shape::row_items, n, backward);
-        } else if (scan.out != nullptr) {
+        } else {
 #pragma unroll
             for (int r = 0; r < shape::rows; ++r)
                 items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward);
