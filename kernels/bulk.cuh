@@ -48,18 +48,7 @@ static __device__ __forceinline__ void barrier_arrive_expecting(uint64_t *barrie
         : "memory");
 }
 
-/* Whether the phase of this parity has ended; what happened before it is then visible. */
-static __device__ __forceinline__ bool barrier_passed(uint64_t *barrier, uint32_t parity) {
-    uint32_t done;
-    asm volatile("{\n\t.reg .pred p;\n\t"
-                 "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
-                 "selp.u32 %0, 1, 0, p;\n\t}"
-                 : "=r"(done)
-                 : "r"(shared_address(barrier)), "r"(parity)
-                 : "memory");
-    return done;
-}
-
+/* Until the phase of this parity has ended; what happened before it is then visible. */
 static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t done;
     do {

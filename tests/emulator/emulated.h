@@ -278,11 +278,8 @@ static inline void barrier_arrive_expecting(uint64_t *barrier, uint32_t bytes) {
     b.bytes += (int)bytes;
     barrier_add(barrier, 1, 0);
 }
-static inline bool barrier_passed(uint64_t *barrier, uint32_t parity) {
-    return ((phase_barrier *)barrier)->parity != parity;
-}
 static inline void barrier_wait(uint64_t *barrier, uint32_t parity) {
-    while (!barrier_passed(barrier, parity)) emulated::wait();
+    while (((phase_barrier *)barrier)->parity == parity) emulated::wait();
 }
 static inline void fence_for_bulk() {}
 
