@@ -11,8 +11,7 @@
 static std::unique_ptr<tbb::global_control> limit;
 
 // GNU's scan of floats begins each part with 0, whatever the operator: logical and comes out wrong.
-// (So would a maximum of negative numbers and a minimum of positive ones; in values.h the first are
-// never that.)
+// (So would a maximum that stays below 0, or a minimum that stays above: those of values.h do not.)
 static bool supports(const struct work *work, enum mode mode) {
     return peer_scans(work, mode) && (work->op != VSCAN_AND || work->type == VSCAN_INT);
 }
