@@ -69,6 +69,8 @@ n_max=2^22..2^26:2
 n_reduce=2^24,2^26
 n_scaling=2^28
 pair_ops=all
+kinds=inclusive,exclusive
+segmented_ops=plus,max
 check=2^24
 segments=1,100,10000,random:100,one
 numpy_small=1,4,16,64,256,1024,4096,16384,65536,262144,1048576
@@ -77,15 +79,17 @@ sample=1500
 if $quick; then
     runs=5
     few=3
-    n_small=2^0,2^4,2^8,2^12,2^16,2^20
+    n_small=2^0,2^6,2^12,2^16,2^20
     n_large=2^24
     n_max=2^24
     n_reduce=2^24
     n_scaling=2^26
     pair_ops=plus,max
+    kinds=inclusive
+    segmented_ops=plus
     check=2^22
     segments=100,random:100,one
-    numpy_small=1,16,256,4096,65536,1048576
+    numpy_small=1,64,4096,65536,1048576
     numpy_large=16777216
     sample=700
 fi
@@ -125,14 +129,14 @@ else
 fi
 
 # Against a copy by the same threads, with all of them and with one.
-measure pairs --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind inclusive,exclusive \
+measure pairs --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind $kinds \
     --direction forward,backward --n 2^24 --threads 1,all --runs $few --check-most $check
 
 # What segments cost, against the plain scan; reductions, against reading; all numbers of threads.
 measure segmented --family segmented --flags bit --segment $segments \
-    --engine vscan-cpu,vscan-cpu-plain --op plus,max --n 2^24 --threads 1,all --runs $few \
+    --engine vscan-cpu,vscan-cpu-plain --op $segmented_ops --n 2^24 --threads 1,all --runs $few \
     --check-most $check
-measure reduce --family reduce --engine vscan-cpu,read-cpu,serial --op plus,max --n $n_reduce \
+measure reduce --family reduce --engine vscan-cpu,read-cpu --op plus,max --n $n_reduce \
     --threads 1,all --runs $few --check-most $check
 threads=1
 while [ $((threads * 2)) -le "$cores" ]; do
