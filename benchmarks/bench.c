@@ -4,8 +4,9 @@
  * One loop over all combinations asked for; README.md beside this says what is measured and how.
  *
  * Exit status: 0 all was measured and every result was right, 1 something failed, 2 wrong use,
- * 3 no CUDA device where one is needed.
+ * 3 no CUDA device where one is needed, or none of the engines asked for is there.
  */
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,11 @@
 #include "options.h"
 
 const struct engine *const all_engines[] = {
-    &engine_memcpy,     &engine_copy,   &engine_vscan_cuda, &engine_cub,        &engine_cub_key,
-    &engine_cub_lifted, &engine_thrust, &engine_empty,      &engine_memcpy_cpu, &engine_vscan_cpu};
+    &engine_memcpy,     &engine_copy,       &engine_vscan_cuda,      &engine_cub,
+    &engine_cub_key,    &engine_cub_lifted, &engine_thrust,          &engine_empty,
+    &engine_memcpy_cpu, &engine_vscan_cpu,  &engine_vscan_cpu_plain, &engine_serial,
+    &engine_tbb,        &engine_openmp,     &engine_thrust_omp,      &engine_ntcopy_cpu,
+    &engine_read_cpu};
 const int all_engines_count = sizeof all_engines / sizeof all_engines[0];
 
 static struct options options;
@@ -30,17 +34,17 @@ struct arena {
 
 static bool grow(struct arena *arena, enum place place, int64_t bytes) {
     if (bytes <= arena->bytes) return true;
-    if (place == ON_DEVICE) (void)cudaFree(arena->memory);
-    if (place == ON_HOST) free(arena->memory);
-    arena->memory = NULL;
     arena->bytes = 0;
-    if (place == ON_DEVICE &&
-        !cuda_ok(cudaMalloc(&arena->memory, (size_t)bytes), "allocating vectors"))
-        return false;
-    if (place == ON_HOST && posix_memalign(&arena->memory, 4096, (size_t)bytes)) {
-        arena->memory = NULL;
-        fprintf(stderr, "bench: no memory\n");
-        return false;
+    if (place == ON_DEVICE) {
+        if (!device_grow(&arena->memory, bytes)) return false;
+    } else {
+        free(arena->memory);
+        if (posix_memalign(&arena->memory, 4096, (size_t)bytes)) {
+            arena->memory = NULL;
+            fprintf(stderr, "bench: no memory\n");
+            return false;
+        }
+        host_touch(arena->memory, bytes);
     }
     arena->bytes = bytes;
     return true;
@@ -82,11 +86,6 @@ static bool make_input(struct work *work, enum place place) {
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-static bool fetch(void *to, const void *from, int64_t bytes) {
-    return !bytes ||
-           cuda_ok(cudaMemcpy(to, from, (size_t)bytes, cudaMemcpyDeviceToHost), "fetching vectors");
-}
-
 /* Fetches set 0 of the device and checks it against a serial loop; yardsticks must have copied. */
 static bool check_fetched(const struct work *work, const struct engine *engine) {
     static struct arena in, out, flags;
@@ -98,9 +97,9 @@ static bool check_fetched(const struct work *work, const struct engine *engine) 
     const int64_t flags_bytes = flag_bytes(work->flag_type, work->n);
     if (!grow(&in, ON_HOST, bytes) || !grow(&out, ON_HOST, bytes) ||
         !grow(&flags, ON_HOST, flags_bytes) ||
-        !fetch(in.memory, work_in(&apart, ON_DEVICE, 0), bytes) ||
-        !fetch(flags.memory, work_flags(work, ON_DEVICE, 0), flags_bytes) ||
-        !fetch(out.memory, work_out(work, ON_DEVICE, 0), out_bytes))
+        !device_fetch(in.memory, work_in(&apart, ON_DEVICE, 0), bytes) ||
+        !device_fetch(flags.memory, work_flags(work, ON_DEVICE, 0), flags_bytes) ||
+        !device_fetch(out.memory, work_out(work, ON_DEVICE, 0), out_bytes))
         return false;
     if (engine->computes)
         return check_serially(work, engine->name, in.memory, flags.memory, out.memory);
@@ -117,12 +116,12 @@ static bool check_call(const struct work *work, const struct engine *engine, con
         apart.in_place = false;
         host_prepare_checked_call(work);
         if (!engine->run(work, 0)) return false;
-        return !engine->computes ||
-               check_serially(work, engine->name, work_in(&apart, ON_HOST, 0),
+        if (!engine->computes || work->n > options.check_most) return *how = "-", true;
+        return check_serially(work, engine->name, work_in(&apart, ON_HOST, 0),
                               work_flags(work, ON_HOST, 0), work_out(work, ON_HOST, 0));
     }
     if (!device_prepare_checked_call(work) || !engine->run(work, 0)) return false;
-    if (!cuda_ok(cudaStreamSynchronize(device_stream), "waiting for the first call")) return false;
+    if (!device_synchronize()) return false;
     if (engine == &engine_empty) return *how = "-", true;
     if (work->n <= options.check_most) return check_fetched(work, engine);
     *how = engine->computes ? "device" : "-";
@@ -131,27 +130,33 @@ static bool check_call(const struct work *work, const struct engine *engine, con
 
 /* ---- Output ---------------------------------------------------------------------------------- */
 
+#if defined __clang__
+#define COMPILER __VERSION__
+#else
+#define COMPILER "GCC " __VERSION__
+#endif
+
 static void print_head(const char *command) {
-    char name[256] = "none";
-    int runtime = 0, driver = 0;
-    (void)vscan_device_name(VSCAN_BACKEND_CUDA, 0, name, sizeof name);
-    (void)cudaRuntimeGetVersion(&runtime);
-    (void)cudaDriverGetVersion(&driver);
+    char device[512] = "";
+    device_describe(device, sizeof device);
     for (int k = 0; k < options.notes_count; k++) printf("# %s\n", options.notes[k]);
-    printf("# libvscan %s, device %s, driver for CUDA %d.%d, toolkit CUDA %d.%d\n",
-           vscan_version_text(), name, driver / 1000, driver % 1000 / 10, runtime / 1000,
-           runtime % 1000 / 10);
+    printf("# libvscan %s, %s\n", vscan_version_text(), device);
+    printf("# compiler %s, %d threads\n", COMPILER, omp_get_max_threads());
+    for (int e = 0; e < all_engines_count; e++)
+        if (all_engines[e]->absent && all_engines[e]->place == ON_HOST)
+            printf("# absent %s: %s\n", all_engines[e]->name, all_engines[e]->absent);
     printf("# command %s\n", command);
     if (options.csv)
         printf("mode,engine,family,type,operator,kind,direction,flags,segment,n,cache,offset,"
-               "in_place,totals,calls,us,p10,p90,bytes,GBps,frac_of_memcpy,check\n");
+               "in_place,totals,threads,calls,us,p10,p90,bytes,GBps,frac_of_memcpy,check\n");
 }
 
 static void print_row(enum mode mode, const struct work *work, const struct engine *engine,
                       const char *segment, const struct timing *timing, double bytes,
                       double fraction, const char *check) {
     const bool segmented = work->family == FAMILY_SEGMENTED;
-    char numbers[128] = ",,", rate[64] = "", part[32] = "";
+    char numbers[128] = ",,", rate[64] = "", part[32] = "", threads[16] = "-";
+    if (engine->place == ON_HOST) snprintf(threads, sizeof threads, "%d", work->threads);
     if (timing) {
         snprintf(numbers, sizeof numbers, "%.4f,%.4f,%.4f", timing->median, timing->p10,
                  timing->p90);
@@ -160,18 +165,18 @@ static void print_row(enum mode mode, const struct work *work, const struct engi
     }
     if (fraction > 0) snprintf(part, sizeof part, "%.4f", fraction);
     if (options.csv)
-        printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%lld,%s,%lld,%d,%d,%lld,%s,%.0f,%s,%s,%s\n",
+        printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%lld,%s,%lld,%d,%d,%s,%lld,%s,%.0f,%s,%s,%s\n",
                name_of_mode(mode), engine->name, name_of_family(work->family),
                name_of_type(work->type), name_of_op(work->op),
                work->kind == VSCAN_EXCLUSIVE ? "exclusive" : "inclusive",
                work->direction == VSCAN_BACKWARD ? "backward" : "forward",
                name_of_type(work->flag_type), segmented ? segment : "-", (long long)work->n,
                options.cold ? "cold" : "warm", (long long)work->offset, work->in_place,
-               work->with_totals, timing ? (long long)timing->calls : 0LL, numbers, bytes, rate,
-               part, check);
+               work->with_totals, threads, timing ? (long long)timing->calls : 0LL, numbers, bytes,
+               rate, part, check);
     else
-        printf("%-7s %-10s %-9s %-6s %-4s %s %s %-4s %-10s %11lld  %-32s us %9s GB/s  %s\n",
-               name_of_mode(mode), engine->name, name_of_family(work->family),
+        printf("%-7s %-15s %2s %-9s %-6s %-4s %s %s %-4s %-10s %11lld  %-32s us %9s GB/s  %s\n",
+               name_of_mode(mode), engine->name, threads, name_of_family(work->family),
                name_of_type(work->type), name_of_op(work->op),
                work->kind == VSCAN_EXCLUSIVE ? "excl" : "incl",
                work->direction == VSCAN_BACKWARD ? "bwd" : "fwd", name_of_type(work->flag_type),
@@ -269,8 +274,15 @@ static void measure_modes(struct work work, const char *segment) {
         all_well = false;
         return;
     }
-    for (int m = 0; m < options.modes.count; m++)
-        measure(&work, segment, (enum mode)options.modes.items[m], cache_bytes);
+    const int all_threads = omp_get_max_threads();
+    for (int t = 0; t < options.threads.count; t++) {
+        work.threads = (int)options.threads.items[t];
+        omp_set_num_threads(work.threads);
+        for (int m = 0; m < options.modes.count; m++)
+            measure(&work, segment, (enum mode)options.modes.items[m], cache_bytes);
+        omp_set_num_threads(all_threads); /* making the next input */
+        if (!needs(ON_HOST)) break;
+    }
 }
 
 static void measure_segmented(struct work work) {
@@ -325,15 +337,36 @@ static void want(const struct engine *engine) {
         if (all_engines[e] == engine) options.engines.items[options.engines.count++] = e;
 }
 
-/* What was asked for, or the usual; and always the memcpy that figures are fractions of. */
+static void leave_out_absent(void) {
+    struct list *list = &options.engines;
+    int kept = 0;
+    for (int k = 0; k < list->count; k++) {
+        const struct engine *engine = all_engines[list->items[k]];
+        if (engine->absent)
+            fprintf(stderr, "bench: %s is absent: %s\n", engine->name, engine->absent);
+        else
+            list->items[kept++] = list->items[k];
+    }
+    list->count = kept;
+}
+
+/* What was asked for, or the usual, as far as it is there; and always the memcpy that figures are fractions of. */
 static void choose_engines(void) {
-    if (!options.engines.count) {
+    if (!options.engines.count && BENCH_NO_CUDA) {
+        want(&engine_vscan_cpu);
+        want(&engine_serial);
+        want(&engine_tbb);
+        want(&engine_openmp);
+        want(&engine_thrust_omp);
+        want(&engine_ntcopy_cpu);
+    } else if (!options.engines.count) {
         want(&engine_memcpy);
         want(&engine_vscan_cuda);
         want(&engine_cub);
         want(&engine_cub_key);
         want(&engine_cub_lifted);
     }
+    leave_out_absent();
     if (needs(ON_DEVICE) && !has(&engine_memcpy)) want(&engine_memcpy);
     if (needs(ON_HOST) && !has(&engine_memcpy_cpu)) want(&engine_memcpy_cpu);
 }
@@ -355,8 +388,8 @@ int main(int argc, char **argv) {
     char *command = joined(argc, argv); /* before the reader cuts lists to pieces */
     options_read(&options, argc, argv);
     choose_engines();
-    if (needs(ON_DEVICE) && !device_open()) {
-        fprintf(stderr, "bench: without one, only --engine vscan-cpu,memcpy-cpu can run\n");
+    if (!options.engines.count || (needs(ON_DEVICE) && !device_open())) {
+        fprintf(stderr, "bench: without a device, only engines on the CPU can run\n");
         free(command);
         return 3;
     }

@@ -3,8 +3,8 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include <cuda_runtime_api.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <vscan.h>
 
@@ -46,7 +46,8 @@ struct work {
     int64_t offset; /* elements by which in, out and flags (not bits) miss their alignment */
     bool in_place;  /* on out, which holds a copy of in before the first call */
     bool with_totals;
-    bool steps; /* --values steps: plain scans with plus, of int or double */
+    bool steps;  /* --values steps: plain scans with plus, of int or double */
+    int threads; /* that engines on the host may use */
     int64_t sets;
     int64_t stride, flag_stride, key_stride; /* bytes; totals have the stride of in and out */
     struct data data[2];                     /* by place */
@@ -61,13 +62,26 @@ struct engine {
     bool (*run)(const struct work *work, int64_t set);
     void (*finish)(void);                      /* undoes prepare; NULL: nothing */
     int64_t (*bytes)(const struct work *work); /* NULL: work_bytes */
+    const char *absent; /* why it was not built, and all but name and place is NULL; NULL: it was */
+    bool own_threads;   /* does not use OpenMP's: see settle in timing.c */
 };
+/* Why engines on the device are absent; NULL: they are there. */
+#ifdef BENCH_CUDA
+#define BENCH_NO_CUDA NULL
+#else
+#define BENCH_NO_CUDA "this bench was built without CUDA"
+#endif
+
 /* Functions that return bool have said on stderr what went wrong when it is false. */
 
 extern const struct engine engine_memcpy, engine_copy, engine_empty;      /* device.cu */
 extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted; /* engines_cuda.cu */
 extern const struct engine engine_thrust;                                 /* engine_thrust.cu */
-extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_memcpy_cpu;
+extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_vscan_cpu_plain;
+extern const struct engine engine_memcpy_cpu, engine_ntcopy_cpu, engine_read_cpu; /* copy_cpu.c */
+extern const struct engine engine_serial, engine_openmp; /* engine_serial.c, engine_openmp.c */
+extern const struct engine engine_tbb,
+    engine_thrust_omp; /* engine_tbb.cpp, engine_thrust_omp.cpp */
 
 /* ---- work.c: lengths, addresses, input, checks on the host ----------------------------------- */
 
@@ -90,22 +104,26 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
 
 /* ---- host.c: data in the host's memory ------------------------------------------------------- */
 
+void host_touch(void *memory, int64_t bytes); /* so that no timed call meets its page faults */
 void host_make_values(const struct work *work);
 void host_make_flags(struct work *work); /* and segment_count */
 void host_flush(int64_t bytes);          /* reads so many bytes of something else */
 void host_prepare_checked_call(const struct work *work);
+bool host_mode(const struct work *work, enum mode mode); /* whether anything on the host has it */
 
 /* ---- engines_vscan.c ------------------------------------------------------------------------- */
 
 /* Device memory of one context with all that vectors of n elements need, on average over many. */
 bool vscan_context_bytes(const struct work *work, double *bytes);
 
-/* ---- device.cu, device_check.cu: data in the device's memory --------------------------------- */
+/* ---- device.cu, device_check.cu; device_absent.c: data in the device's memory ---------------- */
 
-extern cudaStream_t device_stream;
-
-bool cuda_ok(cudaError_t error, const char *doing);
 bool device_open(void); /* false, with a sentence, where there is no device */
+void device_describe(char *text, size_t size); /* the driver and the toolkit */
+void *device_stream_handle(void);              /* a cudaStream_t */
+bool device_synchronize(void);
+bool device_grow(void **memory, int64_t bytes); /* frees *memory, and allocates anew */
+bool device_fetch(void *to, const void *from, int64_t bytes);
 int64_t device_cache_bytes(void);
 bool device_make_values(const struct work *work);
 bool device_make_flags(struct work *work); /* and keys, and segment_count */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data in the device's memory, and the engines that set the scale: a copy by the driver, a plain copy
 // kernel, an empty kernel.
-#include "bench.h"
+#include "device.h"
 
 #include <stdio.h>
 
@@ -40,6 +40,35 @@ bool device_open(void) {
     TRY_CUDA("choosing device 0", cudaSetDevice(0));
     TRY_CUDA("making a stream", cudaStreamCreateWithFlags(&device_stream, cudaStreamNonBlocking));
     return true;
+}
+
+void device_describe(char *text, size_t size) {
+    char name[256] = "none";
+    int runtime = 0, driver = 0;
+    (void)vscan_device_name(VSCAN_BACKEND_CUDA, 0, name, sizeof name);
+    (void)cudaRuntimeGetVersion(&runtime);
+    (void)cudaDriverGetVersion(&driver);
+    snprintf(text, size, "device %s, driver for CUDA %d.%d, toolkit CUDA %d.%d", name,
+             driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+}
+
+void *device_stream_handle(void) {
+    return device_stream;
+}
+
+bool device_synchronize(void) {
+    return cuda_ok(cudaStreamSynchronize(device_stream), "waiting");
+}
+
+bool device_grow(void **memory, int64_t bytes) {
+    (void)cudaFree(*memory);
+    *memory = nullptr;
+    return cuda_ok(cudaMalloc(memory, size_t(bytes)), "allocating vectors");
+}
+
+bool device_fetch(void *to, const void *from, int64_t bytes) {
+    return !bytes ||
+           cuda_ok(cudaMemcpy(to, from, size_t(bytes), cudaMemcpyDeviceToHost), "fetching vectors");
 }
 
 int64_t device_cache_bytes(void) {

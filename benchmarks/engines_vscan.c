@@ -13,14 +13,19 @@ struct buffers {
     vscan_buffer *in, *out, *flags, *totals;
 };
 
-static struct {
+/* What an engine keeps. */
+struct kept {
+    enum place place;
     vscan_ctx *ctx;
     struct buffers *sets;
     int64_t count;
     vscan_scan_options scan;
     vscan_segmented_options segmented;
     vscan_reduce_options reduce;
-} vscan[2]; /* by place */
+};
+
+static struct kept on_cuda = {.place = ON_DEVICE}, on_cpu = {.place = ON_HOST},
+                   plain_on_cpu = {.place = ON_HOST};
 
 static bool ok(vscan_ctx *ctx, vscan_status status) {
     if (status == VSCAN_OK) return true;
@@ -28,85 +33,86 @@ static bool ok(vscan_ctx *ctx, vscan_status status) {
     return false;
 }
 
-static bool wrap(enum place place, vscan_type type, void *pointer, int64_t n,
+static bool wrap(struct kept *kept, vscan_type type, void *pointer, int64_t n,
                  vscan_buffer **buffer) {
-    return ok(vscan[place].ctx, vscan_buffer_wrap(vscan[place].ctx, type, pointer, n, buffer));
+    return ok(kept->ctx, vscan_buffer_wrap(kept->ctx, type, pointer, n, buffer));
 }
 
-static bool open_context(enum place place) {
+static bool open_context(struct kept *kept) {
     const vscan_ctx_options options = {
         .size = sizeof options,
-        .backend = place == ON_DEVICE ? VSCAN_BACKEND_CUDA : VSCAN_BACKEND_CPU,
-        .stream = place == ON_DEVICE ? device_stream : NULL,
+        .backend = kept->place == ON_DEVICE ? VSCAN_BACKEND_CUDA : VSCAN_BACKEND_CPU,
+        .stream = kept->place == ON_DEVICE ? device_stream_handle() : NULL,
     };
-    if (vscan[place].ctx) return true;
-    return ok(NULL, vscan_ctx_create(&options, &vscan[place].ctx));
+    if (kept->ctx) return true;
+    return ok(NULL, vscan_ctx_create(&options, &kept->ctx));
 }
 
-static bool prepare_set(const struct work *work, enum place place, int64_t set,
+static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
                         struct buffers *buffers) {
-    void *in = work_in(work, place, set), *out = work_out(work, place, set);
+    void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
     const int64_t out_n = work->family == FAMILY_REDUCE ? 1 : work->n;
-    if (!wrap(place, work->type, in, work->n, &buffers->in)) return false;
-    if (!wrap(place, work->type, out, out_n, &buffers->out)) return false;
+    if (!wrap(kept, work->type, in, work->n, &buffers->in)) return false;
+    if (!wrap(kept, work->type, out, out_n, &buffers->out)) return false;
     if (work->flag_type &&
-        !wrap(place, work->flag_type, work_flags(work, place, set), work->n, &buffers->flags))
+        !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
         return false;
     return !work->with_totals ||
-           wrap(place, work->type, work->data[place].totals + set * work->stride,
+           wrap(kept, work->type, work->data[kept->place].totals + set * work->stride,
                 work->segment_count, &buffers->totals);
 }
 
-static void finish(enum place place) {
-    for (int64_t set = 0; set < vscan[place].count; set++) {
-        const struct buffers *buffers = &vscan[place].sets[set];
+static void finish(struct kept *kept) {
+    for (int64_t set = 0; set < kept->count; set++) {
+        const struct buffers *buffers = &kept->sets[set];
         vscan_buffer_destroy(buffers->in);
         vscan_buffer_destroy(buffers->out);
         vscan_buffer_destroy(buffers->flags);
         vscan_buffer_destroy(buffers->totals);
     }
-    free(vscan[place].sets);
-    vscan[place].sets = NULL;
-    vscan[place].count = 0;
+    free(kept->sets);
+    kept->sets = NULL;
+    kept->count = 0;
 }
 
-static bool prepare(const struct work *work, enum place place) {
-    if (!open_context(place)) return false;
-    vscan_ctx *ctx = vscan[place].ctx;
+static bool prepare(const struct work *work, struct kept *kept) {
+    if (!open_context(kept)) return false;
+    vscan_ctx *ctx = kept->ctx;
+    if (!ok(ctx, vscan_ctx_set_threads(ctx, work->threads))) return false;
     if (!ok(ctx, vscan_ctx_reserve(ctx, work->type, work->n))) return false;
-    vscan[place].sets = calloc((size_t)work->sets, sizeof *vscan[place].sets);
-    if (!vscan[place].sets) {
+    kept->sets = calloc((size_t)work->sets, sizeof *kept->sets);
+    if (!kept->sets) {
         fprintf(stderr, "bench: no memory\n");
         return false;
     }
-    vscan[place].count = work->sets;
+    kept->count = work->sets;
     for (int64_t set = 0; set < work->sets; set++)
-        if (!prepare_set(work, place, set, &vscan[place].sets[set])) return false;
-    vscan[place].scan = (vscan_scan_options){.size = sizeof(vscan_scan_options),
-                                             .kind = (int32_t)work->kind,
-                                             .direction = (int32_t)work->direction};
-    vscan[place].segmented = (vscan_segmented_options){.size = sizeof(vscan_segmented_options),
-                                                       .kind = (int32_t)work->kind,
-                                                       .direction = (int32_t)work->direction};
-    vscan[place].reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
-                                                 .direction = (int32_t)work->direction};
+        if (!prepare_set(work, kept, set, &kept->sets[set])) return false;
+    kept->scan = (vscan_scan_options){.size = sizeof(vscan_scan_options),
+                                      .kind = (int32_t)work->kind,
+                                      .direction = (int32_t)work->direction};
+    kept->segmented = (vscan_segmented_options){.size = sizeof(vscan_segmented_options),
+                                                .kind = (int32_t)work->kind,
+                                                .direction = (int32_t)work->direction};
+    kept->reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
+                                          .direction = (int32_t)work->direction};
     return true;
 }
 
-static bool run(const struct work *work, enum place place, int64_t set) {
-    vscan_ctx *ctx = vscan[place].ctx;
-    const struct buffers *buffers = &vscan[place].sets[set];
+static bool run(const struct work *work, struct kept *kept, int64_t set) {
+    vscan_ctx *ctx = kept->ctx;
+    const struct buffers *buffers = &kept->sets[set];
     switch (work->family) {
     case FAMILY_SCAN:
-        return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &vscan[place].scan));
+        return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &kept->scan));
     case FAMILY_SEGMENTED:
-        vscan[place].segmented.totals = buffers->totals;
+        kept->segmented.totals = buffers->totals;
         return ok(ctx, vscan_scan_segmented(ctx, work->op, buffers->in, buffers->flags,
-                                            buffers->out, &vscan[place].segmented));
+                                            buffers->out, &kept->segmented));
     case FAMILY_REDUCE:
         break;
     }
-    return ok(ctx, vscan_reduce(ctx, work->op, buffers->in, buffers->out, &vscan[place].reduce));
+    return ok(ctx, vscan_reduce(ctx, work->op, buffers->in, buffers->out, &kept->reduce));
 }
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
@@ -115,13 +121,13 @@ static bool supports_cuda(const struct work *work, enum mode mode) {
     return mode != MODE_MEMORY || work->family == FAMILY_SCAN;
 }
 static bool prepare_cuda(const struct work *work) {
-    return prepare(work, ON_DEVICE);
+    return prepare(work, &on_cuda);
 }
 static bool run_cuda(const struct work *work, int64_t set) {
-    return run(work, ON_DEVICE, set);
+    return run(work, &on_cuda, set);
 }
 static void finish_cuda(void) {
-    finish(ON_DEVICE);
+    finish(&on_cuda);
 }
 const struct engine engine_vscan_cuda = {.name = "vscan-cuda",
                                          .place = ON_DEVICE,
@@ -129,30 +135,54 @@ const struct engine engine_vscan_cuda = {.name = "vscan-cuda",
                                          .supports = supports_cuda,
                                          .prepare = prepare_cuda,
                                          .run = run_cuda,
-                                         .finish = finish_cuda};
+                                         .finish = finish_cuda,
+                                         .absent = BENCH_NO_CUDA};
 
 /* ---- CPU ------------------------------------------------------------------------------------- */
 
-static bool supports_cpu(const struct work *work, enum mode mode) {
-    (void)work;
-    return mode == MODE_STREAM || mode == MODE_LATENCY;
-}
 static bool prepare_cpu(const struct work *work) {
-    return prepare(work, ON_HOST);
+    return prepare(work, &on_cpu);
 }
 static bool run_cpu(const struct work *work, int64_t set) {
-    return run(work, ON_HOST, set);
+    return run(work, &on_cpu, set);
 }
 static void finish_cpu(void) {
-    finish(ON_HOST);
+    finish(&on_cpu);
 }
 const struct engine engine_vscan_cpu = {.name = "vscan-cpu",
                                         .place = ON_HOST,
                                         .computes = true,
-                                        .supports = supports_cpu,
+                                        .supports = host_mode,
                                         .prepare = prepare_cpu,
                                         .run = run_cpu,
                                         .finish = finish_cpu};
+
+/* ---- The plain scan beside a segmented one: what the segments cost ---------------------------- */
+
+static bool supports_plain(const struct work *work, enum mode mode) {
+    return work->family == FAMILY_SEGMENTED && host_mode(work, mode);
+}
+static bool prepare_plain(const struct work *work) {
+    return prepare(work, &plain_on_cpu);
+}
+static bool run_plain(const struct work *work, int64_t set) {
+    const struct buffers *buffers = &plain_on_cpu.sets[set];
+    vscan_ctx *ctx = plain_on_cpu.ctx;
+    return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &plain_on_cpu.scan));
+}
+static void finish_plain(void) {
+    finish(&plain_on_cpu);
+}
+static int64_t plain_bytes(const struct work *work) {
+    return 2 * work->n * type_size(work->type);
+}
+const struct engine engine_vscan_cpu_plain = {.name = "vscan-cpu-plain",
+                                              .place = ON_HOST,
+                                              .supports = supports_plain,
+                                              .prepare = prepare_plain,
+                                              .run = run_plain,
+                                              .finish = finish_plain,
+                                              .bytes = plain_bytes};
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -164,7 +194,7 @@ bool vscan_context_bytes(const struct work *work, double *bytes) {
     bool good = true;
     /* one context and call beforehand: loading the kernels is paid by the process, not a context */
     if (!prepare_cuda(work) || !run_cuda(work, 0)) return false;
-    if (!ok(vscan[ON_DEVICE].ctx, vscan_ctx_synchronize(vscan[ON_DEVICE].ctx))) return false;
+    if (!ok(on_cuda.ctx, vscan_ctx_synchronize(on_cuda.ctx))) return false;
     finish_cuda();
     good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &before));
     for (int k = 0; good && k < CONTEXTS; k++)

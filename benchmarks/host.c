@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Data in the host's memory, and the copy that sets its scale: memcpy by all threads. */
+/* Data in the host's memory. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -23,6 +23,14 @@ void host_make_values(const struct work *work) {
                 ((double *)to)[i] = steps ? value_step(i) : value_double(work->op, i, n, salt);
         }
     }
+}
+
+void host_touch(void *memory, int64_t bytes) {
+    char *to = memory;
+    const int64_t piece = 1 << 20;
+#pragma omp parallel for
+    for (int64_t at = 0; at < bytes; at += piece)
+        memset(to + at, 0, (size_t)(bytes - at < piece ? bytes - at : piece));
 }
 
 void host_make_flags(struct work *work) {
@@ -72,27 +80,7 @@ void host_prepare_checked_call(const struct work *work) {
         memset(work_out(work, ON_HOST, 0), 0xa5, (size_t)(work->n * type_size(work->type)));
 }
 
-/* ---- memcpy-cpu ------------------------------------------------------------------------------ */
-
-static bool supports(const struct work *work, enum mode mode) {
+bool host_mode(const struct work *work, enum mode mode) {
     (void)work;
     return mode == MODE_STREAM || mode == MODE_LATENCY;
 }
-
-static bool run(const struct work *work, int64_t set) {
-    const int64_t bytes = work->n * type_size(work->type), piece = 1 << 20;
-    const int64_t skip = set * work->stride + work->offset * type_size(work->type);
-    const char *from = work->data[ON_HOST].in + skip;
-    char *to = work->data[ON_HOST].out + skip;
-#pragma omp parallel for if (bytes > piece)
-    for (int64_t at = 0; at < bytes; at += piece)
-        memcpy(to + at, from + at, (size_t)(bytes - at < piece ? bytes - at : piece));
-    return true;
-}
-
-static int64_t bytes(const struct work *work) {
-    return 2 * work->n * type_size(work->type);
-}
-
-const struct engine engine_memcpy_cpu = {
-    .name = "memcpy-cpu", .place = ON_HOST, .supports = supports, .run = run, .bytes = bytes};

@@ -10,7 +10,7 @@
 #include <cuda/std/limits>
 #include <cuda/std/type_traits>
 
-#include "bench.h"
+#include "device.h"
 
 struct op_plus {
     template <class T>

@@ -2,14 +2,17 @@
 /* Reads the command line of the benchmark. */
 #include "options.h"
 
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const usage =
     "usage: bench [option value]...   every list is separated by commas\n"
-    "  --engine LIST     vscan-cuda vscan-cpu cub cub-key cub-lifted thrust memcpy copy empty\n"
-    "                    memcpy-cpu; default: memcpy, vscan-cuda and cub where they apply\n"
+    "  --engine LIST     on a GPU: vscan-cuda cub cub-key cub-lifted thrust memcpy copy empty;\n"
+    "                    on the CPU: vscan-cpu vscan-cpu-plain serial tbb openmp thrust-omp\n"
+    "                    ntcopy-cpu memcpy-cpu read-cpu; default: vscan, its peers and a copy, on\n"
+    "                    the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
     "  --family LIST     scan segmented reduce; default scan\n"
     "  --type LIST       int float double; default all\n"
@@ -30,9 +33,11 @@ static const char *const usage =
     "their\n"
     "                    formula at every length (scan, plus, int and double); default random\n"
     "  --cold, --warm    whether the data have left the caches before a call; default cold\n"
+    "  --threads LIST    that engines on the CPU may use: 1, 2, all; default all\n"
     "  --runs N          samples an engine; default 11\n"
     "  --sample-us T     how long a sample takes; default 1500\n"
     "  --check-most N    longest vectors that are checked by a serial loop; default 2^24\n"
+    "                    (longer ones are checked on the device, and not at all on the CPU)\n"
     "  --note TEXT       one more line at the head of the CSV; can be repeated\n"
     "  --csv             CSV (default: a table for reading)\n";
 
@@ -147,6 +152,18 @@ static void read_lengths(struct list *list, const char *option, char *value) {
     }
 }
 
+static void read_threads(struct list *list, const char *option, char *value) {
+    list->count = 0;
+    FOR_PARTS(part, value) {
+        const int64_t threads =
+            strcmp(part, "all") ? read_whole_number(option, part) : omp_get_max_threads();
+        bool known = false; /* on one core 1 and all are the same */
+        if (threads < 1 || threads > 4096) fail(option, part);
+        for (int k = 0; k < list->count; k++) known = known || list->items[k] == threads;
+        if (!known) add(list, threads, option);
+    }
+}
+
 static void read_segments(struct options *options, const char *option, char *value) {
     options->segments_count = 0;
     FOR_PARTS(part, value) {
@@ -198,6 +215,7 @@ static bool read_dimension(struct options *options, const char *option, char *va
         if (!options->steps && strcmp(value, "random")) fail(option, value);
         return true;
     }
+    if (!strcmp(option, "--threads")) return read_threads(&options->threads, option, value), true;
     if (strcmp(option, "--offset")) return false;
     options->offsets.count = 0;
     FOR_PARTS(part, value) add(&options->offsets, read_whole_number(option, part), option);
@@ -238,6 +256,7 @@ void options_read(struct options *options, int argc, char **argv) {
                                 .modes = {{MODE_STREAM}, 1},
                                 .n = {{INT64_C(1) << 26}, 1},
                                 .offsets = {{0}, 1},
+                                .threads = {{omp_get_max_threads()}, 1},
                                 .segments = {{SEGMENT_FIXED, 10000}},
                                 .segment_names = {"10000"},
                                 .segments_count = 1,

@@ -15,7 +15,7 @@ struct list {
 
 struct options {
     struct list engines; /* indices into all_engines */
-    struct list families, types, ops, kinds, directions, flags, modes, n, offsets;
+    struct list families, types, ops, kinds, directions, flags, modes, n, offsets, threads;
     struct segments segments[LIST_AT_MOST];
     const char *segment_names[LIST_AT_MOST];
     int segments_count;

@@ -1,13 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Draws the plots from the CSV files of run_h200.sh alone, as SVG beside them:
+# Draws the plots from the CSV files of run_h200.sh and run_cpu.sh alone, as SVG beside them:
 #
 #     sh benchmarks/plot.sh [RESULTS]
 #
+# RESULTS is a folder of either's files; without it, both folders of results/ are done.
 # Installs gnuplot-nox where it is missing.
 set -eu
 
-results=${1:-$(dirname -- "$0")/results/h200}
+if [ $# = 0 ]; then
+    for results in "$(dirname -- "$0")"/results/h200 "$(dirname -- "$0")"/results/cpu; do
+        [ ! -d "$results" ] || sh "$0" "$results"
+    done
+    exit
+fi
+results=$1
 if ! command -v gnuplot >/dev/null 2>&1; then
     echo "== installing gnuplot-nox"
     sudo=
@@ -27,6 +34,7 @@ series() {
     for file; do
         [ ! -f "$results/$file.csv" ] || grep -v '^#' "$results/$file.csv"
     done >"$data/rows"
+    [ -s "$data/rows" ] || return 0
     for column in $(sed -n '1s/,/ /gp' "$data/rows"); do
         number=$((${number:-0} + 1))
         program=$(printf '%s\n' "$program" | sed "s/@$column\\>/\$$number/g")
@@ -154,4 +162,21 @@ for type in int float double; do
     draw "experiment_blocks_$type" \
         "Segmented scan, $type plus, n = 2^{24}: a segment in every k-th block of 1024" \
         'k' "$speed" "$by_two; set yrange [0:*]"
+done
+
+# The CPU backend: every engine, in 10^9 elements a second, in the cache and beyond.
+for type in int float double; do
+    same="@type == \"$type\" && @operator == \"plus\""
+    curve 'copy past the caches' "$grey" 3 "$same && @engine == \"ntcopy-cpu\"" \
+        '@n' "$elements" large
+    for engine in vscan-cpu:vscan:"$blue" serial:"serial loop":"$red" tbb:"std parallel, TBB":"$green" \
+        openmp:"OpenMP scan":"$brown" thrust-omp:"Thrust, OpenMP":"$pink" numpy:NumPy:"$light"; do
+        rest=${engine#*:}
+        dash=2
+        [ "${engine%%:*}" != vscan-cpu ] || dash=1
+        curve "${rest%%:*}" "${rest#*:}" $dash "$same && @engine == \"${engine%%:*}\"" \
+            '@n' "$elements" small large numpy
+    done
+    draw "cpu_$type" "Inclusive scan on the CPU, $type plus, all threads" 'elements' "$speed" \
+        "$by_two; set logscale y 10"
 done
