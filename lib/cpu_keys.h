@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Elements as the rows compute with them, and vectors of them. Included once for each kind of
- * element (cpu_tiles.c), with
+ * element (cpu_tiles.h), with
  *
  *     T          the element's type; T_REAL: 1 for float and double
  *     K, K_BITS  the key's type, as wide as T
