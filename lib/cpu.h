@@ -49,9 +49,10 @@ struct vscan__cpu_segments {
 
 /* One row a pair. */
 struct vscan__cpu_row {
-    int64_t size; /* bytes of an element */
-    int64_t tile; /* elements of a tile */
-    bool sum;     /* plus: where nothing was added, callers see 0, all bits clear */
+    int64_t size;    /* bytes of an element */
+    int64_t tile;    /* elements of a tile */
+    bool sum;        /* plus: where nothing was added, callers see 0, all bits clear */
+    bool arithmetic; /* adds or compares floating-point numbers: their modes matter */
     union vscan__value (*identity)(void); /* key; -0.0 for float and double plus */
     union vscan__value (*take)(const void *element);
     void (*put)(void *element, union vscan__value key);

@@ -117,6 +117,8 @@ const struct vscan__cpu_row ROWS[vscan__pair_count] = {
         .size = 65536 / TILE_##type,                                                               \
         .tile = TILE_##type,                                                                       \
         .sum = VSCAN_##OP == VSCAN_PLUS,                                                           \
+        .arithmetic =                                                                              \
+            VSCAN_##TYPE != VSCAN_INT && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN,       \
         .identity = identity_##pair,                                                               \
         .take = take_##pair,                                                                       \
         .put = put_##pair,                                                                         \
