@@ -34,6 +34,7 @@ struct vscan__cpu_span {
     int64_t n; /* 1 .. the row's tile */
     bool backward;
     bool exclusive;
+    bool stream; /* store past the caches; out is a multiple of 16 and n one of a group */
 };
 
 /* What a segmented tile needs beside its elements. */

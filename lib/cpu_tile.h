@@ -187,6 +187,26 @@ static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan_
     if (span->backward) NAME(reverse_group)(v);
 }
 
+#ifdef STREAM
+/* To a multiple of 16: of what malloc returns, little is a multiple of more. */
+static ALWAYS_INLINE void NAME(stream_group)(enum vscan_op op, T *to, const vec v[VECTORS]) {
+    if ((uintptr_t)to % VECTOR_BYTES == 0) {
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) STREAM(to + k * LANES, NAME(put)(op, v[k]));
+        return;
+    }
+    __m128i parts[GROUP * sizeof(T) / 16];
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        const tvec x = NAME(put)(op, v[k]);
+        memcpy(parts + (size_t)k * (VECTOR_BYTES / 16), &x, sizeof x);
+    }
+#pragma GCC unroll 32
+    for (size_t i = 0; i < GROUP * sizeof(T) / 16; i++)
+        _mm_stream_si128((__m128i *)to + i, parts[i]);
+}
+#endif
+
 static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                             int64_t p, vec v[VECTORS]) {
     if (span->backward) NAME(reverse_group)(v);
@@ -195,6 +215,12 @@ static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan
         return;
     }
     T *to = (T *)span->out + (span->backward ? span->n - p - GROUP : p);
+#ifdef STREAM
+    if (span->stream) {
+        NAME(stream_group)(op, to, v);
+        return;
+    }
+#endif
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) NAME(store)(op, to + k * LANES, v[k]);
 }
@@ -224,7 +250,8 @@ static ALWAYS_INLINE void NAME(prefetch)(const struct vscan__cpu_span *span, int
     const int64_t next = span->backward ? at - BLOCK * size : at + BLOCK * size;
     for (int64_t line = 0; line < GROUP * size; line += 64) {
         __builtin_prefetch((const void *)((uintptr_t)span->in + (uintptr_t)(next + line)), 0);
-        __builtin_prefetch((const void *)((uintptr_t)span->out + (uintptr_t)(at + line)), 1);
+        if (!span->stream)
+            __builtin_prefetch((const void *)((uintptr_t)span->out + (uintptr_t)(at + line)), 1);
     }
 }
 

@@ -18,6 +18,8 @@
 
 #if VECTOR_BYTES > 16
 #include <immintrin.h>
+#elif defined __SSE2__
+#include <emmintrin.h>
 #endif
 #include <stdint.h>
 
@@ -81,6 +83,16 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
     _mm256_maskstore_epi32((int *)(to), (__m256i)(mask), (__m256i)(v))
 #define STORE_SOME_64(to, word, mask, v)                                                           \
     _mm256_maskstore_epi64((long long *)(to), (__m256i)(mask), (__m256i)(v))
+#endif
+
+/* Stores a vector past the caches, at a multiple of its size; other threads see it after a fence.
+   x86 alone has it. */
+#if VECTOR_BYTES == 64
+#define STREAM(to, v) _mm512_stream_si512((__m512i *)(to), (__m512i)(v))
+#elif VECTOR_BYTES == 32
+#define STREAM(to, v) _mm256_stream_si256((__m256i *)(to), (__m256i)(v))
+#elif defined __SSE2__
+#define STREAM(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
 #endif
 
 /*

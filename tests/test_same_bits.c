@@ -217,6 +217,47 @@ static void test_pair(vscan_op op, vscan_type type) {
 VSCAN__PAIRS(X)
 #undef X
 
+/* Outputs so long that they are stored past the caches; those in place never are. */
+static void same_bits_large(void **state) {
+    (void)state;
+    if (harness_small() || harness_backend != VSCAN_BACKEND_CPU) skip();
+    make_contexts();
+    static const struct {
+        vscan_op op;
+        vscan_type type;
+    } pairs[] = {{VSCAN_PLUS, VSCAN_FLOAT}, {VSCAN_MAX, VSCAN_DOUBLE}};
+    for (int p = 0; p < 2; p++) {
+        const size_t bytes = (33 << 20) + 8 * 76; /* backward, tiles lie 32 bytes past a line */
+        struct operation o = {.op = pairs[p].op, .type = pairs[p].type};
+        o.n = (int64_t)(bytes / reference_bytes(o.type, 1));
+        void *in = allocate(bytes);
+        uint8_t *flags = allocate((size_t)o.n);
+        o.in = in;
+        inputs_fill(INPUTS_RANDOM, o.type, o.n, harness_seed(), in);
+        inputs_flags_fill(INPUTS_FLAGS_1000, reference_tile(o.type), o.n, harness_seed(), flags);
+        for (int mode = 0; mode < 4; mode++) {
+            o.exclusive = o.backward = mode & 1;
+            o.flags = mode >> 1 & 1 ? flags : NULL;
+            o.family = o.flags != NULL ? "segmented" : "scan";
+            const struct manner in_place = {.in_place = true};
+            struct results expected = perform(contexts[0], &o, in_place);
+            for (int k = 0; k < context_count; k++) {
+                /* outputs at multiples of 64 and of 16 bytes, and at others */
+                static const int shifts[] = {-1, 4, 3, 2};
+                const struct manner manner = {.shift_in = k, .shift_out = shifts[(k + mode) % 4]};
+                struct results got = perform(contexts[k], &o, manner);
+                compare(&o, manner, k, "out", o.n, expected.out, got.out);
+                compare(&o, manner, k, "totals", o.n, expected.totals, got.totals);
+                compare(&o, manner, k, "total", 1, &expected.total, &got.total);
+                release(&got);
+            }
+            release(&expected);
+        }
+        free(in);
+        free(flags);
+    }
+}
+
 /*
  * Callers linked with -ffast-math flush denormals, others round in their own way: neither may show.
  */
@@ -261,7 +302,8 @@ int main(int argc, char **argv) {
 #define X(pair, op, type, OP, TYPE) cmocka_unit_test(same_bits_##pair),
         VSCAN__PAIRS(X)
 #undef X
-            cmocka_unit_test(same_bits_modes),
+            cmocka_unit_test(same_bits_large),
+        cmocka_unit_test(same_bits_modes),
     };
     const int result = harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
     const int leaks = destroy_contexts();
