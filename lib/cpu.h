@@ -6,8 +6,9 @@
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
- * cpu_tiles.c     the rows: what is done to one tile, for each pair (bodies in cpu_tile.h and
- *                 elements in cpu_keys.h, vectors in cpu_vector.h)
+ * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
+ *                 from cpu_tiles.h; bodies in cpu_tile.h, elements in cpu_keys.h, vectors in
+ *                 cpu_vector.h)
  *
  * Everything below cpu_run.c works on one tile and knows nothing of threads, and everything in
  * cpu_run.c knows nothing of element types.
@@ -33,6 +34,7 @@ struct vscan__cpu_span {
     int64_t n; /* 1 .. the row's tile */
     bool backward;
     bool exclusive;
+    bool stream; /* store past the caches; out is a multiple of 16 and n one of a group */
 };
 
 /* What a segmented tile needs beside its elements. */
@@ -48,9 +50,10 @@ struct vscan__cpu_segments {
 
 /* One row a pair. */
 struct vscan__cpu_row {
-    int64_t size; /* bytes of an element */
-    int64_t tile; /* elements of a tile */
-    bool sum;     /* plus: where nothing was added, callers see 0, all bits clear */
+    int64_t size;    /* bytes of an element */
+    int64_t tile;    /* elements of a tile */
+    bool sum;        /* plus: where nothing was added, callers see 0, all bits clear */
+    bool arithmetic; /* adds or compares floating-point numbers: their modes matter */
     union vscan__value (*identity)(void); /* key; -0.0 for float and double plus */
     union vscan__value (*take)(const void *element);
     void (*put)(void *element, union vscan__value key);
@@ -65,7 +68,12 @@ struct vscan__cpu_row {
                                union vscan__value before);
 };
 
-extern const struct vscan__cpu_row vscan__cpu_rows[vscan__pair_count];
+/* One table an instruction set. They differ in speed, never in a bit of a result. */
+extern const struct vscan__cpu_row vscan__cpu_portable[vscan__pair_count];
+#if defined __x86_64__
+extern const struct vscan__cpu_row vscan__cpu_avx2[vscan__pair_count];
+extern const struct vscan__cpu_row vscan__cpu_avx512[vscan__pair_count];
+#endif
 
 /* ---- cpu_run.c ------------------------------------------------------------------------------- */
 
@@ -83,7 +91,8 @@ struct vscan__cpu_share {
 
 /* The backend's part of a context. */
 struct vscan__cpu_state {
-    int64_t late_segments, late_room; /* the numbers for the sentence of ctx->late */
+    const struct vscan__cpu_row *rows; /* one a pair, for this processor */
+    int64_t late_segments, late_room;  /* the numbers for the sentence of ctx->late */
     struct vscan__cpu_share shares[2][VSCAN__CPU_ROUND];
 };
 

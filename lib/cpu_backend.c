@@ -73,13 +73,58 @@ static vscan_status no_stream(vscan_ctx *ctx) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_UNSUPPORTED, "the CPU backend has no streams");
 }
 
+/* An instruction set: its name for the tests, its rows, whether this processor has it. */
+struct set {
+    const char *name;
+    const struct vscan__cpu_row *rows;
+    bool here;
+};
+
+/*
+ * The rows for this processor. VSCAN_TEST_CPU is for the tests alone: "portable", "avx2" or
+ * "avx512" takes that instruction set; where the processor does not have it, there is no context.
+ */
+static vscan_status choose_rows(vscan_ctx *ctx, const struct vscan__cpu_row **rows) {
+#if defined __x86_64__
+    __builtin_cpu_init(); /* this may be called before constructors are */
+    const bool avx2 = __builtin_cpu_supports("avx2");
+    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    const struct set sets[] = {{"avx512", vscan__cpu_avx512, avx512},
+                               {"avx2", vscan__cpu_avx2, avx2},
+                               {"portable", vscan__cpu_portable, true}};
+#else
+    const struct set sets[] = {
+        {"avx512", NULL, false}, {"avx2", NULL, false}, {"portable", vscan__cpu_portable, true}};
+#endif
+    const char *forced = getenv("VSCAN_TEST_CPU");
+    const bool any = forced == NULL || forced[0] == 0;
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
+        *rows = sets[i].rows;
+        if (any ? sets[i].here : strcmp(forced, sets[i].name) == 0) {
+            if (sets[i].here) return VSCAN_OK;
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_UNSUPPORTED,
+                               "VSCAN_TEST_CPU is %s in the environment, which this processor does "
+                               "not have",
+                               forced);
+        }
+    }
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                       "VSCAN_TEST_CPU is \"%.64s\" in the environment, must be portable, avx2 or "
+                       "avx512",
+                       forced);
+}
+
 static vscan_status open_state(vscan_ctx *ctx, void *stream) {
     TRY(check_device(ctx, ctx->device));
     if (stream != NULL) return no_stream(ctx);
+    const struct vscan__cpu_row *rows;
+    TRY(choose_rows(ctx, &rows));
     struct vscan__cpu_state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %zu bytes of workspace",
                            sizeof *state);
+    state->rows = rows;
     ctx->state = state;
     return VSCAN_OK;
 }
@@ -213,15 +258,20 @@ static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_
 
 /* ---- The matrix ------------------------------------------------------------------------------ */
 
+static inline const struct vscan__cpu_row *row(const vscan_ctx *ctx, enum vscan__pair pair) {
+    const struct vscan__cpu_state *state = ctx->state;
+    return &state->rows[pair];
+}
+
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
-        return vscan__cpu_scan(ctx, scan, &vscan__cpu_rows[vscan__pair_##pair]);                   \
+        return vscan__cpu_scan(ctx, scan, row(ctx, vscan__pair_##pair));                           \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
-        return vscan__cpu_scan_segmented(ctx, scan, &vscan__cpu_rows[vscan__pair_##pair]);         \
+        return vscan__cpu_scan_segmented(ctx, scan, row(ctx, vscan__pair_##pair));                 \
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
-        return vscan__cpu_reduce(ctx, scan, &vscan__cpu_rows[vscan__pair_##pair]);                 \
+        return vscan__cpu_reduce(ctx, scan, row(ctx, vscan__pair_##pair));                         \
     }
 VSCAN__PAIRS(X)
 #undef X

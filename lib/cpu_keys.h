@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Elements as the rows compute with them, and vectors of them. Included once for each kind of
- * element (cpu_tiles.c), with
+ * element (cpu_tiles.h), with
  *
  *     T          the element's type; T_REAL: 1 for float and double
  *     K, K_BITS  the key's type, as wide as T
@@ -101,9 +101,9 @@ static ALWAYS_INLINE vec NAME(combine)(enum vscan_op op, vec a, vec b) {
 #else
     switch (op) {
     case VSCAN_MAX:
-        return NAME(select)(a > b, a, b);
+        return GREATER(vec, K_BITS, a, b);
     case VSCAN_MIN:
-        return NAME(select)(a < b, a, b);
+        return LESSER(vec, K_BITS, a, b);
     case VSCAN_AND:
         return a & b;
     default:
@@ -156,13 +156,13 @@ static ALWAYS_INLINE tvec NAME(put)(enum vscan_op op, vec key) {
 }
 
 static ALWAYS_INLINE K NAME(take1)(enum vscan_op op, const void *element) {
-    T x;
-    memcpy(&x, element, sizeof x);
-    return NAME(take)(op, x - (tvec){0})[0];
+    tvec x = {0};
+    memcpy(&x, element, sizeof(T));
+    return NAME(take)(op, x)[0];
 }
 
 static ALWAYS_INLINE void NAME(put1)(enum vscan_op op, void *element, K key) {
-    T x = NAME(put)(op, NAME(splat)(key))[0];
+    const T x = NAME(put)(op, (vec){key})[0];
     memcpy(element, &x, sizeof x);
 }
 

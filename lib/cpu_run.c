@@ -26,6 +26,10 @@
 
 enum {
     TILES_EACH = 8, /* of a round: 8 x 64 KiB of input, and of output, in the cache of a thread */
+    /* Bytes of output from which it is stored past the caches: a line need not be read before it is
+       written then. On a Xeon with 2 MiB a core that pays from 4 MiB on, but who reads the output
+       next finds it in memory; from 32 MiB on both together take less time too. */
+    STREAM_FROM = 32 << 20,
     TILES_WORTH = 2 /* a thread must have this many to be worth its start */
 };
 
@@ -38,6 +42,7 @@ struct run {
     union vscan__value empty; /* key of what callers see where nothing precedes */
     int64_t tiles;
     int64_t each;             /* tiles of a round, each thread */
+    bool stream;              /* results go past the caches */
     bool segmented, numbered; /* numbered: backward with totals, the segments are counted first */
     /* results */
     union vscan__value last; /* the last inclusive result */
@@ -50,6 +55,54 @@ struct progress {
     int64_t heads;
 };
 
+/* ---- Floating-point modes -------------------------------------------------------------------- */
+
+/*
+ * The caller's thread may round otherwise or flush denormals (programs linked with -ffast-math do),
+ * and the threads of the team may have been started by one that does: results would depend on it.
+ * So all that adds or compares numbers runs with the default modes. Writing the modes can take
+ * longer than the shortest calls, hence only where they are others.
+ */
+#if defined __SSE__
+enum {
+    MODES = 0xffc0,        /* of MXCSR; the other six bits tell what has happened so far */
+    DEFAULT_MODES = 0x1f80 /* to nearest, denormals kept, exceptions masked */
+};
+#endif
+
+struct modes {
+#if defined __SSE__
+    unsigned int word;
+#else
+    fenv_t environment;
+#endif
+};
+
+static inline struct modes set_modes(const struct vscan__cpu_row *row) {
+    struct modes modes;
+    if (!row->arithmetic) {
+        memset(&modes, 0, sizeof modes);
+        return modes;
+    }
+#if defined __SSE__
+    modes.word = __builtin_ia32_stmxcsr();
+    if ((modes.word & MODES) != DEFAULT_MODES) __builtin_ia32_ldmxcsr(DEFAULT_MODES);
+#else
+    fegetenv(&modes.environment);
+    fesetenv(FE_DFL_ENV);
+#endif
+    return modes;
+}
+
+static inline void put_back_modes(const struct vscan__cpu_row *row, const struct modes *modes) {
+    if (!row->arithmetic) return;
+#if defined __SSE__
+    if ((modes->word & MODES) != DEFAULT_MODES) __builtin_ia32_ldmxcsr(modes->word);
+#else
+    fesetenv(&modes->environment);
+#endif
+}
+
 /* ---- One tile -------------------------------------------------------------------------------- */
 
 static struct vscan__cpu_span span_of(const struct run *run, int64_t tile) {
@@ -58,9 +111,11 @@ static struct vscan__cpu_span span_of(const struct run *run, int64_t tile) {
     const int64_t left = scan->n - first;
     const int64_t n = left < run->row->tile ? left : run->row->tile;
     const int64_t offset = (scan->backward ? left - n : first) * run->row->size;
+    char *out = scan->out != NULL ? (char *)scan->out + offset : NULL;
     return (struct vscan__cpu_span){
         .in = (const char *)scan->in + offset,
-        .out = scan->out != NULL ? (char *)scan->out + offset : NULL,
+        .out = out,
+        .stream = run->stream && n == run->row->tile && (uintptr_t)out % 16 == 0,
         .n = n,
         .backward = scan->backward != 0,
         .exclusive = scan->exclusive != 0,
@@ -128,6 +183,15 @@ static void scan_tile(const struct run *run, int64_t tile, struct progress *at) 
 
 /* ---- All tiles ------------------------------------------------------------------------------- */
 
+/* What was stored past the caches comes before all that the thread stores next. */
+static void fence(const struct run *run) {
+#if defined __SSE__
+    if (run->stream) __builtin_ia32_sfence();
+#else
+    (void)run;
+#endif
+}
+
 static struct progress beginning(const struct run *run) {
     return (struct progress){run->segmented ? run->row->identity() : run->z, 0};
 }
@@ -154,6 +218,7 @@ static void run_alone(struct run *run) {
             fold(run, &at, &share);
         }
     }
+    fence(run);
     run->last = at.before;
     run->count = at.heads;
 }
@@ -193,75 +258,65 @@ static void run_member(struct vscan__cpu_team *team, void *work, int thread, int
                 fold(run, &at, &shares[tile - first]);
         }
     }
+    fence(run);
     if (thread == 0) {
         shared->last = at.before;
         shared->count = at.heads;
     }
 }
 
-/*
- * The caller's thread may round otherwise or flush denormals (programs linked with -ffast-math do),
- * the threads of the team do not: results would depend on their number. So tiles always run with
- * the default modes.
- */
-static void run_member_default_modes(struct vscan__cpu_team *team, void *work, int thread,
-                                     int threads) {
-#if defined __SSE__
-    const unsigned int modes = __builtin_ia32_stmxcsr();
-    __builtin_ia32_ldmxcsr(0x1f80); /* to nearest, denormals kept, exceptions masked */
-#else
-    fenv_t modes;
-    fegetenv(&modes);
-    fesetenv(FE_DFL_ENV);
-#endif
-    if (team == NULL)
-        run_alone(work);
-    else
-        run_member(team, work, thread, threads);
-#if defined __SSE__
-    __builtin_ia32_ldmxcsr(modes);
-#else
-    fesetenv(&modes);
-#endif
+static void run_in_team(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+    const struct run *run = work;
+    const struct modes modes = set_modes(run->row);
+    run_member(team, work, thread, threads);
+    put_back_modes(run->row, &modes);
 }
 
 static void run_tiles(vscan_ctx *ctx, struct run *run) {
-    int64_t threads = ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
-    threads = smaller(threads, smaller(run->tiles / TILES_WORTH, VSCAN__CPU_THREADS));
+    int64_t threads = smaller(run->tiles / TILES_WORTH, VSCAN__CPU_THREADS);
+    if (threads >= 2)
+        threads = smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
     if (threads < 2 || omp_in_parallel()) {
-        run_member_default_modes(NULL, run, 0, 1);
+        run_alone(run);
         return;
     }
     /* a reduction reads nothing twice: its rounds are as long as the shares allow */
     const int64_t most = run->scan->out != NULL ? TILES_EACH : VSCAN__CPU_ROUND / threads;
     run->each = smaller(most, (run->tiles + threads - 1) / threads);
-    vscan__cpu_together((int)threads, run_member_default_modes, run);
+    vscan__cpu_together((int)threads, run_in_team, run);
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static struct run prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
-                          const struct vscan__cpu_row *row) {
-    struct run run = {
-        .scan = scan,
-        .row = row,
-        .state = ctx->state,
-        .z = row->identity(),
-        .tiles = scan->n / row->tile + (scan->n % row->tile != 0),
-    };
-    if (!row->sum) run.empty = run.z; /* else 0 */
+static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
+                    const struct vscan__cpu_row *row, struct run *run) {
+    run->scan = scan;
+    run->row = row;
+    run->state = ctx->state;
+    run->z = row->identity();
+    run->empty.bits = 0;
+    if (!row->sum) run->empty = run->z;
     if (scan->has_initial != 0) {
         /* the total may come to lie where the initial value is: it is read here, once */
-        run.z = row->take(scan->has_initial == 2 ? scan->initial_at : (const void *)&scan->initial);
-        run.empty = run.z;
+        run->z =
+            row->take(scan->has_initial == 2 ? scan->initial_at : (const void *)&scan->initial);
+        run->empty = run->z;
     }
-    run.last = run.empty;
-    return run;
+    run->last = run->empty;
+    /* a division would be a good part of the shortest calls */
+    run->tiles = scan->n <= row->tile ? scan->n > 0 : (scan->n - 1) / row->tile + 1;
+    run->each = 0;
+    run->stream = scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / row->size;
+    run->segmented = false;
+    run->numbered = false;
+    run->count = 0;
 }
 
 vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                              const struct vscan__cpu_row *row) {
-    struct run run = prepare(ctx, scan, row);
+    const struct modes modes = set_modes(row);
+    struct run run;
+    prepare(ctx, scan, row, &run);
     if (scan->n > 0) {
         run_tiles(ctx, &run);
         /* tiles write what precedes them, and for the first one that may be the inner identity */
@@ -269,23 +324,30 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
             row->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * row->size, run.empty);
     }
     if (scan->total != NULL) row->put(scan->total, run.last);
+    put_back_modes(row, &modes);
     return VSCAN_OK;
 }
 
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_row *row) {
-    struct run run = prepare(ctx, scan, row);
+    const struct modes modes = set_modes(row);
+    struct run run;
+    prepare(ctx, scan, row, &run);
     if (scan->n > 0) run_tiles(ctx, &run);
     row->put(scan->total, run.last);
+    put_back_modes(row, &modes);
     return VSCAN_OK;
 }
 
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_row *row) {
-    struct run run = prepare(ctx, scan, row);
+    const struct modes modes = set_modes(row);
+    struct run run;
+    prepare(ctx, scan, row, &run);
     run.segmented = true;
     run.numbered = scan->backward != 0 && scan->totals != NULL;
     if (scan->n > 0) run_tiles(ctx, &run);
+    put_back_modes(row, &modes);
     if (scan->count != NULL) *scan->count = run.count;
     if (scan->totals == NULL || scan->n == 0) return VSCAN_OK;
 

@@ -121,43 +121,108 @@ static ALWAYS_INLINE void NAME(segmented_network)(enum vscan_op op, vec v[VECTOR
 
 /* ---- Groups ---------------------------------------------------------------------------------- */
 
-/* Copies the last elements of a tile, fewer than a group, to or from a whole group, at the place
-   where they are the first in scan order. */
-static ALWAYS_INLINE T *NAME(in_group)(bool backward, T *group, int64_t n) {
-    return backward ? group + (GROUP - n) : group;
+/* Bits of the elements that a tile's last group has, fewer than a group, in the order of memory: in
+   a backward scan they are those at the end. Its first element, whether the tile has it or not, is
+   n - GROUP elements before the tile then: addresses as integers. */
+static ALWAYS_INLINE uint32_t NAME(some)(bool backward, int64_t n) {
+    return backward ? UINT32_MAX << (GROUP - n) : ~(UINT32_MAX << n);
+}
+
+static ALWAYS_INLINE uintptr_t NAME(address)(const void *tile, const struct vscan__cpu_span *span,
+                                             int64_t p) {
+    return (uintptr_t)tile + (uintptr_t)(span->backward ? span->n - p - GROUP : p) * sizeof(T);
+}
+
+/* The last group of a tile, fewer than 32 elements, in the order of memory. */
+static ALWAYS_INLINE void NAME(load_some)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                          int64_t p, vec v[VECTORS]) {
+    const int64_t n = span->n - p;
+    const uintptr_t from = NAME(address)(span->in, span, p);
+#ifdef LOAD_SOME
+    const uint32_t some = NAME(some)(span->backward, n);
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++)
+        v[k] = NAME(take)(op,
+                          (tvec)LOAD_SOME(K_BITS, (const void *)(from + (uintptr_t)k * sizeof v[k]),
+                                          some >> k * LANES, NAME(lanes)(some, k)));
+#else
+    T group[GROUP] = {0};
+    const int64_t first = span->backward ? GROUP - n : 0;
+    memcpy(group + first, (const void *)(from + (uintptr_t)first * sizeof(T)),
+           (size_t)n * sizeof(T));
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, group + k * LANES);
+#endif
+}
+
+static ALWAYS_INLINE void NAME(store_some)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                           int64_t p, const vec v[VECTORS]) {
+    const int64_t n = span->n - p;
+    const uintptr_t to = NAME(address)(span->out, span, p);
+#ifdef STORE_SOME
+    const uint32_t some = NAME(some)(span->backward, n);
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++)
+        STORE_SOME(K_BITS, (void *)(to + (uintptr_t)k * sizeof v[k]), some >> k * LANES,
+                   NAME(lanes)(some, k), NAME(put)(op, v[k]));
+#else
+    T group[GROUP];
+    const int64_t first = span->backward ? GROUP - n : 0;
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) NAME(store)(op, group + k * LANES, v[k]);
+    memcpy((void *)(to + (uintptr_t)first * sizeof(T)), group + first, (size_t)n * sizeof(T));
+#endif
 }
 
 /* The group at position p in scan order; what lies past the tile's end is of no consequence. */
 static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                            int64_t p, vec v[VECTORS]) {
-    T part[GROUP];
-    const T *from = span->in;
-    const int64_t n = span->n - p;
-    if (n >= GROUP) {
-        from += span->backward ? n - GROUP : p;
+    if (span->n - p < GROUP) {
+        NAME(load_some)(op, span, p, v);
     } else {
-        memset(part, 0, sizeof part);
-        memcpy(NAME(in_group)(span->backward, part, n), from + (span->backward ? 0 : p),
-               (size_t)n * sizeof(T));
-        from = part;
-    }
+        const T *from = (const T *)span->in + (span->backward ? span->n - p - GROUP : p);
 #pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, from + k * LANES);
+        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, from + k * LANES);
+    }
     if (span->backward) NAME(reverse_group)(v);
 }
 
+#ifdef STREAM
+/* To a multiple of 16: of what malloc returns, little is a multiple of more. */
+static ALWAYS_INLINE void NAME(stream_group)(enum vscan_op op, T *to, const vec v[VECTORS]) {
+    if ((uintptr_t)to % VECTOR_BYTES == 0) {
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) STREAM(to + k * LANES, NAME(put)(op, v[k]));
+        return;
+    }
+    __m128i parts[GROUP * sizeof(T) / 16];
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        const tvec x = NAME(put)(op, v[k]);
+        memcpy(parts + (size_t)k * (VECTOR_BYTES / 16), &x, sizeof x);
+    }
+#pragma GCC unroll 32
+    for (size_t i = 0; i < GROUP * sizeof(T) / 16; i++)
+        _mm_stream_si128((__m128i *)to + i, parts[i]);
+}
+#endif
+
 static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                             int64_t p, vec v[VECTORS]) {
-    T part[GROUP];
-    T *out = span->out;
-    const int64_t n = span->n - p;
-    T *to = n < GROUP ? part : out + (span->backward ? n - GROUP : p);
     if (span->backward) NAME(reverse_group)(v);
+    if (span->n - p < GROUP) {
+        NAME(store_some)(op, span, p, v);
+        return;
+    }
+    T *to = (T *)span->out + (span->backward ? span->n - p - GROUP : p);
+#ifdef STREAM
+    if (span->stream) {
+        NAME(stream_group)(op, to, v);
+        return;
+    }
+#endif
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) NAME(store)(op, to + k * LANES, v[k]);
-    if (n < GROUP)
-        memcpy(out + (span->backward ? 0 : p), NAME(in_group)(span->backward, part, n),
-               (size_t)n * sizeof(T));
 }
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
@@ -185,7 +250,8 @@ static ALWAYS_INLINE void NAME(prefetch)(const struct vscan__cpu_span *span, int
     const int64_t next = span->backward ? at - BLOCK * size : at + BLOCK * size;
     for (int64_t line = 0; line < GROUP * size; line += 64) {
         __builtin_prefetch((const void *)((uintptr_t)span->in + (uintptr_t)(next + line)), 0);
-        __builtin_prefetch((const void *)((uintptr_t)span->out + (uintptr_t)(at + line)), 1);
+        if (!span->stream)
+            __builtin_prefetch((const void *)((uintptr_t)span->out + (uintptr_t)(at + line)), 1);
     }
 }
 
@@ -195,7 +261,7 @@ static ALWAYS_INLINE void NAME(locals)(enum vscan_op op, const struct vscan__cpu
     b->heads = 0;
     for (int q = 0; q < groups; q++, p += GROUP) {
         vec v[VECTORS];
-        NAME(prefetch)(span, p);
+        if (span->n > BLOCK) NAME(prefetch)(span, p);
         NAME(load_group)(op, span, p, v);
         const uint32_t word = segments != NULL ? segments->heads[p / GROUP] : 0;
         if (word != 0) {
@@ -307,10 +373,61 @@ static ALWAYS_INLINE void NAME(headed_group)(enum vscan_op op, const struct vsca
     NAME(store_group)(op, span, p, v);
 }
 
+#ifndef LOAD_SOME
+/* A tile of a few elements, without vectors: to fill a part of one takes longer where there are no
+   masks. */
+enum { NAME(few) = 8 };
+static ALWAYS_INLINE K NAME(scan_few)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                      K before) {
+    const int n = (int)span->n;
+    const T *in = span->in;
+    T *out = span->out;
+    K x[1 + NAME(few)];
+    x[0] = before;
+    for (int j = 0; j < n; j++) x[1 + j] = NAME(take1)(op, in + (span->backward ? n - 1 - j : j));
+    K *local = x + 1;
+    for (int half = 1; half < n; half *= 2) {
+        for (int j = half; j < n; j++)
+            if ((j & half) != 0) local[j] = NAME(combine1)(op, local[(j & -half) - 1], local[j]);
+    }
+    for (int j = 0; j < n; j++) local[j] = NAME(combine1)(op, before, local[j]);
+    for (int j = 0; j < n; j++)
+        NAME(put1)(op, out + (span->backward ? n - 1 - j : j), x[span->exclusive ? j : 1 + j]);
+    return x[n];
+}
+#endif
+
+/* A tile of one group. */
+static ALWAYS_INLINE K NAME(scan_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                        K before) {
+    K results[1 + GROUP]; /* inclusive, after what comes before */
+    vec v[VECTORS];
+    NAME(load_group)(op, span, 0, v);
+    NAME(network)(op, v);
+    results[0] = before;
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        v[k] = NAME(combine)(op, NAME(splat)(before), v[k]);
+        NAME(store_keys)(results + 1 + k * LANES, v[k]);
+    }
+    if (span->exclusive) {
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load_keys)(results + k * LANES);
+    }
+    NAME(store_group)(op, span, 0, v);
+    return results[span->n];
+}
+
 static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
                                                    const struct vscan__cpu_span *span,
                                                    const struct vscan__cpu_segments *segments,
                                                    union vscan__value before) {
+#ifndef LOAD_SOME
+    if (segments == NULL && span->n <= NAME(few))
+        return NAME(box)(NAME(scan_few)(op, span, NAME(unbox)(before)));
+#endif
+    if (segments == NULL && span->n <= GROUP)
+        return NAME(box)(NAME(scan_group)(op, span, NAME(unbox)(before)));
     struct NAME(block) b;
     b.before = NAME(unbox)(before);
     b.carry = b.before;

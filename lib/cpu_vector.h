@@ -16,6 +16,11 @@
 #define VECTOR_BYTES 16
 #endif
 
+#if VECTOR_BYTES > 16
+#include <immintrin.h>
+#elif defined __SSE2__
+#include <emmintrin.h>
+#endif
 #include <stdint.h>
 
 #define ALWAYS_INLINE inline __attribute__((always_inline))
@@ -27,6 +32,67 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define SHUFFLE(ivec, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
 #define SHUFFLE(ivec, a, b, ...) __builtin_shuffle(a, b, (ivec){__VA_ARGS__})
+#endif
+
+/*
+ * The greater and the lesser in each lane of two vectors of signed integers of 32 or 64 bits. C has
+ * no operator for it, and compilers make four instructions of a comparison and a selection where
+ * there is one.
+ */
+#define GREATER(vec, bits, a, b) CPU_JOIN(GREATER_, bits)(vec, a, b)
+#define LESSER(vec, bits, a, b) CPU_JOIN(LESSER_, bits)(vec, a, b)
+#if VECTOR_BYTES == 64
+#define GREATER_32(vec, a, b) ((vec)_mm512_max_epi32((__m512i)(a), (__m512i)(b)))
+#define LESSER_32(vec, a, b) ((vec)_mm512_min_epi32((__m512i)(a), (__m512i)(b)))
+#define GREATER_64(vec, a, b) ((vec)_mm512_max_epi64((__m512i)(a), (__m512i)(b)))
+#define LESSER_64(vec, a, b) ((vec)_mm512_min_epi64((__m512i)(a), (__m512i)(b)))
+#elif VECTOR_BYTES == 32
+#define GREATER_32(vec, a, b) ((vec)_mm256_max_epi32((__m256i)(a), (__m256i)(b)))
+#define LESSER_32(vec, a, b) ((vec)_mm256_min_epi32((__m256i)(a), (__m256i)(b)))
+#define GREATER_64(vec, a, b)                                                                      \
+    ((vec)_mm256_blendv_epi8((__m256i)(b), (__m256i)(a), (__m256i)((a) > (b))))
+#define LESSER_64(vec, a, b)                                                                       \
+    ((vec)_mm256_blendv_epi8((__m256i)(b), (__m256i)(a), (__m256i)((a) < (b))))
+#else
+#define GREATER_32(vec, a, b) ((vec)((((a) > (b)) & (a)) | (~((a) > (b)) & (b))))
+#define LESSER_32(vec, a, b) ((vec)((((a) < (b)) & (a)) | (~((a) < (b)) & (b))))
+#define GREATER_64 GREATER_32
+#define LESSER_64 LESSER_32
+#endif
+
+/*
+ * Loads and stores of some lanes of a vector: those whose bits are set in word, which are all ones
+ * in mask. The other lanes are 0, and nothing is read or written there. SSE2 has none.
+ */
+#if VECTOR_BYTES > 16
+#define LOAD_SOME(bits, from, word, mask) CPU_JOIN(LOAD_SOME_, bits)(from, word, mask)
+#define STORE_SOME(bits, to, word, mask, v) CPU_JOIN(STORE_SOME_, bits)(to, word, mask, v)
+#endif
+#if VECTOR_BYTES == 64
+#define LOAD_SOME_32(from, word, mask) _mm512_maskz_loadu_epi32((__mmask16)(word), from)
+#define LOAD_SOME_64(from, word, mask) _mm512_maskz_loadu_epi64((__mmask8)(word), from)
+#define STORE_SOME_32(to, word, mask, v)                                                           \
+    _mm512_mask_storeu_epi32(to, (__mmask16)(word), (__m512i)(v))
+#define STORE_SOME_64(to, word, mask, v)                                                           \
+    _mm512_mask_storeu_epi64(to, (__mmask8)(word), (__m512i)(v))
+#elif VECTOR_BYTES == 32
+#define LOAD_SOME_32(from, word, mask) _mm256_maskload_epi32((const int *)(from), (__m256i)(mask))
+#define LOAD_SOME_64(from, word, mask)                                                             \
+    _mm256_maskload_epi64((const long long *)(from), (__m256i)(mask))
+#define STORE_SOME_32(to, word, mask, v)                                                           \
+    _mm256_maskstore_epi32((int *)(to), (__m256i)(mask), (__m256i)(v))
+#define STORE_SOME_64(to, word, mask, v)                                                           \
+    _mm256_maskstore_epi64((long long *)(to), (__m256i)(mask), (__m256i)(v))
+#endif
+
+/* Stores a vector past the caches, at a multiple of its size; other threads see it after a fence.
+   x86 alone has it. */
+#if VECTOR_BYTES == 64
+#define STREAM(to, v) _mm512_stream_si512((__m512i *)(to), (__m512i)(v))
+#elif VECTOR_BYTES == 32
+#define STREAM(to, v) _mm256_stream_si256((__m256i *)(to), (__m256i)(v))
+#elif defined __SSE2__
+#define STREAM(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
 #endif
 
 /*

@@ -8,18 +8,21 @@
 
 #include "handle.h"
 
+/* Written by every call. It takes 8 bytes of the room that is kept for libraries loaded late, and is
+   reached without a function call in return; the texts would not fit there. */
+static _Thread_local const char *running __attribute__((tls_model("initial-exec")));
+
 static _Thread_local struct {
-    const char *running;
     char failure[VSCAN__ERROR_CAPACITY]; /* the last one without a live context */
     char answer[VSCAN__ERROR_CAPACITY];  /* what vscan_ctx_last_error gave out last */
 } thread;
 
 void vscan__set_running(const char *function) {
-    thread.running = function;
+    running = function;
 }
 
 const char *vscan__running(void) {
-    return thread.running != NULL ? thread.running : "vscan";
+    return running != NULL ? running : "vscan";
 }
 
 vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *function,

@@ -52,6 +52,23 @@ vscan_ctx *harness_new_ctx(int32_t threads) {
     return ctx;
 }
 
+vscan_ctx *harness_new_cpu_ctx(int32_t threads, const char *instructions) {
+    const char *before = getenv("VSCAN_TEST_CPU");
+    char *kept = before != NULL ? strdup(before) : NULL;
+    if (instructions != NULL) setenv("VSCAN_TEST_CPU", instructions, 1);
+    const vscan_ctx_options options = {
+        .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = threads};
+    vscan_ctx *ctx = NULL;
+    const vscan_status status = vscan_ctx_create(&options, &ctx);
+    if (kept != NULL)
+        setenv("VSCAN_TEST_CPU", kept, 1);
+    else
+        unsetenv("VSCAN_TEST_CPU");
+    free(kept);
+    if (status != VSCAN_ERROR_UNSUPPORTED) ok(NULL, status);
+    return ctx;
+}
+
 vscan_ctx *harness_ctx(void) {
     if (shared_ctx == NULL) shared_ctx = harness_new_ctx(0);
     return shared_ctx;
@@ -108,6 +125,15 @@ int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t co
     if (harness_backend == VSCAN_BACKEND_CUDA && (status != VSCAN_OK || devices == 0)) {
         fprintf(stderr, "skipped: no CUDA device\n");
         return SKIPPED;
+    }
+
+    if (harness_backend == VSCAN_BACKEND_CPU) {
+        vscan_ctx *ctx = harness_new_cpu_ctx(0, NULL);
+        if (ctx == NULL) {
+            fprintf(stderr, "skipped: %s\n", vscan_ctx_last_error(NULL));
+            return SKIPPED;
+        }
+        vscan_ctx_destroy(ctx);
     }
 
     const char *program = strrchr(argv[0], '/');

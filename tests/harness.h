@@ -31,7 +31,8 @@ const char *harness_backend_name(void);
 /*
  * Reads the arguments and runs the tests as one group, named for the program and the backend
  * ("scan.cpu"). Returns what main should return: 0, the number of failures, or 77 where the
- * backend has no device, after saying so on stderr.
+ * backend has no device, or the processor lacks the instruction set that VSCAN_TEST_CPU asks for,
+ * after saying so on stderr.
  */
 int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t count);
 
@@ -41,6 +42,10 @@ vscan_ctx *harness_ctx(void);
 /* Makes another context of that backend; threads as in vscan_ctx_options. The caller destroys it.
  */
 vscan_ctx *harness_new_ctx(int32_t threads);
+
+/* Makes a context of the CPU backend with the instruction set of that name, see VSCAN_TEST_CPU in
+   lib/cpu_backend.c; NULL: as the environment has it. NULL where the processor lacks the set. */
+vscan_ctx *harness_new_cpu_ctx(int32_t threads, const char *instructions);
 
 uint64_t harness_seed(void);
 bool harness_small(void);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same bits from everywhere, one test a pair: a CPU context with one thread against the backend
- * under test; on the CPU, against contexts with 2, 3 and 7 threads. Nothing here knows what the
- * results should be.
+ * under test; on the CPU, against contexts with 2, 3 and 7 threads and all instruction sets that the
+ * processor has. Nothing here knows what the results should be.
  */
 #include "harness.h"
 
@@ -96,8 +96,15 @@ static void release(struct results *results) {
     free(results->totals);
 }
 
-static void compare(const struct operation *o, struct manner manner, int32_t threads,
-                    const char *what, int64_t n, const void *expected, const void *got) {
+/* The contexts: number 0 is the CPU with one thread. */
+enum { CONTEXTS = 4 };
+static vscan_ctx *contexts[CONTEXTS];
+static int32_t context_threads[CONTEXTS];
+static const char *context_sets[CONTEXTS]; /* "": as the environment has it */
+static int context_count;
+
+static void compare(const struct operation *o, struct manner manner, int context, const char *what,
+                    int64_t n, const void *expected, const void *got) {
     const int64_t i = reference_difference(o->type, n, expected, got);
     if (i < 0) return;
     char a[REFERENCE_TEXT], b[REFERENCE_TEXT];
@@ -106,29 +113,35 @@ static void compare(const struct operation *o, struct manner manner, int32_t thr
                 reference_type_name(o->type), o->n, o->exclusive ? "exclusive" : "inclusive",
                 o->backward ? "backward" : "forward", o->initial != NULL ? "initial" : "no initial",
                 harness_seed());
-    print_error("    %s, shifts in %d out %d, %d threads: %s[%" PRId64 "]: one CPU thread %s, "
+    print_error("    %s, shifts in %d out %d, %d threads %s: %s[%" PRId64 "]: one CPU thread %s, "
                 "here %s\n",
                 manner.in_place ? "in place" : "not in place", manner.shift_in, manner.shift_out,
-                (int)threads, what, i, reference_text(o->type, expected, i, a),
-                reference_text(o->type, got, i, b));
+                (int)context_threads[context], context_sets[context], what, i,
+                reference_text(o->type, expected, i, a), reference_text(o->type, got, i, b));
     fail();
 }
 
-/* The contexts: number 0 is the CPU with one thread. */
-enum { CONTEXTS = 4 };
-static vscan_ctx *contexts[CONTEXTS];
-static int32_t context_threads[CONTEXTS];
-static int context_count;
+static void add_context(vscan_ctx *ctx, int32_t threads, const char *set) {
+    contexts[context_count] = ctx;
+    context_threads[context_count] = threads;
+    context_sets[context_count++] = set;
+}
 
 static void make_contexts(void) {
     if (context_count > 0) return;
-    const vscan_ctx_options one = {.size = sizeof one, .backend = VSCAN_BACKEND_CPU, .threads = 1};
-    ok(NULL, vscan_ctx_create(&one, &contexts[0]));
-    context_threads[context_count++] = 1;
+    add_context(harness_new_cpu_ctx(1, NULL), 1, "");
+    if (harness_backend != VSCAN_BACKEND_CPU) {
+        add_context(harness_new_ctx(2), 2, "");
+        return;
+    }
+    static const char *const sets[] = {"portable", "avx2", "avx512"};
     static const int32_t threads[] = {2, 3, 7};
-    for (int k = 0; k < (harness_backend == VSCAN_BACKEND_CPU ? 3 : 1); k++) {
-        contexts[context_count] = harness_new_ctx(threads[k]);
-        context_threads[context_count++] = threads[k];
+    for (int k = 0; k < 3; k++) {
+        vscan_ctx *ctx = harness_new_cpu_ctx(threads[k], sets[k]);
+        if (ctx != NULL)
+            add_context(ctx, threads[k], sets[k]);
+        else
+            add_context(harness_new_cpu_ctx(threads[k], NULL), threads[k], "");
     }
 }
 
@@ -146,10 +159,9 @@ static void check(const struct operation *o, struct inputs_random *random) {
                                 .shift_in = (int)inputs_below(random, 7),
                                 .shift_out = (int)inputs_below(random, 7)};
         struct results got = perform(contexts[k], o, manner);
-        const int32_t threads = context_threads[k];
-        compare(o, manner, threads, "out", o->n, expected.out, got.out);
-        compare(o, manner, threads, "totals", o->n, expected.totals, got.totals);
-        compare(o, manner, threads, "total", 1, &expected.total, &got.total);
+        compare(o, manner, k, "out", o->n, expected.out, got.out);
+        compare(o, manner, k, "totals", o->n, expected.totals, got.totals);
+        compare(o, manner, k, "total", 1, &expected.total, &got.total);
         assert_int_equal(expected.count, got.count);
         release(&got);
     }
@@ -205,6 +217,47 @@ static void test_pair(vscan_op op, vscan_type type) {
 VSCAN__PAIRS(X)
 #undef X
 
+/* Outputs so long that they are stored past the caches; those in place never are. */
+static void same_bits_large(void **state) {
+    (void)state;
+    if (harness_small() || harness_backend != VSCAN_BACKEND_CPU) skip();
+    make_contexts();
+    static const struct {
+        vscan_op op;
+        vscan_type type;
+    } pairs[] = {{VSCAN_PLUS, VSCAN_FLOAT}, {VSCAN_MAX, VSCAN_DOUBLE}};
+    for (int p = 0; p < 2; p++) {
+        const size_t bytes = (33 << 20) + 8 * 76; /* backward, tiles lie 32 bytes past a line */
+        struct operation o = {.op = pairs[p].op, .type = pairs[p].type};
+        o.n = (int64_t)(bytes / reference_bytes(o.type, 1));
+        void *in = allocate(bytes);
+        uint8_t *flags = allocate((size_t)o.n);
+        o.in = in;
+        inputs_fill(INPUTS_RANDOM, o.type, o.n, harness_seed(), in);
+        inputs_flags_fill(INPUTS_FLAGS_1000, reference_tile(o.type), o.n, harness_seed(), flags);
+        for (int mode = 0; mode < 4; mode++) {
+            o.exclusive = o.backward = mode & 1;
+            o.flags = mode >> 1 & 1 ? flags : NULL;
+            o.family = o.flags != NULL ? "segmented" : "scan";
+            const struct manner in_place = {.in_place = true};
+            struct results expected = perform(contexts[0], &o, in_place);
+            for (int k = 0; k < context_count; k++) {
+                /* outputs at multiples of 64 and of 16 bytes, and at others */
+                static const int shifts[] = {-1, 4, 3, 2};
+                const struct manner manner = {.shift_in = k, .shift_out = shifts[(k + mode) % 4]};
+                struct results got = perform(contexts[k], &o, manner);
+                compare(&o, manner, k, "out", o.n, expected.out, got.out);
+                compare(&o, manner, k, "totals", o.n, expected.totals, got.totals);
+                compare(&o, manner, k, "total", 1, &expected.total, &got.total);
+                release(&got);
+            }
+            release(&expected);
+        }
+        free(in);
+        free(flags);
+    }
+}
+
 /*
  * Callers linked with -ffast-math flush denormals, others round in their own way: neither may show.
  */
@@ -236,8 +289,8 @@ static void same_bits_modes(void **state) {
 #endif
                 fesetenv(&modes);
                 assert_int_equal(rounding, FE_UPWARD); /* and the caller keeps his modes */
-                compare(&o, manner, context_threads[c], "out", N, expected.out, got.out);
-                compare(&o, manner, context_threads[c], "total", 1, &expected.total, &got.total);
+                compare(&o, manner, c, "out", N, expected.out, got.out);
+                compare(&o, manner, c, "total", 1, &expected.total, &got.total);
                 release(&got);
             }
             release(&expected);
@@ -249,7 +302,8 @@ int main(int argc, char **argv) {
 #define X(pair, op, type, OP, TYPE) cmocka_unit_test(same_bits_##pair),
         VSCAN__PAIRS(X)
 #undef X
-            cmocka_unit_test(same_bits_modes),
+            cmocka_unit_test(same_bits_large),
+        cmocka_unit_test(same_bits_modes),
     };
     const int result = harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
     const int leaks = destroy_contexts();

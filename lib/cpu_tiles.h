@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rows of the CPU backend: cpu_keys.h and cpu_tile.h for each kind of element, and from them
- * one set of functions for each pair of lib/pairs.h. No threads, no libraries, no state: the file
- * can be compiled for several instruction sets, and the results are the same.
+ * one set of functions for each pair of lib/pairs.h, in a table that the includer names:
+ *
+ *     ROWS   vscan__cpu_portable, ...
+ *
+ * No threads, no libraries, no state. cpu_tiles_*.c include it, each compiled for an instruction
+ * set; the results are the same.
  */
 #include "cpu.h"
 
@@ -107,12 +111,14 @@
 VSCAN__PAIRS(X)
 #undef X
 
-const struct vscan__cpu_row vscan__cpu_rows[vscan__pair_count] = {
+const struct vscan__cpu_row ROWS[vscan__pair_count] = {
 #define X(pair, op, type, OP, TYPE)                                                                \
     [vscan__pair_##pair] = {                                                                       \
         .size = 65536 / TILE_##type,                                                               \
         .tile = TILE_##type,                                                                       \
         .sum = VSCAN_##OP == VSCAN_PLUS,                                                           \
+        .arithmetic =                                                                              \
+            VSCAN_##TYPE != VSCAN_INT && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN,       \
         .identity = identity_##pair,                                                               \
         .take = take_##pair,                                                                       \
         .put = put_##pair,                                                                         \
