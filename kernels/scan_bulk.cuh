@@ -258,6 +258,7 @@ struct bulk_block {
         }
         load_left_over(slot, tile, true);
         load_left_over(slot, tile, false);
+        fence_for_bulk(); /* the slot's next tile comes by a copy */
         __syncwarp();
         if (lane < shape::quarters) barrier_arrive_at(&shared.loaded[slot][lane]);
     }
