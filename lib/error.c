@@ -8,21 +8,20 @@
 
 #include "handle.h"
 
-/* Written by every call. It takes 8 bytes of the room that is kept for libraries loaded late, and is
-   reached without a function call in return; the texts would not fit there. */
-static _Thread_local const char *running __attribute__((tls_model("initial-exec")));
-
+/* Not initial-exec, which saves a function call: a library with that is refused by processes that
+   load it late and have no room left for its thread-local memory ("static TLS block"). */
 static _Thread_local struct {
+    const char *running;                 /* the public function that the thread is in */
     char failure[VSCAN__ERROR_CAPACITY]; /* the last one without a live context */
     char answer[VSCAN__ERROR_CAPACITY];  /* what vscan_ctx_last_error gave out last */
 } thread;
 
 void vscan__set_running(const char *function) {
-    running = function;
+    thread.running = function;
 }
 
 const char *vscan__running(void) {
-    return running != NULL ? running : "vscan";
+    return thread.running != NULL ? thread.running : "vscan";
 }
 
 vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *function,
