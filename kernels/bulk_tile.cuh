@@ -179,16 +179,6 @@ static __device__ __forceinline__ void scan_row(typename Pair::U (&x)[R], uint32
     }
 }
 
-/* The balanced tree over a row. */
-template <class Pair, int R>
-static __device__ __forceinline__ typename Pair::U sum_row(typename Pair::U (&x)[R]) {
-#pragma unroll
-    for (int half = 1; half < R; half *= 2)
-#pragma unroll
-        for (int j = 0; j < R; j += 2 * half) x[j] = Pair::combine(x[j], x[j + half]);
-    return x[0];
-}
-
 } /* namespace vscan */
 
 #endif

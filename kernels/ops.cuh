@@ -188,6 +188,16 @@ struct pair<op_and, double> : logical_pair<double, true> {};
 template <>
 struct pair<op_or, double> : logical_pair<double, false> {};
 
+/* The balanced tree over 2^k values of a lane. */
+template <class Pair, int N>
+static __device__ __forceinline__ typename Pair::U sum_items(typename Pair::U (&x)[N]) {
+#pragma unroll
+    for (int half = 1; half < N; half *= 2)
+#pragma unroll
+        for (int j = 0; j < N; j += 2 * half) x[j] = Pair::combine(x[j], x[j + half]);
+    return x[0];
+}
+
 } /* namespace vscan */
 
 #endif

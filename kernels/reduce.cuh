@@ -142,16 +142,6 @@ struct over_lanes<pair<op_min, T>> {
 };
 #endif
 
-/* The balanced tree over 2^k values of a lane. */
-template <class Pair, int N>
-static __device__ __forceinline__ typename Pair::U sum_items(typename Pair::U (&x)[N]) {
-#pragma unroll
-    for (int half = 1; half < N; half *= 2)
-#pragma unroll
-        for (int j = 0; j < N; j += 2 * half) x[j] = Pair::combine(x[j], x[j + half]);
-    return x[0];
-}
-
 /*
  * Sums over the lanes of N rows, x[r] the lane's value of row r: lane l returns that of row l % N,
  * over the End lanes of its block of so many, by the balanced tree. While a lane has several rows, a

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loader and storer of scan_bulk.cuh. */
+#ifndef VSCAN_BULK_COPIES_CUH
+#define VSCAN_BULK_COPIES_CUH
+
+#include "bulk_warp.cuh"
+
+namespace vscan {
+
+#ifdef VSCAN__BULK
+
+template <class Pair, bool Segmented>
+struct bulk_copies : bulk_warp<Pair, Segmented> {
+    using common = bulk_warp<Pair, Segmented>;
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = bulk_shape<Pair, Segmented>;
+    static constexpr int R = shape::row_items;
+    using common::a;
+    using common::address;
+    using common::b;
+    using common::in_memory;
+    using common::lane;
+    using common::left_over;
+    using common::ring_of;
+    using common::ring_parity;
+    using common::row_of;
+    using common::shared;
+    using common::slot_of;
+    using common::slot_parity;
+    using common::tile_of;
+    using common::tiles;
+
+    /* ---- Loader ---- */
+
+    __device__ int64_t take(bool first) const {
+        ticket t = {0, 0};
+        if (lane == 0) {
+            t = take_ticket(a.header);
+            if (t.index == tiles + gridDim.x - 1)
+                end_tickets(a.header, a.words, a.capacity, tiles * unit_word<U>::words);
+            if (first) shared.tag = t.tag;
+        }
+        return __shfl_sync(all_lanes, t.index, 0);
+    }
+
+    /* Memory is asked for a tile's flags together with its elements: a quarter, by one thread. */
+    __device__ void prefetch_flags(int64_t tile, int quarter) const {
+        constexpr int count = shape::quarter_items;
+        const int log_bits = a.scan.flag_type == VSCAN_INT    ? 5
+                             : a.scan.flag_type == VSCAN_BYTE ? 3
+                                                              : 0;
+        const int64_t i = tile * shape::items + quarter * count;
+        const int64_t first = a.scan.backward ? a.scan.n - i - (count - 1) : i;
+        const uintptr_t flags = (uintptr_t)a.scan.flags;
+        if (first < 0 || first + count > a.scan.n) return;
+        const uintptr_t from = (flags + (first << log_bits >> 3) + 15) & ~(uintptr_t)15;
+        const uintptr_t to = (flags + ((first + count) << log_bits >> 3)) & ~(uintptr_t)15;
+        if (from < to) bulk_prefetch((const void *)from, (uint32_t)(to - from));
+    }
+
+    /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
+    __device__ void prefetch(int64_t tile) const {
+        if (Segmented && lane / shape::quarters == 1) prefetch_flags(tile, lane % shape::quarters);
+        const int64_t row = row_of(b.in, tile);
+        if (lane >= shape::quarters || row < 0 || row + shape::rows > b.in.rows) return;
+        bulk_prefetch(address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items),
+                      shape::quarter_items * sizeof(T));
+    }
+
+    /* Whether any row of the quarter that begins with row first lies in the vector. */
+    __device__ bool is_in(const bulk_vector &v, int64_t first) const {
+        return first > -shape::quarter_rows && first < v.rows;
+    }
+
+    /* All rows, by one thread: quarter q to barriers[q * step]. */
+    __device__ void load_rows(int slot, int64_t tile, uint64_t *barriers, int step) const {
+        const int64_t row = row_of(b.in, tile);
+        const bool more = b.in.shift > 0 && row + shape::rows < b.in.rows;
+#pragma unroll 1
+        for (int q = 0; q < shape::quarters; ++q) {
+            const int quarter = in_memory(q, shape::quarters);
+            const bool last = more && quarter == shape::quarters - 1;
+            const int64_t first = row + quarter * shape::quarter_rows;
+            const bool rows = is_in(b.in, first);
+            uint64_t *const barrier = barriers + q * step;
+            barrier_arrive_expecting(barrier,
+                                     (rows ? shape::quarter_items * sizeof(T) : 0) + 16 * last);
+            if (rows)
+                tensor_load(shared.slot[slot] + quarter * shape::quarter_items, &b.in.map,
+                            (int)first, barrier);
+            if (last)
+                bulk_load(shared.after[slot],
+                          address((const T *)a.scan.in, b.in, tile, shape::items), 16, barrier);
+        }
+    }
+
+    __device__ void load_left_over(int slot, int64_t tile, bool low) const {
+        int from, to;
+        left_over(b.in, tile, low, &from, &to);
+        for (int o = from + lane; o < to; o += 32) {
+            T *const at = o < shape::items ? swizzled(shared.slot[slot], o)
+                                           : shared.after[slot] + (o - shape::items);
+            *at = *address((const T *)a.scan.in, b.in, tile, o);
+        }
+    }
+
+    __device__ bool has_left_over(const bulk_vector &v, int64_t tile) const {
+        int from[2], to[2];
+        left_over(v, tile, true, from, to);
+        left_over(v, tile, false, from + 1, to + 1);
+        return to[0] + to[1] > 0;
+    }
+
+    __device__ void load(int k, int64_t tile) const {
+        if (lane == 0) load_rows(slot_of(k), tile, shared.loaded[slot_of(k)], 1);
+    }
+
+    /* A tile with elements that are in no whole row. */
+    __device__ void load_edge(int k, int64_t tile, uint32_t parity) const {
+        const int slot = slot_of(k);
+        uint64_t *const edge = &shared.edge;
+        if (b.in.rows > 0) {
+            if (lane == 0) load_rows(slot, tile, edge, 0);
+            barrier_wait(edge, parity);
+        }
+        load_left_over(slot, tile, true);
+        load_left_over(slot, tile, false);
+        fence_for_bulk(); /* the slot's next tile comes by a copy */
+        __syncwarp();
+        if (lane < shape::quarters) barrier_arrive_at(&shared.loaded[slot][lane]);
+    }
+
+    __device__ void load_tiles() const {
+        int edges = 0;
+        for (int k = 0;; ++k) {
+            const int before = k - shape::slots; /* the tile whose slot this will be */
+            /* A ticket takes some time to come, and makes those behind it wait from then on. */
+            if (before > 0)
+                barrier_wait(&shared.folded[ring_of(before - 1)], ring_parity(before - 1));
+            const int64_t tile = take(k == 0);
+            if (tile < tiles) prefetch(tile);
+            const bool edge = tile < tiles && has_left_over(b.in, tile);
+            for (int q = 0; q < shape::quarters && before >= 0; ++q)
+                barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
+            /* The scanners have finished tile k - 3: what is known of it may be overwritten. */
+            if (lane == 0) {
+                shared.tile[k % shape::numbers] = tile;
+                barrier_arrive_at(&shared.taken[k % shape::numbers]);
+            }
+            if (tile >= tiles) return;
+            if (edge)
+                load_edge(k, tile, edges++ & 1);
+            else
+                load(k, tile);
+        }
+    }
+
+    /* ---- Storer ---- */
+
+    /* Elements o .. o + count - 1 of a tile that lie in the vector. */
+    __device__ void store_elements(int64_t tile, int o, int count) const {
+        for (int j = o; j < o + count; ++j) {
+            T *const to = address((T *)a.scan.out, b.out, tile, j);
+            if ((T *)a.scan.out <= to && to < (T *)a.scan.out + a.scan.n)
+                *to = *swizzled(shared.staged, j);
+        }
+    }
+
+    /* A tile that tensor copies cannot store: shifted, or not all in the vector. */
+    __device__ void store_pieces(int64_t tile) const {
+        constexpr int V = shape::piece, batch = 8;
+        const int shift = b.out.shift;
+        T *const out = (T *)a.scan.out, *const begin = address(out, b.out, tile, 0);
+        const int64_t low = out - begin, high = low + a.scan.n; /* of the vector */
+        if (lane == 0) store_elements(tile, shift, V - shift);
+        if (lane == 1) store_elements(tile, shape::items, shift);
+        if (low <= V && shape::items <= high) {
+#pragma unroll 1
+            for (int first = lane * V; first < shape::items; first += 32 * V * batch) {
+                int4 quads[batch];
+#pragma unroll
+                for (int j = 0; j < batch; ++j)
+                    quads[j] = *(const int4 *)swizzled(shared.staged, first + j * 32 * V);
+#pragma unroll
+                for (int j = 0; j < batch; ++j)
+                    if (first + j > 0) /* not the first piece */
+                        *(int4 *)(begin + first + j * 32 * V) = quads[j];
+            }
+            return;
+        }
+#pragma unroll 1
+        for (int o = (lane + 1) * V; o < shape::items; o += 32 * V) {
+            if (low <= o && o + V <= high)
+                *(int4 *)(begin + o) = *(const int4 *)swizzled(shared.staged, o);
+            else
+                store_elements(tile, o, V);
+        }
+    }
+
+    __device__ void store_tiles() const {
+        for (int k = 0;; ++k) {
+            const int64_t tile = tile_of(k);
+            if (tile >= tiles) return;
+            const int64_t row = row_of(b.out, tile);
+            const bool by_rows = b.out.shift == 0 && row >= 0 && row + shape::rows <= b.out.rows;
+#pragma unroll 1
+            for (int q = 0; q < shape::quarters; ++q) {
+                const int quarter = in_memory(q, shape::quarters);
+                barrier_wait(&shared.staged_full[q], k & 1);
+                if (by_rows && lane == 0)
+                    tensor_store(&b.out.map, (int)row + quarter * shape::quarter_rows,
+                                 shared.staged + quarter * shape::quarter_items);
+            }
+            if (!by_rows) store_pieces(tile);
+            if (by_rows && lane == 0) tensor_stores_read<3>();
+            barrier_arrive_at(&shared.staged_empty[0]);
+            if (by_rows && lane == 0) tensor_stores_read<2>();
+            barrier_arrive_at(&shared.staged_empty[1]);
+            if (by_rows && lane == 0) tensor_stores_read<1>();
+            barrier_arrive_at(&shared.staged_empty[2]);
+            if (by_rows && lane == 0) tensor_stores_read<0>();
+            barrier_arrive_at(&shared.staged_empty[3]);
+        }
+    }
+};
+
+#endif
+
+} /* namespace vscan */
+
+#endif

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Summers and folder of scan_bulk.cuh. */
+#ifndef VSCAN_BULK_SUMS_CUH
+#define VSCAN_BULK_SUMS_CUH
+
+#include "bulk_warp.cuh"
+#include "heads.cuh"
+
+namespace vscan {
+
+#ifdef VSCAN__BULK
+
+/*
+ * P(to) from P(from), by the folder. All words are asked for at once, and then waited for 32 at a
+ * time, so that what comes last meets a sum of everything before.
+ */
+template <class Pair, bool Segmented>
+static __device__ typename Pair::U
+fold_tiles(typename Pair::U p, const word *words, uint32_t tag, int64_t from, int64_t to,
+           typename Pair::U *aggregates, int lane, int64_t *heads_before) {
+    using U = typename Pair::U;
+    constexpr int per_lane = bulk_shape<Pair, Segmented>::fold_words;
+    uint32_t count = 0;
+    while (from < to) {
+        U a[per_lane];
+        uint32_t heads[per_lane];
+        bool ready[per_lane];
+        const auto ask = [&](int k) {
+            const int64_t tile = from + 32 * k + lane;
+            a[k] = Pair::identity;
+            heads[k] = 0;
+            ready[k] = tile >= to || unit_word<U>::read(words, tile, tag, &a[k], &heads[k]);
+        };
+#pragma unroll
+        for (int k = 0; k < per_lane; ++k) ask(k);
+        U sum = Pair::identity;
+#pragma unroll
+        for (int k = 0; k < per_lane; ++k) {
+            if (from + 32 * k >= to) break;
+            while (!__all_sync(all_lanes, ready[k]))
+                if (!ready[k]) ask(k);
+            count += heads[k];
+            if (Segmented) { /* what lies before the last tile with a head is of no account */
+                const unsigned cut = __ballot_sync(all_lanes, heads[k] != 0);
+                if (cut) {
+                    if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
+                    sum = p = Pair::identity;
+                }
+            }
+            if (Pair::in_any_order) {
+                sum = Pair::combine(sum, a[k]);
+                continue;
+            }
+            aggregates[lane] = a[k];
+            __syncwarp();
+            int4 quads[2 * sizeof(U)];
+            U next[32]; /* identities beyond the last one change nothing */
+#pragma unroll
+            for (int q = 0; q < (int)(2 * sizeof(U)); ++q) quads[q] = ((const int4 *)aggregates)[q];
+            memcpy(next, quads, sizeof next);
+#pragma unroll
+            for (int j = 0; j < 32; ++j) p = Pair::combine(p, next[j]);
+            __syncwarp();
+        }
+        if (Pair::in_any_order) {
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2)
+                sum = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, d));
+            p = Pair::combine(p, sum);
+        }
+        from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
+        if (Segmented) {
+            *heads_before += __reduce_add_sync(all_lanes, count);
+            count = 0;
+        }
+    }
+    return p;
+}
+
+template <class Pair, bool Segmented>
+struct bulk_sums : bulk_warp<Pair, Segmented> {
+    using common = bulk_warp<Pair, Segmented>;
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = bulk_shape<Pair, Segmented>;
+    static constexpr int R = shape::row_items;
+    using common::a;
+    using common::b;
+    using common::carry;
+    using common::in_memory;
+    using common::initial;
+    using common::lane;
+    using common::ring_of;
+    using common::ring_parity;
+    using common::shared;
+    using common::slot_of;
+    using common::slot_parity;
+    using common::tile_of;
+    using common::tiles;
+    using common::wait_loaded;
+
+    /* ---- Flags ---- */
+
+    /* The head flags of a tile to shared.heads, in scan order, by all summers: 16 flags a lane. */
+    __device__ void mark(int summer, int k, int64_t tile) const {
+        if (a.scan.flag_type == VSCAN_INT)
+            mark_from<VSCAN_INT, 2>(summer, k, tile);
+        else if (a.scan.flag_type == VSCAN_BYTE)
+            mark_from<VSCAN_BYTE, 4>(summer, k, tile);
+        else
+            mark_from<VSCAN_BIT, 4>(summer, k, tile);
+    }
+
+    /* Most: how often a lane asks for 16 flags before it uses any; 16 registers each for ints. */
+    template <int Type, int Most>
+    __device__ void mark_from(int summer, int k, int64_t tile) const {
+        constexpr int lanes = 32 * shape::summers, rounds = shape::items / 16 / lanes;
+        constexpr int batch = Most < rounds ? Most : rounds;
+        uint16_t *const heads = (uint16_t *)shared.heads[ring_of(k)];
+#pragma unroll 1
+        for (int begin = 0; begin < rounds; begin += batch) {
+            head_flags<Type> flags[batch];
+#pragma unroll
+            for (int r = 0; r < batch; ++r) {
+                const int at = (begin + r) * lanes + summer * 32 + lane;
+                flags[r].load(a.scan, tile * shape::items + at * 16);
+            }
+#pragma unroll
+            for (int r = 0; r < batch; ++r) {
+                const int at = (begin + r) * lanes + summer * 32 + lane;
+                heads[at] = (uint16_t)flags[r].bits(a.scan, tile * shape::items + at * 16);
+                barrier_arrive_at(&shared.marked[ring_of(k)][at * 16 / shape::quarter_items]);
+            }
+        }
+    }
+
+    /* ---- Summers ---- */
+
+    static __device__ void meet_summers() {
+        meet_warps<1, 32 * shape::summers>();
+    }
+
+    /*
+     * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
+     * Segmented: the sums from a group's last head on, with the initial value added to that element.
+     * The balanced tree does not mind scanning backward: only left and right change places.
+     */
+    __device__ U sum_groups(int slot, int ring, int part) const {
+        const int row = part * 32 + lane;
+        U x[R];
+        read_row<Pair>(x, shared.slot[slot], in_memory(row, shape::rows), b.in.shift,
+                       shared.after[slot], false);
+        if (Segmented) {
+            const uint32_t heads = shared.heads[ring][row / shape::group_lanes];
+            const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
+            const int shift = row % shape::group_lanes * R;
+            uint32_t present = (heads ? ~(last - 1) : ~0u) >> shift, head = last >> shift;
+            if (a.scan.backward) { /* in the order of memory */
+                present = __brev(present) >> (32 - R);
+                head = __brev(head) >> (32 - R);
+            }
+            if (a.scan.has_initial) {
+#pragma unroll
+                for (int j = 0; j < R; ++j)
+                    if (head & 1u << j) x[j] = Pair::combine(initial, x[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < R; ++j)
+                if (!(present & 1u << j)) x[j] = Pair::identity;
+        }
+        const U sum = sum_items<Pair>(x);
+        if (shape::group_lanes == 1) return sum;
+        const U both = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, 1));
+        const U mine = __shfl_sync(all_lanes, both, 2 * lane);
+        return lane < shape::part_groups ? mine : Pair::identity;
+    }
+
+    __device__ void sum(int summer) const {
+        for (int k = 0;; ++k) {
+            const int64_t tile = tile_of(k);
+            if (tile >= tiles) return;
+            const int slot = slot_of(k), ring = ring_of(k);
+            U inside[shape::sums][1]; /* prefix of lane's group in its part */
+            if (Segmented) mark(summer, k, tile);
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s) {
+                const int part = s * shape::summers + summer, q = part / shape::quarter_parts;
+                if (Segmented) barrier_wait(&shared.marked[ring][q], ring_parity(k));
+                wait_loaded(k, q);
+                inside[s][0] = sum_groups(slot, ring, part);
+                barrier_arrive_at(&shared.emptied[slot][q]);
+                sum_part(ring, part, inside[s]);
+            }
+            meet_summers();
+            finish_sums(summer, ring, tile, inside);
+            barrier_arrive_at(&shared.summed[ring]);
+        }
+    }
+
+    /* From the sums of a part's groups to prefixes in the part, and the part's own sum and heads. */
+    __device__ void sum_part(int ring, int part, U (&inside)[1]) const {
+        uint32_t any = 0;
+        if (Segmented) {
+            const uint32_t word = lane < shape::part_groups
+                                      ? shared.heads[ring][part * shape::part_groups + lane]
+                                      : 0;
+            any = __ballot_sync(all_lanes, word != 0);
+            const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
+            if (lane == 0) shared.part_count[ring][part] = (int)count;
+            const int group = __ffs((int)any) - 1; /* of the part's first head */
+            if (lane == (group < 0 ? 0 : group)) {
+                const int at =
+                    (part * shape::part_groups + group) * VSCAN__GROUP + __ffs((int)word) - 1;
+                shared.first_head[ring][part] = group < 0 ? shape::items : at;
+                shared.part_heads[ring][part] = any;
+            }
+        }
+        sklansky<Pair, Segmented, shape::part_groups>(inside, any >> lane & 1, any, lane);
+        if (lane == shape::part_groups - 1) shared.sums[ring][part] = inside[0];
+    }
+
+    /* Bits from .. to - 1. */
+    static __device__ uint32_t bits(int from, int to) {
+        return (1u << to) - (1u << from);
+    }
+
+    /* When all parts have been summed: the tile's aggregate, and the prefixes in the tile. */
+    __device__ void finish_sums(int summer, int ring, int64_t tile,
+                                const U (&inside)[shape::sums][1]) const {
+        uint32_t any = 0; /* bit p: a head in part p */
+        if (Segmented)
+            any =
+                __ballot_sync(all_lanes, lane < shape::parts && shared.part_heads[ring][lane] != 0);
+        /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
+        U block[shape::levels + 1] = {shared.sums[ring][lane % shape::parts]};
+#pragma unroll
+        for (int level = 0; level < shape::levels; ++level) {
+            const int half = 1 << level;
+            const U other = __shfl_xor_sync(all_lanes, block[level], half);
+            block[level + 1] = Pair::combine(block[level], other);
+            if (Segmented) {
+                const int right = (lane % shape::parts | half) & ~(half - 1);
+                if (any & bits(right, right + half))
+                    block[level + 1] = lane & half ? block[level] : other;
+            }
+        }
+        if (summer == 0) {
+            if (carry) __threadfence();
+            uint32_t count = 0;
+            if (Segmented)
+                count = __reduce_add_sync(
+                    all_lanes, lane < shape::parts ? (uint32_t)shared.part_count[ring][lane] : 0u);
+            if (lane == 0) {
+                test_delay(a.delay, shared.tag, tile, 0);
+                unit_word<U>::publish(a.words, tile, shared.tag | count, block[shape::levels]);
+                shared.prefixes[ring][0] = Pair::identity;
+            }
+            if (Segmented) {
+                const int first = any ? shared.first_head[ring][__ffs((int)any) - 1] : shape::items;
+                if (lane == 0) shared.first_head[ring][shape::parts] = first;
+            }
+        }
+#pragma unroll
+        for (int s = 0; s < shape::sums; ++s) {
+            const int part = s * shape::summers + summer;
+            const bool open = !Segmented || !(shared.part_heads[ring][part] & ((2u << lane) - 1));
+            U prefix = inside[s][0];
+#pragma unroll
+            for (int level = 0; level < shape::levels; ++level) {
+                const int half = 1 << level, right = part & ~(half - 1);
+                const U left = __shfl_sync(all_lanes, block[level], right - 1);
+                const bool take = (part & half) && open && !(any & bits(right, part));
+                prefix = Pair::combine(take ? left : Pair::identity, prefix);
+            }
+            if (lane < shape::part_groups)
+                shared.prefixes[ring][part * shape::part_groups + lane + 1] = prefix;
+        }
+    }
+
+    /* ---- Folder ---- */
+
+    __device__ void fold(U p) const {
+        int64_t folded = 0, heads_before = 0;
+        for (int k = 0;; ++k) {
+            const int64_t tile = tile_of(k);
+            if (tile >= tiles) return;
+            test_delay(a.delay, shared.tag, tile, 1);
+            p = fold_tiles<Pair, Segmented>(p, a.words, shared.tag, folded, tile, shared.aggregates,
+                                            lane, &heads_before);
+            folded = tile;
+            if (lane == 0) {
+                shared.p[ring_of(k)] = p;
+                shared.heads_before[ring_of(k)] = heads_before;
+                barrier_arrive_at(&shared.folded[ring_of(k)]);
+            }
+        }
+    }
+};
+
+#endif
+
+} /* namespace vscan */
+
+#endif

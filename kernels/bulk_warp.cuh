@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the warps of scan_bulk.cuh have in common: the vectors as rows, and a block's tiles. */
+#ifndef VSCAN_BULK_WARP_CUH
+#define VSCAN_BULK_WARP_CUH
+
+#include "bulk_tile.cuh"
+
+namespace vscan {
+
+/*
+ * A vector as rows of 128 bytes: element m of memory is element m - first + shift of the rows, which
+ * begin at an address that is a multiple of 16. A tile is 512 rows, counted from the end that the
+ * scan begins at. Rows beyond the vector read as anything and are not written; the fewer than 32 + 4
+ * elements that whole rows leave over at an end are copied one by one.
+ */
+struct bulk_vector {
+    CUtensorMap map;
+    int64_t rows;  /* that lie in the vector; 0: there is no map */
+    int64_t first; /* below 32 */
+    int shift;
+};
+
+struct bulk_arguments {
+    bulk_vector in, out;
+    scan_arguments rest;
+};
+
+#ifdef VSCAN__BULK
+
+/* k counts the block's tiles. */
+template <class Pair, bool Segmented>
+struct bulk_warp {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = bulk_shape<Pair, Segmented>;
+    static constexpr int R = shape::row_items;
+
+    const bulk_arguments &b;
+    const scan_arguments &a;
+    typename shape::shared &shared;
+    int64_t tiles;
+    typename Pair::U initial, visible;
+    bool carry; /* as in scan_units: the initial value is read before an aggregate is published */
+    int lane;
+
+    static __device__ int slot_of(int k) { return k % shape::slots; }
+    static __device__ uint32_t slot_parity(int k) { return k / shape::slots & 1; }
+    static __device__ int ring_of(int k) { return k % shape::rings; }
+    static __device__ uint32_t ring_parity(int k) { return k / shape::rings & 1; }
+
+    /* A slot's quarter or row in memory, from its number in scan order. */
+    __device__ int in_memory(int number, int count) const {
+        return a.scan.backward ? count - 1 - number : number;
+    }
+    /* The first of a vector's rows in a tile; below 0 or beyond the last: not in the vector. */
+    __device__ int64_t row_of(const bulk_vector &v, int64_t tile) const {
+        return a.scan.backward ? (a.scan.n - v.first) / R - (tile + 1) * shape::rows
+                               : tile * shape::rows;
+    }
+    /* Elements of a tile, counted from its first row on: those of the vector that are in no whole row
+       are from .. to - 1, before (low) or after the whole rows. */
+    __device__ void left_over(const bulk_vector &v, int64_t tile, bool low, int *from,
+                              int *to) const {
+        const int64_t begin = row_of(v, tile) * R;
+        int64_t f = low ? v.shift - v.first : v.rows * R;
+        int64_t t = low ? 0 : a.scan.n - v.first + v.shift;
+        f = f - begin < 0 ? 0 : f - begin;
+        t = t - begin > shape::items + v.shift ? shape::items + v.shift : t - begin;
+        *from = f < t ? (int)f : 0;
+        *to = f < t ? (int)t : 0;
+    }
+    /* The address in memory of element o of a tile, counted in the same way. */
+    template <class P>
+    __device__ P *address(P *vector, const bulk_vector &v, int64_t tile, int o) const {
+        return vector + (row_of(v, tile) * R + o + v.first - v.shift);
+    }
+
+    /* Waits until tile k has been taken, and says which it is. */
+    __device__ int64_t tile_of(int k) const {
+        barrier_wait(&shared.taken[k % shape::numbers], k / shape::numbers & 1);
+        return shared.tile[k % shape::numbers];
+    }
+
+    /* Until a quarter can be read; where rows are shifted, its neighbour too. */
+    __device__ void wait_loaded(int k, int quarter) const {
+        for (int q = 0; q < shape::quarters; ++q)
+            if (q == quarter || b.in.shift > 0)
+                barrier_wait(&shared.loaded[slot_of(k)][q], slot_parity(k));
+    }
+};
+
+#endif
+
+} /* namespace vscan */
+
+#endif
