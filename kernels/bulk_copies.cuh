@@ -95,13 +95,20 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
     }
 
+    /* Written by lane 0 alone, which then arrives: racecheck does not follow a warp's own barrier to
+       the arrival of another lane. */
     __device__ void load_left_over(int slot, int64_t tile, bool low) const {
         int from, to;
         left_over(b.in, tile, low, &from, &to);
-        for (int o = from + lane; o < to; o += 32) {
-            T *const at = o < shape::items ? swizzled(shared.slot[slot], o)
-                                           : shared.after[slot] + (o - shape::items);
-            *at = *address((const T *)a.scan.in, b.in, tile, o);
+        for (int o = from; o < to; o += 32) {
+            T mine = T();
+            if (o + lane < to) mine = *address((const T *)a.scan.in, b.in, tile, o + lane);
+            for (int j = o; j < o + 32 && j < to; ++j) {
+                const T x = __shfl_sync(all_lanes, mine, j - o);
+                T *const at = j < shape::items ? swizzled(shared.slot[slot], j)
+                                               : shared.after[slot] + (j - shape::items);
+                if (lane == 0) *at = x;
+            }
         }
     }
 
@@ -127,8 +134,8 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         load_left_over(slot, tile, true);
         load_left_over(slot, tile, false);
         fence_for_bulk(); /* the slot's next tile comes by a copy */
-        __syncwarp();
-        if (lane < shape::quarters) barrier_arrive_at(&shared.loaded[slot][lane]);
+        for (int q = 0; q < shape::quarters && lane == 0; ++q)
+            barrier_arrive_at(&shared.loaded[slot][q]);
     }
 
     __device__ void load_tiles() const {

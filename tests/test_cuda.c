@@ -3,6 +3,7 @@
  * What only the CUDA backend has: the caller's streams, captured graphs, device pointers, and
  * blocks that cannot all be resident. Expected results come from reference_scan.
  */
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,6 +157,8 @@ static void graph_segmented(void **state) {
         reference_scan(&r);
         ok(ctx, vscan_buffer_upload(v, 0, N, in));
         ok(ctx, vscan_buffer_upload(f, 0, N, flags));
+        ok(ctx, vscan_buffer_fill(w, &(float){NAN}));
+        ok(ctx, vscan_buffer_fill(t, &(float){NAN}));
         cuda(cudaGraphLaunch(graph, stream));
         check_floats(ctx, "segmented graph", w, want, N);
         check_floats(ctx, "segmented graph, totals", t, want_totals, r.count);
