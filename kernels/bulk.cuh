@@ -48,17 +48,32 @@ static __device__ __forceinline__ void barrier_arrive_expecting(uint64_t *barrie
         : "memory");
 }
 
-/* Until the phase of this parity has ended; what happened before it is then visible. */
+/*
+ * Until the phase of this parity has ended; what happened before it is then visible. The thread may
+ * sleep for up to 10 ms before it looks again by itself: whoever looks often takes turns from others.
+ */
 static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t done;
     do {
         asm volatile("{\n\t.reg .pred p;\n\t"
-                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                     "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2, %3;\n\t"
                      "selp.u32 %0, 1, 0, p;\n\t}"
                      : "=r"(done)
-                     : "r"(shared_address(barrier)), "r"(parity)
+                     : "r"(shared_address(barrier)), "r"(parity), "r"(10000000)
                      : "memory");
     } while (!done);
+}
+
+/* Whether it has ended. */
+static __device__ __forceinline__ bool barrier_test(uint64_t *barrier, uint32_t parity) {
+    uint32_t done;
+    asm volatile("{\n\t.reg .pred p;\n\t"
+                 "mbarrier.test_wait.parity.shared::cta.b64 p, [%1], %2;\n\t"
+                 "selp.u32 %0, 1, 0, p;\n\t}"
+                 : "=r"(done)
+                 : "r"(shared_address(barrier)), "r"(parity)
+                 : "memory");
+    return done != 0;
 }
 
 /* What was initialised or written by ordinary stores becomes visible to the copies below. */
@@ -106,6 +121,30 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* ---- Pieces of 16 bytes, by each thread -------------------------------------------------------- */
+
+static __device__ __forceinline__ void copy_piece(void *to, const void *from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from)
+                 : "memory");
+}
+
+/* The thread's pieces since the last time are a group. */
+static __device__ __forceinline__ void end_of_pieces() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+/* Until all but the thread's last few groups (0 .. 3) are there. */
+static __device__ __forceinline__ void wait_for_pieces(int few) {
+    if (few == 0)
+        asm volatile("cp.async.wait_group 0;" ::: "memory");
+    else if (few == 1)
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+    else if (few == 2)
+        asm volatile("cp.async.wait_group 2;" ::: "memory");
+    else
+        asm volatile("cp.async.wait_group 3;" ::: "memory");
 }
 
 #endif

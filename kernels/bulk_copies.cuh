@@ -47,9 +47,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     /* Memory is asked for a tile's flags together with its elements: a quarter, by one thread. */
     __device__ void prefetch_flags(int64_t tile, int quarter) const {
         constexpr int count = shape::quarter_items;
-        const int log_bits = a.scan.flag_type == VSCAN_INT    ? 5
-                             : a.scan.flag_type == VSCAN_BYTE ? 3
-                                                              : 0;
+        const int log_bits = log_bits_of_flags(a.scan);
         const int64_t i = tile * shape::items + quarter * count;
         const int64_t first = a.scan.backward ? a.scan.n - i - (count - 1) : i;
         const uintptr_t flags = (uintptr_t)a.scan.flags;
@@ -147,15 +145,16 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
                 barrier_wait(&shared.folded[ring_of(before - 1)], ring_parity(before - 1));
             const int64_t tile = take(k == 0);
             if (tile < tiles) prefetch(tile);
-            const bool edge = tile < tiles && has_left_over(b.in, tile);
-            for (int q = 0; q < shape::quarters && before >= 0; ++q)
-                barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
-            /* The scanners have finished tile k - 3: what is known of it may be overwritten. */
+            /* The scanners have read tile k - 3 (emptied, when tile k - 1 was loaded), and so finished
+               tile k - 4: what is known of it may be overwritten. */
             if (lane == 0) {
                 shared.tile[k % shape::numbers] = tile;
                 barrier_arrive_at(&shared.taken[k % shape::numbers]);
             }
             if (tile >= tiles) return;
+            const bool edge = has_left_over(b.in, tile);
+            for (int q = 0; q < shape::quarters && before >= 0; ++q)
+                barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
             if (edge)
                 load_edge(k, tile, edges++ & 1);
             else

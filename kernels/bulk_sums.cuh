@@ -4,7 +4,6 @@
 #define VSCAN_BULK_SUMS_CUH
 
 #include "bulk_warp.cuh"
-#include "heads.cuh"
 
 namespace vscan {
 
@@ -87,6 +86,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     using common::a;
     using common::b;
     using common::carry;
+    using common::group_heads;
     using common::in_memory;
     using common::initial;
     using common::lane;
@@ -98,41 +98,6 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     using common::tile_of;
     using common::tiles;
     using common::wait_loaded;
-
-    /* ---- Flags ---- */
-
-    /* The head flags of a tile to shared.heads, in scan order, by all summers: 16 flags a lane. */
-    __device__ void mark(int summer, int k, int64_t tile) const {
-        if (a.scan.flag_type == VSCAN_INT)
-            mark_from<VSCAN_INT, 2>(summer, k, tile);
-        else if (a.scan.flag_type == VSCAN_BYTE)
-            mark_from<VSCAN_BYTE, 4>(summer, k, tile);
-        else
-            mark_from<VSCAN_BIT, 4>(summer, k, tile);
-    }
-
-    /* Most: how often a lane asks for 16 flags before it uses any; 16 registers each for ints. */
-    template <int Type, int Most>
-    __device__ void mark_from(int summer, int k, int64_t tile) const {
-        constexpr int lanes = 32 * shape::summers, rounds = shape::items / 16 / lanes;
-        constexpr int batch = Most < rounds ? Most : rounds;
-        uint16_t *const heads = (uint16_t *)shared.heads[ring_of(k)];
-#pragma unroll 1
-        for (int begin = 0; begin < rounds; begin += batch) {
-            head_flags<Type> flags[batch];
-#pragma unroll
-            for (int r = 0; r < batch; ++r) {
-                const int at = (begin + r) * lanes + summer * 32 + lane;
-                flags[r].load(a.scan, tile * shape::items + at * 16);
-            }
-#pragma unroll
-            for (int r = 0; r < batch; ++r) {
-                const int at = (begin + r) * lanes + summer * 32 + lane;
-                heads[at] = (uint16_t)flags[r].bits(a.scan, tile * shape::items + at * 16);
-                barrier_arrive_at(&shared.marked[ring_of(k)][at * 16 / shape::quarter_items]);
-            }
-        }
-    }
 
     /* ---- Summers ---- */
 
@@ -151,7 +116,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         read_row<Pair>(x, shared.slot[slot], in_memory(row, shape::rows), b.in.shift,
                        shared.after[slot], false);
         if (Segmented) {
-            const uint32_t heads = shared.heads[ring][row / shape::group_lanes];
+            const uint32_t heads = group_heads(ring, row / shape::group_lanes);
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
             const int shift = row % shape::group_lanes * R;
             uint32_t present = (heads ? ~(last - 1) : ~0u) >> shift, head = last >> shift;
@@ -181,11 +146,10 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
             if (tile >= tiles) return;
             const int slot = slot_of(k), ring = ring_of(k);
             U inside[shape::sums][1]; /* prefix of lane's group in its part */
-            if (Segmented) mark(summer, k, tile);
+            if (Segmented) barrier_wait(&shared.marked[ring], ring_parity(k));
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s) {
                 const int part = s * shape::summers + summer, q = part / shape::quarter_parts;
-                if (Segmented) barrier_wait(&shared.marked[ring][q], ring_parity(k));
                 wait_loaded(k, q);
                 inside[s][0] = sum_groups(slot, ring, part);
                 barrier_arrive_at(&shared.emptied[slot][q]);
@@ -197,24 +161,9 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         }
     }
 
-    /* From the sums of a part's groups to prefixes in the part, and the part's own sum and heads. */
+    /* From the sums of a part's groups to prefixes in the part, and the part's own sum. */
     __device__ void sum_part(int ring, int part, U (&inside)[1]) const {
-        uint32_t any = 0;
-        if (Segmented) {
-            const uint32_t word = lane < shape::part_groups
-                                      ? shared.heads[ring][part * shape::part_groups + lane]
-                                      : 0;
-            any = __ballot_sync(all_lanes, word != 0);
-            const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
-            if (lane == 0) shared.part_count[ring][part] = (int)count;
-            const int group = __ffs((int)any) - 1; /* of the part's first head */
-            if (lane == (group < 0 ? 0 : group)) {
-                const int at =
-                    (part * shape::part_groups + group) * VSCAN__GROUP + __ffs((int)word) - 1;
-                shared.first_head[ring][part] = group < 0 ? shape::items : at;
-                shared.part_heads[ring][part] = any;
-            }
-        }
+        const uint32_t any = Segmented ? shared.part_heads[ring][part] : 0;
         sklansky<Pair, Segmented, shape::part_groups>(inside, any >> lane & 1, any, lane);
         if (lane == shape::part_groups - 1) shared.sums[ring][part] = inside[0];
     }
@@ -246,18 +195,12 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         }
         if (summer == 0) {
             if (carry) __threadfence();
-            uint32_t count = 0;
-            if (Segmented)
-                count = __reduce_add_sync(
-                    all_lanes, lane < shape::parts ? (uint32_t)shared.part_count[ring][lane] : 0u);
             if (lane == 0) {
                 test_delay(a.delay, shared.tag, tile, 0);
-                unit_word<U>::publish(a.words, tile, shared.tag | count, block[shape::levels]);
+                unit_word<U>::publish(a.words, tile,
+                                      shared.tag | (Segmented ? shared.count[ring] : 0),
+                                      block[shape::levels]);
                 shared.prefixes[ring][0] = Pair::identity;
-            }
-            if (Segmented) {
-                const int first = any ? shared.first_head[ring][__ffs((int)any) - 1] : shape::items;
-                if (lane == 0) shared.first_head[ring][shape::parts] = first;
             }
         }
 #pragma unroll

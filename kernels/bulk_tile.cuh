@@ -24,7 +24,9 @@ struct bulk_shape {
     static constexpr int row_bytes = 128;
     static constexpr int row_items = row_bytes / (int)sizeof(T);
     static constexpr int piece = 16 / (int)sizeof(T);
-    static constexpr int group_lanes = VSCAN__GROUP / row_items; /* 1 or 2 */
+    /* What summers know prefixes of. Where any order will do, a group is a row. */
+    static constexpr int group_items = Pair::in_any_order ? row_items : VSCAN__GROUP;
+    static constexpr int group_lanes = group_items / row_items; /* 1; doubles plus: 2 */
     static constexpr int parts = 16;                             /* of a tile, 32 rows each */
     static constexpr int levels = 4;                             /* of the tree above a part */
     static constexpr int rows = 32 * parts;
@@ -38,15 +40,19 @@ struct bulk_shape {
     static constexpr int quarter_rows = rows / quarters;
 
     static constexpr int slots = 2; /* tiles on their way in; one more is in the scanners' hands */
-    static constexpr int rings = 3; /* of what is known of a tile, until its results are written */
-    static constexpr int numbers = 4; /* of tiles: the storer is one tile behind the scanners */
+    static constexpr int rings = 4; /* of what is known of a tile: see load_tiles */
+    static constexpr int numbers = 8; /* of tiles: the storer may be behind by one more */
 
     static constexpr int scanners = parts; /* a part each */
     static constexpr int summers = 8;
     static constexpr int sums = parts / summers; /* parts of a summer */
     /* warp numbers */
     static constexpr int folder = scanners + summers, loader = folder + 1, storer = loader + 1;
-    static constexpr int threads = 32 * (storer + 1); /* 27 warps: a thread can have 72 registers */
+    static constexpr int marker = storer + 1, markers = sizeof(U) == 8 ? 1 : 4; /* segmented */
+    /* 27 or 28 warps: a thread can have 72 registers; 31: 64, too few for values of 8 bytes */
+    static constexpr int threads = 32 * (storer + 1 + (Segmented ? markers : 0));
+    static constexpr int flag_slots = markers == 1 ? 4 : 2, flag_bytes = 2048; /* of a marker's
+                                                                                  chunks of flags */
     static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
 
     struct shared {
@@ -59,19 +65,23 @@ struct bulk_shape {
         alignas(16) U aggregates[32]; /* of tiles that are being folded */
         U p[rings];
         int64_t tile[numbers];                                      /* one past the last: the end */
-        uint32_t heads[rings][Segmented ? parts * part_groups : 1]; /* bit i of word g: element
-                                                                       32 g + i */
+        alignas(16) uint32_t heads[rings][Segmented ? items / 32 + 16 : 1]; /* bit i of word w:
+                                                                               element 32 w + i */
         uint32_t part_heads[rings][parts];                          /* bit g: a head in group g */
         int part_count[rings][parts];                               /* head flags */
-        int64_t heads_before[rings];      /* head flags in all tiles before */
-        int first_head[rings][parts + 1]; /* position in the tile, of a part; last: of all parts */
+        int part_first[rings][parts]; /* as first_head */
+        uint32_t count[rings];
+        int first_head[rings];       /* position in the tile; items: there is none */
+        int64_t heads_before[rings]; /* head flags in all tiles before */
+        alignas(16) char flags[Segmented ? markers * flag_slots : 1]
+                              [Segmented ? flag_bytes + row_bytes : 1]; /* read by rows */
         uint32_t tag;
 #ifdef TRACE
         long long trace[16][15];
 #endif
         uint64_t taken[numbers];
         uint64_t loaded[slots][quarters], emptied[slots][quarters];
-        uint64_t marked[rings][quarters], summed[rings], folded[rings];
+        uint64_t marked[rings], summed[rings], folded[rings];
         uint64_t edge;
         uint64_t staged_full[quarters], staged_empty[quarters];
     };

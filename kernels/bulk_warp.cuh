@@ -27,6 +27,10 @@ struct bulk_arguments {
 
 #ifdef VSCAN__BULK
 
+static __device__ __forceinline__ int log_bits_of_flags(const vscan__scan &scan) {
+    return scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
+}
+
 /* k counts the block's tiles. */
 template <class Pair, bool Segmented>
 struct bulk_warp {
@@ -79,6 +83,13 @@ struct bulk_warp {
     __device__ int64_t tile_of(int k) const {
         barrier_wait(&shared.taken[k % shape::numbers], k / shape::numbers & 1);
         return shared.tile[k % shape::numbers];
+    }
+
+    /* Bit i: a segment begins at element i of a group. */
+    __device__ uint32_t group_heads(int ring, int group) const {
+        constexpr int G = shape::group_items;
+        const uint32_t word = shared.heads[ring][group * G / 32];
+        return G == 32 ? word : word >> (group * G % 32) & ((1u << G % 32) - 1);
     }
 
     /* Until a quarter can be read; where rows are shifted, its neighbour too. */

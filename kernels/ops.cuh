@@ -16,6 +16,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "ptx.cuh"
+
 namespace vscan {
 
 struct op_plus {};
@@ -174,7 +176,8 @@ struct logical_pair {
     static constexpr U identity = And ? 1 : 0;
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
-    static __device__ U in(T x) { return !(x == (T)0); } /* NaN is true */
+    /* NaN is true; an integer, where the compiler would rather keep 32 predicates */
+    static __device__ U in(T x) { return opaque((U) !(x == (T)0)); }
     static __device__ T out(U x) { return (T)x; }
     static __device__ U combine(U a, U b) { return And ? a & b : a | b; }
 };

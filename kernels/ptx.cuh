@@ -14,6 +14,20 @@
 
 namespace vscan {
 
+/* x itself. The compiler does not know that, so it keeps nothing that it has made of x before. */
+template <class X>
+static __device__ __forceinline__ X opaque(X x) {
+    asm("" : "+r"(x));
+    return x;
+}
+
+/* 1 or 0, by one instruction. */
+static __device__ __forceinline__ uint32_t is_not_0(int x) {
+    uint32_t y;
+    asm("min.u32 %0, %1, 1;" : "=r"(y) : "r"(x));
+    return y;
+}
+
 /* ---- Words in global memory, 8-byte accesses that are never torn ------------------------------ */
 
 static __device__ __forceinline__ void store_relaxed(unsigned long long *at,

@@ -7,8 +7,8 @@
  * One block lives on each multiprocessor. Its warps hand tiles on:
  *
  *   loader     takes a ticket (-> taken), and loads the tile by quarters              -> loaded[q]
- *   summers    sum groups of 32 elements, publish the tile's aggregate, scan the groups -> summed;
- *              segmented: first make head flags bits, one an element                  -> marked[q]
+ *   markers    segmented: make head flags bits, one an element                       -> marked
+ *   summers    sum groups of 32 elements, publish the tile's aggregate, scan the groups -> summed
  *   folder     folds the aggregates of all earlier tiles: P(t)                         -> folded
  *   scanners   read a row each (-> emptied[q]), scan it, wait for P, write it     -> staged_full[q]
  *   storer     stores the quarters                                            -> staged_empty[q]
@@ -32,6 +32,7 @@
 #define VSCAN_SCAN_BULK_CUH
 
 #include "bulk_copies.cuh"
+#include "bulk_marks.cuh"
 #include "bulk_sums.cuh"
 
 namespace vscan {
@@ -48,6 +49,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     using common::a;
     using common::b;
     using common::carry;
+    using common::group_heads;
     using common::in_memory;
     using common::initial;
     using common::lane;
@@ -75,8 +77,8 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
             uint32_t heads = 0;
             bool closed = false; /* a head in the left half of the group */
             if (Segmented) {
-                barrier_wait(&shared.marked[ring][q], ring_parity(k));
-                heads = shared.heads[ring][group];
+                barrier_wait(&shared.marked[ring], ring_parity(k));
+                heads = group_heads(ring, group);
                 closed = right && (heads & 0xffff);
                 heads >>= right ? 16 : 0;
             }
@@ -91,24 +93,21 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 for (int j = 0; j < R; ++j)
                     if (heads & 1u << j) x[j] = Pair::combine(initial, x[j]);
             }
-            scan_row<Pair, Segmented>(x, heads);
-            U left = Pair::identity;
+            if (!Pair::in_any_order) scan_row<Pair, Segmented>(x, heads);
             if (half_groups) {
-                left = __shfl_up_sync(all_lanes, x[R - 1], 1);
+                U left = __shfl_up_sync(all_lanes, x[R - 1], 1);
                 if (!right) left = Pair::identity;
-                if (!Pair::in_any_order) {
 #pragma unroll
-                    for (int j = 0; j < R; ++j)
-                        if (!Segmented || !(heads & ((2u << j) - 1)))
-                            x[j] = Pair::combine(left, x[j]);
-                }
+                for (int j = 0; j < R; ++j)
+                    if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(left, x[j]);
             }
 
             barrier_wait(&shared.summed[ring], ring_parity(k));
             const U e = shared.prefixes[ring][group], end = shared.prefixes[ring][group + 1];
             const bool reached =
-                !Segmented || group * VSCAN__GROUP <= shared.first_head[ring][shape::parts];
-            /* all but P first */
+                !Segmented || group * shape::group_items <= shared.first_head[ring];
+            /* all but P first; predicates are made anew: there are not registers enough to keep them */
+            heads = opaque(heads);
             if (!Pair::in_any_order && !closed) {
 #pragma unroll
                 for (int j = 0; j < R; ++j)
@@ -116,14 +115,21 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 if ((right || !half_groups) && (!Segmented || !(heads & ((2u << (R - 1)) - 1))))
                     x[R - 1] = end;
             }
+            heads = opaque(heads);
             barrier_wait(&shared.folded[ring], ring_parity(k));
             const U p = reached ? shared.p[ring] : Pair::identity;
             U first = Pair::combine(p, e); /* exclusive: the lane's first result */
-            if (Pair::in_any_order || !closed) {
-                const U base = Pair::in_any_order ? closed ? left : Pair::combine(first, left) : p;
+            if (Pair::in_any_order) {
+                U sum = first;
+#pragma unroll
+                for (int j = 0; j < R; ++j) {
+                    sum = Segmented && heads & 1u << j ? x[j] : Pair::combine(sum, x[j]);
+                    x[j] = sum;
+                }
+            } else if (!closed) {
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(base, x[j]);
+                    if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(p, x[j]);
             }
             if (half_groups) {
                 const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
@@ -205,7 +211,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
         uint32_t next = __shfl_down_sync(all_lanes, heads & 1, 1);
         if (lane == 31) {
             if (part + 1 < shape::parts)
-                next = shared.heads[ring][(part + 1) * shape::part_groups] & 1;
+                next = shared.heads[ring][(part + 1) * shape::part_items / 32] & 1;
             else
                 next = i + R < scan.n ? head_at(scan, i + R) : 0;
         }
@@ -238,8 +244,7 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
             barrier_init(&shared.emptied[s][q], a * 2 * Shape::quarter_parts);
         }
     for (int r = 0; r < Shape::rings; ++r) {
-        for (int q = 0; q < Shape::quarters; ++q)
-            barrier_init(&shared.marked[r][q], Shape::quarter_items / 16); /* 16 flags a lane */
+        barrier_init(&shared.marked[r], a * Shape::markers);
         barrier_init(&shared.summed[r], a * Shape::summers);
         barrier_init(&shared.folded[r], 1);
     }
@@ -282,8 +287,10 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
         bulk_sums<Pair, Segmented>{block}.fold(Segmented ? Pair::identity : initial);
     else if (warp == shape::loader)
         bulk_copies<Pair, Segmented>{block}.load_tiles();
-    else
+    else if (warp == shape::storer)
         bulk_copies<Pair, Segmented>{block}.store_tiles();
+    else if (Segmented)
+        bulk_marks<Pair, Segmented>{block}.mark_tiles(warp - shape::marker);
 #endif
 }
 

@@ -12,7 +12,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <deque>
 #include <functional>
+#include <vector>
 
 /* A block runs on an operating-system thread of its own, so shared memory is that thread's. */
 #undef __shared__
@@ -33,6 +35,7 @@ struct thread {
     int lane, warp;
     int stores = 0, stores_read = 0; /* tensor stores begun, and those whose source has been read */
     long cluster_arrivals = 0;
+    std::deque<std::vector<std::function<void()>>> pieces{1}; /* groups of copies under way */
 };
 extern thread_local thread *self;
 
@@ -139,6 +142,13 @@ static inline void __nanosleep(unsigned ns) {
 static inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long by) {
     return __atomic_fetch_add(at, by, __ATOMIC_SEQ_CST);
 }
+static inline uint32_t is_not_0(int x) {
+    return x != 0;
+}
+template <class X>
+static inline X opaque(X x) {
+    return x;
+}
 static inline int __clz(unsigned x) {
     return x ? __builtin_clz(x) : 32;
 }
@@ -155,6 +165,9 @@ static inline unsigned __brev(unsigned x) {
 }
 static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by) {
     return (unsigned)(((uint64_t)high << 32 | low) >> (by & 31));
+}
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by) {
+    return (unsigned)(((uint64_t)high << 32 | low) << (by & 31) >> 32);
 }
 static inline unsigned __vsetne4(unsigned a, unsigned b) {
     unsigned ones = 0;
@@ -281,7 +294,25 @@ static inline void barrier_arrive_expecting(uint64_t *barrier, uint32_t bytes) {
 static inline void barrier_wait(uint64_t *barrier, uint32_t parity) {
     while (((phase_barrier *)barrier)->parity == parity) emulated::wait();
 }
+static inline bool barrier_test(uint64_t *barrier, uint32_t parity) {
+    return ((phase_barrier *)barrier)->parity != parity;
+}
 static inline void fence_for_bulk() {}
+
+/* Pieces come as late as they may. */
+static inline void copy_piece(void *to, const void *from) {
+    emulated::expect(((uintptr_t)from | (uintptr_t)to) % 16 == 0, "16-byte alignment");
+    emulated::self->pieces.back().push_back([=] { memcpy(to, from, 16); });
+}
+static inline void end_of_pieces() {
+    emulated::self->pieces.emplace_back();
+}
+static inline void wait_for_pieces(int few) {
+    auto &groups = emulated::self->pieces;
+    emulated::expect(0 <= few && few <= 3, "0 .. 3 groups");
+    for (; (int)groups.size() - 1 > few; groups.pop_front())
+        for (const auto &copy : groups.front()) copy();
+}
 
 /* What the emulated encode_tiled writes into a map: rows of 128 bytes, boxes of 128 rows. */
 struct row_map {

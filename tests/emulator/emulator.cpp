@@ -71,7 +71,7 @@ struct block {
     launch *of;
     std::vector<fiber> fibers;
     std::vector<warp_meeting> warps;
-    meeting meetings[2];
+    meeting meetings[3];
     char *shared;
     std::deque<std::function<void()>> loads, stores;
     std::mt19937_64 random;
@@ -195,6 +195,7 @@ const uint64_t *exchange(uint64_t mine) {
 }
 
 void meet(int barrier, int threads) {
+    expect((size_t)barrier < std::size(here->meetings), "a barrier that there is");
     meeting &m = here->meetings[barrier];
     const unsigned turn = m.turn;
     if (++m.arrived == threads) {

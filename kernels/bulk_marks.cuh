@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Markers of scan_bulk.cuh: a tile's head flags become bits, one an element, in scan order, and what
+ * the other warps want to know of them is counted.
+ *
+ * Warps of their own copy flags of any form to shared memory in chunks, each some ahead, and turn them
+ * into bits as soon as a tile has been taken, so that the bits are there before the elements are:
+ * summers that read flags themselves waited for them, and scans ran at half the speed. One marker
+ * would take 24,000 cycles for a tile with int flags.
+ */
+#ifndef VSCAN_BULK_MARKS_CUH
+#define VSCAN_BULK_MARKS_CUH
+
+#include "bulk_warp.cuh"
+#include "vectors.cuh"
+
+namespace vscan {
+
+#ifdef VSCAN__BULK
+
+/* Four bytes as four bits: 1 where the byte is not 0; they are pushed into bits from the left. */
+static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
+    const uint32_t low = 0x7f7f7f7f, any = ((bytes & low) + low) | bytes; /* bit 7 of each byte */
+    /* the product moves bit 8 j + 7 to bit 28 + j; no two bits of it meet */
+    return __funnelshift_l((any & ~low) * 0x00204081u, bits, 4);
+}
+
+/* Four ints as four bits. */
+static __device__ __forceinline__ uint32_t bits_of_ints(int4 x) {
+    return (is_not_0(x.w) * 2 + is_not_0(x.z)) * 4 + (is_not_0(x.y) * 2 + is_not_0(x.x));
+}
+
+/* The flags of a tile in memory. */
+struct tile_flags {
+    uintptr_t from; /* a multiple of 16 */
+    int bytes;      /* so is this */
+    int bits;       /* between from and the first flag */
+    bool whole;     /* all bytes are the vector's */
+};
+
+template <class Pair, bool Segmented>
+struct bulk_marks : bulk_warp<Pair, Segmented> {
+    using common = bulk_warp<Pair, Segmented>;
+    using shape = bulk_shape<Pair, Segmented>;
+    static constexpr int slots = shape::flag_slots, markers = shape::markers;
+    using common::a;
+    using common::group_heads;
+    using common::lane;
+    using common::ring_of;
+    using common::shared;
+    using common::tile_of;
+    using common::tiles;
+
+    static __device__ void meet_markers() {
+        meet_warps<2, 32 * markers>();
+    }
+
+    static __device__ uintptr_t down(uintptr_t x) { return x & ~(uintptr_t)15; }
+    static __device__ uintptr_t up(uintptr_t x) { return down(x + 15); }
+
+    __device__ uintptr_t begin() const { return (uintptr_t)a.scan.flags; }
+    __device__ uintptr_t end(int log_bits) const {
+        return begin() + (log_bits == 0 ? (a.scan.n + 31) / 32 * 4 : a.scan.n << log_bits >> 3);
+    }
+
+    /* Position i of the scan has flag i, or n - i where the scan is backward. */
+    __device__ tile_flags flags_of(int64_t tile, int log_bits) const {
+        const int64_t i = tile * shape::items;
+        const int64_t bits = (a.scan.backward ? a.scan.n - i - (shape::items - 1) : i)
+                             << log_bits;
+        const uintptr_t to = up(begin() + ((bits + (shape::items << log_bits) + 7) >> 3));
+        tile_flags x;
+        x.from = down(begin() + (bits >> 3));
+        x.bytes = (int)(to - x.from);
+        x.bits = (int)((int64_t)(begin() - x.from) * 8 + bits);
+        x.whole = begin() <= x.from && to <= end(log_bits);
+        return x;
+    }
+
+    /*
+     * Asks for chunk j of a tile's flags, of Size bytes; the last one has the rest too. What is not in
+     * the vector stays as it was; a piece of 16 bytes that is only partly in it is copied by bytes.
+     */
+    template <int Log_bits, unsigned Size, unsigned Chunks>
+    __device__ void ask(char *to, const tile_flags &x, unsigned j) const {
+        const int o = 16 * lane;
+        const int more = j == Chunks - 1 ? x.bytes - (int)(Chunks * Size) : 0;
+        const char *const from = (const char *)x.from + (j * Size + o);
+        to += o;
+        if (x.whole) {
+#pragma unroll
+            for (unsigned k = 0; k < Size; k += 16 * 32) copy_piece(to + k, from + k);
+            if (o < more) copy_piece(to + Size, from + Size);
+        } else {
+            const uintptr_t first = begin(), last = end(Log_bits);
+#pragma unroll 1
+            for (int k = 0; k < (int)Size + more - o; k += 16 * 32) {
+                const uintptr_t piece = (uintptr_t)from + k;
+                if (first <= piece && piece + 16 <= last) {
+                    copy_piece(to + k, from + k);
+                } else {
+#pragma unroll 1
+                    for (int j = 0; j < 16; ++j)
+                        if (first <= piece + j && piece + j < last) to[k + j] = from[k + j];
+                }
+            }
+        }
+        end_of_pieces();
+    }
+
+    /* A chunk's flags become bits, in the order of memory. */
+    template <int Log_bits>
+    __device__ void make_bits(const char *flags, int bytes, uint32_t *words) const {
+        if (Log_bits == 5) { /* 16 flags a lane at a time, and others first in another lane: 8 lanes
+                                meet in no bank */
+            const int4 *const pieces = (const int4 *)flags;
+            const int turn = lane >> 1 & 3;
+#pragma unroll 1
+            for (int h = lane; 64 * h < bytes; h += 32) {
+                int4 x[4];
+                uint32_t bits = 0;
+#pragma unroll
+                for (int j = 0; j < 4; ++j) x[j] = pieces[4 * h + (j ^ turn)];
+#pragma unroll
+                for (int j = 0; j < 4; ++j) bits |= bits_of_ints(x[j]) << 4 * (j ^ turn);
+                ((uint16_t *)words)[h] = (uint16_t)bits;
+            }
+        } else if (Log_bits == 3) {
+            const int4 *const pieces = (const int4 *)flags;
+#pragma unroll 1
+            for (int w = lane; 32 * w < bytes; w += 32) {
+                uint32_t raw[8], bits = 0;
+                memcpy(raw, &pieces[2 * w], 16);
+                memcpy(raw + 4, &pieces[2 * w + 1], 16);
+#pragma unroll
+                for (int j = 7; j >= 0; --j) bits = push_bytes(bits, raw[j]);
+                words[w] = bits;
+            }
+        } else {
+#pragma unroll 4
+            for (int w = lane; 4 * w < bytes; w += 32) words[w] = ((const uint32_t *)flags)[w];
+        }
+    }
+
+    /* Words of bits in the order of memory become words in scan order, the first one at bit at. */
+    __device__ void put_in_order(int marker, uint32_t *words, int at) const {
+        constexpr int count = shape::items / 32 / (32 * markers); /* words of a lane */
+        uint32_t mine[count];
+#pragma unroll
+        for (int r = 0; r < count; ++r) {
+            const int w = (r * markers + marker) * 32 + lane;
+            const int from = at + (a.scan.backward ? shape::items - 32 * (w + 1) : 32 * w);
+            mine[r] = __funnelshift_r(words[from / 32], words[from / 32 + 1], (unsigned)from % 32);
+            if (a.scan.backward) mine[r] = __brev(mine[r]);
+        }
+        meet_markers();
+#pragma unroll
+        for (int r = 0; r < count; ++r) words[(r * markers + marker) * 32 + lane] = mine[r];
+        meet_markers();
+    }
+
+    /* Position 0 begins a segment; none begins beyond the vector. */
+    __device__ void mark_ends(int marker, uint32_t *words, int64_t tile) const {
+        const int64_t n = a.scan.n - tile * shape::items;
+        if (tile > 0 && n >= shape::items) return;
+        for (int w = marker * 32 + lane; w < shape::items / 32; w += 32 * markers) {
+            if (tile == 0 && w == 0) words[w] |= 1;
+            if (32 * w + 32 > n) words[w] &= n > 32 * w ? ~(~0u << (n - 32 * w)) : 0;
+        }
+        meet_markers();
+    }
+
+    /* What is known of each part's heads, and of all. */
+    __device__ void count(int marker, int ring) const {
+#pragma unroll 4
+        for (int part = marker; part < shape::parts; part += markers) {
+            const uint32_t word = lane < shape::part_groups
+                                      ? group_heads(ring, part * shape::part_groups + lane)
+                                      : 0;
+            const uint32_t any = __ballot_sync(all_lanes, word != 0);
+            const int count = (int)__reduce_add_sync(all_lanes, (uint32_t)__popc(word));
+            const int group = __ffs((int)any) - 1;
+            if (lane == (any ? group : 0)) {
+                shared.part_heads[ring][part] = any;
+                shared.part_count[ring][part] = count;
+                shared.part_first[ring][part] =
+                    any ? (part * shape::part_groups + group) * shape::group_items +
+                              __ffs((int)word) - 1
+                        : shape::items;
+            }
+        }
+        meet_markers();
+        if (marker > 0) return;
+        const bool is_part = lane < shape::parts;
+        const uint32_t all =
+            __reduce_add_sync(all_lanes, is_part ? (uint32_t)shared.part_count[ring][lane] : 0u);
+        const int first =
+            __reduce_min_sync(all_lanes, is_part ? shared.part_first[ring][lane] : shape::items);
+        if (lane == 0) {
+            shared.count[ring] = all;
+            shared.first_head[ring] = first;
+        }
+    }
+
+    /* Whether tile k has been taken. */
+    __device__ bool is_taken(int k) const {
+        return __all_sync(all_lanes, barrier_test(&shared.taken[k % shape::numbers],
+                                                  k / shape::numbers & 1));
+    }
+
+    template <int Log_bits>
+    __device__ void mark_all(int marker) const {
+        constexpr unsigned all = (shape::items << Log_bits) / 8;
+        constexpr unsigned size = all < shape::flag_bytes ? all : shape::flag_bytes;
+        constexpr unsigned chunks = all / size;                        /* of a tile */
+        constexpr unsigned most = (chunks + markers - 1) / markers;    /* of a marker */
+        static_assert(chunks % markers == 0 || chunks == 1, "each marker has as many, or one has all");
+        const unsigned mine = chunks == 1 && marker > 0 ? 0 : most;
+        const auto slot = [&](unsigned c) { return shared.flags[marker * slots + c % slots]; };
+        tile_flags asking = {};
+        unsigned asked = 0, c = 0; /* chunks of the marker */
+        for (int k = 0;; ++k) {
+            const int64_t tile = tile_of(k);
+            if (tile >= tiles) return;
+            const int ring = ring_of(k);
+            const tile_flags x = flags_of(tile, Log_bits);
+            uint32_t *const words = shared.heads[ring];
+#pragma unroll 1
+            for (unsigned i = 0; i < mine; ++i, ++c) {
+#pragma unroll 1
+                for (; asked < c + slots; ++asked) { /* as far ahead as is known what comes */
+                    if (asked % most == 0) {
+                        const int ahead = (int)(asked / most);
+                        if (ahead > k && !is_taken(ahead)) break;
+                        const int64_t next = tile_of(ahead);
+                        if (next >= tiles) break;
+                        asking = flags_of(next, Log_bits);
+                    }
+                    ask<Log_bits, size, chunks>(slot(asked), asking,
+                                                asked % most * markers + (unsigned)marker);
+                }
+                wait_for_pieces((int)(asked - c - 1));
+                __syncwarp();
+                const unsigned j = i * markers + (unsigned)marker;
+                make_bits<Log_bits>(slot(c), j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size,
+                                    words + j * (size * 8 >> Log_bits) / 32);
+                __syncwarp(); /* all have read the chunk */
+            }
+            meet_markers();
+            if (x.bits > 0 || a.scan.backward) put_in_order(marker, words, x.bits >> Log_bits);
+            mark_ends(marker, words, tile);
+            count(marker, ring);
+            barrier_arrive_at(&shared.marked[ring]);
+        }
+    }
+
+    __device__ void mark_tiles(int marker) const {
+        if (a.scan.flag_type == VSCAN_INT)
+            mark_all<5>(marker);
+        else if (a.scan.flag_type == VSCAN_BYTE)
+            mark_all<3>(marker);
+        else
+            mark_all<0>(marker);
+    }
+};
+
+#endif
+
+} /* namespace vscan */
+
+#endif
