@@ -17,17 +17,18 @@ struct verdict {
 };
 
 template <class T>
-static __device__ bool near(T got, T expected, T before) {
+static __device__ bool near(T got, T expected, T before, int64_t n) {
     if (got == expected) return true;
-    // Two neighbours share most of their additions, those within a tile or block excepted, whose sums
-    // are of the size of its length's root.
+    // Two neighbours may be results of different additions, of sums that are of the size of the
+    // root of how much is summed: up to n elements, where a look-back meets them in another order.
     const T epsilon = cuda::std::numeric_limits<T>::epsilon();
-    const T size = (got < 0 ? -got : got) + (before < 0 ? -before : before) + T(1000);
+    const T size = (got < 0 ? -got : got) + (before < 0 ? -before : before) + T(1000) +
+                   T(sqrt(double(n)));
     const T off = got < expected ? expected - got : got - expected;
     return off <= 16 * epsilon * size;
 }
 template <>
-__device__ bool near(int32_t got, int32_t expected, int32_t) {
+__device__ bool near(int32_t got, int32_t expected, int32_t, int64_t) {
     return got == expected;
 }
 
@@ -47,7 +48,7 @@ static __global__ void check_neighbours(const T *in, const T *out, flag_reader f
             expected = Op{}(before, exclusive ? in[p] : in[i]);
         }
         bool good = out[i] == expected;
-        if (rounded && !begins) good = near<T>(out[i], expected, before);
+        if (rounded && !begins) good = near<T>(out[i], expected, before, n);
         if (!good) {
             atomicAdd(&verdict->wrong, 1ull);
             atomicMin(&verdict->first, (unsigned long long)i);
