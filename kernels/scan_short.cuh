@@ -485,10 +485,15 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         const int i = begin + r * shape::row_items;
         const bool e_head = Segmented && e_heads[r];
         const bool lane_head = Segmented && lanes_between(any[r], first, lane);
+        const U base = Pair::combine(e_head ? Pair::identity : before.p, e[r]);
         U y[V];
 #pragma unroll
         for (int j = 0; j < V; ++j) {
             const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
+            if (Pair::in_any_order) {
+                y[j] = Pair::combine(cut ? Pair::identity : base, x[r][j]);
+                continue;
+            }
             U local = Pair::combine(cut ? Pair::identity : e[r], x[r][j]);
             if (j == V - 1 && group_end) local = end[r];
             y[j] = Pair::combine(cut || e_head ? Pair::identity : before.p, local);
@@ -505,7 +510,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             const U left = __shfl_up_sync(all_lanes, y[V - 1], 1);
 #pragma unroll
             for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
-            y[0] = lane == first ? Pair::combine(e_head ? Pair::identity : before.p, e[r]) : left;
+            y[0] = lane == first ? base : left;
 #pragma unroll
             for (int j = 0; j < V; ++j)
                 if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
