@@ -74,7 +74,9 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     /* All rows, by one thread: quarter q to barriers[q * step]. */
     __device__ void load_rows(int slot, int64_t tile, uint64_t *barriers, int step) const {
         const int64_t row = row_of(b.in, tile);
-        const bool more = b.in.shift > 0 && row + shape::rows < b.in.rows;
+        /* a tile may have nothing but elements left over */
+        const bool more = b.in.shift > 0 && row + shape::rows < b.in.rows &&
+                          (row + shape::rows > 0 || b.in.first >= b.in.shift);
 #pragma unroll 1
         for (int q = 0; q < shape::quarters; ++q) {
             const int quarter = in_memory(q, shape::quarters);

@@ -66,8 +66,9 @@ struct bulk_warp {
     __device__ void left_over(const bulk_vector &v, int64_t tile, bool low, int *from,
                               int *to) const {
         const int64_t begin = row_of(v, tile) * R;
-        int64_t f = low ? v.shift - v.first : v.rows * R;
-        int64_t t = low ? 0 : a.scan.n - v.first + v.shift;
+        const int64_t first = v.shift - v.first; /* of the vector; in the first row, or before it */
+        int64_t f = low || v.rows * R < first ? first : v.rows * R;
+        int64_t t = low ? (first > 0 ? v.shift : 0) : a.scan.n + first;
         f = f - begin < 0 ? 0 : f - begin;
         t = t - begin > shape::items + v.shift ? shape::items + v.shift : t - begin;
         *from = f < t ? (int)f : 0;
