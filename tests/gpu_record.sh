@@ -106,7 +106,8 @@ pairs() {
 }
 
 # all_pairs NAME LIMIT COMMAND...: COMMAND PROGRAM cuda for each line of pairs, several at a time.
-# Leaves NAME.PROGRAM.KERNELS.out, .status and .seconds in the log folder.
+# Leaves NAME.PROGRAM.KERNELS.out, .status and .seconds in the log folder; and .first, the output of a
+# run that ended because a tool failed of itself, which is run once more.
 all_pairs() {
     pairs | name=$1 limit=$2 log=$log run=$run xargs -P "${VSCAN_RECORD_JOBS:-8}" -L 1 sh -c '
         command=$1 program=$2 kernels=$3
@@ -115,6 +116,11 @@ all_pairs() {
         status=0
         start=$(date +%s)
         timeout "$limit" $command "$run/$program" cuda >"$file.out" 2>&1 || status=$?
+        if grep -q "Internal Sanitizer Error" "$file.out"; then # not the program, the tool
+            mv "$file.out" "$file.first"
+            status=0
+            timeout "$limit" $command "$run/$program" cuda >"$file.out" 2>&1 || status=$?
+        fi
         echo $status >"$file.status"
         echo $(($(date +%s) - start)) >"$file.seconds"' sh "$3"
 }
@@ -174,6 +180,9 @@ run_tool() {
         summary=$(grep -E '(ERROR|RACECHECK) SUMMARY' "$file.out" | sed 's/^=* *//' || true)
         echo "${file#"$log/$1".}: $(outcome "$status"), ${summary:-no summary}," \
             "$(cat "$file.seconds") s"
+        if [ -f "$file.first" ]; then
+            echo "    run twice; the first time: $(grep -m 1 'Internal Sanitizer Error' "$file.first")"
+        fi
         case $status in
         0) [ -n "$summary" ] || all_well=false ;;
         77) ;;
