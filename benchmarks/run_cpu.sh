@@ -13,33 +13,11 @@
 # were met.
 set -eu
 
-quick=false
-if [ "${1:-}" = --quick ]; then
-    quick=true
-    shift
-fi
-if [ $# -lt 1 ] || [ $# -gt 3 ]; then
-    echo "usage: $0 [--quick] BUILD [RESULTS [COMMIT]]" >&2
-    exit 2
-fi
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-run=$(CDPATH='' cd -- "$1" && pwd)/run
-results=${2:-$here/results/cpu}
-commit=${3:-}
-[ -x "$run/bench" ] || {
-    echo "$0: no $run/bench: build with VSCAN_BENCHMARKS=ON" >&2
-    exit 2
-}
-if [ -z "$commit" ]; then
-    commit=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
-    [ -z "$(git -C "$here" status --porcelain --untracked-files=no 2>/dev/null)" ] ||
-        commit="$commit, with changes"
-fi
+default_results=cpu
+. "$(dirname -- "$0")/run_arguments.sh"
 processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)
 cores=$(nproc)
 mkdir -p "$results"
-all_well=true
-begin=$(date +%s)
 
 # report NAME START STATUS: what has become of NAME.csv.
 report() {

@@ -13,35 +13,13 @@
 # whether or not the targets were met.
 set -eu
 
-quick=false
-if [ "${1:-}" = --quick ]; then
-    quick=true
-    shift
-fi
-if [ $# -lt 1 ] || [ $# -gt 3 ]; then
-    echo "usage: $0 [--quick] BUILD [RESULTS [COMMIT]]" >&2
-    exit 2
-fi
-here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-run=$(CDPATH='' cd -- "$1" && pwd)/run
-results=${2:-$here/results/h200}
-commit=${3:-}
+default_results=h200
+. "$(dirname -- "$0")/run_arguments.sh"
 order=$results/order
 [ $# -ge 2 ] || order=$here/results/order
-[ -x "$run/bench" ] || {
-    echo "$0: no $run/bench: build with VSCAN_BENCHMARKS=ON" >&2
-    exit 2
-}
-if [ -z "$commit" ]; then
-    commit=$(git -C "$here" rev-parse HEAD 2>/dev/null || echo unknown)
-    [ -z "$(git -C "$here" status --porcelain --untracked-files=no 2>/dev/null)" ] ||
-        commit="$commit, with changes"
-fi
 driver=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1 ||
     true)
 mkdir -p "$results" "$order"
-all_well=true
-begin=$(date +%s)
 
 # measure NAME OPTION...: one call of bench, into NAME.csv.
 measure() {

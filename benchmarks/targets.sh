@@ -18,31 +18,8 @@ done
     exit 2
 }
 
-awk -F, '
-function low(key, value, where) {
-    if (!(key in least) || value < least[key]) { least[key] = value; least_at[key] = where }
-}
-function high(key, value, where) {
-    if (!(key in most) || value > most[key]) { most[key] = value; most_at[key] = where }
-}
-function power(n,   k) {
-    for (k = 0; n > 1 && n % 2 == 0; k++) n /= 2
-    return n == 1 ? "2^" k : n
-}
-# figure(VALUE): a limit as it is written in the table; -: there is none
-function figure(value) { return value == "" ? "-" : sprintf("%.3g", value) }
-# reaches(VALUE, LIMIT, AT_LEAST)
-function reaches(value, limit, at_least) {
-    return limit != "" && (at_least ? value >= limit : value <= limit)
-}
-# row(TEXT, FLOOR, AIM, VALUE, WHERE, AT_LEAST, UNIT)
-function row(text, lowest, aim, value, where, at_least, unit,   verdict) {
-    if (value == "") { printf "%-49s not measured\n", text; return }
-    verdict = lowest == "" ? "" : reaches(value, aim, at_least) ? "AIM" : \
-              reaches(value, lowest, at_least) ? "met" : "NOT MET"
-    printf "%-49s %2s %6s %6s %9.3f %-2s %-7s %s\n", text, lowest == "" ? "" : at_least ? ">=" : "<=",
-        figure(lowest), figure(aim), value, unit, verdict, where
-}
+. "$(dirname -- "$0")/targets_table.sh"
+awk -F, -v width=49 "$table_functions"'
 # spread(WHAT): the largest of (slowest / fastest - 1) of its groups, in per cent
 function spread(what,   count, keys, k, fast, slow) {
     count = split(groups[what], keys, ";")
@@ -116,8 +93,7 @@ file == "host" && (mine || engine == "empty") { host[$at["family"] " " engine] =
 file == "memory" { memory = $at["bytes"] / 1e6 }
 
 END {
-    printf "%-49s    %6s %6s %9s    %-7s %s\n", "target", "floor", "aim", "reached", "",
-        "the worst case"
+    head_of_table()
     row("scan, pair x mode, n >= 2^26, of memcpy", 0.93, 0.97, least["pairs"], least_at["pairs"], 1)
     spread("pairs")
     row("  spread at one n and element size", 3, 1, most["spread pairs"], most_at["spread pairs"],

@@ -18,32 +18,8 @@ done
     exit 2
 }
 
-awk -F, '
-function low(key, value, where) {
-    if (!(key in least) || value < least[key]) { least[key] = value; least_at[key] = where }
-}
-function high(key, value, where) {
-    if (!(key in most) || value > most[key]) { most[key] = value; most_at[key] = where }
-}
-function power(n,   k) {
-    for (k = 0; n > 1 && n % 2 == 0; k++) n /= 2
-    return n == 1 ? "2^" k : n
-}
-# figure(VALUE): a limit as it is written in the table; -: there is none
-function figure(value) { return value == "" ? "-" : sprintf("%.3g", value) }
-# reaches(VALUE, LIMIT, AT_LEAST)
-function reaches(value, limit, at_least) {
-    return limit != "" && (at_least ? value >= limit : value <= limit)
-}
-# row(TEXT, FLOOR, AIM, VALUE, WHERE, AT_LEAST, UNIT)
-function row(text, lowest, aim, value, where, at_least, unit,   verdict) {
-    if (value == "") { printf "%-45s not measured\n", text; return }
-    verdict = lowest == "" ? "" : reaches(value, aim, at_least) ? "AIM" : \
-              reaches(value, lowest, at_least) ? "met" : "NOT MET"
-    printf "%-45s %2s %6s %6s %9.3f %-2s %-7s %s\n", text, lowest == "" ? "" : at_least ? ">=" : "<=",
-        figure(lowest), figure(aim), value, unit, verdict, where
-}
-
+. "$(dirname -- "$0")/targets_table.sh"
+awk -F, -v width=45 "$table_functions"'
 FNR == 1 { file = FILENAME; sub(/.*\//, "", file); sub(/\.csv$/, "", file) }
 /^# (commit|processor|compiler|absent)/ { if (!(($0) in heads)) print substr($0, 3); heads[$0] = 1 }
 /^#/ { next }
@@ -96,8 +72,7 @@ END {
     }
     printf "%d rows; in %.0f %% of them the tenth to the ninetieth per cent lie within 15 %%\n\n",
         rows, 100 * steady / rows
-    printf "%-45s    %6s %6s %9s    %-7s %s\n", "target", "floor", "aim", "reached", "",
-        "the worst case"
+    head_of_table()
     row("scan, n >= 2^24, of a copy, " all " threads", 0.80, 0.95, least["copy all"],
         least_at["copy all"], 1)
     row("  one thread", 0.75, 0.90, least["copy one"], least_at["copy one"], 1)
