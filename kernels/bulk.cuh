@@ -120,7 +120,6 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
                  : "memory");
-    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
 /* ---- Pieces of 16 bytes, by each thread -------------------------------------------------------- */
@@ -130,21 +129,36 @@ static __device__ __forceinline__ void copy_piece(void *to, const void *from) {
                  : "memory");
 }
 
+/* Asks memory for the line of 128 bytes that this is in. */
+static __device__ __forceinline__ void prefetch_line(const void *from) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
+}
+
 /* The thread's pieces since the last time are a group. */
 static __device__ __forceinline__ void end_of_pieces() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/* Until all but the thread's last few groups (0 .. 3) are there. */
+/* Until all but the thread's last few groups (0 or 1) are there. */
 static __device__ __forceinline__ void wait_for_pieces(int few) {
     if (few == 0)
         asm volatile("cp.async.wait_group 0;" ::: "memory");
-    else if (few == 1)
-        asm volatile("cp.async.wait_group 1;" ::: "memory");
-    else if (few == 2)
-        asm volatile("cp.async.wait_group 2;" ::: "memory");
     else
-        asm volatile("cp.async.wait_group 3;" ::: "memory");
+        asm volatile("cp.async.wait_group 1;" ::: "memory");
+}
+
+/* ---- Registers ------------------------------------------------------------------------------- */
+
+/*
+ * From here on a thread has Count registers, not as many as the kernel was launched with: by four
+ * warps together, 0 to 3, 4 to 7 and so on. Only code compiled for sm_90a can move registers.
+ */
+template <int Count, int Launched>
+static __device__ __forceinline__ void have_registers() {
+#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+    if (Count > Launched) asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
+    if (Count < Launched) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
+#endif
 }
 
 #endif

@@ -37,14 +37,15 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         ticket t = {0, 0};
         if (lane == 0) {
             t = take_ticket(a.header);
-            if (t.index == tiles + gridDim.x - 1)
-                end_tickets(a.header, a.words, a.capacity, tiles * unit_word<U>::words);
+            if (t.index == tiles() + gridDim.x - 1)
+                end_tickets(a.header, a.words, a.capacity, tiles() * unit_word<U>::words);
             if (first) shared.tag = t.tag;
         }
         return __shfl_sync(all_lanes, t.index, 0);
     }
 
-    /* Memory is asked for a tile's flags together with its elements: a quarter, by one thread. */
+    /* Memory is asked for a tile's flags together with its elements, where they are few: a quarter,
+       by one thread. */
     __device__ void prefetch_flags(int64_t tile, int quarter) const {
         constexpr int count = shape::quarter_items;
         const int log_bits = log_bits_of_flags(a.scan);
@@ -59,7 +60,8 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
 
     /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
     __device__ void prefetch(int64_t tile) const {
-        if (Segmented && lane / shape::quarters == 1) prefetch_flags(tile, lane % shape::quarters);
+        if (Segmented && lane / shape::quarters == 1 && a.scan.flag_type != VSCAN_INT)
+            prefetch_flags(tile, lane % shape::quarters);
         const int64_t row = row_of(b.in, tile);
         if (lane >= shape::quarters || row < 0 || row + shape::rows > b.in.rows) return;
         bulk_prefetch(address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items),
@@ -146,14 +148,14 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
             if (before > 0)
                 barrier_wait(&shared.folded[ring_of(before - 1)], ring_parity(before - 1));
             const int64_t tile = take(k == 0);
-            if (tile < tiles) prefetch(tile);
+            if (tile < tiles()) prefetch(tile);
             /* The scanners have read tile k - 3 (emptied, when tile k - 1 was loaded), and so finished
                tile k - 4: what is known of it may be overwritten. */
             if (lane == 0) {
                 shared.tile[k % shape::numbers] = tile;
                 barrier_arrive_at(&shared.taken[k % shape::numbers]);
             }
-            if (tile >= tiles) return;
+            if (tile >= tiles()) return;
             const bool edge = has_left_over(b.in, tile);
             for (int q = 0; q < shape::quarters && before >= 0; ++q)
                 barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
@@ -209,7 +211,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     __device__ void store_tiles() const {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
-            if (tile >= tiles) return;
+            if (tile >= tiles()) return;
             const int64_t row = row_of(b.out, tile);
             const bool by_rows = b.out.shift == 0 && row >= 0 && row + shape::rows <= b.out.rows;
 #pragma unroll 1

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Markers of scan_bulk.cuh: a tile's head flags become bits, one an element, in scan order, and what
- * the other warps want to know of them is counted.
+ * Markers of scan_bulk.cuh: a tile's head flags become bits, one an element, in scan order.
  *
  * Warps of their own copy flags of any form to shared memory in chunks, each some ahead, and turn them
  * into bits as soon as a tile has been taken, so that the bits are there before the elements are:
- * summers that read flags themselves waited for them, and scans ran at half the speed. One marker
- * would take 24,000 cycles for a tile with int flags.
+ * summers that read flags themselves waited for them, and scans ran at half the speed. Memory is
+ * asked for int flags two chunks ahead: for all of a tile at once, elements would come later.
  */
 #ifndef VSCAN_BULK_MARKS_CUH
 #define VSCAN_BULK_MARKS_CUH
@@ -44,16 +43,14 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
     using shape = bulk_shape<Pair, Segmented>;
     static constexpr int slots = shape::flag_slots, markers = shape::markers;
     using common::a;
-    using common::group_heads;
     using common::lane;
     using common::ring_of;
     using common::shared;
     using common::tile_of;
     using common::tiles;
+    using common::with_totals;
 
-    static __device__ void meet_markers() {
-        meet_warps<2, 32 * markers>();
-    }
+    static __device__ void meet_markers() { meet_warps<2, 32 * markers>(); }
 
     static __device__ uintptr_t down(uintptr_t x) { return x & ~(uintptr_t)15; }
     static __device__ uintptr_t up(uintptr_t x) { return down(x + 15); }
@@ -66,8 +63,7 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
     /* Position i of the scan has flag i, or n - i where the scan is backward. */
     __device__ tile_flags flags_of(int64_t tile, int log_bits) const {
         const int64_t i = tile * shape::items;
-        const int64_t bits = (a.scan.backward ? a.scan.n - i - (shape::items - 1) : i)
-                             << log_bits;
+        const int64_t bits = (a.scan.backward ? a.scan.n - i - (shape::items - 1) : i) << log_bits;
         const uintptr_t to = up(begin() + ((bits + (shape::items << log_bits) + 7) >> 3));
         tile_flags x;
         x.from = down(begin() + (bits >> 3));
@@ -89,7 +85,8 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
         to += o;
         if (x.whole) {
 #pragma unroll
-            for (unsigned k = 0; k < Size; k += 16 * 32) copy_piece(to + k, from + k);
+            for (unsigned k = 0; k < Size; k += 16 * 32)
+                if (Size % (16 * 32) == 0 || o + k < Size) copy_piece(to + k, from + k);
             if (o < more) copy_piece(to + Size, from + Size);
         } else {
             const uintptr_t first = begin(), last = end(Log_bits);
@@ -144,112 +141,100 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
 
     /* Words of bits in the order of memory become words in scan order, the first one at bit at. */
     __device__ void put_in_order(int marker, uint32_t *words, int at) const {
-        constexpr int count = shape::items / 32 / (32 * markers); /* words of a lane */
-        uint32_t mine[count];
+        constexpr int all = shape::items / 32, count = (all / 32 + markers - 1) / markers;
+        uint32_t mine[count]; /* of a lane */
 #pragma unroll
         for (int r = 0; r < count; ++r) {
             const int w = (r * markers + marker) * 32 + lane;
             const int from = at + (a.scan.backward ? shape::items - 32 * (w + 1) : 32 * w);
+            if (w >= all) continue;
             mine[r] = __funnelshift_r(words[from / 32], words[from / 32 + 1], (unsigned)from % 32);
             if (a.scan.backward) mine[r] = __brev(mine[r]);
         }
         meet_markers();
 #pragma unroll
-        for (int r = 0; r < count; ++r) words[(r * markers + marker) * 32 + lane] = mine[r];
+        for (int r = 0; r < count; ++r) {
+            const int w = (r * markers + marker) * 32 + lane;
+            if (w < all) words[w] = mine[r];
+        }
         meet_markers();
     }
 
-    /* Position 0 begins a segment; none begins beyond the vector. */
-    __device__ void mark_ends(int marker, uint32_t *words, int64_t tile) const {
-        const int64_t n = a.scan.n - tile * shape::items;
-        if (tile > 0 && n >= shape::items) return;
+    /* Position 0 begins a segment; none begins beyond the vector, which ends at position n. */
+    __device__ void mark_ends(int marker, uint32_t *words, int64_t tile, int64_t n) const {
+#pragma unroll 1
         for (int w = marker * 32 + lane; w < shape::items / 32; w += 32 * markers) {
             if (tile == 0 && w == 0) words[w] |= 1;
             if (32 * w + 32 > n) words[w] &= n > 32 * w ? ~(~0u << (n - 32 * w)) : 0;
         }
-        meet_markers();
     }
 
-    /* What is known of each part's heads, and of all. */
-    __device__ void count(int marker, int ring) const {
-#pragma unroll 4
-        for (int part = marker; part < shape::parts; part += markers) {
-            const uint32_t word = lane < shape::part_groups
-                                      ? group_heads(ring, part * shape::part_groups + lane)
-                                      : 0;
-            const uint32_t any = __ballot_sync(all_lanes, word != 0);
-            const int count = (int)__reduce_add_sync(all_lanes, (uint32_t)__popc(word));
-            const int group = __ffs((int)any) - 1;
-            if (lane == (any ? group : 0)) {
-                shared.part_heads[ring][part] = any;
-                shared.part_count[ring][part] = count;
-                shared.part_first[ring][part] =
-                    any ? (part * shape::part_groups + group) * shape::group_items +
-                              __ffs((int)word) - 1
-                        : shape::items;
-            }
-        }
-        meet_markers();
-        if (marker > 0) return;
-        const bool is_part = lane < shape::parts;
-        const uint32_t all =
-            __reduce_add_sync(all_lanes, is_part ? (uint32_t)shared.part_count[ring][lane] : 0u);
-        const int first =
-            __reduce_min_sync(all_lanes, is_part ? shared.part_first[ring][lane] : shape::items);
-        if (lane == 0) {
-            shared.count[ring] = all;
-            shared.first_head[ring] = first;
-        }
+    /* Whether the element after a tile begins a segment. */
+    __device__ uint32_t head_after(int64_t tile) const {
+        const int64_t i = (tile + 1) * shape::items;
+        return i < a.scan.n ? head_at(a.scan, i) : 0;
     }
 
     /* Whether tile k has been taken. */
     __device__ bool is_taken(int k) const {
-        return __all_sync(all_lanes, barrier_test(&shared.taken[k % shape::numbers],
-                                                  k / shape::numbers & 1));
+        return __all_sync(all_lanes,
+                          barrier_test(&shared.taken[k % shape::numbers], k / shape::numbers & 1));
     }
 
     template <int Log_bits>
     __device__ void mark_all(int marker) const {
         constexpr unsigned all = (shape::items << Log_bits) / 8;
-        constexpr unsigned size = all < shape::flag_bytes ? all : shape::flag_bytes;
-        constexpr unsigned chunks = all / size;                        /* of a tile */
-        constexpr unsigned most = (chunks + markers - 1) / markers;    /* of a marker */
-        static_assert(chunks % markers == 0 || chunks == 1, "each marker has as many, or one has all");
-        const unsigned mine = chunks == 1 && marker > 0 ? 0 : most;
+        constexpr unsigned size = all / 4 < shape::flag_bytes ? all / 4 : shape::flag_bytes;
+        constexpr unsigned chunks = all / size; /* of a tile; chunk j by marker j modulo markers */
+        const unsigned mine = (chunks - 1 - (unsigned)marker) / markers + 1;
         const auto slot = [&](unsigned c) { return shared.flags[marker * slots + c % slots]; };
         tile_flags asking = {};
+        int ahead = 0;             /* the tile of the chunk to be asked for */
+        unsigned next = 0;         /* that chunk's number in the tile, over markers */
         unsigned asked = 0, c = 0; /* chunks of the marker */
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
-            if (tile >= tiles) return;
+            if (tile >= tiles()) return;
             const int ring = ring_of(k);
             const tile_flags x = flags_of(tile, Log_bits);
             uint32_t *const words = shared.heads[ring];
+            const uint32_t after = marker == 0 && lane == 0 && with_totals() ? head_after(tile) : 0;
 #pragma unroll 1
             for (unsigned i = 0; i < mine; ++i, ++c) {
 #pragma unroll 1
                 for (; asked < c + slots; ++asked) { /* as far ahead as is known what comes */
-                    if (asked % most == 0) {
-                        const int ahead = (int)(asked / most);
+                    if (next == 0) {
                         if (ahead > k && !is_taken(ahead)) break;
-                        const int64_t next = tile_of(ahead);
-                        if (next >= tiles) break;
-                        asking = flags_of(next, Log_bits);
+                        const int64_t to_come = tile_of(ahead);
+                        if (to_come >= tiles()) break;
+                        asking = flags_of(to_come, Log_bits);
+                    }
+                    if (Log_bits == 5 && asking.whole && lane < (int)size / 128) {
+                        const unsigned j = (next + slots) * markers + (unsigned)marker;
+                        if (j < chunks) prefetch_line((char *)asking.from + j * size + lane * 128);
                     }
                     ask<Log_bits, size, chunks>(slot(asked), asking,
-                                                asked % most * markers + (unsigned)marker);
+                                                next * markers + (unsigned)marker);
+                    if (++next == mine) {
+                        next = 0;
+                        ++ahead;
+                    }
                 }
                 wait_for_pieces((int)(asked - c - 1));
                 __syncwarp();
                 const unsigned j = i * markers + (unsigned)marker;
-                make_bits<Log_bits>(slot(c), j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size,
+                make_bits<Log_bits>(slot(c),
+                                    j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size,
                                     words + j * (size * 8 >> Log_bits) / 32);
                 __syncwarp(); /* all have read the chunk */
             }
-            meet_markers();
-            if (x.bits > 0 || a.scan.backward) put_in_order(marker, words, x.bits >> Log_bits);
-            mark_ends(marker, words, tile);
-            count(marker, ring);
+            const int64_t n = a.scan.n - tile * shape::items;
+            const bool in_order = x.bits == 0 && !a.scan.backward;
+            const bool ends = tile == 0 || n < shape::items;
+            if (!in_order || ends) meet_markers();
+            if (!in_order) put_in_order(marker, words, x.bits >> Log_bits);
+            if (ends) mark_ends(marker, words, tile, n);
+            if (marker == 0 && lane == 0) words[shape::items / 32] = after;
             barrier_arrive_at(&shared.marked[ring]);
         }
     }

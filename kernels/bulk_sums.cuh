@@ -52,13 +52,15 @@ fold_tiles(typename Pair::U p, const word *words, uint32_t tag, int64_t from, in
             }
             aggregates[lane] = a[k];
             __syncwarp();
-            int4 quads[2 * sizeof(U)];
-            U next[32]; /* identities beyond the last one change nothing */
+            constexpr int V = 16 / (int)sizeof(U);
 #pragma unroll
-            for (int q = 0; q < (int)(2 * sizeof(U)); ++q) quads[q] = ((const int4 *)aggregates)[q];
-            memcpy(next, quads, sizeof next);
+            for (int q = 0; q < 32 / V; ++q) {
+                U next[V]; /* identities beyond the last one change nothing */
+                const int4 quad = ((const int4 *)aggregates)[q];
+                memcpy(next, &quad, 16);
 #pragma unroll
-            for (int j = 0; j < 32; ++j) p = Pair::combine(p, next[j]);
+                for (int j = 0; j < V; ++j) p = Pair::combine(p, next[j]);
+            }
             __syncwarp();
         }
         if (Pair::in_any_order) {
@@ -88,7 +90,6 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     using common::carry;
     using common::group_heads;
     using common::in_memory;
-    using common::initial;
     using common::lane;
     using common::ring_of;
     using common::ring_parity;
@@ -101,9 +102,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
 
     /* ---- Summers ---- */
 
-    static __device__ void meet_summers() {
-        meet_warps<1, 32 * shape::summers>();
-    }
+    static __device__ void meet_summers() { meet_warps<1, 32 * shape::summers>(); }
 
     /*
      * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
@@ -113,8 +112,8 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     __device__ U sum_groups(int slot, int ring, int part) const {
         const int row = part * 32 + lane;
         U x[R];
-        read_row<Pair>(x, shared.slot[slot], in_memory(row, shape::rows), b.in.shift,
-                       shared.after[slot], false);
+        read_row<Pair>(x, shared.slot[0], slot * shape::rows + in_memory(row, shape::rows),
+                       b.in.shift, shared.after[slot], false);
         if (Segmented) {
             const uint32_t heads = group_heads(ring, row / shape::group_lanes);
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
@@ -127,7 +126,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
             if (a.scan.has_initial) {
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    if (head & 1u << j) x[j] = Pair::combine(initial, x[j]);
+                    if (head & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
             }
 #pragma unroll
             for (int j = 0; j < R; ++j)
@@ -143,7 +142,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     __device__ void sum(int summer) const {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
-            if (tile >= tiles) return;
+            if (tile >= tiles()) return;
             const int slot = slot_of(k), ring = ring_of(k);
             U inside[shape::sums][1]; /* prefix of lane's group in its part */
             if (Segmented) barrier_wait(&shared.marked[ring], ring_parity(k));
@@ -161,9 +160,25 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         }
     }
 
+    /* What is known of a part's heads. Bit g of the result: there is one in group g. */
+    __device__ uint32_t count_heads(int ring, int part) const {
+        if (!Segmented) return 0;
+        const int group = part * shape::part_groups + lane;
+        const uint32_t word = lane < shape::part_groups ? group_heads(ring, group) : 0;
+        const uint32_t any = __ballot_sync(all_lanes, word != 0);
+        const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
+        if (lane == 0) {
+            shared.part_heads[ring][part] = any;
+            shared.part_count[ring][part] = count;
+        }
+        if (lane + 1 == __ffs((int)any))
+            shared.part_first[ring][part] = group * shape::group_items + __ffs((int)word) - 1;
+        return any;
+    }
+
     /* From the sums of a part's groups to prefixes in the part, and the part's own sum. */
     __device__ void sum_part(int ring, int part, U (&inside)[1]) const {
-        const uint32_t any = Segmented ? shared.part_heads[ring][part] : 0;
+        const uint32_t any = count_heads(ring, part);
         sklansky<Pair, Segmented, shape::part_groups>(inside, any >> lane & 1, any, lane);
         if (lane == shape::part_groups - 1) shared.sums[ring][part] = inside[0];
     }
@@ -194,13 +209,19 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
             }
         }
         if (summer == 0) {
-            if (carry) __threadfence();
+            const uint32_t count =
+                !Segmented
+                    ? 0
+                    : __reduce_add_sync(all_lanes,
+                                        lane < shape::parts ? shared.part_count[ring][lane] : 0u);
+            if (carry()) __threadfence();
             if (lane == 0) {
                 test_delay(a.delay, shared.tag, tile, 0);
-                unit_word<U>::publish(a.words, tile,
-                                      shared.tag | (Segmented ? shared.count[ring] : 0),
-                                      block[shape::levels]);
+                unit_word<U>::publish(a.words, tile, shared.tag | count, block[shape::levels]);
                 shared.prefixes[ring][0] = Pair::identity;
+                if (Segmented)
+                    shared.first_head[ring] =
+                        any ? shared.part_first[ring][__ffs((int)any) - 1] : shape::items;
             }
         }
 #pragma unroll
@@ -226,7 +247,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         int64_t folded = 0, heads_before = 0;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
-            if (tile >= tiles) return;
+            if (tile >= tiles()) return;
             test_delay(a.delay, shared.tag, tile, 1);
             p = fold_tiles<Pair, Segmented>(p, a.words, shared.tag, folded, tile, shared.aggregates,
                                             lane, &heads_before);

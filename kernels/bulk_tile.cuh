@@ -26,9 +26,10 @@ struct bulk_shape {
     static constexpr int piece = 16 / (int)sizeof(T);
     /* What summers know prefixes of. Where any order will do, a group is a row. */
     static constexpr int group_items = Pair::in_any_order ? row_items : VSCAN__GROUP;
-    static constexpr int group_lanes = group_items / row_items; /* 1; doubles plus: 2 */
-    static constexpr int parts = 16;                             /* of a tile, 32 rows each */
-    static constexpr int levels = 4;                             /* of the tree above a part */
+    static constexpr int group_lanes = group_items / row_items;             /* 1; doubles plus: 2 */
+    static constexpr bool many_groups = group_lanes == 1 && sizeof(U) == 8; /* much memory */
+    static constexpr int parts = 16; /* of a tile, 32 rows each */
+    static constexpr int levels = 4; /* of the tree above a part */
     static constexpr int rows = 32 * parts;
     static constexpr int part_items = 32 * row_items;
     static constexpr int part_groups = 32 / group_lanes;
@@ -48,11 +49,15 @@ struct bulk_shape {
     static constexpr int sums = parts / summers; /* parts of a summer */
     /* warp numbers */
     static constexpr int folder = scanners + summers, loader = folder + 1, storer = loader + 1;
-    static constexpr int marker = storer + 1, markers = sizeof(U) == 8 ? 1 : 4; /* segmented */
-    /* 27 or 28 warps: a thread can have 72 registers; 31: 64, too few for values of 8 bytes */
-    static constexpr int threads = 32 * (storer + 1 + (Segmented ? markers : 0));
-    static constexpr int flag_slots = markers == 1 ? 4 : 2, flag_bytes = 2048; /* of a marker's
-                                                                                  chunks of flags */
+    static constexpr int marker = storer + 1, markers = many_groups ? 3 : 4; /* segmented */
+    /* 27 warps: a thread can have 72 registers. 32: 64, to be shared out by role where that can be */
+    static constexpr int threads = 32 * (Segmented ? 32 : storer + 1);
+    static constexpr int scanner_registers = 72, summer_registers = 64, other_registers = 48;
+    static_assert(scanners * scanner_registers + summers * summer_registers +
+                          (32 - scanners - summers) * other_registers <=
+                      32 * 64,
+                  "that there are");
+    static constexpr int flag_slots = 2, flag_bytes = 2048; /* of a marker's chunks of flags */
     static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
 
     struct shared {
@@ -64,17 +69,17 @@ struct bulk_shape {
         U sums[rings][parts];
         alignas(16) U aggregates[32]; /* of tiles that are being folded */
         U p[rings];
-        int64_t tile[numbers];                                      /* one past the last: the end */
-        alignas(16) uint32_t heads[rings][Segmented ? items / 32 + 16 : 1]; /* bit i of word w:
+        int64_t tile[numbers]; /* one past the last: the end */
+        alignas(16) uint32_t heads[rings][Segmented ? items / 32 + 8 : 1]; /* bit i of word w:
                                                                                element 32 w + i */
-        uint32_t part_heads[rings][parts];                          /* bit g: a head in group g */
-        int part_count[rings][parts];                               /* head flags */
-        int part_first[rings][parts]; /* as first_head */
-        uint32_t count[rings];
-        int first_head[rings];       /* position in the tile; items: there is none */
-        int64_t heads_before[rings]; /* head flags in all tiles before */
+        uint32_t part_heads[rings][parts]; /* bit g: a head in group g */
+        uint32_t part_count[rings][parts]; /* head flags */
+        int part_first[rings][parts];      /* as first_head; where there is one */
+        int first_head[rings];             /* position in the tile; items: there is none */
+        int64_t heads_before[rings];       /* head flags in all tiles before */
         alignas(16) char flags[Segmented ? markers * flag_slots : 1]
-                              [Segmented ? flag_bytes + row_bytes : 1]; /* read by rows */
+                              [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
+        U initial, visible; /* without an initial value: the identities */
         uint32_t tag;
 #ifdef TRACE
         long long trace[16][15];
@@ -99,7 +104,7 @@ static __device__ __forceinline__ T *swizzled(T *slot, int o) {
  * a slot, so a lane's share begins in one row and ends in the next; what would be in the row after
  * the slot's last one is in the 16 bytes at after.
  *
- * x[j] = element j of a row, in scan order; row counts in memory.
+ * x[j] = element j of a row, in scan order; row counts in memory, on through the slots.
  */
 template <class Pair, int R>
 static __device__ __forceinline__ void read_row(typename Pair::U (&x)[R],
@@ -107,11 +112,12 @@ static __device__ __forceinline__ void read_row(typename Pair::U (&x)[R],
                                                 const typename Pair::T *after, bool backward) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), pieces = R / V;
-    const int4 *const from = (const int4 *)slot + row * pieces;
     T raw[R + V];
+    const int from =
+        made_here(16 * (row * pieces + row % pieces)); /* of the first piece, in bytes */
 #pragma unroll
     for (int c = 0; c < pieces; ++c) {
-        const int4 quad = from[c ^ (row % pieces)];
+        const int4 quad = *(const int4 *)((const char *)slot + (from ^ 16 * c));
         memcpy(raw + c * V, &quad, 16);
     }
     if (shift > 0) {
@@ -147,16 +153,16 @@ static __device__ __forceinline__ void write_row(const typename Pair::U (&y)[R],
     T raw[R];
 #pragma unroll
     for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[Backward ? R - 1 - j : j]);
-    int4 *const to = (int4 *)slot + row * pieces;
+    const int to = made_here(16 * (row * pieces + row % pieces)); /* of the first piece, in bytes */
 #pragma unroll
     for (int c = Shift > 0; c < pieces; ++c) {
         int4 quad;
         memcpy(&quad, raw + c * V - Shift, 16);
-        to[c ^ (row % pieces)] = quad;
+        *(int4 *)((char *)slot + (to ^ 16 * c)) = quad;
     }
     if (Shift > 0) {
         const int next = row + 1;
-        T *const begin = (T *)(to + row % pieces);
+        T *const begin = (T *)((char *)slot + to);
         T *const end = (T *)((int4 *)slot + next * pieces + next % pieces);
 #pragma unroll
         for (int j = Shift; j < V; ++j) begin[j] = raw[j - Shift];
@@ -166,25 +172,19 @@ static __device__ __forceinline__ void write_row(const typename Pair::U (&y)[R],
 }
 
 /*
- * x[j] becomes the sum of x[0 .. j], of its segment: the Sklansky network, or from left to right
- * where any order will do. heads   bit j: a segment starts at x[j]
+ * x[j] becomes the sum of x[0 .. j], of its segment: the Sklansky network.
+ * heads   bit j: a segment starts at x[j]
  */
 template <class Pair, bool Segmented, int R>
 static __device__ __forceinline__ void scan_row(typename Pair::U (&x)[R], uint32_t heads) {
-    if (Pair::in_any_order) {
 #pragma unroll
-        for (int j = 1; j < R; ++j)
-            if (!Segmented || !(heads & 1u << j)) x[j] = Pair::combine(x[j - 1], x[j]);
-    } else {
+    for (int half = 1; half < R; half *= 2) {
 #pragma unroll
-        for (int half = 1; half < R; half *= 2) {
-#pragma unroll
-            for (int j = 0; j < R; ++j) {
-                const int first = j & ~(half - 1); /* of the right half */
-                if (!(j & half)) continue;
-                if (!Segmented || !(heads & ((2u << j) - (1u << first))))
-                    x[j] = Pair::combine(x[first - 1], x[j]);
-            }
+        for (int j = 0; j < R; ++j) {
+            const int first = j & ~(half - 1); /* of the right half */
+            if (!(j & half)) continue;
+            if (!Segmented || !(heads & ((2u << j) - (1u << first))))
+                x[j] = Pair::combine(x[first - 1], x[j]);
         }
     }
 }

@@ -42,9 +42,6 @@ struct bulk_warp {
     const bulk_arguments &b;
     const scan_arguments &a;
     typename shape::shared &shared;
-    int64_t tiles;
-    typename Pair::U initial, visible;
-    bool carry; /* as in scan_units: the initial value is read before an aggregate is published */
     int lane;
 
     static __device__ int slot_of(int k) { return k % shape::slots; }
@@ -84,6 +81,15 @@ struct bulk_warp {
     __device__ int64_t tile_of(int k) const {
         barrier_wait(&shared.taken[k % shape::numbers], k / shape::numbers & 1);
         return shared.tile[k % shape::numbers];
+    }
+
+    __device__ int64_t tiles() const { return (a.scan.n + shape::items - 1) / shape::items; }
+    /* As in scan_units: the initial value is read before an aggregate is published. */
+    __device__ bool carry() const {
+        return !Segmented && a.scan.has_initial == 2 && a.scan.initial_at == a.scan.total;
+    }
+    __device__ bool with_totals() const {
+        return a.scan.totals != nullptr || a.scan.count != nullptr;
     }
 
     /* Bit i: a segment begins at element i of a group. */

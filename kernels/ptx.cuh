@@ -21,6 +21,12 @@ static __device__ __forceinline__ X opaque(X x) {
     return x;
 }
 
+/* x itself, made at this place each time: not kept in a register from one turn of a loop to the next. */
+static __device__ __forceinline__ int made_here(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
 /* 1 or 0, by one instruction. */
 static __device__ __forceinline__ uint32_t is_not_0(int x) {
     uint32_t y;

@@ -51,7 +51,6 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     using common::carry;
     using common::group_heads;
     using common::in_memory;
-    using common::initial;
     using common::lane;
     using common::ring_of;
     using common::ring_parity;
@@ -60,8 +59,8 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     using common::slot_parity;
     using common::tile_of;
     using common::tiles;
-    using common::visible;
     using common::wait_loaded;
+    using common::with_totals;
 
     /* ---- Scanners: a row each, in scan order ---- */
 
@@ -72,7 +71,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
         const bool right = half_groups && (lane & 1); /* half of its group */
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
-            if (tile >= tiles) return;
+            if (tile >= tiles()) return;
             const int slot = slot_of(k), ring = ring_of(k);
             uint32_t heads = 0;
             bool closed = false; /* a head in the left half of the group */
@@ -85,13 +84,13 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
 
             U x[R];
             wait_loaded(k, q);
-            read_row<Pair>(x, shared.slot[slot], at_row, b.in.shift, shared.after[slot],
-                           a.scan.backward);
+            read_row<Pair>(x, shared.slot[0], slot * shape::rows + at_row, b.in.shift,
+                           shared.after[slot], a.scan.backward);
             barrier_arrive_at(&shared.emptied[slot][q]);
             if (Segmented && a.scan.has_initial) {
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    if (heads & 1u << j) x[j] = Pair::combine(initial, x[j]);
+                    if (heads & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
             }
             if (!Pair::in_any_order) scan_row<Pair, Segmented>(x, heads);
             if (half_groups) {
@@ -135,27 +134,36 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
                 if (right) first = before;
             }
-            if (!Segmented && tile == tiles - 1 && a.scan.total != nullptr)
+            if (!Segmented && tile == tiles() - 1 && a.scan.total != nullptr)
                 write_total(x, tile, row);
-            if (Segmented && (a.scan.totals != nullptr || a.scan.count != nullptr))
-                write_totals(x, heads, tile, part, ring);
 
             if (k > 0) barrier_wait(&shared.staged_empty[q], (k - 1) & 1);
-            if (a.scan.exclusive) {
-                U y[R];
-                y[0] = first;
+                /* totals come from the inclusive results, which are written first if need be */
+#pragma unroll 1
+            for (bool more = Segmented && with_totals();; more = false) {
+                if (a.scan.exclusive && !more) {
+                    U y[R];
+                    y[0] = first;
 #pragma unroll
-                for (int j = 1; j < R; ++j) y[j] = x[j - 1];
-                if (Segmented) {
+                    for (int j = 1; j < R; ++j) y[j] = x[j - 1];
+                    if (Segmented) {
 #pragma unroll
-                    for (int j = 0; j < R; ++j)
-                        if (heads & 1u << j) y[j] = visible;
-                } else if (tile == 0 && row == 0) {
-                    y[0] = visible;
+                        for (int j = 0; j < R; ++j)
+                            if (heads & 1u << j) y[j] = shared.visible;
+                    } else if (tile == 0 && row == 0) {
+                        y[0] = shared.visible;
+                    }
+                    write(y, at_row);
+                } else {
+                    write(x, at_row);
                 }
-                write(y, at_row);
-            } else {
-                write(x, at_row);
+                if (!more) break;
+                __syncwarp();
+                write_totals(tile, part, ring);
+                __syncwarp();
+                if (!a.scan.exclusive) break;
+                read_row<Pair>(x, shared.staged, at_row, b.out.shift, shared.staged + shape::items,
+                               a.scan.backward);
             }
             fence_for_bulk();
             barrier_arrive_at(&shared.staged_full[q]);
@@ -185,50 +193,63 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     __device__ void write_total(const U (&y)[R], int64_t tile, int row) const {
         const int64_t last = a.scan.n - 1 - tile * shape::items;
         if (last / R != row) return;
-        if (carry) __threadfence();
+        if (carry()) __threadfence();
 #pragma unroll
         for (int j = 0; j < R; ++j)
             if (last % R == j) *(T *)a.scan.total = Pair::out(y[j]);
     }
 
-    /* The totals of the segments that end in the lane's row, and the number of segments. */
-    __device__ __forceinline__ void write_totals(const U (&y)[R], uint32_t heads, int64_t tile,
-                                                 int part, int ring) const {
+    /*
+     * The totals of the segments that end in a part, and the number of segments. The part's results,
+     * inclusive, are where write has put them; they are read 32 beside each other at a time, so that
+     * totals beside each other are stored together.
+     */
+    __device__ void write_totals(int64_t tile, int part, int ring) const {
+        constexpr int words = shape::part_items / 32, batch = 4;
         const vscan__scan &scan = a.scan;
-        const int64_t i = tile * shape::items + (part * 32 + lane) * R;
-        if (R < 32) heads &= (1u << R % 32) - 1;
-        /* the segments that have begun before the row */
-        const uint32_t in_parts = __reduce_add_sync(
-            all_lanes, lane < part ? (uint32_t)shared.part_count[ring][lane] : 0u);
-        int in_rows = __popc(heads);
+        const uint32_t *const heads = &shared.heads[ring][part * words]; /* and the next word */
+        const int64_t to_end = scan.n - tile * shape::items - part * shape::part_items;
+        if (to_end <= 0) return;
+        const int last = to_end <= shape::part_items ? (int)to_end - 1 : shape::part_items;
+        if (last == shape::part_items && shared.part_heads[ring][part] == 0 && !(heads[words] & 1))
+            return;
+        /* the segments that have begun before the part */
+        const int64_t before =
+            shared.heads_before[ring] +
+            __reduce_add_sync(all_lanes, lane < part ? shared.part_count[ring][lane] : 0u);
+        if (last < shape::part_items && lane == 0 && scan.count != nullptr)
+            *scan.count = before + shared.part_count[ring][part];
+        if (scan.totals == nullptr) return;
+
+        /* that of the part's segment s is at[s], backward at[-s], if there is room for it */
+        const int64_t first = a.count_backward ? (int64_t)a.header->segments - before : before - 1;
+        T *const at = (T *)scan.totals + first;
+        const int64_t room = scan.totals_length - first; /* for s < room, backward -s < room */
+        int s_before = 0;
+#pragma unroll 1
+        for (int w = 0; w < words; w += batch) {
+            uint32_t word[batch + 1], ends[batch], any = 0;
+            memcpy(word, __builtin_assume_aligned(heads + w, 16), 16);
+            word[batch] = heads[w + batch];
 #pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const int left = __shfl_up_sync(all_lanes, in_rows, d);
-            if (lane >= d) in_rows += left;
-        }
-        const int64_t before = shared.heads_before[ring] + in_parts + in_rows - __popc(heads);
-        /* where the next element begins a segment, one ends */
-        uint32_t next = __shfl_down_sync(all_lanes, heads & 1, 1);
-        if (lane == 31) {
-            if (part + 1 < shape::parts)
-                next = shared.heads[ring][(part + 1) * shape::part_items / 32] & 1;
-            else
-                next = i + R < scan.n ? head_at(scan, i + R) : 0;
-        }
-        const uint32_t ends = heads >> 1 | next << (R - 1);
+            for (int j = 0; j < batch; ++j) {
+                /* where the next element begins a segment, one ends */
+                ends[j] = __funnelshift_r(word[j], word[j + 1], 1);
+                if (last / 32 == w + j) ends[j] |= 1u << last % 32;
+                any |= ends[j];
+            }
 #pragma unroll
-        for (int j = 0; j < R; ++j) {
-            const bool last = i + j == scan.n - 1;
-            if (!last && !(ends & 1u << j)) continue;
-            const int64_t segments = before + __popc(heads & ((2u << j) - 1));
-            if (last && scan.count != nullptr) *scan.count = segments;
-            if (scan.totals == nullptr || i + j >= scan.n) continue;
-            const int64_t k =
-                a.count_backward ? (int64_t)a.header->segments - segments : segments - 1;
-            if (k < scan.totals_length)
-                ((T *)scan.totals)[k] = Pair::out(y[j]);
-            else
-                *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
+            for (int j = 0; j < batch; ++j) {
+                const int s = s_before + __popc(word[j] & ((2u << lane) - 1));
+                s_before += __popc(word[j]);
+                if (any == 0 || !(ends[j] >> lane & 1)) continue;
+                const int o = part * shape::part_items + (w + j) * 32 + lane;
+                const int k = a.count_backward ? -s : s;
+                if (k < room)
+                    at[k] = *swizzled(shared.staged, in_memory(o, shape::items) + b.out.shift);
+                else
+                    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
+            }
         }
     }
 };
@@ -268,28 +289,35 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     typename shape::shared &shared = *(typename shape::shared *)dynamic_shared();
 
     const vscan__scan &scan = b.rest.scan;
-    U initial = Pair::identity;
-    if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
-    if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
-    const bool carry = !Segmented && scan.has_initial == 2 && scan.initial_at == scan.total;
     const int warp = threadIdx.x / 32;
-    const bulk_warp<Pair, Segmented> block = {b,       b.rest,
-                                              shared,  (scan.n + shape::items - 1) / shape::items,
-                                              initial, scan.has_initial ? initial : Pair::visible,
-                                              carry,   (int)threadIdx.x % 32};
-    if (threadIdx.x == 0) init_barriers<shape>(shared);
+    const bulk_warp<Pair, Segmented> block = {b, b.rest, shared, (int)threadIdx.x % 32};
+    if (threadIdx.x == 0) {
+        init_barriers<shape>(shared);
+        U initial = Pair::identity;
+        if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
+        if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
+        shared.initial = initial;
+        shared.visible = scan.has_initial ? initial : Pair::visible;
+    }
     __syncthreads();
-    if (warp < shape::scanners)
+    if (warp < shape::scanners) {
+        if (Segmented) have_registers<shape::scanner_registers, 64>();
         bulk_scanners<Pair, Segmented>{block}.scan(warp);
-    else if (warp < shape::folder)
+        return;
+    }
+    if (warp < shape::folder) {
+        if (Segmented) have_registers<shape::summer_registers, 64>();
         bulk_sums<Pair, Segmented>{block}.sum(warp - shape::scanners);
-    else if (warp == shape::folder)
-        bulk_sums<Pair, Segmented>{block}.fold(Segmented ? Pair::identity : initial);
+        return;
+    }
+    if (Segmented) have_registers<shape::other_registers, 64>();
+    if (warp == shape::folder)
+        bulk_sums<Pair, Segmented>{block}.fold(Segmented ? Pair::identity : shared.initial);
     else if (warp == shape::loader)
         bulk_copies<Pair, Segmented>{block}.load_tiles();
     else if (warp == shape::storer)
         bulk_copies<Pair, Segmented>{block}.store_tiles();
-    else if (Segmented)
+    else if (Segmented && warp < shape::marker + shape::markers)
         bulk_marks<Pair, Segmented>{block}.mark_tiles(warp - shape::marker);
 #endif
 }
