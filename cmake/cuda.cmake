@@ -61,6 +61,10 @@ else()
     endif()
   endforeach()
   list(APPEND architectures ${newest}-virtual)
+  # With what only sm_90 has: kernels/bulk.cuh shares registers out by role.
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0)
+    list(TRANSFORM architectures REPLACE "^90-real$" "90a-real")
+  endif()
 endif()
 
 execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --help OUTPUT_VARIABLE help)
