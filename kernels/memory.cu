@@ -82,9 +82,9 @@ extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type t
                                : type == VSCAN_INT        ? 1
                                                           : 2;
     int64_t words = tiles * aggregates;
-    /* what does not grow with n: short vectors, and a word a block that reduces, 3 an SM */
+    /* what does not grow with n: short vectors, and a word a block that reduces, 2 an SM */
     if (words < VSCAN__SHORT_WORDS) words = VSCAN__SHORT_WORDS;
-    if (words < 3 * launch->multiprocessors) words = 3 * launch->multiprocessors;
+    if (words < 2 * launch->multiprocessors) words = 2 * launch->multiprocessors;
     return words * (size / 4); /* 8-byte values take two */
 }
 

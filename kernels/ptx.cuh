@@ -93,14 +93,26 @@ static __device__ __forceinline__ void meet_warps() {
     asm volatile("barrier.cta.sync %0, %1;" ::"n"(Barrier), "n"(Threads) : "memory");
 }
 
+/* The same, known when the kernel runs. */
+static __device__ __forceinline__ void meet_warps(int barrier, int threads) {
+    asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-/* Until the kernel before this one is done and its memory can be seen (programmatic dependent
-   launch), and then lets the next one's blocks be there early too. */
-static __device__ __forceinline__ void wait_for_kernel_before() {
+/* Where all blocks of a kernel have said so, or are done, blocks of the next one may be there early
+   (programmatic dependent launch). */
+static __device__ __forceinline__ void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* Until the kernel before this one is done and its memory can be seen. */
+static __device__ __forceinline__ void wait_for_kernel_before(bool let_next = true) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
-    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    if (let_next) let_next_kernel_begin();
 #endif
 }
 
@@ -108,37 +120,48 @@ static __device__ __forceinline__ void wait_for_kernel_before() {
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-/* That a block is there, and that all are. */
-static __device__ __forceinline__ void cluster_arrive_started() {
-    asm volatile("barrier.cluster.arrive.relaxed.aligned;");
-}
-static __device__ __forceinline__ void cluster_wait_started() {
-    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+/* An mbarrier that has been initialised is seen so by the other blocks after the next wait. */
+static __device__ __forceinline__ void fence_for_cluster() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* What was written before is seen after. */
+/* That a block is there, and that all are. */
 static __device__ __forceinline__ void cluster_arrive() {
-    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
 static __device__ __forceinline__ void cluster_wait() {
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
-/* Writes to what is here in this block's shared memory, in that of the cluster's first block. */
+/*
+ * Writes to what is here in this block's shared memory, in that of the cluster's first block, whose
+ * mbarrier counts the bytes: no fence for all memory, and nobody waits who does not read.
+ */
 template <class U>
-static __device__ __forceinline__ void store_to_first_block(U *here, U value) {
-    uint32_t to;
+static __device__ __forceinline__ void send_to_first_block(U *here, U value, uint64_t *barrier) {
+    uint32_t to, counter;
     asm("mapa.shared::cluster.u32 %0, %1, 0;"
         : "=r"(to)
         : "r"((uint32_t)__cvta_generic_to_shared(here)));
+    asm("mapa.shared::cluster.u32 %0, %1, 0;"
+        : "=r"(counter)
+        : "r"((uint32_t)__cvta_generic_to_shared(barrier)));
     if constexpr (sizeof(U) == 4) {
         uint32_t bits;
         memcpy(&bits, &value, 4);
-        asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(to), "r"(bits) : "memory");
+        asm volatile(
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                to),
+            "r"(bits), "r"(counter)
+            : "memory");
     } else {
         uint64_t bits;
         memcpy(&bits, &value, 8);
-        asm volatile("st.shared::cluster.u64 [%0], %1;" ::"r"(to), "l"(bits) : "memory");
+        asm volatile(
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
+                to),
+            "l"(bits), "r"(counter)
+            : "memory");
     }
 }
 
@@ -150,14 +173,14 @@ static __device__ __forceinline__ void store_to_first_block(U *here, U value) {
 template <class Argument>
 static cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared,
                          cudaStream_t stream, const Argument &argument,
-                         cudaLaunchAttribute *attribute = nullptr) {
+                         cudaLaunchAttribute *attributes = nullptr, int count = 1) {
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)blocks);
     config.blockDim = dim3((unsigned)threads);
     config.dynamicSmemBytes = (size_t)shared;
     config.stream = stream;
-    config.attrs = attribute;
-    config.numAttrs = attribute != nullptr;
+    config.attrs = attributes;
+    config.numAttrs = attributes != nullptr ? (unsigned)count : 0;
     return cudaLaunchKernelEx(&config, kernel, argument);
 }
 

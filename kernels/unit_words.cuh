@@ -56,13 +56,13 @@ static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *he
     return {tag_of((uint32_t)(before >> 32)), (uint32_t)before};
 }
 
-/* By one thread. used   words that this launch writes, from the first on */
+/* By so many threads. used   words that this launch writes, from the first on */
 static __device__ __forceinline__ void scrub(uint32_t launch, word *words, int64_t capacity,
-                                             int64_t used) {
+                                             int64_t used, int thread = 0, int threads = 1) {
     const int64_t stride = (capacity >> 15) + 1; /* words a launch: once round in 2^15 launches */
     const int64_t from = (launch & 0x7fff) * stride;
 #pragma unroll 1
-    for (int64_t at = from; at < from + stride; ++at)
+    for (int64_t at = from + thread; at < from + stride; at += threads)
         if (at >= used && at < capacity) words[at] = 0;
 }
 

@@ -14,6 +14,7 @@
 
 #include <deque>
 #include <functional>
+#include <mutex>
 #include <vector>
 
 /* A block runs on an operating-system thread of its own, so shared memory is that thread's. */
@@ -139,6 +140,9 @@ static inline void __threadfence() {
 static inline void __nanosleep(unsigned ns) {
     for (unsigned k = 0; k < ns; k += 200) emulated::wait();
 }
+static inline unsigned atomicAdd(unsigned *at, unsigned by) {
+    return __atomic_fetch_add(at, by, __ATOMIC_SEQ_CST);
+}
 static inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long by) {
     return __atomic_fetch_add(at, by, __ATOMIC_SEQ_CST);
 }
@@ -239,28 +243,23 @@ template <int Barrier, int Threads>
 void meet_warps() {
     emulated::meet(Barrier, Threads);
 }
-static inline void wait_for_kernel_before() {}
+static inline void meet_warps(int barrier, int threads) {
+    emulated::meet(barrier, threads);
+}
+static inline void let_next_kernel_begin() {}
+static inline void wait_for_kernel_before(bool = true) {}
 template <class Argument>
 cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared, cudaStream_t,
-                  const Argument &argument, cudaLaunchAttribute * = nullptr) {
+                  const Argument &argument, cudaLaunchAttribute * = nullptr, int = 1) {
     emulated::run((int)blocks, threads, shared, [&] { kernel(argument); });
     return cudaSuccess;
 }
-static inline void cluster_arrive_started() {
-    emulated::cluster_arrive();
-}
-static inline void cluster_wait_started() {
-    emulated::cluster_wait();
-}
+static inline void fence_for_cluster() {}
 static inline void cluster_arrive() {
     emulated::cluster_arrive();
 }
 static inline void cluster_wait() {
     emulated::cluster_wait();
-}
-template <class U>
-void store_to_first_block(U *here, U value) {
-    *(U *)emulated::in_first_block(here) = value;
 }
 
 /* ---- bulk.cuh ---------------------------------------------------------------------------------- */
@@ -274,6 +273,8 @@ struct phase_barrier {
 static_assert(sizeof(phase_barrier) == 8, "in the place of an mbarrier");
 
 static inline void barrier_add(uint64_t *barrier, int arrivals, int bytes) {
+    static std::mutex all; /* other blocks of a cluster, other threads, come to a barrier as well */
+    const std::lock_guard<std::mutex> alone(all);
     phase_barrier &b = *(phase_barrier *)barrier;
     emulated::expect(b.pending >= arrivals, "no more arrivals than a phase has");
     b.pending = (uint16_t)(b.pending - arrivals);
@@ -290,9 +291,7 @@ static inline void barrier_arrive_at(uint64_t *barrier) {
     barrier_add(barrier, 1, 0);
 }
 static inline void barrier_arrive_expecting(uint64_t *barrier, uint32_t bytes) {
-    phase_barrier &b = *(phase_barrier *)barrier;
-    b.bytes += (int)bytes;
-    barrier_add(barrier, 1, 0);
+    barrier_add(barrier, 1, (int)bytes);
 }
 static inline void barrier_wait(uint64_t *barrier, uint32_t parity) {
     while (((phase_barrier *)barrier)->parity == parity) emulated::wait();
@@ -301,6 +300,11 @@ static inline bool barrier_test(uint64_t *barrier, uint32_t parity) {
     return ((phase_barrier *)barrier)->parity != parity;
 }
 static inline void fence_for_bulk() {}
+template <class U>
+void send_to_first_block(U *here, U value, uint64_t *barrier) {
+    *(U *)emulated::in_first_block(here) = value;
+    barrier_add((uint64_t *)emulated::in_first_block(barrier), 0, -(int)sizeof value);
+}
 
 /* Pieces come as late as they may. */
 static inline void copy_piece(void *to, const void *from) {

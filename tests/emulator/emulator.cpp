@@ -71,7 +71,7 @@ struct block {
     launch *of;
     std::vector<fiber> fibers;
     std::vector<warp_meeting> warps;
-    meeting meetings[3];
+    meeting meetings[16];
     char *shared;
     std::deque<std::function<void()>> loads, stores;
     std::mt19937_64 random;
