@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What reads or writes flags: comparisons, logic, select; and conversions. */
+#include "map.cuh"
+
+namespace vscan {
+
+static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 2, convert_rows = 4;
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
+#define X(row, RELATION, TYPE, type, result)                                                       \
+    struct compare_##row {                                                                         \
+        using T = type;                                                                            \
+        static __device__ __forceinline__ bool apply(T a, T b) { return (result); }                \
+    };
+VSCAN__COMPARE(X)
+#undef X
+
+template <class Row>
+__global__ void __launch_bounds__(map_threads)
+    map_compare(const __grid_constant__ map_arguments g) {
+    using T = typename Row::T;
+    constexpr int V = 16 / (int)sizeof(T), R = compare_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    T a[R][V], b[R][V];
+    load_operand<T, V, R>(a, g.map.a, g.map.scalar, tile);
+    load_operand<T, V, R>(b, g.map.b, g.map.scalar, tile);
+    uint32_t f[R][V];
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            f[r][j] = (uint32_t)Row::apply(a[r][j], b[r][j]) ^ (uint32_t)g.map.turned;
+    store_flags<V, R>(g.map.out, g.map.out_type, f, tile);
+}
+
+/* ---- Logic ----------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ uint32_t logic(int op, uint32_t a, uint32_t b) {
+    return op == vscan__logic_and ? a & b : op == vscan__logic_or ? a | b : a ^ b;
+}
+
+__global__ void __launch_bounds__(map_threads)
+    logic_bytes(const __grid_constant__ map_arguments g) {
+    constexpr int V = 4, R = logic_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    uint32_t a[R][V], b[R][V];
+    load_flags<V, R>(a, g.map.a, VSCAN_BYTE, tile);
+    if (g.map.row != vscan__logic_not) load_flags<V, R>(b, g.map.b, VSCAN_BYTE, tile);
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            a[r][j] = logic(g.map.row, a[r][j], g.map.row == vscan__logic_not ? 1 : b[r][j]);
+    store_flags<V, R>(g.map.out, VSCAN_BYTE, a, tile);
+}
+
+/* Words of bits, as elements; tile counts words, and only the last one may be shared. */
+__global__ void __launch_bounds__(map_threads) logic_bits(const __grid_constant__ map_arguments g) {
+    constexpr int V = 4, R = 1;
+    const int64_t n = (g.map.n + 31) / 32;
+    const map_tile<V, R> tile(n, g.begin, g.wide);
+    uint32_t a[R][V], b[R][V];
+    load_elements<uint32_t, V, R>(a, g.map.a, tile);
+    if (g.map.row != vscan__logic_not) load_elements<uint32_t, V, R>(b, g.map.b, tile);
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        a[0][j] = logic(g.map.row, a[0][j], g.map.row == vscan__logic_not ? ~0u : b[0][j]);
+        if (tile.at(0, j) == n - 1 && g.map.n % 32 != 0) {
+            const uint32_t kept = 0xffffffffu << g.map.n % 32;
+            a[0][j] = (a[0][j] & ~kept) | (((const uint32_t *)g.map.out)[n - 1] & kept);
+        }
+    }
+    store_elements<uint32_t, V, R>(g.map.out, a, tile);
+}
+
+/* ---- Select ---------------------------------------------------------------------------------- */
+
+/* Elements of any type, as integers of its size. */
+template <class T>
+__global__ void __launch_bounds__(map_threads)
+    select_elements(const __grid_constant__ map_arguments g) {
+    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = select_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    T a[R][V], b[R][V];
+    uint32_t f[R][V];
+    load_elements<T, V, R>(a, g.map.a, tile);
+    load_elements<T, V, R>(b, g.map.b, tile);
+    load_flags<V, R>(f, g.map.flags, g.map.flag_type, tile);
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) a[r][j] = f[r][j] ? a[r][j] : b[r][j];
+    store_elements<T, V, R>(g.map.out, a, tile);
+}
+
+__global__ void __launch_bounds__(map_threads)
+    select_bits(const __grid_constant__ map_arguments g) {
+    constexpr int V = 4, R = select_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    uint32_t a[R][V], b[R][V], f[R][V];
+    load_flags<V, R>(a, g.map.a, VSCAN_BIT, tile);
+    load_flags<V, R>(b, g.map.b, VSCAN_BIT, tile);
+    load_flags<V, R>(f, g.map.flags, g.map.flag_type, tile);
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) a[r][j] = f[r][j] ? a[r][j] : b[r][j];
+    store_flags<V, R>(g.map.out, VSCAN_BIT, a, tile);
+}
+
+/* ---- Conversion ------------------------------------------------------------------------------ */
+
+#define X(row, FROM, from, TO, to, result)                                                         \
+    struct convert_##row {                                                                         \
+        using F = from;                                                                            \
+        using T = to;                                                                              \
+        static __device__ __forceinline__ T apply(F a) { return (result); }                        \
+    };
+VSCAN__CONVERT(X)
+#undef X
+
+template <class Row>
+__global__ void __launch_bounds__(map_threads)
+    map_convert(const __grid_constant__ map_arguments g) {
+    using F = typename Row::F;
+    using T = typename Row::T;
+    constexpr int V = sizeof(F) == 8 || sizeof(T) == 8 ? 2 : 4, R = convert_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    F a[R][V];
+    load_elements<F, V, R>(a, g.map.a, tile);
+    T x[R][V];
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) x[r][j] = Row::apply(a[r][j]);
+    store_elements<T, V, R>(g.map.out, x, tile);
+}
+
+template <class T>
+__global__ void __launch_bounds__(map_threads)
+    numbers_of_flags(const __grid_constant__ map_arguments g) {
+    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = convert_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    uint32_t f[R][V];
+    load_flags<V, R>(f, g.map.a, g.map.type, tile);
+    T x[R][V];
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) x[r][j] = (T)f[r][j];
+    store_elements<T, V, R>(g.map.out, x, tile);
+}
+
+__global__ void __launch_bounds__(map_threads)
+    flags_of_flags(const __grid_constant__ map_arguments g) {
+    constexpr int V = 4, R = convert_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    uint32_t f[R][V];
+    load_flags<V, R>(f, g.map.a, g.map.type, tile);
+    store_flags<V, R>(g.map.out, g.map.out_type, f, tile);
+}
+
+} /* namespace vscan */
+
+using namespace vscan;
+
+typedef void map_kernel(map_arguments);
+
+extern "C" cudaError_t vscan__launch_compare(const vscan__launch *launch, const vscan__map *map) {
+#define X(row, RELATION, TYPE, T, result) map_compare<compare_##row>,
+    static map_kernel *const kernels[] = {VSCAN__COMPARE(X)};
+#undef X
+    const int64_t size = map_size(map->type);
+    const map_vector vectors[] = {
+        {map->a, size}, {map->b, size}, {map->out, map_size(map->out_type)}};
+    map_arguments arguments = {*map};
+    return start_map(kernels[map->row], launch, (int)(16 / size), compare_rows, map->n, vectors, 3,
+                     arguments);
+}
+
+extern "C" cudaError_t vscan__launch_logic(const vscan__launch *launch, const vscan__map *map) {
+    const bool bits = map->type == VSCAN_BIT;
+    const int64_t size = bits ? 4 : 1;
+    const map_vector vectors[] = {{map->a, size}, {map->b, size}, {map->out, size}};
+    map_arguments arguments = {*map};
+    return start_map(bits ? logic_bits : logic_bytes, launch, 4, bits ? 1 : logic_rows,
+                     bits ? (map->n + 31) / 32 : map->n, vectors, 3, arguments);
+}
+
+extern "C" cudaError_t vscan__launch_select(const vscan__launch *launch, const vscan__map *map) {
+    const int64_t size = map_size(map->type);
+    const map_vector vectors[] = {
+        {map->a, size}, {map->b, size}, {map->out, size}, {map->flags, map_size(map->flag_type)}};
+    map_kernel *const kernel = size == 8   ? select_elements<uint64_t>
+                               : size == 4 ? select_elements<uint32_t>
+                               : size == 1 ? select_elements<uint8_t>
+                                           : select_bits;
+    map_arguments arguments = {*map};
+    return start_map(kernel, launch, size == 8 ? 2 : 4, select_rows, map->n, vectors, 4, arguments);
+}
+
+extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const vscan__map *map) {
+#define X(row, FROM, F, TO, T, result) map_convert<convert_##row>,
+    static map_kernel *const kernels[] = {VSCAN__CONVERT(X)};
+#undef X
+    const int64_t from = map_size(map->type), to = map_size(map->out_type);
+    const map_vector vectors[] = {{map->a, from}, {map->out, to}};
+    map_kernel *const kernel = map->row >= 0                   ? kernels[map->row]
+                               : map->out_type == VSCAN_FLOAT  ? numbers_of_flags<float>
+                               : map->out_type == VSCAN_DOUBLE ? numbers_of_flags<double>
+                               : map->out_type == VSCAN_LONG   ? numbers_of_flags<int64_t>
+                                                               : flags_of_flags;
+    map_arguments arguments = {*map};
+    return start_map(kernel, launch, from == 8 || to == 8 ? 2 : 4, convert_rows, map->n, vectors, 2,
+                     arguments);
+}
