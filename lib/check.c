@@ -249,6 +249,6 @@ vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
             "an earlier gather or permute met a position outside its vector",
         [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
             "an earlier permute met a position for the second time"};
-    return VSCAN__FAIL(ctx, late, "%s, at element %" PRId64 " or elsewhere too",
+    return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,
                        found[late - VSCAN_ERROR_DIVISION], at);
 }

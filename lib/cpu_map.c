@@ -59,7 +59,10 @@ static void member(struct vscan__cpu_team *team, void *work, int thread, int thr
 /* Runs all pieces of n elements, each of so many bytes to write; late is what `wrong` means. */
 static vscan_status run_pieces(vscan_ctx *ctx, piece_fn *piece, const void *work, int64_t n,
                                int64_t size, vscan_status late) {
-    struct run run = {.piece = piece, .work = work, .n = n};
+    struct run run; /* set by member, as to set it all would take longer than a short call */
+    run.piece = piece;
+    run.work = work;
+    run.n = n;
     int64_t threads = smaller(n / (WORTH / size), VSCAN__CPU_THREADS);
     if (threads >= 2)
         threads = smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
@@ -152,14 +155,14 @@ vscan_status vscan__cpu_unary(vscan_ctx *ctx, const struct vscan__map *map) {
 }
 
 /* The operands as they stand in the loop. by_0 is false but for divisions. */
-#define BINARY_LOOP(T, left, right, result, by_0)                                                 \
+#define BINARY_LOOP(T, left, right, result, by_0)                                                  \
     EACH(i, n) {                                                                                   \
         const T a = left, b = right;                                                               \
         out[i] = (result);                                                                         \
-        if ((by_0) && found.wrong < 0) found.wrong = first + i;                                   \
+        if ((by_0) && found.wrong < 0) found.wrong = first + i;                                    \
     }
 
-#define X(row, OP, TYPE, T, result, by_0)                                                         \
+#define X(row, OP, TYPE, T, result, by_0)                                                          \
     static struct found binary_##row(const void *work, int64_t first, int64_t n) {                 \
         const struct vscan__map *map = work;                                                       \
         struct found found = nothing;                                                              \
@@ -167,13 +170,13 @@ vscan_status vscan__cpu_unary(vscan_ctx *ctx, const struct vscan__map *map) {
         memcpy(&scalar, &map->scalar, sizeof scalar);                                              \
         if (map->a == NULL) {                                                                      \
             const T *vector = (const T *)map->b + first;                                           \
-            BINARY_LOOP(T, scalar, vector[i], result, by_0)                                       \
+            BINARY_LOOP(T, scalar, vector[i], result, by_0)                                        \
         } else if (map->b == NULL) {                                                               \
             const T *vector = (const T *)map->a + first;                                           \
-            BINARY_LOOP(T, vector[i], scalar, result, by_0)                                       \
+            BINARY_LOOP(T, vector[i], scalar, result, by_0)                                        \
         } else {                                                                                   \
             const T *x = (const T *)map->a + first, *y = (const T *)map->b + first;                \
-            BINARY_LOOP(T, x[i], y[i], result, by_0)                                              \
+            BINARY_LOOP(T, x[i], y[i], result, by_0)                                               \
         }                                                                                          \
         return found;                                                                              \
     }

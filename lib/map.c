@@ -11,7 +11,7 @@
 static const uint8_t unary_rows[VSCAN_LONG + 1][VSCAN_UNARY_SQUARE_ROOT + 1] = {VSCAN__UNARY(X)};
 #undef X
 
-#define X(row, OP, TYPE, T, result, by_0)                                                         \
+#define X(row, OP, TYPE, T, result, by_0)                                                          \
     [VSCAN_##TYPE][VSCAN_BINARY_##OP] = 1 + vscan__binary_##row,
 static const uint8_t binary_rows[VSCAN_LONG + 1][VSCAN_BINARY_SHIFT_RIGHT + 1] = {VSCAN__BINARY(X)};
 #undef X

@@ -82,9 +82,9 @@ size_t maps_sizes(int64_t sizes[MAPS_SIZES], struct inputs_random *random) {
                                     2047, 2048, 2049, 4095, 4096, 4097, 8192, 8199, 2080};
     size_t count = 0;
     for (size_t k = 0; k < sizeof usual / sizeof usual[0]; k++)
-        if (!harness_small() || k % 4 == inputs_next(random) % 4) sizes[count++] = usual[k];
-    for (int k = 0; k < (harness_small() ? 2 : 6); k++)
-        sizes[count++] = inputs_below(random, k % 2 ? 10000 : 70000);
+        if (!harness_small() || inputs_below(random, 6) == 0) sizes[count++] = usual[k];
+    for (int k = 0; k < (harness_small() ? 1 : 6); k++)
+        sizes[count++] = inputs_below(random, k % 2 || harness_small() ? 10000 : 70000);
     return count;
 }
 

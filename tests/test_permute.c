@@ -308,7 +308,7 @@ static void late(void **state) {
     ok(ctx, vscan_buffer_fill(out, &zero));
     ok(ctx, vscan_gather(ctx, v, p, out));
     ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_DIVIDE, v, &zero, v));
-    refused(ctx, VSCAN_ERROR_POSITION, "element 1 ", vscan_buffer_download(out, 0, 4, got));
+    refused(ctx, VSCAN_ERROR_POSITION, "element 1", vscan_buffer_download(out, 0, 4, got));
     const int32_t expected[4] = {4, 0, 1, 1};
     assert_memory_equal(got, expected, sizeof got);
     ok(ctx, vscan_ctx_synchronize(ctx));
