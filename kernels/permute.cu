@@ -67,30 +67,31 @@ __global__ void __launch_bounds__(map_threads)
     T *const out = (T *)g.move.out;
     P p[R][V];
     load_elements<P, V, R>(p, g.move.positions, tile);
-    T x[R][V];
     uint32_t good = 0; /* bit r * V + j: element j of piece r has a position to be read */
     int64_t wrong = -1;
 #pragma unroll
     for (int r = 0; r < R; ++r)
 #pragma unroll
         for (int j = 0; j < V; ++j) {
-            const int64_t i = tile.at(r, j);
-            if (i >= tile.end) continue;
-            if ((uint64_t)(int64_t)p[r][j] < (uint64_t)g.move.length) {
+            if (tile.at(r, j) >= tile.end) continue;
+            if ((uint64_t)(int64_t)p[r][j] < (uint64_t)g.move.length)
                 good |= 1u << (r * V + j);
-                x[r][j] = in[p[r][j]];
-            } else {
-                wrong = i;
-            }
+            else
+                wrong = tile.at(r, j);
         }
-    if (tile.wide && good == (1u << R * V) - 1) {
+    if (good == (1u << R * V) - 1) { /* nothing to be asked between one load and the next */
+        T x[R][V];
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) x[r][j] = in[p[r][j]];
         store_elements<T, V, R>(out, x, tile);
     } else {
 #pragma unroll
         for (int r = 0; r < R; ++r)
 #pragma unroll
             for (int j = 0; j < V; ++j)
-                if (good >> (r * V + j) & 1) out[tile.at(r, j)] = x[r][j];
+                if (good >> (r * V + j) & 1) out[tile.at(r, j)] = in[p[r][j]];
     }
     report(g.late, VSCAN_ERROR_POSITION, wrong);
 }
