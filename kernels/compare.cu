@@ -4,7 +4,13 @@
 
 namespace vscan {
 
-static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 2, convert_rows = 4;
+static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 2, number_rows = 2,
+                     flag_rows = 4;
+
+/* As many bytes to ask for whatever becomes of them. */
+static __host__ __device__ constexpr int convert_rows(int64_t from, int64_t to) {
+    return from < to ? 4 : 2;
+}
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
@@ -16,21 +22,39 @@ static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 2, convert_
 VSCAN__COMPARE(X)
 #undef X
 
-template <class Row>
+/* One kernel a type: the rows differ in next to nothing. */
+template <class Row, class T, int V, int R>
+static __device__ __forceinline__ void apply_compare(uint32_t (&f)[R][V], const T (&a)[R][V],
+                                                     const T (&b)[R][V]) {
+    if constexpr (same_type<T, typename Row::T>) {
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) f[r][j] = (uint32_t)Row::apply(a[r][j], b[r][j]);
+    }
+}
+
+template <class T>
 __global__ void __launch_bounds__(map_threads)
     map_compare(const __grid_constant__ map_arguments g) {
-    using T = typename Row::T;
     constexpr int V = 16 / (int)sizeof(T), R = compare_rows;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     T a[R][V], b[R][V];
     load_operand<T, V, R>(a, g.map.a, g.map.scalar, tile);
     load_operand<T, V, R>(b, g.map.b, g.map.scalar, tile);
-    uint32_t f[R][V];
+    uint32_t f[R][V] = {};
+    switch (g.map.row) {
+#define X(row, RELATION, TYPE, type, result)                                                       \
+    case vscan__compare_##row:                                                                     \
+        apply_compare<compare_##row, T, V, R>(f, a, b);                                            \
+        break;
+        VSCAN__COMPARE(X)
+#undef X
+    }
 #pragma unroll
     for (int r = 0; r < R; ++r)
 #pragma unroll
-        for (int j = 0; j < V; ++j)
-            f[r][j] = (uint32_t)Row::apply(a[r][j], b[r][j]) ^ (uint32_t)g.map.turned;
+        for (int j = 0; j < V; ++j) f[r][j] ^= (uint32_t)g.map.turned;
     store_flags<V, R>(g.map.out, g.map.out_type, f, tile);
 }
 
@@ -125,7 +149,8 @@ __global__ void __launch_bounds__(map_threads)
     map_convert(const __grid_constant__ map_arguments g) {
     using F = typename Row::F;
     using T = typename Row::T;
-    constexpr int V = sizeof(F) == 8 || sizeof(T) == 8 ? 2 : 4, R = convert_rows;
+    constexpr int V = sizeof(F) == 8 || sizeof(T) == 8 ? 2 : 4;
+    constexpr int R = convert_rows(sizeof(F), sizeof(T));
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     F a[R][V];
     load_elements<F, V, R>(a, g.map.a, tile);
@@ -140,7 +165,7 @@ __global__ void __launch_bounds__(map_threads)
 template <class T>
 __global__ void __launch_bounds__(map_threads)
     numbers_of_flags(const __grid_constant__ map_arguments g) {
-    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = convert_rows;
+    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = number_rows;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     uint32_t f[R][V];
     load_flags<V, R>(f, g.map.a, g.map.type, tile);
@@ -154,7 +179,7 @@ __global__ void __launch_bounds__(map_threads)
 
 __global__ void __launch_bounds__(map_threads)
     flags_of_flags(const __grid_constant__ map_arguments g) {
-    constexpr int V = 4, R = convert_rows;
+    constexpr int V = 4, R = flag_rows;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     uint32_t f[R][V];
     load_flags<V, R>(f, g.map.a, g.map.type, tile);
@@ -168,15 +193,15 @@ using namespace vscan;
 typedef void map_kernel(map_arguments);
 
 extern "C" cudaError_t vscan__launch_compare(const vscan__launch *launch, const vscan__map *map) {
-#define X(row, RELATION, TYPE, T, result) map_compare<compare_##row>,
-    static map_kernel *const kernels[] = {VSCAN__COMPARE(X)};
-#undef X
+    map_kernel *const kernel = map->type == VSCAN_INT     ? map_compare<int32_t>
+                               : map->type == VSCAN_LONG  ? map_compare<int64_t>
+                               : map->type == VSCAN_FLOAT ? map_compare<float>
+                                                          : map_compare<double>;
     const int64_t size = map_size(map->type);
     const map_vector vectors[] = {
         {map->a, size}, {map->b, size}, {map->out, map_size(map->out_type)}};
     map_arguments arguments = {*map};
-    return start_map(kernels[map->row], launch, (int)(16 / size), compare_rows, map->n, vectors, 3,
-                     arguments);
+    return start_map(kernel, launch, (int)(16 / size), compare_rows, map->n, vectors, 3, arguments);
 }
 
 extern "C" cudaError_t vscan__launch_logic(const vscan__launch *launch, const vscan__map *map) {
@@ -206,12 +231,16 @@ extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const 
 #undef X
     const int64_t from = map_size(map->type), to = map_size(map->out_type);
     const map_vector vectors[] = {{map->a, from}, {map->out, to}};
-    map_kernel *const kernel = map->row >= 0                   ? kernels[map->row]
-                               : map->out_type == VSCAN_FLOAT  ? numbers_of_flags<float>
+    const int V = from == 8 || to == 8 ? 2 : 4;
+    map_arguments arguments = {*map};
+    if (map->row >= 0)
+        return start_map(kernels[map->row], launch, V, convert_rows(from, to), map->n, vectors, 2,
+                         arguments);
+    const bool number = map->out_type == VSCAN_FLOAT || to == 8;
+    map_kernel *const kernel = map->out_type == VSCAN_FLOAT    ? numbers_of_flags<float>
                                : map->out_type == VSCAN_DOUBLE ? numbers_of_flags<double>
                                : map->out_type == VSCAN_LONG   ? numbers_of_flags<int64_t>
                                                                : flags_of_flags;
-    map_arguments arguments = {*map};
-    return start_map(kernel, launch, from == 8 || to == 8 ? 2 : 4, convert_rows, map->n, vectors, 2,
+    return start_map(kernel, launch, V, number ? number_rows : flag_rows, map->n, vectors, 2,
                      arguments);
 }

@@ -24,6 +24,11 @@ namespace vscan {
 
 static constexpr int map_threads = 256;
 
+template <class A, class B>
+static constexpr bool same_type = false;
+template <class A>
+static constexpr bool same_type<A, A> = true;
+
 struct map_arguments {
     vscan__map map;
     vscan__late *late;
