@@ -144,24 +144,45 @@ __global__ void __launch_bounds__(map_threads)
 VSCAN__CONVERT(X)
 #undef X
 
-template <class Row>
-__global__ void __launch_bounds__(map_threads)
-    map_convert(const __grid_constant__ map_arguments g) {
-    using F = typename Row::F;
-    using T = typename Row::T;
-    constexpr int V = sizeof(F) == 8 || sizeof(T) == 8 ? 2 : 4;
-    constexpr int R = convert_rows(sizeof(F), sizeof(T));
-    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
-    F a[R][V];
-    load_elements<F, V, R>(a, g.map.a, tile);
-    T x[R][V];
+/* One kernel for two sizes, From and To being unsigned integers of these: applies the row where it is
+   one of them. */
+template <class Row, class To, class From, int V, int R>
+static __device__ __forceinline__ void apply_convert(To (&x)[R][V], const From (&a)[R][V]) {
+    if constexpr (sizeof(From) == sizeof(typename Row::F) &&
+                  sizeof(To) == sizeof(typename Row::T)) {
 #pragma unroll
-    for (int r = 0; r < R; ++r)
+        for (int r = 0; r < R; ++r)
 #pragma unroll
-        for (int j = 0; j < V; ++j) x[r][j] = Row::apply(a[r][j]);
-    store_elements<T, V, R>(g.map.out, x, tile);
+            for (int j = 0; j < V; ++j) {
+                typename Row::F from;
+                memcpy(&from, &a[r][j], sizeof from);
+                const typename Row::T to = Row::apply(from);
+                memcpy(&x[r][j], &to, sizeof to);
+            }
+    }
 }
 
+template <class From, class To>
+__global__ void __launch_bounds__(map_threads)
+    map_convert(const __grid_constant__ map_arguments g) {
+    constexpr int V = sizeof(From) == 8 || sizeof(To) == 8 ? 2 : 4;
+    constexpr int R = convert_rows(sizeof(From), sizeof(To));
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    From a[R][V];
+    load_elements<From, V, R>(a, g.map.a, tile);
+    To x[R][V] = {};
+    switch (g.map.row) {
+#define X(row, FROM, from, TO, to, result)                                                         \
+    case vscan__convert_##row:                                                                     \
+        apply_convert<convert_##row, To, From, V, R>(x, a);                                        \
+        break;
+        VSCAN__CONVERT(X)
+#undef X
+    }
+    store_elements<To, V, R>(g.map.out, x, tile);
+}
+
+/* T: an unsigned integer of the number's size; the scalar is the number's 1. */
 template <class T>
 __global__ void __launch_bounds__(map_threads)
     numbers_of_flags(const __grid_constant__ map_arguments g) {
@@ -173,7 +194,7 @@ __global__ void __launch_bounds__(map_threads)
 #pragma unroll
     for (int r = 0; r < R; ++r)
 #pragma unroll
-        for (int j = 0; j < V; ++j) x[r][j] = (T)f[r][j];
+        for (int j = 0; j < V; ++j) x[r][j] = f[r][j] ? (T)g.map.scalar.bits : 0;
     store_elements<T, V, R>(g.map.out, x, tile);
 }
 
@@ -226,21 +247,33 @@ extern "C" cudaError_t vscan__launch_select(const vscan__launch *launch, const v
 }
 
 extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const vscan__map *map) {
-#define X(row, FROM, F, TO, T, result) map_convert<convert_##row>,
-    static map_kernel *const kernels[] = {VSCAN__CONVERT(X)};
-#undef X
     const int64_t from = map_size(map->type), to = map_size(map->out_type);
     const map_vector vectors[] = {{map->a, from}, {map->out, to}};
     const int V = from == 8 || to == 8 ? 2 : 4;
     map_arguments arguments = {*map};
-    if (map->row >= 0)
-        return start_map(kernels[map->row], launch, V, convert_rows(from, to), map->n, vectors, 2,
+    if (map->row >= 0) {
+        map_kernel *const kernel =
+            from == 8 ? to == 8 ? map_convert<uint64_t, uint64_t> : map_convert<uint64_t, uint32_t>
+            : to == 8 ? map_convert<uint32_t, uint64_t>
+                      : map_convert<uint32_t, uint32_t>;
+        return start_map(kernel, launch, V, convert_rows(from, to), map->n, vectors, 2, arguments);
+    }
+    vscan__value &one = arguments.map.scalar;
+    one.bits = 0;
+    switch (map->out_type) {
+    case VSCAN_FLOAT:
+        one.as_float = 1;
+        return start_map(numbers_of_flags<uint32_t>, launch, V, number_rows, map->n, vectors, 2,
                          arguments);
-    const bool number = map->out_type == VSCAN_FLOAT || to == 8;
-    map_kernel *const kernel = map->out_type == VSCAN_FLOAT    ? numbers_of_flags<float>
-                               : map->out_type == VSCAN_DOUBLE ? numbers_of_flags<double>
-                               : map->out_type == VSCAN_LONG   ? numbers_of_flags<int64_t>
-                                                               : flags_of_flags;
-    return start_map(kernel, launch, V, number ? number_rows : flag_rows, map->n, vectors, 2,
-                     arguments);
+    case VSCAN_DOUBLE:
+    case VSCAN_LONG:
+        if (map->out_type == VSCAN_DOUBLE)
+            one.as_double = 1;
+        else
+            one.as_long = 1;
+        return start_map(numbers_of_flags<uint64_t>, launch, V, number_rows, map->n, vectors, 2,
+                         arguments);
+    default:
+        return start_map(flags_of_flags, launch, V, flag_rows, map->n, vectors, 2, arguments);
+    }
 }
