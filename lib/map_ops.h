@@ -77,7 +77,7 @@ VSCAN__FORMULA int32_t vscan__long_to_int(int64_t a) {
 
 #define VSCAN__UNARY_OF_REAL(X, type, TYPE, T, ABS, ROOT)                                          \
     X(negate_##type, NEGATE, TYPE, T, -a)                                                          \
-    X(not_##type, NOT, TYPE, T, (T)(a == 0))                                                       \
+    X(not_##type, NOT, TYPE, T, a == 0 ? (T)1 : (T)0)                                              \
     X(absolute_##type, ABSOLUTE, TYPE, T, ABS(a))                                                  \
     X(square_##type, SQUARE, TYPE, T, a *a)                                                        \
     X(square_root_##type, SQUARE_ROOT, TYPE, T, ROOT(a))
@@ -120,9 +120,9 @@ VSCAN__FORMULA int32_t vscan__long_to_int(int64_t a) {
     X(divide_##type, DIVIDE, TYPE, T, a / b, false)                                                \
     X(max_##type, MAX, TYPE, T, vscan__max_##type(a, b), false)                                    \
     X(min_##type, MIN, TYPE, T, vscan__min_##type(a, b), false)                                    \
-    X(and_##type, AND, TYPE, T, (T)((a != 0) & (b != 0)), false)                                   \
-    X(or_##type, OR, TYPE, T, (T)((a != 0) | (b != 0)), false)                                     \
-    X(xor_##type, XOR, TYPE, T, (T)((a != 0) ^ (b != 0)), false)
+    X(and_##type, AND, TYPE, T, (a != 0) & (b != 0) ? (T)1 : (T)0, false)                          \
+    X(or_##type, OR, TYPE, T, (a != 0) | (b != 0) ? (T)1 : (T)0, false)                            \
+    X(xor_##type, XOR, TYPE, T, (a != 0) ^ (b != 0) ? (T)1 : (T)0, false)
 
 #define VSCAN__BINARY(X)                                                                           \
     VSCAN__BINARY_OF_INTEGER(X, int, INT, int32_t, uint32_t, 32)                                   \
