@@ -647,6 +647,19 @@ VSCAN_API vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags,
                                     vscan_buffer *out);
 
 /*
+ * A vector and a scalar: out[i] = a[i] where flags[i] is set, else right; and out[i] = left where
+ * flags[i] is set, else b[i].
+ *   right, left   not NULL; one element on the host (bits: a uint8_t, 0 or not)
+ * The rest as vscan_select. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags,
+                                          const vscan_buffer *a, const void *right,
+                                          vscan_buffer *out);
+VSCAN_API vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *flags,
+                                         const void *left, const vscan_buffer *b,
+                                         vscan_buffer *out);
+
+/*
  * out[i] = in[i], in out's type:
  *   float, double to int, long   towards 0; what does not fit becomes the nearest number that does,
  *                                and NaN becomes 0

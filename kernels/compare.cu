@@ -108,8 +108,8 @@ __global__ void __launch_bounds__(map_threads)
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     T a[R][V], b[R][V];
     uint32_t f[R][V];
-    load_elements<T, V, R>(a, g.map.a, tile);
-    load_elements<T, V, R>(b, g.map.b, tile);
+    load_operand<T, V, R>(a, g.map.a, g.map.scalar, tile);
+    load_operand<T, V, R>(b, g.map.b, g.map.scalar, tile);
     load_flags<V, R>(f, g.map.flags, g.map.flag_type, tile);
 #pragma unroll
     for (int r = 0; r < R; ++r)
@@ -118,13 +118,28 @@ __global__ void __launch_bounds__(map_threads)
     store_elements<T, V, R>(g.map.out, a, tile);
 }
 
+/* Bits, or where there is no vector the scalar everywhere. */
+template <int V, int R>
+static __device__ __forceinline__ void load_bits(uint32_t (&x)[R][V], const void *vector,
+                                                 const vscan__value &scalar,
+                                                 const map_tile<V, R> &tile) {
+    if (vector != nullptr) {
+        load_flags<V, R>(x, vector, VSCAN_BIT, tile);
+        return;
+    }
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) x[r][j] = scalar.as_byte;
+}
+
 __global__ void __launch_bounds__(map_threads)
     select_bits(const __grid_constant__ map_arguments g) {
     constexpr int V = 4, R = select_rows;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     uint32_t a[R][V], b[R][V], f[R][V];
-    load_flags<V, R>(a, g.map.a, VSCAN_BIT, tile);
-    load_flags<V, R>(b, g.map.b, VSCAN_BIT, tile);
+    load_bits<V, R>(a, g.map.a, g.map.scalar, tile);
+    load_bits<V, R>(b, g.map.b, g.map.scalar, tile);
     load_flags<V, R>(f, g.map.flags, g.map.flag_type, tile);
 #pragma unroll
     for (int r = 0; r < R; ++r)

@@ -256,21 +256,41 @@ vscan_status vscan__cpu_logic(vscan_ctx *ctx, const struct vscan__map *map) {
     return run_map(ctx, logic_piece, map);
 }
 
+#define SELECT_LOOP(T, left, right)                                                                \
+    EACH(i, count) {                                                                               \
+        const T x = left, y = right;                                                               \
+        out[i] = flags[i] ? x : y;                                                                 \
+    }
+
+/* Both operands are read whatever the flag, which is what vector code needs. */
 #define SELECT(T)                                                                                  \
     do {                                                                                           \
-        const T *a = (const T *)map->a + at, *b = (const T *)map->b + at;                          \
-        T *out = (T *)map->out + at;                                                               \
-        EACH(i, count) {                                                                           \
-            const T x = a[i], y = b[i];                                                            \
-            out[i] = flags[i] ? x : y;                                                             \
-        }                                                                                          \
+        const T *a = map->a != NULL ? (const T *)map->a + at : NULL;                               \
+        const T *b = map->b != NULL ? (const T *)map->b + at : NULL;                               \
+        T scalar, *out = (T *)map->out + at;                                                       \
+        memcpy(&scalar, &map->scalar, sizeof scalar);                                              \
+        if (a == NULL)                                                                             \
+            SELECT_LOOP(T, scalar, b[i])                                                           \
+        else if (b == NULL)                                                                        \
+            SELECT_LOOP(T, a[i], scalar)                                                           \
+        else                                                                                       \
+            SELECT_LOOP(T, a[i], b[i])                                                             \
     } while (0)
+
+/* Bits first .. first + n - 1 as bytes; the scalar where there is no vector. */
+static void read_bits(const struct vscan__map *map, const void *vector, int64_t first, int64_t n,
+                      uint8_t *bytes) {
+    if (vector != NULL)
+        read_flags(vector, VSCAN_BIT, first, n, bytes);
+    else
+        memset(bytes, map->scalar.as_byte, (size_t)n);
+}
 
 static void select_bits(const struct vscan__map *map, int64_t at, int64_t count,
                         const uint8_t *flags) {
     uint8_t a[BLOCK], b[BLOCK];
-    read_flags(map->a, VSCAN_BIT, at, count, a);
-    read_flags(map->b, VSCAN_BIT, at, count, b);
+    read_bits(map, map->a, at, count, a);
+    read_bits(map, map->b, at, count, b);
     EACH(i, count) a[i] = flags[i] ? a[i] : b[i];
     write_flags(map->out, VSCAN_BIT, at, count, a);
 }

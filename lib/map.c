@@ -224,36 +224,77 @@ vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation, const 
 
 /* ---- Select ---------------------------------------------------------------------------------- */
 
+/* Of a and b, one may be NULL: the value stands in its place. */
 static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags,
-                                    const vscan_buffer *a, const vscan_buffer *b,
+                                    const vscan_buffer *a, const vscan_buffer *b, const void *value,
                                     vscan_buffer *out) {
+    const vscan_buffer *vector = a != NULL ? a : b;
+    const char *name = a != NULL ? "a" : "b";
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_length(ctx, "flags", flags, name, vector));
+    if (a != NULL && b != NULL) TRY(vscan__check_like(ctx, "b", b, "a", a));
+    TRY(vscan__check_like(ctx, "out", out, name, vector));
+    if (a != NULL) TRY(vscan__check_same_or_apart(ctx, "out", out, "a", a));
+    if (b != NULL) TRY(vscan__check_same_or_apart(ctx, "out", out, "b", b));
+    TRY(vscan__check_apart(ctx, "flags", flags, "out", out));
+    if (vector->n == 0) return VSCAN_OK;
+    const vscan_type type = vector->type;
+    const struct vscan__map map = {.n = vector->n,
+                                   .a = a != NULL ? a->pointer : NULL,
+                                   .b = b != NULL ? b->pointer : NULL,
+                                   .flags = flags->pointer,
+                                   .out = out->pointer,
+                                   .type = (int32_t)type,
+                                   .out_type = (int32_t)type,
+                                   .flag_type = (int32_t)flags->type,
+                                   .scalar = value != NULL ? vscan__load(type, value)
+                                                           : (union vscan__value){.bits = 0}};
+    return ctx->backend->select(ctx, &map);
+}
+
+static vscan_status select_vectors(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
+                                   const vscan_buffer *b, vscan_buffer *out) {
     TRY(vscan__check_buffer(ctx, "flags", flags));
     TRY(vscan__check_buffer(ctx, "a", a));
     TRY(vscan__check_buffer(ctx, "b", b));
     TRY(vscan__check_buffer(ctx, "out", out));
-    TRY(vscan__check_flags(ctx, "flags", flags));
-    TRY(vscan__check_length(ctx, "flags", flags, "a", a));
-    TRY(vscan__check_like(ctx, "b", b, "a", a));
-    TRY(vscan__check_like(ctx, "out", out, "a", a));
-    TRY(vscan__check_same_or_apart(ctx, "out", out, "a", a));
-    TRY(vscan__check_same_or_apart(ctx, "out", out, "b", b));
-    TRY(vscan__check_apart(ctx, "flags", flags, "out", out));
-    if (a->n == 0) return VSCAN_OK;
-    const struct vscan__map map = {.n = a->n,
-                                   .a = a->pointer,
-                                   .b = b->pointer,
-                                   .flags = flags->pointer,
-                                   .out = out->pointer,
-                                   .type = (int32_t)a->type,
-                                   .out_type = (int32_t)a->type,
-                                   .flag_type = (int32_t)flags->type};
-    return ctx->backend->select(ctx, &map);
+    return select_elements(ctx, flags, a, b, NULL, out);
 }
 
 vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
                           const vscan_buffer *b, vscan_buffer *out) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, select_elements(ctx, flags, a, b, out));
+    return vscan__leave(ctx, select_vectors(ctx, flags, a, b, out));
+}
+
+static vscan_status select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
+                                 const void *right, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "a", a));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
+    return select_elements(ctx, flags, a, NULL, right, out);
+}
+
+vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
+                                const void *right, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, select_right(ctx, flags, a, right, out));
+}
+
+static vscan_status select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
+                                const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "b", b));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (left == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "left is NULL");
+    return select_elements(ctx, flags, NULL, b, left, out);
+}
+
+vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
+                               const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, select_left(ctx, flags, left, b, out));
 }
 
 /* ---- Conversion ------------------------------------------------------------------------------ */

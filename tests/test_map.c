@@ -396,18 +396,20 @@ static void compare(void **state) {
 
 /* ---- Select ---------------------------------------------------------------------------------- */
 
-static void run_select(vscan_type type, vscan_type flag_type, int64_t n,
+static void run_select(vscan_type type, vscan_type flag_type, int64_t n, enum side side,
                        struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
     int shift[4];
     maps_shifts(random, 4, shift);
     if (inputs_below(random, 3) == 0) memset(shift, 0, sizeof shift);
-    void *a = maps_random(type, n, random), *b = maps_random(type, n, random);
+    void *a = maps_random(type, n + 1, random), *b = maps_random(type, n + 1, random);
     void *flags = maps_random(flag_type, n, random);
     if (flag_type == VSCAN_INT)
         for (int64_t i = 0; i < n; i++)
             if (inputs_below(random, 2)) ((int32_t *)flags)[i] = 0;
-    const enum place place = (enum place)inputs_below(random, PLACES);
+    enum place place = (enum place)inputs_below(random, PLACES);
+    if (side == RIGHT && place == PLACE_B) place = PLACE_A;
+    if (side == LEFT && place == PLACE_A) place = PLACE_B;
     struct guarded vf = guarded_make(ctx, flag_type, n, shift[3], flags);
     struct guarded va = guarded_make(ctx, type, n, shift[0], a);
     struct guarded vb = guarded_make(ctx, type, n, shift[1], b);
@@ -415,18 +417,28 @@ static void run_select(vscan_type type, vscan_type flag_type, int64_t n,
     struct guarded *to = place == PLACE_A ? &va : place == PLACE_B ? &vb : &out;
     void *expected = maps_original(to);
     for (int64_t i = 0; i < n; i++) {
-        const void *from = maps_flag(flag_type, flags, i) ? a : b;
+        const bool set = maps_flag(flag_type, flags, i);
+        const void *from = set ? a : b;
+        const int64_t k = side == (set ? LEFT : RIGHT) ? 0 : i; /* the scalar is element 0 */
         if (type == VSCAN_BIT)
-            maps_put_flag(type, expected, i, maps_flag(type, from, i));
+            maps_put_flag(type, expected, i, maps_flag(type, from, k));
         else
-            memcpy(maps_at(type, expected, i), maps_at(type, from, i), reference_bytes(type, 1));
+            memcpy(maps_at(type, expected, i), maps_at(type, from, k), reference_bytes(type, 1));
     }
     char what[TEXT];
     snprintf(what, sizeof what,
-             "select of %s, flags %s, place %d, n %" PRId64 ", shifts %d %d %d %d",
-             reference_type_name(type), reference_type_name(flag_type), (int)place, n, shift[0],
-             shift[1], shift[2], shift[3]);
-    ok(ctx, vscan_select(ctx, vf.view, va.view, vb.view, to->view));
+             "select of %s, flags %s, side %d, place %d, n %" PRId64 ", shifts %d %d %d %d",
+             reference_type_name(type), reference_type_name(flag_type), (int)side, (int)place, n,
+             shift[0], shift[1], shift[2], shift[3]);
+    const void *scalar = side == LEFT ? a : b;
+    const uint8_t bit = type == VSCAN_BIT && maps_flag(type, scalar, 0) ? 0x40 : 0;
+    if (type == VSCAN_BIT) scalar = &bit;
+    if (side == VECTORS)
+        ok(ctx, vscan_select(ctx, vf.view, va.view, vb.view, to->view));
+    else if (side == RIGHT)
+        ok(ctx, vscan_select_right(ctx, vf.view, va.view, scalar, to->view));
+    else
+        ok(ctx, vscan_select_left(ctx, vf.view, scalar, vb.view, to->view));
     maps_late(ctx, VSCAN_OK, what);
     maps_check(to, expected, what);
     if (to != &va) maps_check(&va, guarded_original(&va), what);
@@ -450,7 +462,8 @@ static void select_elements(void **state) {
         for (int f = 0; f < FLAG_TYPES; f++) {
             const size_t count = maps_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++)
-                run_select((vscan_type)type, flag_types[f], sizes[s], &random);
+                for (int side = VECTORS; side < SIDES; side++)
+                    run_select((vscan_type)type, flag_types[f], sizes[s], (enum side)side, &random);
         }
 }
 
@@ -733,15 +746,21 @@ static vscan_status compare_right_on(vscan_ctx *ctx) {
 static vscan_status select_on(vscan_ctx *ctx) {
     return vscan_select(ctx, w.flags, w.in, w.totals, w.out);
 }
+static vscan_status select_right_on(vscan_ctx *ctx) {
+    return vscan_select_right(ctx, w.flags, w.in, &one, w.out);
+}
+static vscan_status select_left_on(vscan_ctx *ctx) {
+    return vscan_select_left(ctx, w.flags, &one, w.in, w.out);
+}
 static vscan_status convert_on(vscan_ctx *ctx) {
     return vscan_convert(ctx, w.in, w.of_float);
 }
 
 static void refused_handles(void **state) {
     (void)state;
-    vscan_status (*const calls[])(vscan_ctx *) = {unary_on,  binary_on,  right_on,
-                                                  left_on,   compare_on, compare_right_on,
-                                                  select_on, convert_on};
+    vscan_status (*const calls[])(vscan_ctx *) = {
+        unary_on,         binary_on, right_on,        left_on,        compare_on,
+        compare_right_on, select_on, select_right_on, select_left_on, convert_on};
     for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) world_check_contexts(calls[k]);
     for (int i = 0; i < WRONG_HANDLES; i++) {
         const struct wrong_handle h = wrong_handle(i);
@@ -766,6 +785,12 @@ static void refused_handles(void **state) {
         refused_untouched(h.status, "a ", vscan_select(c, w.flags, h.handle, w.in, w.out));
         refused_untouched(h.status, "b ", vscan_select(c, w.flags, w.in, h.handle, w.out));
         refused_untouched(h.status, "out ", vscan_select(c, w.flags, w.in, w.in, h.handle));
+        refused_untouched(h.status, "flags ", vscan_select_right(c, h.handle, w.in, &one, w.out));
+        refused_untouched(h.status, "a ", vscan_select_right(c, w.flags, h.handle, &one, w.out));
+        refused_untouched(h.status, "out ", vscan_select_right(c, w.flags, w.in, &one, h.handle));
+        refused_untouched(h.status, "flags ", vscan_select_left(c, h.handle, &one, w.in, w.out));
+        refused_untouched(h.status, "b ", vscan_select_left(c, w.flags, &one, h.handle, w.out));
+        refused_untouched(h.status, "out ", vscan_select_left(c, w.flags, &one, w.in, h.handle));
         refused_untouched(h.status, "in ", vscan_convert(c, h.handle, w.out));
         refused_untouched(h.status, "out ", vscan_convert(c, w.in, h.handle));
     }
@@ -810,6 +835,9 @@ static void refused_operators(void **state) {
     refused_untouched(VSCAN_ERROR_NULL, "left ",
                       vscan_map_left(c, VSCAN_BINARY_ADD, NULL, w.in, w.out));
     refused_untouched(VSCAN_ERROR_NULL, "right ",
+                      vscan_select_right(c, w.flags, w.in, NULL, w.out));
+    refused_untouched(VSCAN_ERROR_NULL, "left ", vscan_select_left(c, w.flags, NULL, w.in, w.out));
+    refused_untouched(VSCAN_ERROR_NULL, "right ",
                       vscan_compare_right(c, VSCAN_LESS, w.in, NULL, w.of_bit));
 }
 
@@ -851,6 +879,13 @@ static void refused_vectors(void **state) {
     refused_untouched(overlap, "out ", vscan_select(c, w.flags, w.in, w.in, w.shifted));
     refused_untouched(overlap, "out ", vscan_select(c, w.flags, w.out, w.in, w.shifted));
     refused_untouched(overlap, "flags ", vscan_select(c, w.flags, w.in, w.in, w.flags));
+    refused_untouched(type, "flags ", vscan_select_right(c, w.of_long, w.in, &one, w.out));
+    refused_untouched(length, "flags ", vscan_select_left(c, w.shorter, &one, w.in, w.out));
+    refused_untouched(type, "out ", vscan_select_right(c, w.flags, w.in, &one, w.of_float));
+    refused_untouched(length, "out ", vscan_select_left(c, w.flags, &one, w.in, w.shorter));
+    refused_untouched(overlap, "out ", vscan_select_right(c, w.flags, w.in, &one, w.shifted));
+    refused_untouched(overlap, "out ", vscan_select_left(c, w.flags, &one, w.in, w.shifted));
+    refused_untouched(overlap, "flags ", vscan_select_left(c, w.flags, &one, w.in, w.flags));
     refused_untouched(length, "out ", vscan_convert(c, w.in, w.shorter));
     refused_untouched(overlap, "out ", vscan_convert(c, w.in, w.shifted));
     vscan_buffer *as_float = NULL; /* the same memory as another type */

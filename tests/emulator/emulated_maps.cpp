@@ -211,11 +211,22 @@ static void select_case(int type) {
         flags(draw_flag_type(), n, shift[3]);
     twins *const places[] = {&out, &a, &b};
     twins &to = *places[below(3)];
+    const int side = (int)below(3); /* where a scalar stands: on none, on the right, on the left */
+    char scalar[8] = {(char)below(2)};
+    if (type != VSCAN_BIT) memcpy(scalar, side == 2 ? a.at() : b.at(), (size_t)size_of(type));
     vscan__map map = {};
-    map.n = n, map.a = a.at(), map.b = b.at(), map.out = to.at(), map.flags = flags.at();
+    map.n = n, map.out = to.at(), map.flags = flags.at();
+    map.a = side == 2 ? nullptr : a.at();
+    map.b = side == 1 ? nullptr : b.at();
+    memcpy(&map.scalar, scalar, sizeof scalar);
     map.type = map.out_type = type, map.flag_type = flags.type;
     const cudaError_t error = vscan__launch_select(&launch, &map);
-    ok(vscan_select(ctx, flags.buffer(), a.buffer(), b.buffer(), to.buffer()));
+    if (side == 0)
+        ok(vscan_select(ctx, flags.buffer(), a.buffer(), b.buffer(), to.buffer()));
+    else if (side == 1)
+        ok(vscan_select_right(ctx, flags.buffer(), a.buffer(), scalar, to.buffer()));
+    else
+        ok(vscan_select_left(ctx, flags.buffer(), scalar, b.buffer(), to.buffer()));
     check("select", type, n, error, vscan_ctx_synchronize(ctx), {&a, &b, &out, &flags});
 }
 
