@@ -92,8 +92,9 @@ static bool check_fetched(const struct work *work, const struct engine *engine) 
     struct work apart = *work; /* in place: in still has what out had */
     apart.in_place = false;
     const int64_t bytes = work->n * type_size(work->type);
-    const int64_t out_bytes =
-        work->family == FAMILY_REDUCE && engine->computes ? type_size(work->type) : bytes;
+    int64_t out_bytes = bytes;
+    if (work->family == FAMILY_REDUCE && engine->computes) out_bytes = type_size(work->type);
+    if (work->family == FAMILY_COMPARE && engine->computes) out_bytes = work->n;
     const int64_t flags_bytes = flag_bytes(work->flag_type, work->n);
     if (!grow(&in, ON_HOST, bytes) || !grow(&out, ON_HOST, bytes) ||
         !grow(&flags, ON_HOST, flags_bytes) ||
@@ -123,7 +124,8 @@ static bool check_call(const struct work *work, const struct engine *engine, con
     if (!device_prepare_checked_call(work) || !engine->run(work, 0)) return false;
     if (!device_synchronize()) return false;
     if (engine == &engine_empty) return *how = "-", true;
-    if (work->n <= options.check_most) return check_fetched(work, engine);
+    if (work->n <= options.check_most || work->family >= FAMILY_MAP)
+        return check_fetched(work, engine); /* the device checks scans and reductions alone */
     *how = engine->computes ? "device" : "-";
     return !engine->computes || device_check(work, engine->name);
 }
@@ -303,10 +305,11 @@ static void measure_families(struct work work) {
             for (int k = 0; k < options.kinds.count; k++) {
                 work.direction = (vscan_direction)options.directions.items[d];
                 work.kind = (vscan_kind)options.kinds.items[k];
-                if (work.family == FAMILY_REDUCE) {
+                if (work.family >= FAMILY_REDUCE) {
                     if (k) continue; /* a reduction has no kind */
                     work.kind = VSCAN_INCLUSIVE;
                 }
+                if (work.family >= FAMILY_MAP && d) continue;
                 if (work.family == FAMILY_SEGMENTED)
                     measure_segmented(work);
                 else

@@ -14,7 +14,17 @@
 extern "C" {
 #endif
 
-enum family { FAMILY_SCAN, FAMILY_SEGMENTED, FAMILY_REDUCE };
+enum family {
+    FAMILY_SCAN,
+    FAMILY_SEGMENTED,
+    FAMILY_REDUCE,
+    /* element by element, and by position, where kind and direction mean nothing */
+    FAMILY_MAP,     /* out[i] = in[i] op 3 */
+    FAMILY_MAP2,    /* out[i] = in[i] op i, of a second vector */
+    FAMILY_COMPARE, /* out[i] = in[i] < 3, a byte; no op */
+    FAMILY_GATHER,  /* out[i] = in[work_position(i)], of a vector of ints; no op */
+    FAMILY_PERMUTE  /* out[work_position(i)] = in[i], likewise */
+};
 
 enum mode {
     MODE_STREAM,  /* calls back to back between two events, divided by their number */
@@ -90,6 +100,12 @@ int64_t flag_bytes(vscan_type flag_type, int64_t n);
 
 /* What the operation must move: every input read once, every output written once. */
 int64_t work_bytes(const struct work *work);
+
+/* A permutation of 0 .. n - 1 for lengths that are powers of two, without order: the low bits of a
+   product, mixed with the high ones, twice. */
+enum { WORK_FACTOR = 0x3779b1 };
+int64_t work_position(const struct work *work, int64_t i);
+int work_position_shift(const struct work *work);
 
 /* Lays out as many sets as cache_bytes ask for: 1 when it is 0. */
 void work_lay_out(struct work *work, int64_t cache_bytes);

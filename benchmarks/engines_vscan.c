@@ -11,6 +11,7 @@
 /* A set's buffers. */
 struct buffers {
     vscan_buffer *in, *out, *flags, *totals;
+    vscan_buffer *second; /* map2: the other operand; gather, permute: the positions */
 };
 
 /* What an engine keeps. */
@@ -48,12 +49,38 @@ static bool open_context(struct kept *kept) {
     return ok(NULL, vscan_ctx_create(&options, &kept->ctx));
 }
 
+/* 0, 1, 2, ..., or the positions of work_position. */
+static bool make_second(const struct work *work, vscan_ctx *ctx, vscan_buffer **second) {
+    const bool numbers = work->family == FAMILY_MAP2;
+    const int32_t mask = (int32_t)(work->n - 1), shift = work_position_shift(work);
+    const int32_t factor = WORK_FACTOR;
+    const vscan_type type = numbers ? work->type : VSCAN_INT;
+    vscan_buffer *high = NULL, *p;
+    if (!ok(ctx, vscan_buffer_create(ctx, type, work->n, second))) return false;
+    p = *second;
+    if (numbers) return ok(ctx, vscan_index(ctx, 0, 1, p));
+    const bool made = ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->n, &high)) &&
+                      ok(ctx, vscan_index(ctx, 0, factor, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_AND, p, &mask, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_SHIFT_RIGHT, p, &shift, high)) &&
+                      ok(ctx, vscan_map_binary(ctx, VSCAN_BINARY_XOR, p, high, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_MULTIPLY, p, &factor, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_AND, p, &mask, p));
+    vscan_buffer_destroy(high);
+    return made;
+}
+
 static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
                         struct buffers *buffers) {
     void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
     const int64_t out_n = work->family == FAMILY_REDUCE ? 1 : work->n;
     if (!wrap(kept, work->type, in, work->n, &buffers->in)) return false;
-    if (!wrap(kept, work->type, out, out_n, &buffers->out)) return false;
+    const vscan_type out_type = work->family == FAMILY_COMPARE ? VSCAN_BYTE : work->type;
+    if (!wrap(kept, out_type, out, out_n, &buffers->out)) return false;
+    if ((work->family == FAMILY_MAP2 || work->family == FAMILY_GATHER ||
+         work->family == FAMILY_PERMUTE) &&
+        !make_second(work, kept->ctx, &buffers->second))
+        return false;
     if (work->flag_type &&
         !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
         return false;
@@ -69,6 +96,7 @@ static void finish(struct kept *kept) {
         vscan_buffer_destroy(buffers->out);
         vscan_buffer_destroy(buffers->flags);
         vscan_buffer_destroy(buffers->totals);
+        vscan_buffer_destroy(buffers->second);
     }
     free(kept->sets);
     kept->sets = NULL;
@@ -99,9 +127,29 @@ static bool prepare(const struct work *work, struct kept *kept) {
     return true;
 }
 
+static vscan_binary binary_of(vscan_op op) {
+    static const vscan_binary of[] = {[VSCAN_PLUS] = VSCAN_BINARY_ADD,
+                                      [VSCAN_MAX] = VSCAN_BINARY_MAX,
+                                      [VSCAN_MIN] = VSCAN_BINARY_MIN,
+                                      [VSCAN_AND] = VSCAN_BINARY_AND,
+                                      [VSCAN_OR] = VSCAN_BINARY_OR};
+    return of[op];
+}
+
+/* The scalar 3 of a type. */
+static const void *three(vscan_type type) {
+    static const int32_t as_int = 3;
+    static const float as_float = 3;
+    static const double as_double = 3;
+    return type == VSCAN_INT     ? (const void *)&as_int
+           : type == VSCAN_FLOAT ? (const void *)&as_float
+                                 : (const void *)&as_double;
+}
+
 static bool run(const struct work *work, struct kept *kept, int64_t set) {
     vscan_ctx *ctx = kept->ctx;
     const struct buffers *buffers = &kept->sets[set];
+    vscan_buffer *in = buffers->in, *out = buffers->out, *second = buffers->second;
     switch (work->family) {
     case FAMILY_SCAN:
         return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &kept->scan));
@@ -109,6 +157,16 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         kept->segmented.totals = buffers->totals;
         return ok(ctx, vscan_scan_segmented(ctx, work->op, buffers->in, buffers->flags,
                                             buffers->out, &kept->segmented));
+    case FAMILY_MAP:
+        return ok(ctx, vscan_map_right(ctx, binary_of(work->op), in, three(work->type), out));
+    case FAMILY_MAP2:
+        return ok(ctx, vscan_map_binary(ctx, binary_of(work->op), in, second, out));
+    case FAMILY_COMPARE:
+        return ok(ctx, vscan_compare_right(ctx, VSCAN_LESS, in, three(work->type), out));
+    case FAMILY_GATHER:
+        return ok(ctx, vscan_gather(ctx, in, second, out));
+    case FAMILY_PERMUTE:
+        return ok(ctx, vscan_permute(ctx, in, second, out, NULL));
     case FAMILY_REDUCE:
         break;
     }
@@ -117,7 +175,14 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
+/* Positions are ints, and a permutation for powers of two alone. */
+static bool supported(const struct work *work) {
+    if (work->family != FAMILY_GATHER && work->family != FAMILY_PERMUTE) return true;
+    return work->n > 0 && work->n <= INT64_C(1) << 31 && (work->n & (work->n - 1)) == 0;
+}
+
 static bool supports_cuda(const struct work *work, enum mode mode) {
+    if (!supported(work)) return false;
     return mode != MODE_MEMORY || work->family == FAMILY_SCAN;
 }
 static bool prepare_cuda(const struct work *work) {
@@ -140,6 +205,9 @@ const struct engine engine_vscan_cuda = {.name = "vscan-cuda",
 
 /* ---- CPU ------------------------------------------------------------------------------------- */
 
+static bool supports_cpu(const struct work *work, enum mode mode) {
+    return supported(work) && host_mode(work, mode);
+}
 static bool prepare_cpu(const struct work *work) {
     return prepare(work, &on_cpu);
 }
@@ -152,7 +220,7 @@ static void finish_cpu(void) {
 const struct engine engine_vscan_cpu = {.name = "vscan-cpu",
                                         .place = ON_HOST,
                                         .computes = true,
-                                        .supports = host_mode,
+                                        .supports = supports_cpu,
                                         .prepare = prepare_cpu,
                                         .run = run_cpu,
                                         .finish = finish_cpu};

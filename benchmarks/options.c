@@ -14,7 +14,8 @@ static const char *const usage =
     "                    ntcopy-cpu memcpy-cpu read-cpu; default: vscan, its peers and a copy, on\n"
     "                    the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
-    "  --family LIST     scan segmented reduce; default scan\n"
+    "  --family LIST     scan segmented reduce map map2 compare gather permute (the last two\n"
+    "                    where n is a power of two); default scan\n"
     "  --type LIST       int float double; default all\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
@@ -54,7 +55,9 @@ struct name {
 };
 
 static const struct name families[] = {
-    {"scan", FAMILY_SCAN}, {"segmented", FAMILY_SEGMENTED}, {"reduce", FAMILY_REDUCE}, {0}};
+    {"scan", FAMILY_SCAN},     {"segmented", FAMILY_SEGMENTED}, {"reduce", FAMILY_REDUCE},
+    {"map", FAMILY_MAP},       {"map2", FAMILY_MAP2},           {"compare", FAMILY_COMPARE},
+    {"gather", FAMILY_GATHER}, {"permute", FAMILY_PERMUTE},     {0}};
 static const struct name types[] = {
     {"int", VSCAN_INT}, {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE}, {0}};
 static const struct name flag_types[] = {

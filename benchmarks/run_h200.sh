@@ -117,6 +117,11 @@ measure reduce_graph --family reduce --engine $peers --op plus,max --mode graph 
     --n 2^0,2^4,2^10,2^16,2^20 --runs $runs
 measure host --family scan,segmented,reduce --engine empty,$peers,cub-key --mode host --type int \
     --flags byte --n 2^10 --runs 101
+# Element by element, and by position.
+measure maps --family map,map2,compare,gather,permute --engine memcpy,vscan-cuda \
+    --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --type int,double \
+    --offset 1 --n 2^28 --runs $runs
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

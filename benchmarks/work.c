@@ -32,9 +32,28 @@ int64_t flag_bytes(vscan_type flag_type, int64_t n) {
 
 int64_t work_bytes(const struct work *work) {
     const int64_t size = type_size(work->type);
-    const int64_t in = work->n * size, out = work->family == FAMILY_REDUCE ? size : in;
+    const int64_t in = work->n * size;
+    const int64_t out = work->family == FAMILY_REDUCE    ? size
+                        : work->family == FAMILY_COMPARE ? work->n
+                                                         : in;
     const int64_t totals = work->with_totals ? work->segment_count * size : 0;
-    return in + out + flag_bytes(work->flag_type, work->n) + totals;
+    const int64_t second = work->family == FAMILY_MAP2 ? in
+                           : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE
+                               ? 4 * work->n
+                               : 0;
+    return in + out + second + flag_bytes(work->flag_type, work->n) + totals;
+}
+
+int work_position_shift(const struct work *work) {
+    int bits = 0;
+    while (work->n >> bits > 1) bits++;
+    return (bits + 1) / 2;
+}
+
+int64_t work_position(const struct work *work, int64_t i) {
+    int64_t p = i * WORK_FACTOR & (work->n - 1);
+    p ^= p >> work_position_shift(work);
+    return p * WORK_FACTOR & (work->n - 1);
 }
 
 static int64_t round_up(int64_t bytes) {
@@ -188,8 +207,44 @@ static bool check_real(const struct work *work, const char *engine, const void *
     return true;
 }
 
+/* As doubles, which hold every int and float, and in which a float's sum has no error. */
+static double value_at(vscan_type type, const void *values, int64_t i) {
+    return type == VSCAN_INT     ? ((const int32_t *)values)[i]
+           : type == VSCAN_FLOAT ? (double)((const float *)values)[i]
+                                 : ((const double *)values)[i];
+}
+
+static double map_expected(const struct work *work, double a, double b) {
+    if (work->type == VSCAN_INT) return apply_int(work->op, (int32_t)a, (int32_t)b);
+    if (work->type == VSCAN_DOUBLE && work->op == VSCAN_PLUS) return a + b;
+    const double result = (double)apply_real(work->op, a, b);
+    return work->type == VSCAN_FLOAT ? (double)(float)result : result;
+}
+
+static bool check_map(const struct work *work, const char *engine, const void *in,
+                      const void *out) {
+    const vscan_type type = work->type;
+    for (int64_t i = 0; i < work->n; i++) {
+        const bool moves = work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE;
+        const int64_t p = moves ? work_position(work, i) : i;
+        const double a = value_at(type, in, work->family == FAMILY_GATHER ? p : i);
+        double expected = a, got;
+        if (work->family == FAMILY_COMPARE)
+            got = ((const uint8_t *)out)[i];
+        else
+            got = value_at(type, out, work->family == FAMILY_PERMUTE ? p : i);
+        if (work->family == FAMILY_COMPARE) expected = a < 3;
+        if (work->family == FAMILY_MAP) expected = map_expected(work, a, 3);
+        if (work->family == FAMILY_MAP2)
+            expected = map_expected(work, a, type == VSCAN_FLOAT ? (double)(float)i : (double)i);
+        if (got != expected) return complain(work, engine, i, got, expected);
+    }
+    return true;
+}
+
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
+    if (work->family >= FAMILY_MAP) return check_map(work, engine, in, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);
     return check_real(work, engine, in, flags, out);
 }

@@ -104,7 +104,10 @@ typedef enum vscan_status {
     VSCAN_ERROR_BACKEND = 306,     /* the backend failed; vscan_ctx_last_error has its words */
 
     /* 400-499: found in the data while the work ran; reported by the next call that waits */
-    VSCAN_ERROR_TOTALS_LENGTH = 400 /* more segments than the totals buffer has elements */
+    VSCAN_ERROR_TOTALS_LENGTH = 400, /* more segments than the totals buffer has elements */
+    VSCAN_ERROR_DIVISION = 401,      /* an integer was divided by 0 */
+    VSCAN_ERROR_POSITION = 402,      /* a position outside the vector that it is a position in */
+    VSCAN_ERROR_REPEATED = 403 /* a position that must stand only once stands more than once */
 } vscan_status;
 
 /*
@@ -119,9 +122,9 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
 
 /*
  * Element types. int, float and double can be scanned with every operator. Bytes and bits are
- * flags: false is 0, true is anything else. Bit i of a VSCAN_BIT vector is bit i % 32, counted from
+ * flags: false is 0, true is anything else; what the library writes is 0 and 1. Bit i of a VSCAN_BIT vector is bit i % 32, counted from
  * the lowest, of 32-bit word i / 32; its memory is whole words, and bits past the last are ignored
- * and never changed. long holds counts and positions; it cannot be scanned.
+ * and never changed. long holds counts and positions; it can be mapped, not scanned.
  */
 typedef enum vscan_type {
     VSCAN_INT = 1,    /* int32_t */
@@ -243,7 +246,7 @@ VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
 /*
  * Waits until all work of the context is done, and reports what went wrong in it since the last
  * report: the first late error (statuses from 400), or BACKEND.
- * Statuses: CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ * Statuses: CAPTURE, and those from 400. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
 
@@ -362,7 +365,7 @@ VSCAN_API vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset,
  * reports its late errors like vscan_ctx_synchronize (the elements have then been copied all the
  * same). For bits, bits of the last word past the n-th are 0.
  *   offset, n, host   as for upload
- * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE, and those from 400. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
                                              void *host);
@@ -384,7 +387,7 @@ VSCAN_API vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const v
 /*
  * Gets one element: *value = buffer[i] (bits: a uint8_t, 0 or 1). Waits and reports as download.
  *   value   not NULL; one element on the host
- * Statuses: NULL, RANGE, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ * Statuses: NULL, RANGE, CAPTURE, and those from 400. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value);
 
@@ -433,7 +436,7 @@ typedef struct vscan_scan_options {
  * A vector scanned in chunks of multiples of 16384 elements, each chunk's total being the next one's
  * initial value, gives the bits of one call.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits or long),
- * STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, TOTALS_LENGTH (from
+ * STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, and those from 400 (of
  * earlier work, with host_total). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -476,7 +479,8 @@ typedef struct vscan_segmented_options {
  * Asynchrony, capture, passes and allocation as vscan_scan; only backward with totals the flags are
  * read twice, since the segments must be counted before their totals have places.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE, TOTALS_LENGTH. Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work too, with host_count); late:
+ * TOTALS_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                             const vscan_buffer *flags, vscan_buffer *out,
@@ -503,10 +507,232 @@ typedef struct vscan_reduce_options {
  * Asynchrony, capture and allocation as vscan_scan; reads the data once.
  * Statuses: NULL (in, or no place for the total), CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
  * STRUCT_SIZE, VALUE (two initial values, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
- * TOTALS_LENGTH (from earlier work, with host_total). Since 0.1.0.
+ * and those from 400 (of earlier work, with host_total). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);
+
+/* ---- Map ------------------------------------------------------------------------------------- */
+
+/*
+ * What the functions of this part have in common (Blelloch 1990, ch. 4: elementwise instructions).
+ * Every vector has the same length n; n = 0 does nothing. What is written may be the very same
+ * elements as a vector of its type that is read (in place), unless said otherwise; every other
+ * overlap is refused. Asynchronous; can be captured; no allocation; each vector is read or written
+ * once. A scalar is one element on the host, of the vector's type, read before the call returns.
+ */
+
+/*
+ * Unary operators, for int, long, float and double.
+ *
+ *   negate        -a; the least integer stays what it is
+ *   not           int, long: ~a, bit by bit. float, double: 1.0 where a equals 0, else 0.0 (NaN is
+ *                 true). Byte, bit: 1 where a is 0, else 0
+ *   absolute      a without its sign; the least integer stays what it is
+ *   square        a * a, integers modulo 2^32 or 2^64
+ *   square root   float and double only; correctly rounded, NaN for what is less than 0
+ */
+typedef enum vscan_unary {
+    VSCAN_UNARY_NEGATE = 1,
+    VSCAN_UNARY_NOT = 2,
+    VSCAN_UNARY_ABSOLUTE = 3,
+    VSCAN_UNARY_SQUARE = 4,
+    VSCAN_UNARY_SQUARE_ROOT = 5
+} vscan_unary;
+
+/*
+ * Binary operators, for int, long, float and double.
+ *
+ *   add, subtract, multiply   int: modulo 2^32; long: modulo 2^64. float, double: IEEE 754
+ *   divide                    float, double: IEEE 754, correctly rounded. int, long: towards 0; the
+ *                             least integer by -1 is itself; a / 0 is 0, and VSCAN_ERROR_DIVISION is
+ *                             reported by the next call that waits
+ *   remainder                 int and long only: a - (a / b) * b, of a's sign; a by 0 is a, and
+ *                             VSCAN_ERROR_DIVISION is reported
+ *   max, min                  as in vscan_op
+ *   and, or, xor              int, long: bit by bit. float, double: logical, as in vscan_op.
+ *                             Byte, bit: logical, with results 0 and 1
+ *   shift left                int and long only: a * 2^b, modulo 2^32 or 2^64
+ *   shift right               int and long only: a / 2^b, rounded down: the sign comes in from the
+ *                             left. For both, a count b that is negative, or beyond 31 (long: 63),
+ *                             shifts all bits out: 0, or -1 where a negative a is shifted right
+ */
+typedef enum vscan_binary {
+    VSCAN_BINARY_ADD = 1,
+    VSCAN_BINARY_SUBTRACT = 2,
+    VSCAN_BINARY_MULTIPLY = 3,
+    VSCAN_BINARY_DIVIDE = 4,
+    VSCAN_BINARY_REMAINDER = 5,
+    VSCAN_BINARY_MAX = 6,
+    VSCAN_BINARY_MIN = 7,
+    VSCAN_BINARY_AND = 8,
+    VSCAN_BINARY_OR = 9,
+    VSCAN_BINARY_XOR = 10,
+    VSCAN_BINARY_SHIFT_LEFT = 11,
+    VSCAN_BINARY_SHIFT_RIGHT = 12
+} vscan_binary;
+
+/* Comparisons, as in IEEE 754: with a NaN on either side only "not equal" holds; -0 equals +0. */
+typedef enum vscan_relation {
+    VSCAN_EQUAL = 1,
+    VSCAN_NOT_EQUAL = 2,
+    VSCAN_LESS = 3,
+    VSCAN_LESS_OR_EQUAL = 4,
+    VSCAN_GREATER = 5,
+    VSCAN_GREATER_OR_EQUAL = 6
+} vscan_relation;
+
+/*
+ * out[i] = op in[i]
+ *   in    any type that op works on
+ *   out   of in's type and length; in place or apart
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on in's type).
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
+                                       vscan_buffer *out);
+
+/*
+ * out[i] = a[i] op b[i]
+ *   a     any type that op works on
+ *   b     of a's type and length; may be a
+ *   out   of a's type and length; in place of a, of b, or of both, or apart
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on a's type); late:
+ * DIVISION. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
+                                        const vscan_buffer *b, vscan_buffer *out);
+
+/*
+ * A vector and a scalar: out[i] = a[i] op right, and out[i] = left op b[i].
+ *   a, b          int, long, float or double, whichever op works on
+ *   right, left   not NULL; one element on the host
+ *   out           of the vector's type and length; in place or apart
+ * Statuses: as vscan_map_binary. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_map_right(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
+                                       const void *right, vscan_buffer *out);
+VSCAN_API vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
+                                      const vscan_buffer *b, vscan_buffer *out);
+
+/*
+ * flags[i] = 1 where a[i] relation b[i] holds, else 0
+ *   a       int, long, float or double
+ *   b       of a's type and length; may be a
+ *   flags   int, byte or bit, of a's length; where a is int, int flags may be in place
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
+                                     const vscan_buffer *b, vscan_buffer *flags);
+
+/*
+ * flags[i] = 1 where a[i] relation right holds, else 0
+ *   right   not NULL; one element on the host
+ * The rest as vscan_compare. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation,
+                                           const vscan_buffer *a, const void *right,
+                                           vscan_buffer *flags);
+
+/*
+ * out[i] = a[i] where flags[i] is set, else b[i]
+ *   flags   int, byte or bit; overlaps nothing that is written
+ *   a       any type; flags come out as they are, of bytes too
+ *   b       of a's type and length; may be a
+ *   out     of a's type and length; in place of a, of b, or of both, or apart
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags,
+                                    const vscan_buffer *a, const vscan_buffer *b,
+                                    vscan_buffer *out);
+
+/*
+ * A vector and a scalar: out[i] = a[i] where flags[i] is set, else right; and out[i] = left where
+ * flags[i] is set, else b[i].
+ *   right, left   not NULL; one element on the host (bits: a uint8_t, 0 or not)
+ * The rest as vscan_select. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags,
+                                          const vscan_buffer *a, const void *right,
+                                          vscan_buffer *out);
+VSCAN_API vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *flags,
+                                         const void *left, const vscan_buffer *b,
+                                         vscan_buffer *out);
+
+/*
+ * out[i] = in[i], in out's type:
+ *   float, double to int, long   towards 0; what does not fit becomes the nearest number that does,
+ *                                and NaN becomes 0
+ *   long to int                  what does not fit becomes the nearest number that does
+ *   to float, double             rounded to nearest (even) where it is not exact
+ *   to byte, bit                 1 where in[i] is unequal to 0 (so NaN is true), else 0
+ *   from byte, bit               1 where the flag is set, else 0
+ * A number of the same type is copied as it is; a byte becomes 0 or 1.
+ *   in, out   any types, of one length; in place where they are of one type
+ * Statuses: NULL, CONTEXT, LENGTH, OVERLAP. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out);
+
+/* ---- Positions ------------------------------------------------------------------------------- */
+
+/*
+ * Numbers the elements: out[i] = first + i * step, computed modulo 2^64, and then, for int modulo
+ * 2^32, for float and double rounded to nearest.
+ *   out   int, long, float or double
+ * n = 0 does nothing. Asynchronous; can be captured; no allocation.
+ * Statuses: NULL, CONTEXT, TYPE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out);
+
+/*
+ * Distribute: out[i] = value[0]. Unlike vscan_buffer_fill, the value is on the device: a total, or
+ * one element of another vector, by a view of it.
+ *   value   one element; overlaps out in nothing
+ *   out     of value's type, any one
+ * n = 0 does nothing. Asynchronous; can be captured; no allocation.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (value has not 1 element), OVERLAP. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value,
+                                        vscan_buffer *out);
+
+/*
+ * Gather: out[i] = in[positions[i]]
+ *   in          any type but bit, any length
+ *   positions   int or long, 0 .. the length of in - 1; any of them any number of times
+ *   out         of in's type and positions' length; overlaps nothing that is read
+ * Where positions[i] lies outside in, nothing is read, out[i] stays as it was, and
+ * VSCAN_ERROR_POSITION is reported by the next call that waits.
+ * n = 0 does nothing. Asynchronous; can be captured; no allocation.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: POSITION. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in,
+                                    const vscan_buffer *positions, vscan_buffer *out);
+
+typedef struct vscan_permute_options {
+    int64_t size;          /* sizeof(vscan_permute_options) */
+    vscan_buffer *written; /* a bit buffer of out's length, or NULL */
+} vscan_permute_options;
+
+/*
+ * Permute, also called scatter: out[positions[i]] = in[i]; elements of out that no position names
+ * stay as they were.
+ *   in          any type but bit
+ *   positions   int or long, of in's length, 0 .. the length of out - 1, none of them twice
+ *   out         of in's type, any length; overlaps nothing that is read
+ *   options     NULL: nothing is checked but that positions lie in out
+ *     written   receives 1 for each element of out that was written and 0 for all others, and has
+ *               it checked that no position stands twice: VSCAN_ERROR_REPEATED is reported by the
+ *               next call that waits. Overlaps nothing
+ * Where positions[i] lies outside out, nothing is written for it, and VSCAN_ERROR_POSITION is
+ * reported by the next call that waits, also where a position is repeated besides. Of several
+ * elements for one position one is written; which one is the only thing that is left open.
+ * n = 0 does nothing but clear written. Asynchronous; can be captured; no allocation.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE; late: POSITION, REPEATED.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
+                                     const vscan_buffer *positions, vscan_buffer *out,
+                                     const vscan_permute_options *options);
 
 #ifdef __cplusplus
 }

@@ -37,6 +37,7 @@ struct vscan__workspace_header {
 /* Written by kernels into page-locked host memory when the data turn out to be wrong. */
 struct vscan__late {
     int32_t status; /* 0, or a vscan_status from 400 */
+    int64_t at;     /* with all but TOTALS_LENGTH: an element at which it was found */
 };
 
 struct vscan__launch {
@@ -79,6 +80,16 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
     vscan__launcher vscan__launch_reduce_##pair;
 VSCAN__PAIRS(X)
 #undef X
+
+/* Element by element, and by position; see the slots of struct vscan__backend. */
+typedef cudaError_t vscan__map_launcher(const struct vscan__launch *launch,
+                                        const struct vscan__map *map);
+vscan__map_launcher vscan__launch_unary, vscan__launch_binary, vscan__launch_compare,
+    vscan__launch_logic, vscan__launch_select, vscan__launch_convert, vscan__launch_index,
+    vscan__launch_distribute;
+typedef cudaError_t vscan__move_launcher(const struct vscan__launch *launch,
+                                         const struct vscan__move *move);
+vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
 
 #ifdef __cplusplus
 }

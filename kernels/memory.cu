@@ -19,11 +19,6 @@ static __device__ __forceinline__ int64_t index_step() {
     return (int64_t)gridDim.x * block_threads;
 }
 
-template <class T>
-__global__ void fill_elements(T *to, int64_t n, T value) {
-    for (int64_t i = first_index(); i < n; i += index_step()) to[i] = value;
-}
-
 /* Which bits of word w are among bits first .. first + n - 1 of the vector. */
 static __device__ __forceinline__ uint32_t bits_of_word(int64_t w, int64_t first, int64_t n) {
     const int64_t low = first - 32 * w, high = first + n - 32 * w;
@@ -104,14 +99,16 @@ extern "C" cudaError_t vscan__launch_fill(const vscan__launch *launch, vscan_typ
         const int blocks = blocks_for(launch, n / 32 + 2);
         fill_bits<<<blocks, block_threads, 0, launch->stream>>>((uint32_t *)pointer, first, n,
                                                                 value.as_byte ? 0xffffffffu : 0);
-    } else if (type == VSCAN_INT || type == VSCAN_FLOAT) {
-        fill_elements<<<blocks_for(launch, n), block_threads, 0, launch->stream>>>(
-            (int32_t *)pointer + first, n, value.as_int);
-    } else {
-        fill_elements<<<blocks_for(launch, n), block_threads, 0, launch->stream>>>(
-            (int64_t *)pointer + first, n, value.as_long);
+        return cudaGetLastError();
     }
-    return cudaGetLastError();
+    /* numbers in steps of 0; as integers, so that every NaN keeps its bits */
+    const bool narrow = type == VSCAN_INT || type == VSCAN_FLOAT;
+    vscan__map map = {};
+    map.n = n;
+    map.out = (char *)pointer + first * (narrow ? 4 : 8);
+    map.out_type = narrow ? VSCAN_INT : VSCAN_LONG;
+    map.first = narrow ? value.as_int : value.as_long;
+    return vscan__launch_index(launch, &map);
 }
 
 extern "C" cudaError_t vscan__launch_copy_bits(const vscan__launch *launch, void *to,

@@ -7,6 +7,7 @@
 #ifndef VSCAN_BACKEND_H
 #define VSCAN_BACKEND_H
 
+#include "map_ops.h"
 #include "pairs.h"
 #include "vscan.h"
 
@@ -39,6 +40,41 @@ struct vscan__scan {
 };
 
 typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan);
+
+/* Operators on flags, for byte and bit; the results are 0 and 1. */
+enum vscan__logic { vscan__logic_not, vscan__logic_and, vscan__logic_or, vscan__logic_xor };
+
+/* One operation element by element. Vectors have n elements; out is the very same elements as a or b
+   where types allow that, and otherwise overlaps nothing. */
+struct vscan__map {
+    int64_t n;         /* > 0 */
+    const void *a, *b; /* NULL: in its place stands the scalar, or there is none */
+    const void *flags; /* select: of flag_type */
+    void *out;
+    int32_t row;       /* of the slot's table in map_ops.h; logic: an enum vscan__logic */
+    int32_t type;      /* of a and b */
+    int32_t out_type;  /* of out */
+    int32_t flag_type; /* select: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t turned;    /* compare: 1 where the flags are to be turned over */
+    union vscan__value scalar;
+    int64_t first, step; /* index */
+};
+
+typedef vscan_status vscan__map_fn(vscan_ctx *ctx, const struct vscan__map *map);
+
+/* A gather or a permute. Nothing overlaps what is written. */
+struct vscan__move {
+    int64_t n;             /* positions, > 0 */
+    int64_t length;        /* of the vector that they are positions in */
+    const void *in;        /* gather: length elements; permute: n */
+    const void *positions; /* of position_type */
+    void *out;             /* gather: n elements; permute: length */
+    uint32_t *written;     /* permute: length bits, or NULL; no other bit changes */
+    int32_t type;          /* of in and out; never VSCAN_BIT */
+    int32_t position_type; /* VSCAN_INT or VSCAN_LONG */
+};
+
+typedef vscan_status vscan__move_fn(vscan_ctx *ctx, const struct vscan__move *move);
 
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
@@ -78,6 +114,20 @@ struct vscan__backend {
     vscan__scan_fn *scan[vscan__pair_count];
     vscan__scan_fn *scan_segmented[vscan__pair_count];
     vscan__scan_fn *reduce[vscan__pair_count];
+
+    /* element by element */
+    vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */
+    vscan__map_fn *binary;  /* row of VSCAN__BINARY: out = row(a, b); late: DIVISION */
+    vscan__map_fn *compare; /* row of VSCAN__COMPARE; out is int, byte or bit */
+    vscan__map_fn *logic;   /* a, b and out are bytes or bits, all of one type */
+    vscan__map_fn *select;  /* out = flags ? a : b, any one type */
+    vscan__map_fn *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type */
+
+    /* by position */
+    vscan__map_fn *index;      /* out[i] = first + i * step; out is int, float, double or long */
+    vscan__map_fn *distribute; /* out[i] = a[0], any one type */
+    vscan__move_fn *gather;    /* out[i] = in[positions[i]]; late: POSITION */
+    vscan__move_fn *permute;   /* out[positions[i]] = in[i]; late: POSITION, REPEATED */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */

@@ -28,7 +28,7 @@ int64_t vscan__bytes(vscan_type type, int64_t n) {
     return n * vscan__element_size(type);
 }
 
-static const char *type_name(vscan_type type) {
+const char *vscan__type_name(vscan_type type) {
     static const char *const names[] = {
         [VSCAN_INT] = "int",   [VSCAN_FLOAT] = "float", [VSCAN_DOUBLE] = "double",
         [VSCAN_BYTE] = "byte", [VSCAN_BIT] = "bit",     [VSCAN_LONG] = "long"};
@@ -71,7 +71,7 @@ static vscan_status check_type(vscan_ctx *ctx, const char *name, const vscan_buf
                                vscan_type type) {
     if (buffer->type == type) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be %s", name,
-                       type_name(buffer->type), type_name(type));
+                       vscan__type_name(buffer->type), vscan__type_name(type));
 }
 
 vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
@@ -83,12 +83,25 @@ vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_
                        buffer->n);
 }
 
-vscan_status vscan__check_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                               const char *like_name, const vscan_buffer *like) {
-    TRY(check_type(ctx, name, buffer, like->type));
+vscan_status vscan__check_length(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                 const char *like_name, const vscan_buffer *like) {
     if (buffer->n == like->n) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, %s has %" PRId64,
                        name, buffer->n, like_name, like->n);
+}
+
+vscan_status vscan__check_flags(vscan_ctx *ctx, const char *name, const vscan_buffer *flags) {
+    if (flags->type == VSCAN_INT || flags->type == VSCAN_BYTE || flags->type == VSCAN_BIT)
+        return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                       "%s is a buffer of type %s, must be of type int, byte or bit", name,
+                       vscan__type_name(flags->type));
+}
+
+vscan_status vscan__check_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                               const char *like_name, const vscan_buffer *like) {
+    TRY(check_type(ctx, name, buffer, like->type));
+    return vscan__check_length(ctx, name, buffer, like_name, like);
 }
 
 vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes) {
@@ -100,7 +113,7 @@ vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
                            "n is %" PRId64 ": that many elements of type %s do not fit in the "
                            "address range",
-                           n, type_name(type));
+                           n, vscan__type_name(type));
     *bytes = vscan__bytes(type, n);
     return VSCAN_OK;
 }
@@ -167,7 +180,7 @@ vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
     if (rows[type][op] == 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
                            "in is a buffer of type %s, which no operator works on",
-                           type_name(type));
+                           vscan__type_name(type));
     *pair = (enum vscan__pair)(rows[type][op] - 1);
     return VSCAN_OK;
 }
@@ -227,4 +240,15 @@ vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
 vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes) {
     TRY(ctx->backend->download(ctx, host, from, bytes));
     return ctx->backend->synchronize(ctx);
+}
+
+vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
+    static const char *const found[] = {
+        [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "an earlier division of integers met a 0",
+        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
+            "an earlier gather or permute met a position outside its vector",
+        [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
+            "an earlier permute met a position for the second time"};
+    return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,
+                       found[late - VSCAN_ERROR_DIVISION], at);
 }

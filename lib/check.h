@@ -74,6 +74,13 @@ vscan_status vscan__check_same_or_apart(vscan_ctx *ctx, const char *name,
 vscan_status vscan__check_range(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset,
                                 int64_t n);
 
+/* int, byte or bit. */
+vscan_status vscan__check_flags(vscan_ctx *ctx, const char *name, const vscan_buffer *flags);
+
+/* Of the length of another. */
+vscan_status vscan__check_length(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                 const char *like_name, const vscan_buffer *like);
+
 /* n elements of that type: a type, not negative, *bytes fit in memory's address range. */
 vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes);
 
@@ -97,6 +104,9 @@ vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
                                   const vscan_buffer *initial_buffer, vscan_type type,
                                   const vscan_buffer *out, struct vscan__scan *scan);
 
+/* The name of a type in sentences: "int". */
+const char *vscan__type_name(vscan_type type);
+
 /* ---- Values ---------------------------------------------------------------------------------- */
 
 /* The element at a host address of any alignment; bits: 0 or 1. */
@@ -105,5 +115,11 @@ union vscan__value vscan__load(vscan_type type, const void *host);
 /* Copies bytes from the backend's memory to the host, then reports what the context's work came to
    like vscan_ctx_synchronize: the host has its value in any case but the backend's failure. */
 vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes);
+
+/*
+ * Fails with a late error other than TOTALS_LENGTH, which has numbers of its own. at: one of the
+ * elements that it was found at.
+ */
+vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at);
 
 #endif

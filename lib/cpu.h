@@ -4,6 +4,8 @@
  *
  * cpu_backend.c   the table: devices, memory, fill; it binds each pair's row to the drivers
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
+ * cpu_map.c       what is done element by element, and by position
+ * cpu_modes.h     the floating-point modes that all results are computed in
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
  * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
@@ -93,6 +95,7 @@ struct vscan__cpu_share {
 struct vscan__cpu_state {
     const struct vscan__cpu_row *rows; /* one a pair, for this processor */
     int64_t late_segments, late_room;  /* the numbers for the sentence of ctx->late */
+    int64_t late_at;                   /* the same, for all but TOTALS_LENGTH */
     struct vscan__cpu_share shares[2][VSCAN__CPU_ROUND];
 };
 
@@ -102,6 +105,12 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
                                        const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_row *row);
+
+/* ---- cpu_map.c ------------------------------------------------------------------------------- */
+
+vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
+vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;
+vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;
 
 /* ---- cpu_heads.c ----------------------------------------------------------------------------- */
 

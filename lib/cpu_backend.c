@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "cpu.h"
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -147,6 +148,7 @@ static vscan_status synchronize(vscan_ctx *ctx) {
     const vscan_status late = ctx->late;
     ctx->late = VSCAN_OK;
     if (late == VSCAN_OK) return VSCAN_OK;
+    if (late != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, late, state->late_at);
     return VSCAN__FAIL(ctx, late,
                        "an earlier segmented scan had %lld segments and room for %lld totals",
                        (long long)state->late_segments, (long long)state->late_room);
@@ -256,6 +258,15 @@ static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_
     return VSCAN_OK;
 }
 
+static vscan_status distribute(vscan_ctx *ctx, const struct vscan__map *map) {
+    union vscan__value value = {.bits = 0};
+    if (map->type == VSCAN_BIT)
+        value.as_byte = *(const uint32_t *)map->a & 1;
+    else
+        memcpy(&value, map->a, (size_t)vscan__element_size((vscan_type)map->type));
+    return fill(ctx, (vscan_type)map->type, map->out, 0, map->n, value);
+}
+
 /* ---- The matrix ------------------------------------------------------------------------------ */
 
 static inline const struct vscan__cpu_row *row(const vscan_ctx *ctx, enum vscan__pair pair) {
@@ -305,4 +316,14 @@ const struct vscan__backend vscan__cpu = {
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
     .reduce = {VSCAN__PAIRS(X)},
 #undef X
+    .unary = vscan__cpu_unary,
+    .binary = vscan__cpu_binary,
+    .compare = vscan__cpu_compare,
+    .logic = vscan__cpu_logic,
+    .select = vscan__cpu_select,
+    .convert = vscan__cpu_convert,
+    .index = vscan__cpu_index,
+    .distribute = distribute,
+    .gather = vscan__cpu_gather,
+    .permute = vscan__cpu_permute,
 };

@@ -16,13 +16,11 @@
  * second time before all have met in the round between. The fold is the strict one of lib/order.h,
  * whoever does it, so results do not depend on the number of threads.
  */
-#if !defined __SSE__
-#include <fenv.h>
-#endif
 #include <omp.h>
 #include <string.h>
 
 #include "cpu.h"
+#include "cpu_modes.h"
 
 enum {
     TILES_EACH = 8, /* of a round: 8 x 64 KiB of input, and of output, in the cache of a thread */
@@ -54,54 +52,6 @@ struct progress {
     union vscan__value before;
     int64_t heads;
 };
-
-/* ---- Floating-point modes -------------------------------------------------------------------- */
-
-/*
- * The caller's thread may round otherwise or flush denormals (programs linked with -ffast-math do),
- * and the threads of the team may have been started by one that does: results would depend on it.
- * So all that adds or compares numbers runs with the default modes. Writing the modes can take
- * longer than the shortest calls, hence only where they are others.
- */
-#if defined __SSE__
-enum {
-    MODES = 0xffc0,        /* of MXCSR; the other six bits tell what has happened so far */
-    DEFAULT_MODES = 0x1f80 /* to nearest, denormals kept, exceptions masked */
-};
-#endif
-
-struct modes {
-#if defined __SSE__
-    unsigned int word;
-#else
-    fenv_t environment;
-#endif
-};
-
-static inline struct modes set_modes(const struct vscan__cpu_row *row) {
-    struct modes modes;
-    if (!row->arithmetic) {
-        memset(&modes, 0, sizeof modes);
-        return modes;
-    }
-#if defined __SSE__
-    modes.word = __builtin_ia32_stmxcsr();
-    if ((modes.word & MODES) != DEFAULT_MODES) __builtin_ia32_ldmxcsr(DEFAULT_MODES);
-#else
-    fegetenv(&modes.environment);
-    fesetenv(FE_DFL_ENV);
-#endif
-    return modes;
-}
-
-static inline void put_back_modes(const struct vscan__cpu_row *row, const struct modes *modes) {
-    if (!row->arithmetic) return;
-#if defined __SSE__
-    if ((modes->word & MODES) != DEFAULT_MODES) __builtin_ia32_ldmxcsr(modes->word);
-#else
-    fesetenv(&modes->environment);
-#endif
-}
 
 /* ---- One tile -------------------------------------------------------------------------------- */
 
@@ -267,9 +217,9 @@ static void run_member(struct vscan__cpu_team *team, void *work, int thread, int
 
 static void run_in_team(struct vscan__cpu_team *team, void *work, int thread, int threads) {
     const struct run *run = work;
-    const struct modes modes = set_modes(run->row);
+    const struct vscan__modes modes = vscan__set_modes(run->row->arithmetic);
     run_member(team, work, thread, threads);
-    put_back_modes(run->row, &modes);
+    vscan__put_back_modes(run->row->arithmetic, &modes);
 }
 
 static void run_tiles(vscan_ctx *ctx, struct run *run) {
@@ -314,7 +264,7 @@ static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
 
 vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                              const struct vscan__cpu_row *row) {
-    const struct modes modes = set_modes(row);
+    const struct vscan__modes modes = vscan__set_modes(row->arithmetic);
     struct run run;
     prepare(ctx, scan, row, &run);
     if (scan->n > 0) {
@@ -324,30 +274,30 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
             row->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * row->size, run.empty);
     }
     if (scan->total != NULL) row->put(scan->total, run.last);
-    put_back_modes(row, &modes);
+    vscan__put_back_modes(row->arithmetic, &modes);
     return VSCAN_OK;
 }
 
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_row *row) {
-    const struct modes modes = set_modes(row);
+    const struct vscan__modes modes = vscan__set_modes(row->arithmetic);
     struct run run;
     prepare(ctx, scan, row, &run);
     if (scan->n > 0) run_tiles(ctx, &run);
     row->put(scan->total, run.last);
-    put_back_modes(row, &modes);
+    vscan__put_back_modes(row->arithmetic, &modes);
     return VSCAN_OK;
 }
 
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_row *row) {
-    const struct modes modes = set_modes(row);
+    const struct vscan__modes modes = vscan__set_modes(row->arithmetic);
     struct run run;
     prepare(ctx, scan, row, &run);
     run.segmented = true;
     run.numbered = scan->backward != 0 && scan->totals != NULL;
     if (scan->n > 0) run_tiles(ctx, &run);
-    put_back_modes(row, &modes);
+    vscan__put_back_modes(row->arithmetic, &modes);
     if (scan->count != NULL) *scan->count = run.count;
     if (scan->totals == NULL || scan->n == 0) return VSCAN_OK;
 

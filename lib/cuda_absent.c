@@ -76,6 +76,16 @@ static vscan_status absent_scan(vscan_ctx *ctx, const struct vscan__scan *scan) 
     return absent(ctx);
 }
 
+static vscan_status absent_map(vscan_ctx *ctx, const struct vscan__map *map) {
+    (void)map;
+    return absent(ctx);
+}
+
+static vscan_status absent_move(vscan_ctx *ctx, const struct vscan__move *move) {
+    (void)move;
+    return absent(ctx);
+}
+
 #define ROW(pair, op, type, OP, TYPE) [vscan__pair_##pair] = absent_scan,
 
 const struct vscan__backend vscan__cuda = {
@@ -101,4 +111,14 @@ const struct vscan__backend vscan__cuda = {
     .scan = {VSCAN__PAIRS(ROW)},
     .scan_segmented = {VSCAN__PAIRS(ROW)},
     .reduce = {VSCAN__PAIRS(ROW)},
+    .unary = absent_map,
+    .binary = absent_map,
+    .compare = absent_map,
+    .logic = absent_map,
+    .select = absent_map,
+    .convert = absent_map,
+    .index = absent_map,
+    .distribute = absent_map,
+    .gather = absent_move,
+    .permute = absent_move,
 };

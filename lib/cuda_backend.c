@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "check.h"
 #include "launch.h"
 
 struct workspace {
@@ -271,10 +271,11 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
 /* ---- Stream ---------------------------------------------------------------------------------- */
 
 static vscan_status take_late(vscan_ctx *ctx) {
-    volatile int32_t *late = &state_of(ctx)->launch.late->status;
-    const vscan_status status = (vscan_status)*late;
+    volatile struct vscan__late *late = state_of(ctx)->launch.late;
+    const vscan_status status = (vscan_status)late->status;
     if (status == VSCAN_OK) return VSCAN_OK;
-    *late = 0;
+    late->status = VSCAN_OK;
+    if (status != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, status, late->at);
     return VSCAN__FAIL(ctx, status,
                        "an earlier segmented scan found more segments than 'totals' has "
                        "elements; those that fit were written");
@@ -453,6 +454,28 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
 VSCAN__PAIRS(X)
 #undef X
 
+static vscan_status launched(vscan_ctx *ctx, int before, cudaError_t error) {
+    leave(before);
+    TRY_CUDA(ctx, "launching", error);
+    return VSCAN_OK;
+}
+
+#define MAP(family, structure)                                                                     \
+    static vscan_status map_##family(vscan_ctx *ctx, const struct vscan__##structure *work) {      \
+        const int before = enter(ctx->device);                                                     \
+        return launched(ctx, before, vscan__launch_##family(&state_of(ctx)->launch, work));        \
+    }
+MAP(unary, map)
+MAP(binary, map)
+MAP(compare, map)
+MAP(logic, map)
+MAP(select, map)
+MAP(convert, map)
+MAP(index, map)
+MAP(distribute, map)
+MAP(gather, move)
+MAP(permute, move)
+
 const struct vscan__backend vscan__cuda = {
     .name = "cuda",
     .device_count = device_count,
@@ -482,4 +505,14 @@ const struct vscan__backend vscan__cuda = {
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
     .reduce = {VSCAN__PAIRS(X)},
 #undef X
+    .unary = map_unary,
+    .binary = map_binary,
+    .compare = map_compare,
+    .logic = map_logic,
+    .select = map_select,
+    .convert = map_convert,
+    .index = map_index,
+    .distribute = map_distribute,
+    .gather = map_gather,
+    .permute = map_permute,
 };

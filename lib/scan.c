@@ -2,7 +2,6 @@
 /* vscan_scan and vscan_scan_segmented: check the arguments, look up the row, call. */
 #include "check.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
@@ -63,15 +62,6 @@ vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vsc
 
 /* ---- Segmented scan -------------------------------------------------------------------------- */
 
-static vscan_status check_flags(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *in) {
-    if (flags->type != VSCAN_INT && flags->type != VSCAN_BYTE && flags->type != VSCAN_BIT)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "flags must be a buffer of type int, byte or bit");
-    if (flags->n == in->n) return VSCAN_OK;
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "flags has %" PRId64 " elements, in has %" PRId64,
-                       flags->n, in->n);
-}
-
 /* totals, count: of the right type, and apart from everything else. */
 static vscan_status check_results(vscan_ctx *ctx, const vscan_segmented_options *options,
                                   const vscan_buffer *in, const vscan_buffer *flags,
@@ -118,7 +108,8 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
     TRY(vscan__check_buffer(ctx, "out", out));
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
-    TRY(check_flags(ctx, flags, in));
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_length(ctx, "flags", flags, "in", in));
     TRY(vscan__check_like(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
     TRY(vscan__check_apart(ctx, "flags", flags, "out", out));

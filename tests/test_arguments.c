@@ -41,7 +41,10 @@ static void statuses(void **state) {
                {304, "VSCAN_ERROR_UNSUPPORTED"},
                {305, "VSCAN_ERROR_CAPTURE"},
                {306, "VSCAN_ERROR_BACKEND"},
-               {400, "VSCAN_ERROR_TOTALS_LENGTH"}};
+               {400, "VSCAN_ERROR_TOTALS_LENGTH"},
+               {401, "VSCAN_ERROR_DIVISION"},
+               {402, "VSCAN_ERROR_POSITION"},
+               {403, "VSCAN_ERROR_REPEATED"}};
     const char *unknown = vscan_status_text((vscan_status)-1);
     size_t next = 0;
     for (int number = -5; number < 1000; number++) {

@@ -235,6 +235,53 @@ static void replay_often(const char *delay, int replays) {
     assert_int_equal(failures, 0);
 }
 
+/* What works element by element and by position, captured and replayed on new data; the late errors
+   of replays are reported like those of calls. */
+static void graph_maps(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 100003 };
+    static int32_t in[N], divisors[N], got[N], want[N];
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, N), *d = new_buffer(ctx, VSCAN_INT, N);
+    vscan_buffer *p = new_buffer(ctx, VSCAN_LONG, N), *r = new_buffer(ctx, VSCAN_INT, N);
+    vscan_buffer *f = new_buffer(ctx, VSCAN_BIT, N), *written = new_buffer(ctx, VSCAN_BIT, N);
+    vscan_buffer *out = new_buffer(ctx, VSCAN_INT, N), *one = new_buffer(ctx, VSCAN_INT, 1);
+    const vscan_permute_options options = {.size = sizeof options, .written = written};
+    int32_t least = 0;
+    ok(ctx, vscan_buffer_fill(one, &(int32_t){5}));
+    cudaStream_t stream = begin_capture(ctx);
+    ok(ctx, vscan_index(ctx, N - 1, -1, p));
+    ok(ctx, vscan_permute(ctx, v, p, r, &options)); /* r is v, reversed */
+    ok(ctx, vscan_compare_right(ctx, VSCAN_LESS, r, &least, f));
+    ok(ctx, vscan_distribute(ctx, one, out));
+    ok(ctx, vscan_select(ctx, f, out, r, out)); /* 5 where it is negative */
+    ok(ctx, vscan_map_binary(ctx, VSCAN_BINARY_DIVIDE, out, d, out));
+    ok(ctx, vscan_gather(ctx, out, p, r)); /* and back again */
+    cudaGraphExec_t graph = end_capture(stream);
+    least = 77; /* has been read */
+    struct inputs_random random = {harness_seed()};
+    for (int k = 0; k < 6; ++k) {
+        for (int i = 0; i < N; ++i) {
+            in[i] = (int32_t)(uint32_t)inputs_next(&random);
+            divisors[i] = 1 + (int32_t)inputs_below(&random, 1000);
+        }
+        if (k % 2) divisors[inputs_below(&random, N)] = 0;
+        for (int i = 0; i < N; ++i) {
+            const int32_t divisor = divisors[N - 1 - i];
+            want[i] = divisor == 0 ? 0 : (in[i] < 0 ? 5 : in[i]) / divisor;
+        }
+        ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        ok(ctx, vscan_buffer_upload(d, 0, N, divisors));
+        cuda(cudaGraphLaunch(graph, stream));
+        refuses(k % 2 ? VSCAN_ERROR_DIVISION : VSCAN_OK, vscan_buffer_download(r, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    vscan_buffer *const all[] = {v, d, p, r, f, written, out, one};
+    for (int k = 0; k < 8; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
 static void graph_replayed_often(void **state) {
     (void)state;
     replay_often(NULL, harness_small() ? 8 : 10000);
@@ -524,6 +571,7 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graph_replay),
         cmocka_unit_test(graph_segmented),
+        cmocka_unit_test(graph_maps),
         cmocka_unit_test(graph_replayed_often),
         cmocka_unit_test(graph_replayed_with_delays),
         cmocka_unit_test(capture_refusals),

@@ -146,6 +146,9 @@ static inline unsigned atomicAdd(unsigned *at, unsigned by) {
 static inline unsigned long long atomicAdd(unsigned long long *at, unsigned long long by) {
     return __atomic_fetch_add(at, by, __ATOMIC_SEQ_CST);
 }
+static inline unsigned atomicOr(unsigned *at, unsigned bits) {
+    return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
+}
 static inline uint32_t is_not_0(int x) {
     return x != 0;
 }

@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels that work element by element and by position, run by the emulator, against the CPU
+ * backend: every row, random vectors, lengths, addresses, in place and apart. Both work on a copy of
+ * the same memory, and all of it must be the same afterwards, and the late status too.
+ *
+ *     emulated_maps [ROUNDS [SEED]]
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <random>
+#include <vector>
+
+#include "launch.h"
+#include "vscan.h"
+
+static std::mt19937_64 random_bits;
+static int64_t below(int64_t n) {
+    return (int64_t)(random_bits() % (uint64_t)n);
+}
+
+static vscan_ctx *ctx;
+static void ok(vscan_status status) {
+    if (status == VSCAN_OK) return;
+    fprintf(stderr, "%s\n", vscan_ctx_last_error(ctx));
+    exit(1);
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+static int64_t size_of(int type) {
+    return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
+}
+static int64_t bytes_of(int type, int64_t n) {
+    return type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * size_of(type);
+}
+
+/* n elements somewhere in memory, twice: for the kernels and for the CPU backend. */
+struct twins {
+    int type;
+    int64_t n;
+    std::vector<char> mine, other;
+    size_t before;
+
+    twins(int type_, int64_t n_, int shift) : type(type_), n(n_) {
+        const size_t bytes = (size_t)bytes_of(type, n);
+        mine.resize(bytes + 256);
+        for (char &c : mine) c = (char)random_bits();
+        before = 64 + (size_t)(shift * size_of(type));
+        draw();
+        other = mine; /* both begin at multiples of 16, as all that malloc gives */
+    }
+    void *at() { return mine.data() + before; }
+    vscan_buffer *buffer() {
+        vscan_buffer *b;
+        ok(vscan_buffer_wrap(ctx, (vscan_type)type, other.data() + before, n, &b));
+        return b;
+    }
+
+  private:
+    template <class T>
+    static T number() {
+        const T some[] = {(T)0, (T)-0.0, (T)1, (T)-1, (T)2, (T)31, (T)32, (T)33, (T)1e9};
+        return some[below(9)];
+    }
+    /* besides random bits, numbers that operators treat specially, and flags that are not set */
+    void draw() {
+        if (type == VSCAN_BIT) return;
+        for (int64_t i = 0; i < n; ++i) {
+            if (below(3) == 0) continue;
+            char *const to = mine.data() + before + i * size_of(type);
+            const int32_t as_int = below(8) ? number<int32_t>() : INT32_MIN;
+            const int64_t as_long = below(8) ? number<int64_t>() : INT64_MIN;
+            const float as_float = below(8) ? number<float>() : below(2) ? 1 / 0.0f : -0.0f / 0.0f;
+            const double as_double = below(8) ? number<double>() : below(2) ? 1 / 0.0 : 0.0 / 0.0;
+            if (type == VSCAN_INT) memcpy(to, &as_int, 4);
+            if (type == VSCAN_LONG) memcpy(to, &as_long, 8);
+            if (type == VSCAN_FLOAT) memcpy(to, &as_float, 4);
+            if (type == VSCAN_DOUBLE) memcpy(to, &as_double, 8);
+            if (type == VSCAN_BYTE) *to = 0;
+        }
+    }
+
+  public:
+    bool same() const {
+        if (mine == other) return true;
+        for (size_t k = 0; k < mine.size(); ++k) {
+            if (mine[k] == other[k]) continue;
+            if (k < before || k >= before + (size_t)bytes_of(type, n)) return false;
+            const size_t at = before + (k - before) / (size_t)size_of(type) * (size_t)size_of(type);
+            float x, y;
+            double v, w;
+            memcpy(&x, &mine[at], 4);
+            memcpy(&y, &other[at], 4);
+            if (type == VSCAN_FLOAT && x != x && y != y) continue; /* NaNs are all the same */
+            if (type != VSCAN_DOUBLE) return false;
+            memcpy(&v, &mine[at], 8);
+            memcpy(&w, &other[at], 8);
+            if (v != v && w != w) continue;
+            return false;
+        }
+        return true;
+    }
+};
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+static vscan__late late;
+static vscan__launch launch;
+static int cases, bad;
+
+static int64_t draw_length() {
+    static const int64_t edges[] = {1, 32, 1024, 2048, 4096, 8192};
+    if (below(3) == 0) return 1 + below(5000);
+    const int64_t n = edges[below(6)] + below(9) - 4;
+    return n > 0 ? n : 1;
+}
+
+/* Shifts of count vectors: alike, or not. */
+static std::vector<int> draw_shifts(int count) {
+    std::vector<int> shifts((size_t)count);
+    const bool alike = below(2);
+    const int all = below(2) ? 0 : (int)below(16);
+    for (int &s : shifts) s = alike ? all : (int)below(16);
+    return shifts;
+}
+
+static void check(const char *family, int row, int64_t n, cudaError_t error,
+                  vscan_status other_late, const std::vector<twins *> &vectors) {
+    ++cases;
+    bool good = error == cudaSuccess && late.status == (int32_t)other_late;
+    size_t k = 0;
+    for (; good && k < vectors.size(); ++k) good = vectors[k]->same();
+    if (!good) {
+        ++bad;
+        printf("WRONG: %s %d, n %lld, vector %d, late %d, expected %d\n", family, row, (long long)n,
+               (int)k - 1, (int)late.status, (int)other_late);
+    }
+    late.status = 0;
+}
+
+static void unary_case(int row, int op, int type) {
+    const int64_t n = draw_length();
+    const std::vector<int> shift = draw_shifts(2);
+    twins a(type, n, shift[0]), out(type, n, shift[1]);
+    twins &to = below(2) ? a : out;
+    vscan__map map = {};
+    map.n = n, map.a = a.at(), map.out = to.at(), map.row = row, map.type = map.out_type = type;
+    const bool logic = type == VSCAN_BYTE || type == VSCAN_BIT;
+    const cudaError_t error =
+        logic ? vscan__launch_logic(&launch, &map) : vscan__launch_unary(&launch, &map);
+    ok(vscan_map_unary(ctx, (vscan_unary)op, a.buffer(), to.buffer()));
+    check(logic ? "not" : "unary", row, n, error, vscan_ctx_synchronize(ctx), {&a, &out});
+}
+
+static void binary_case(int row, int op, int type, bool logic) {
+    const int64_t n = draw_length();
+    const std::vector<int> shift = draw_shifts(3);
+    twins a(type, n, shift[0]), b(type, n, shift[1]), out(type, n, shift[2]);
+    const int side = logic ? 0 : (int)below(3);
+    twins *const places[] = {&out, &a, &b};
+    twins &to = *places[below(3)];
+    vscan__map map = {};
+    map.n = n, map.out = to.at(), map.row = row, map.type = map.out_type = type;
+    map.a = side == 2 ? nullptr : a.at();
+    map.b = side == 1 ? nullptr : b.at();
+    char scalar[8];
+    memcpy(scalar, side == 2 ? a.at() : b.at(), (size_t)(logic ? 1 : size_of(type)));
+    memcpy(&map.scalar, scalar, (size_t)(logic ? 1 : size_of(type)));
+    const cudaError_t error =
+        logic ? vscan__launch_logic(&launch, &map) : vscan__launch_binary(&launch, &map);
+    if (side == 0)
+        ok(vscan_map_binary(ctx, (vscan_binary)op, a.buffer(), b.buffer(), to.buffer()));
+    else if (side == 1)
+        ok(vscan_map_right(ctx, (vscan_binary)op, a.buffer(), scalar, to.buffer()));
+    else
+        ok(vscan_map_left(ctx, (vscan_binary)op, scalar, b.buffer(), to.buffer()));
+    check(logic ? "logic" : "binary", row, n, error, vscan_ctx_synchronize(ctx), {&a, &b, &out});
+}
+
+static int draw_flag_type() {
+    const int types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+    return types[below(3)];
+}
+
+static void compare_case(int row, int relation, int type) {
+    const int64_t n = draw_length();
+    const int flag_type = draw_flag_type();
+    const std::vector<int> shift = draw_shifts(3);
+    twins a(type, n, shift[0]), b(type, n, shift[1]), out(flag_type, n, shift[2]);
+    const bool scalar = below(2), turned = relation == VSCAN_EQUAL && below(2);
+    vscan__map map = {};
+    map.n = n, map.a = a.at(), map.b = scalar ? nullptr : b.at(), map.out = out.at();
+    map.row = row, map.type = type, map.out_type = flag_type, map.turned = turned;
+    memcpy(&map.scalar, b.at(), (size_t)size_of(type));
+    const cudaError_t error = vscan__launch_compare(&launch, &map);
+    const vscan_relation asked = turned ? VSCAN_NOT_EQUAL : (vscan_relation)relation;
+    if (scalar)
+        ok(vscan_compare_right(ctx, asked, a.buffer(), b.at(), out.buffer()));
+    else
+        ok(vscan_compare(ctx, asked, a.buffer(), b.buffer(), out.buffer()));
+    check("compare", row, n, error, vscan_ctx_synchronize(ctx), {&a, &b, &out});
+}
+
+static void select_case(int type) {
+    const int64_t n = draw_length();
+    const std::vector<int> shift = draw_shifts(4);
+    twins a(type, n, shift[0]), b(type, n, shift[1]), out(type, n, shift[2]),
+        flags(draw_flag_type(), n, shift[3]);
+    twins *const places[] = {&out, &a, &b};
+    twins &to = *places[below(3)];
+    const int side = (int)below(3); /* where a scalar stands: on none, on the right, on the left */
+    char scalar[8] = {(char)below(2)};
+    if (type != VSCAN_BIT) memcpy(scalar, side == 2 ? a.at() : b.at(), (size_t)size_of(type));
+    vscan__map map = {};
+    map.n = n, map.out = to.at(), map.flags = flags.at();
+    map.a = side == 2 ? nullptr : a.at();
+    map.b = side == 1 ? nullptr : b.at();
+    memcpy(&map.scalar, scalar, sizeof scalar);
+    map.type = map.out_type = type, map.flag_type = flags.type;
+    const cudaError_t error = vscan__launch_select(&launch, &map);
+    if (side == 0)
+        ok(vscan_select(ctx, flags.buffer(), a.buffer(), b.buffer(), to.buffer()));
+    else if (side == 1)
+        ok(vscan_select_right(ctx, flags.buffer(), a.buffer(), scalar, to.buffer()));
+    else
+        ok(vscan_select_left(ctx, flags.buffer(), scalar, b.buffer(), to.buffer()));
+    check("select", type, n, error, vscan_ctx_synchronize(ctx), {&a, &b, &out, &flags});
+}
+
+static void convert_case(int row, int from, int to) {
+    const int64_t n = draw_length();
+    const std::vector<int> shift = draw_shifts(2);
+    twins in(from, n, shift[0]), out(to, n, shift[1]);
+    twins &target = from == to && below(2) ? in : out;
+    vscan__map map = {};
+    map.n = n, map.a = in.at(), map.out = target.at();
+    map.row = row, map.type = from, map.out_type = to;
+    const cudaError_t error = vscan__launch_convert(&launch, &map);
+    ok(vscan_convert(ctx, in.buffer(), target.buffer()));
+    check("convert", row, n, error, vscan_ctx_synchronize(ctx), {&in, &out});
+}
+
+static void index_case(int type) {
+    const int64_t n = draw_length();
+    twins out(type, n, draw_shifts(1)[0]);
+    vscan__map map = {};
+    map.n = n, map.out = out.at(), map.out_type = type;
+    map.first = (int64_t)random_bits() >> below(64), map.step = (int64_t)random_bits() >> below(64);
+    const cudaError_t error = vscan__launch_index(&launch, &map);
+    ok(vscan_index(ctx, map.first, map.step, out.buffer()));
+    check("index", type, n, error, vscan_ctx_synchronize(ctx), {&out});
+}
+
+static void distribute_case(int type) {
+    const int64_t n = draw_length();
+    twins value(type, 1, draw_shifts(1)[0]), out(type, n, draw_shifts(1)[0]);
+    vscan__map map = {};
+    map.n = n, map.a = value.at(), map.out = out.at(), map.type = map.out_type = type;
+    const cudaError_t error = vscan__launch_distribute(&launch, &map);
+    ok(vscan_distribute(ctx, value.buffer(), out.buffer()));
+    check("distribute", type, n, error, vscan_ctx_synchronize(ctx), {&value, &out});
+}
+
+static void move_case(bool gather, int type, int position_type) {
+    const int64_t n = draw_length(), length = n + below(50);
+    const bool faults = below(2);
+    const std::vector<int> shift = draw_shifts(3);
+    twins in(type, gather ? length : n, shift[0]), positions(position_type, n, shift[1]),
+        out(type, gather ? n : length, shift[2]), written(VSCAN_BIT, length, (int)below(4));
+    /* different positions, k * step modulo length, and some that are outside or repeated */
+    int64_t step = 1 + below(length);
+    while ([](int64_t a, int64_t b) {
+        while (b) {
+            const int64_t c = a % b;
+            a = b, b = c;
+        }
+        return a;
+    }(length, step) != 1)
+        ++step;
+    for (int64_t i = 0; i < n; ++i) {
+        int64_t p = (int64_t)((unsigned __int128)i * (uint64_t)step % (uint64_t)length);
+        if (faults && below(200) == 0) p = below(2) ? -1 - below(3) : length + below(3);
+        for (std::vector<char> *bytes : {&positions.mine, &positions.other}) {
+            char *const at = bytes->data() + positions.before + i * size_of(position_type);
+            const int32_t narrow = (int32_t)p;
+            if (position_type == VSCAN_INT)
+                memcpy(at, &narrow, 4);
+            else
+                memcpy(at, &p, 8);
+        }
+    }
+    if (!gather && n > 2 && below(4) == 0) { /* the same element, so that either may be written */
+        const int64_t s = size_of(position_type), t = size_of(type);
+        for (std::vector<char> *b : {&positions.mine, &positions.other})
+            memcpy(b->data() + positions.before, b->data() + positions.before + (n - 1) * s,
+                   (size_t)s);
+        for (std::vector<char> *b : {&in.mine, &in.other})
+            memcpy(b->data() + in.before, b->data() + in.before + (n - 1) * t, (size_t)t);
+    }
+    vscan__move move = {};
+    move.n = n, move.length = length, move.in = in.at(), move.positions = positions.at();
+    move.out = out.at(), move.type = type, move.position_type = position_type;
+    cudaError_t error;
+    if (gather) {
+        error = vscan__launch_gather(&launch, &move);
+        ok(vscan_gather(ctx, in.buffer(), positions.buffer(), out.buffer()));
+    } else {
+        vscan_permute_options o = {};
+        o.size = sizeof o;
+        if (below(2)) {
+            o.written = written.buffer();
+            move.written = (uint32_t *)written.at();
+            for (int64_t k = 0; k < length; ++k) move.written[k / 32] &= ~(1u << k % 32);
+        }
+        error = vscan__launch_permute(&launch, &move);
+        ok(vscan_permute(ctx, in.buffer(), positions.buffer(), out.buffer(), &o));
+    }
+    check(gather ? "gather" : "permute", type, n, error, vscan_ctx_synchronize(ctx),
+          {&in, &positions, &out, &written});
+}
+
+static void one_round() {
+    static const int numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
+    static const int moved[] = {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE};
+#define X(row, OP, TYPE, T, result) unary_case(vscan__unary_##row, VSCAN_UNARY_##OP, VSCAN_##TYPE);
+    VSCAN__UNARY(X)
+#undef X
+#define X(row, OP, TYPE, T, result, by_0)                                                          \
+    binary_case(vscan__binary_##row, VSCAN_BINARY_##OP, VSCAN_##TYPE, false);
+    VSCAN__BINARY(X)
+#undef X
+#define X(row, RELATION, TYPE, T, result)                                                          \
+    compare_case(vscan__compare_##row, VSCAN_##RELATION, VSCAN_##TYPE);
+    VSCAN__COMPARE(X)
+#undef X
+#define X(row, FROM, F, TO, T, result) convert_case(vscan__convert_##row, VSCAN_##FROM, VSCAN_##TO);
+    VSCAN__CONVERT(X)
+#undef X
+    for (const int type : {VSCAN_BYTE, VSCAN_BIT}) {
+        unary_case(vscan__logic_not, VSCAN_UNARY_NOT, type);
+        binary_case(vscan__logic_and, VSCAN_BINARY_AND, type, true);
+        binary_case(vscan__logic_or, VSCAN_BINARY_OR, type, true);
+        binary_case(vscan__logic_xor, VSCAN_BINARY_XOR, type, true);
+        for (int to = VSCAN_INT; to <= VSCAN_LONG; ++to) convert_case(-1, type, to);
+    }
+    for (int type = VSCAN_INT; type <= VSCAN_LONG; ++type) {
+        select_case(type);
+        select_case(type);
+        distribute_case(type);
+    }
+    for (const int type : numbers) index_case(type);
+    for (const int type : moved)
+        for (const int position_type : {VSCAN_INT, VSCAN_LONG})
+            for (const bool gather : {false, true}) move_case(gather, type, position_type);
+}
+
+int main(int argc, char **argv) {
+    const int rounds = argc > 1 ? atoi(argv[1]) : 12;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
+    random_bits.seed(seed);
+    printf("maps: %d rounds, seed %llu\n", rounds, (unsigned long long)seed);
+    vscan_ctx_options options = {};
+    options.size = sizeof options;
+    options.backend = VSCAN_BACKEND_CPU;
+    ok(vscan_ctx_create(&options, &ctx));
+    launch.late = &late;
+    for (int round = 0; round < rounds; ++round) one_round();
+    vscan_ctx_destroy(ctx);
+    printf("maps: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
+    return bad != 0;
+}
