@@ -122,9 +122,10 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
 
 /*
  * Element types. int, float and double can be scanned with every operator. Bytes and bits are
- * flags: false is 0, true is anything else; what the library writes is 0 and 1. Bit i of a VSCAN_BIT vector is bit i % 32, counted from
- * the lowest, of 32-bit word i / 32; its memory is whole words, and bits past the last are ignored
- * and never changed. long holds counts and positions; it can be mapped, not scanned.
+ * flags: false is 0, true is anything else; what the library writes is 0 and 1. Bit i of a VSCAN_BIT
+ * vector is bit i % 32, counted from the lowest, of 32-bit word i / 32; its memory is whole words,
+ * and bits past the last are ignored and never changed. long holds counts and positions; it can be
+ * mapped, not scanned.
  */
 typedef enum vscan_type {
     VSCAN_INT = 1,    /* int32_t */

@@ -4,12 +4,11 @@
 
 namespace vscan {
 
-static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 2, number_rows = 2,
+static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 1, number_rows = 1,
                      flag_rows = 4;
 
-/* As many bytes to ask for whatever becomes of them. */
 static __host__ __device__ constexpr int convert_rows(int64_t from, int64_t to) {
-    return from < to ? 4 : 2;
+    return from < to ? 4 : 1;
 }
 
 /* ---- Comparison ------------------------------------------------------------------------------ */

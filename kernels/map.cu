@@ -8,8 +8,9 @@
 
 namespace vscan {
 
-/* 32 bytes of each vector a thread; a unary operator has one vector to ask for, a binary two. */
-static constexpr int map_rows = 2;
+/* 16 bytes of each vector a thread: at the speed of memcpy. With 32 bytes, or with loads that pass by
+   the L1 cache, it was 0.93 and 0.98 of it (single development runs, H200). */
+static constexpr int map_rows = 1;
 
 /* ---- Unary ----------------------------------------------------------------------------------- */
 

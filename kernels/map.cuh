@@ -78,7 +78,7 @@ static __device__ __forceinline__ void load_piece(T (&x)[V], const T *from) {
     constexpr int bytes = V * (int)sizeof(T);
     static_assert(bytes == 16 || bytes == 8 || bytes == 4 || bytes == 2, "one access");
     if constexpr (bytes == 16) {
-        const int4 piece = load_quad(from);
+        const int4 piece = *(const int4 *)from;
         memcpy(x, &piece, 16);
     } else if constexpr (bytes == 8) {
         const int2 piece = *(const int2 *)from;

@@ -5,7 +5,7 @@
 namespace vscan {
 
 /* Elements at random positions are asked for 8 at a time, or 4 where they or positions are wide. */
-static constexpr int index_rows = 2, move_rows = 2;
+static constexpr int index_rows = 1, move_rows = 2;
 
 /* ---- Index, distribute ----------------------------------------------------------------------- */
 
