@@ -83,6 +83,27 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
             x[j] = Segmented && (heads & span) ? x[j] : sum;
         }
     }
+    if (Pair::in_any_order && V > 1) { /* only the lanes' totals go through the network */
+        U upto = x[V - 1];
+#pragma unroll
+        for (int half = 1; half < Lanes; half *= 2) {
+            if (half >= used) break;
+            const int first = lane & ~(half - 1);
+            const U left = __shfl_sync(all_lanes, upto, first - 1);
+            bool take = lane & half;
+            if (Segmented) take = take && heads == 0 && lanes_between(any, first, lane) == 0;
+            upto = Pair::combine(take ? left : Pair::identity, upto);
+        }
+        U left = __shfl_up_sync(all_lanes, upto, 1);
+        if (lane % Lanes == 0) left = Pair::identity;
+#pragma unroll
+        for (int j = 0; j + 1 < V; ++j) {
+            const bool cut = Segmented && (heads & ((2u << j) - 1));
+            x[j] = Pair::combine(cut ? Pair::identity : left, x[j]);
+        }
+        x[V - 1] = upto;
+        return;
+    }
 #pragma unroll
     for (int half = 1; half < Lanes; half *= 2) {
         if (half >= used) break;
