@@ -10,7 +10,7 @@ set -eu
 results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
-    reduce_graph host memory huge_int huge_double huge_others; do
+    reduce_graph host memory maps maps_misaligned huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -90,6 +90,9 @@ file == "in_place" && mine && n >= 67108864 { low("in_place", fraction, name) }
 file ~ /^huge/ && mine { low(file " " $at["family"], fraction, name) }
 file == "totals" && mine { low("totals", fraction, name) }
 file == "host" && (mine || engine == "empty") { host[$at["family"] " " engine] = us }
+file ~ /^maps/ && mine && n >= 67108864 {
+    low(file " " $at["family"], fraction, $at["family"] " " type " n=" power(n))
+}
 file == "memory" { memory = $at["bytes"] / 1e6 }
 
 END {
@@ -143,6 +146,18 @@ END {
             sprintf("%.2f us / %.2f us", ours, bare), 0)
     }
     row("memory of a context ready for n = 2^30 ints", 1, 0.256, memory, "", 0, "MB")
+    split("map map2 compare", families, " ")
+    split("map of one vector;map of two vectors;comparison", texts, ";")
+    for (k = 1; k <= 3; k++) {
+        row(texts[k] ", of memcpy, n >= 2^26", 0.95, "", least["maps " families[k]],
+            least_at["maps " families[k]], 1)
+        row("  merely element-aligned", "", "", least["maps_misaligned " families[k]],
+            least_at["maps_misaligned " families[k]], 1)
+    }
+    row("gather, random positions, of memcpy", "", "", least["maps gather"], least_at["maps gather"],
+        1)
+    row("permute, the same", "", "", least["maps permute"], least_at["maps permute"], 1)
+    split("scan segmented reduce", families, " ")
     row("in place, n >= 2^26, of memcpy", "", "", least["in_place"], least_at["in_place"], 1)
     for (k = 1; k <= 2; k++) {
         row(families[k] ", 16-byte-aligned, n >= 2^26, of memcpy", "", "",

@@ -162,8 +162,11 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 write_totals(tile, part, ring);
                 __syncwarp();
                 if (!a.scan.exclusive) break;
-                read_row<Pair>(x, shared.staged, at_row, b.out.shift, shared.staged + shape::items,
-                               a.scan.backward);
+                    /* one by one: pieces may hold elements of a neighbour, who may be writing them */
+#pragma unroll
+                for (int j = 0; j < R; ++j)
+                    x[j] = Pair::in(*swizzled(shared.staged,
+                                              in_memory(row * R + j, shape::items) + b.out.shift));
             }
             fence_for_bulk();
             barrier_arrive_at(&shared.staged_full[q]);
