@@ -96,6 +96,13 @@ static vscan_status run_map(vscan_ctx *ctx, piece_fn *piece, const struct vscan_
 
 /* ---- Flags as bytes -------------------------------------------------------------------------- */
 
+/* The 8 lowest bits, as bytes: one in each of 8 copies, made 1 by a carry into its byte's highest bit. */
+static inline void eight_bits(uint32_t bits, uint8_t *bytes) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), each = UINT64_C(0x8040201008040201);
+    const uint64_t x = (((bits & 255) * ones & each) + 127 * ones) >> 7 & ones;
+    for (int j = 0; j < 8; j++) bytes[j] = (uint8_t)(x >> 8 * j);
+}
+
 void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64_t n,
                            uint8_t *bytes) {
     if (type == VSCAN_INT) {
@@ -106,7 +113,9 @@ void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64
         EACH(i, n) bytes[i] = from[i] != 0;
     } else {
         const uint32_t *from = (const uint32_t *)flags + first / 32;
-        for (int64_t i = 0; i < n; i++) bytes[i] = (uint8_t)(from[i / 32] >> (i % 32) & 1);
+        for (int64_t i = 0; i < n / 8; i++) eight_bits(from[i / 4] >> 8 * (i % 4), bytes + 8 * i);
+        for (int64_t i = n & ~(int64_t)7; i < n; i++)
+            bytes[i] = (uint8_t)(from[i / 32] >> (i % 32) & 1);
     }
 }
 
