@@ -13,8 +13,10 @@
  * beside one another, its R times as many a part of the tile. Counts of the pieces are summed up
  * over the lanes as bytes of one 32-bit number: they are at most 128.
  *
- * Barriers: (1) ticket known, the tile before packed; (2) counts of the warps written; (3) their
- * places known, and that of the tile before; (4) the tile before written.
+ * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places known,
+ * and the warps' sums of the words before the tile before; (3) that tile written, the next ticket
+ * known. The last warp takes that while the others write results, and has none of them to write; from
+ * there to the word it is not far.
  *
  * In place, results go where elements of this or of earlier tiles were. Those of this tile stand in
  * shared memory by then. Those of an earlier one have been read, as its word was seen, and that is
@@ -26,6 +28,7 @@
 namespace vscan {
 
 static constexpr int pack_warps = 16, pack_threads = 32 * pack_warps;
+static constexpr int pack_writers = pack_threads - 32;
 static constexpr int pack_blocks = 2; /* of a multiprocessor */
 static constexpr int pack_rows = 4;   /* bytes of a 32-bit number */
 
@@ -35,8 +38,8 @@ struct pack_arguments {
     word *words;
     int64_t capacity;
     vscan__late *late;
-    uint32_t delay;                       /* for tests: see test_delay */
-    bool wide_in, wide_flags, wide_out;   /* aligned to pieces */
+    uint32_t delay;                     /* for tests: see test_delay */
+    bool wide_in, wide_flags, wide_out; /* aligned to pieces */
     bool in_place;
 };
 
@@ -259,27 +262,16 @@ struct pack_counts {
     }
 };
 
-/* The sum of the words of tiles from .. to - 1, waiting for those that are not there yet. By one
-   warp; each lane has the same. */
+/* The sum of the words of tiles from .. to - 1, waiting for those that are not there yet. By all
+   warps: each has a part of the sum, in all its lanes. */
 static __device__ __forceinline__ int64_t fold_words(const word *words, uint32_t tag, int64_t from,
-                                                     int64_t to, int lane) {
-    constexpr int at_once = 4; /* reads of a lane */
+                                                     int64_t to) {
     int64_t sum = 0;
-    for (int64_t tile = from + lane; tile < to; tile += 32 * at_once) {
-        uint32_t value[at_once], heads;
-        bool ready;
-        do {
-            ready = true;
-#pragma unroll
-            for (int k = 0; k < at_once; ++k) {
-                value[k] = 0;
-                if (tile + 32 * k < to)
-                    ready &= unit_word<uint32_t>::read(words, tile + 32 * k, tag, &value[k],
-                                                       &heads);
-            }
-        } while (!ready);
-#pragma unroll
-        for (int k = 0; k < at_once; ++k) sum += value[k];
+    for (int64_t tile = from + threadIdx.x; tile < to; tile += pack_threads) {
+        uint32_t value, none;
+        while (!unit_word<uint32_t>::read(words, tile, tag, &value, &none)) {
+        }
+        sum += value;
     }
     __syncwarp();
 #pragma unroll
@@ -323,10 +315,10 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
     constexpr int V = Form::V, items = pack_items<Form>;
 
     __shared__ T packed[Form::elements ? items : 1];
-    __shared__ uint32_t warp_counts[pack_warps];
-    __shared__ uint32_t warp_places[pack_warps];
+    __shared__ uint32_t warp_counts[pack_warps]; /* flags of the warps' parts of the next tile */
+    __shared__ uint32_t warp_places[pack_warps]; /* flags of the tile before them */
+    __shared__ int64_t warp_sums[pack_warps];    /* parts of a sum of words */
     __shared__ uint32_t shared_count;
-    __shared__ int64_t shared_base;
     __shared__ ticket shared_ticket;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -335,14 +327,27 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
 
     T x[pack_rows][V];
     pack_counts<Form> counts = {};
-    int64_t tile = -1;  /* whose results are to be written; -1: none */
-    uint32_t count = 0; /* of its flags */
-    int64_t seen = 0, before = 0; /* first warp: flags in tiles before number seen */
+    int64_t tile = -1;            /* whose results are to be written; -1: none */
+    uint32_t count = 0;           /* of its flags */
+    int64_t seen = 0, before = 0; /* flags in the tiles before number seen */
+
+    const bool taker = threadIdx.x == pack_writers;
+    const auto take = [&] {
+        ticket t = {0, (uint32_t)tile + 1}; /* one tile needs no tickets */
+        if (tiles > 1) {
+            t = take_ticket(a.header);
+            if (t.index == tiles + gridDim.x - 1) end_tickets(a.header, a.words, a.capacity, tiles);
+        }
+        shared_ticket = t;
+    };
+    if (taker) take();
+    __syncthreads();
 
     for (;;) {
-        /* ---- Packs the tile, and takes the next ---------------------------------------------- */
-        ticket taken = {0, (uint32_t)(tile + 1)}; /* one tile needs no tickets */
-        if (threadIdx.x == 0 && tiles > 1) taken = take_ticket(a.header);
+        const uint32_t tag = shared_ticket.tag;
+        const int64_t next = shared_ticket.index;
+
+        /* ---- Packs the tile ------------------------------------------------------------------ */
         const uint32_t place = tile >= 0 ? warp_places[warp] : 0;
         if (Form::elements && tile >= 0)
             counts.each_piece(place, [&](int r, uint32_t at) {
@@ -353,16 +358,8 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
                     at += set;
                 }
             });
-        if (threadIdx.x == 0) {
-            if (taken.index == tiles + gridDim.x - 1 && tiles > 1)
-                end_tickets(a.header, a.words, a.capacity, tiles);
-            shared_ticket = taken;
-        }
-        __syncthreads();
 
         /* ---- The next tile: loads, counts ---------------------------------------------------- */
-        const uint32_t tag = shared_ticket.tag;
-        const int64_t next = shared_ticket.index;
         const pack_counts<Form> written = counts;
         if (next < tiles) {
             const bool whole = (next + 1) * items <= n;
@@ -379,59 +376,64 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         }
         __syncthreads();
 
-        /* ---- Places: the first warp publishes, and folds what came before -------------------- */
-        if (warp == 0) {
-            if (next < tiles) {
-                const uint32_t own = lane < pack_warps ? warp_counts[lane] : 0;
-                uint32_t upto = own;
+        /* ---- The first warp publishes, all of them fold what came before the tile ------------ */
+        if (warp == 0 && next < tiles) {
+            const uint32_t own = lane < pack_warps ? warp_counts[lane] : 0;
+            uint32_t upto = own;
 #pragma unroll
-                for (int d = 1; d < pack_warps; d *= 2) {
-                    const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
-                    if (lane >= d) upto += left;
-                }
-                if (lane < pack_warps) warp_places[lane] = upto - own;
-                if (lane == pack_warps - 1) {
-                    shared_count = upto;
-                    if (tiles > 1) {
-                        test_delay(a.delay, tag, next, 0);
-                        if (a.in_place) __threadfence();
-                        unit_word<uint32_t>::publish(a.words, next, tag, upto);
-                    }
+            for (int d = 1; d < pack_warps; d *= 2) {
+                const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
+                if (lane >= d) upto += left;
+            }
+            if (lane < pack_warps) warp_places[lane] = upto - own;
+            if (lane == pack_warps - 1) {
+                shared_count = upto;
+                if (tiles > 1) {
+                    test_delay(a.delay, tag, next, 0);
+                    if (a.in_place) __threadfence();
+                    unit_word<uint32_t>::publish(a.words, next, tag, upto);
                 }
             }
-            if (tile >= 0) {
-                test_delay(a.delay, tag, tile, 1);
-                before += fold_words(a.words, tag, seen, tile, lane);
-                seen = tile;
-                if (a.in_place) __threadfence();
-                if (lane == 0) shared_base = before;
-            }
+            __syncwarp();
+        }
+        if (tile >= 0) {
+            test_delay(a.delay, tag, tile, 1);
+            const int64_t sum = fold_words(a.words, tag, seen, tile);
+            if (lane == 0) warp_sums[warp] = sum;
+            if (a.in_place) __threadfence();
         }
         __syncthreads();
 
         /* ---- Results of the tile ------------------------------------------------------------- */
-        if (tile >= 0) {
-            const int64_t base = shared_base;
+        const int64_t done = tile;
+        tile = next;
+        if (taker && next < tiles) take();
+        if (done >= 0) {
+#pragma unroll
+            for (int w = 0; w < pack_warps; ++w) before += warp_sums[w];
+            seen = done;
             if constexpr (Form::elements) {
-                T *const to = (T *)a.pack.out + base;
-                const int64_t room = a.pack.length - base;
+                T *const to = (T *)a.pack.out + before;
+                const int64_t room = a.pack.length - before;
                 const int fits = room < count ? room > 0 ? (int)room : 0 : (int)count;
+                if (threadIdx.x < pack_writers) {
 #pragma unroll 4
-                for (int k = threadIdx.x; k < fits; k += pack_threads) to[k] = packed[k];
+                    for (int k = threadIdx.x; k < fits; k += pack_writers) to[k] = packed[k];
+                }
             } else {
-                write_numbers<Form>(a, tile, (tile + 1) * items <= n, written, place, base);
+                write_numbers<Form>(a, done, (done + 1) * items <= n, written, place, before);
             }
-            if (tile == tiles - 1 && threadIdx.x == 0) {
-                if (a.pack.count != nullptr) *a.pack.count = base + count;
-                if (Form::elements && base + count > a.pack.length &&
+            if (done == tiles - 1 && threadIdx.x == 0) {
+                const int64_t all = before + count;
+                if (a.pack.count != nullptr) *a.pack.count = all;
+                if (Form::elements && all > a.pack.length &&
                     *(volatile int32_t *)&a.late->status == VSCAN_OK) {
-                    *(volatile int64_t *)&a.late->at = base + count;
+                    *(volatile int64_t *)&a.late->at = all;
                     *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
                 }
             }
         }
         if (next >= tiles) return;
-        tile = next;
         count = shared_count;
         __syncthreads();
     }

@@ -84,7 +84,7 @@ struct vscan__pack {
     const void *flags; /* n flags, or NULL */
     void *out;         /* pack: the same address as in or no overlap; enumerate: n elements */
     int64_t *count;    /* one int64_t for the number of set flags, or NULL */
-    int32_t type;      /* of out, and pack: of in; never VSCAN_BIT; enumerate: VSCAN_INT, VSCAN_LONG */
+    int32_t type; /* of out, and pack: of in; never VSCAN_BIT; enumerate: VSCAN_INT, VSCAN_LONG */
     int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
     int32_t row;       /* without flags: of VSCAN__COMPARE, */
     int32_t exchanged; /* 1 where the scalar is its a, */

@@ -67,9 +67,8 @@ struct counted {
 };
 
 static void count_make(vscan_ctx *ctx, struct counted *c, struct inputs_random *random) {
-    *c = (struct counted){.on_device = inputs_below(random, 2),
-                          .on_host = inputs_below(random, 3) == 0,
-                          .host = -77};
+    *c = (struct counted){
+        .on_device = inputs_below(random, 2), .on_host = inputs_below(random, 3) == 0, .host = -77};
     c->device = guarded_make(ctx, VSCAN_LONG, 1, (int)inputs_below(random, 3), NULL);
     c->options = (vscan_pack_options){.size = sizeof c->options,
                                       .count = c->on_device ? c->device.view : NULL,
@@ -203,7 +202,7 @@ static void pack(void **state) {
                : relation == VSCAN_LESS          ? a < b                                           \
                : relation == VSCAN_LESS_OR_EQUAL ? a <= b                                          \
                : relation == VSCAN_GREATER       ? a > b                                           \
-                                                 : a >= b;                                         \
+                                                 : a >= b;                                               \
     } while (0)
 
 static bool holds(vscan_type type, vscan_relation relation, const void *left, const void *right) {
@@ -284,8 +283,7 @@ static void run_enumerate(vscan_type flag_type, vscan_type type, int64_t n, int 
              "enumerate of %s as %s, n %" PRId64 ", %" PRId64 " set%s, shifts %d %d",
              reference_type_name(flag_type), reference_type_name(type), n, set,
              in_place ? ", in place" : "", shift[0], shift[1]);
-    const vscan_status status =
-        vscan_enumerate(ctx, from.view, to->view, count_options(&count, n));
+    const vscan_status status = vscan_enumerate(ctx, from.view, to->view, count_options(&count, n));
     count_check(ctx, &count, status, VSCAN_OK, set, what);
     maps_check(to, expected, what);
     struct guarded *const other = in_place ? &apart : &from;
@@ -496,10 +494,10 @@ static void refused_vectors(void **state) {
     const vscan_status type = VSCAN_ERROR_TYPE, length = VSCAN_ERROR_LENGTH,
                        overlap = VSCAN_ERROR_OVERLAP;
     refused_untouched(type, "in ", vscan_pack(c, w.of_bit, w.flags, w.of_bit, NULL));
-    refused_untouched(type, "in ", vscan_pack_compare(c, w.of_bit, VSCAN_LESS, &three, w.of_bit,
-                                                      NULL));
-    refused_untouched(type, "in ", vscan_pack_compare(c, w.of_byte, VSCAN_LESS, &three, w.of_byte,
-                                                      NULL));
+    refused_untouched(type, "in ",
+                      vscan_pack_compare(c, w.of_bit, VSCAN_LESS, &three, w.of_bit, NULL));
+    refused_untouched(type, "in ",
+                      vscan_pack_compare(c, w.of_byte, VSCAN_LESS, &three, w.of_byte, NULL));
     vscan_buffer *const no_flags[] = {w.of_float, w.of_double, w.of_long};
     for (int k = 0; k < 3; k++) {
         refused_untouched(type, "flags ", vscan_pack(c, w.in, no_flags[k], w.out, NULL));
@@ -524,16 +522,15 @@ static void refused_vectors(void **state) {
                       vscan_pack_compare(c, w.in, VSCAN_LESS, NULL, w.out, NULL));
     static const int no_relations[] = {0, -1, 7, 1000, INT32_MIN};
     for (int k = 0; k < 5; k++)
-        refused_untouched(VSCAN_ERROR_ENUM, "relation ",
-                          vscan_pack_compare(c, w.in, (vscan_relation)no_relations[k], &three,
-                                             w.out, NULL));
+        refused_untouched(
+            VSCAN_ERROR_ENUM, "relation ",
+            vscan_pack_compare(c, w.in, (vscan_relation)no_relations[k], &three, w.out, NULL));
 }
 
 /* What all three calls say to these options. */
 static void refused_with(vscan_status status, const char *word, const vscan_pack_options *o) {
     refused_untouched(status, word, vscan_pack(w.ctx, w.in, w.flags, w.out, o));
-    refused_untouched(status, word,
-                      vscan_pack_compare(w.ctx, w.in, VSCAN_LESS, &three, w.out, o));
+    refused_untouched(status, word, vscan_pack_compare(w.ctx, w.in, VSCAN_LESS, &three, w.out, o));
     refused_untouched(status, word, vscan_enumerate(w.ctx, w.in, w.out, o));
 }
 
@@ -563,14 +560,10 @@ static void refused_options(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pack),
-        cmocka_unit_test(pack_compare),
-        cmocka_unit_test(enumerate),
-        cmocka_unit_test(in_a_row),
-        cmocka_unit_test(late),
-        cmocka_unit_test(beyond_2_31),
-        world_unit_test(refused_handles),
-        world_unit_test(refused_vectors),
+        cmocka_unit_test(pack),           cmocka_unit_test(pack_compare),
+        cmocka_unit_test(enumerate),      cmocka_unit_test(in_a_row),
+        cmocka_unit_test(late),           cmocka_unit_test(beyond_2_31),
+        world_unit_test(refused_handles), world_unit_test(refused_vectors),
         world_unit_test(refused_options),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
