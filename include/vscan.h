@@ -282,9 +282,10 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /*
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
- * allocates, scans, reductions and packs alike; one workspace serves all types. Without
- * it the workspace grows when a longer vector first comes; that cannot happen during a stream
- * capture (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
+ * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
+ * Packs of longs need what doubles need, packs of bytes and enumerations what ints need. Without it
+ * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
+ * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.

@@ -476,21 +476,19 @@ MAP(distribute, map)
 MAP(gather, move)
 MAP(permute, move)
 
-/* A launch that publishes words, for n elements of the size of a type that can be reserved for. */
-#define PACK(family)                                                                               \
+/* A launch that publishes words, as many as for n elements of a type that can be reserved for. */
+#define PACK(family, as)                                                                           \
     static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__pack *pack) {            \
         struct vscan__launch *launch = &state_of(ctx)->launch;                                     \
-        const bool wide = vscan__element_size((vscan_type)pack->type) == 8;                        \
         const int before = enter(ctx->device);                                                     \
-        const vscan_status status =                                                                \
-            grow(ctx, vscan__words_needed(launch, wide ? VSCAN_DOUBLE : VSCAN_INT, pack->n));      \
+        const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), pack->n));         \
         const cudaError_t error =                                                                  \
             status == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess;               \
         TRY(launched(ctx, before, error));                                                         \
         return status;                                                                             \
     }
-PACK(pack)
-PACK(enumerate)
+PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT)
+PACK(enumerate, VSCAN_INT)
 
 const struct vscan__backend vscan__cuda = {
     .name = "cuda",

@@ -451,6 +451,9 @@ static void capture_after_reserve(void **state) {
         ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, &with_total));
         ok(ctx, vscan_scan_segmented(ctx, VSCAN_MAX, v, flags, v, &with_totals));
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, NULL));
+        if (type == VSCAN_INT) ok(ctx, vscan_enumerate(ctx, flags, v, NULL));
+        ok(ctx, vscan_pack(ctx, v, flags, v, NULL));
+        ok(ctx, vscan_pack_compare(ctx, v, VSCAN_NOT_EQUAL, &(uint64_t){0}, v, NULL));
         cudaGraphExec_t graph = end_capture(stream);
         cuda(cudaGraphLaunch(graph, stream));
         uint64_t total = 0;
