@@ -15,7 +15,7 @@
  *
  * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places known,
  * and the warps' sums of the words before the tile before; (3) that tile written, the next ticket
- * known. The last warp takes that while the others write results, and has none of them to write; from
+ * known. The last warp takes that while the others write packed elements, of which it writes none; from
  * there to the word it is not far.
  *
  * In place, results go where elements of this or of earlier tiles were. Those of this tile stand in
