@@ -156,7 +156,7 @@ static void print_head(const char *command) {
 static void print_row(enum mode mode, const struct work *work, const struct engine *engine,
                       const char *segment, const struct timing *timing, double bytes,
                       double fraction, const char *check) {
-    const bool segmented = work->family == FAMILY_SEGMENTED;
+    const bool segmented = work->flag_type != 0;
     char numbers[128] = ",,", rate[64] = "", part[32] = "", threads[16] = "-";
     if (engine->place == ON_HOST) snprintf(threads, sizeof threads, "%d", work->threads);
     if (timing) {
@@ -287,8 +287,8 @@ static void measure_modes(struct work work, const char *segment) {
     }
 }
 
-static void measure_segmented(struct work work) {
-    work.with_totals = options.with_totals;
+static void measure_flagged(struct work work) {
+    work.with_totals = options.with_totals && work.family == FAMILY_SEGMENTED;
     for (int f = 0; f < options.flags.count; f++)
         for (int s = 0; s < options.segments_count; s++) {
             work.flag_type = (vscan_type)options.flags.items[f];
@@ -310,8 +310,9 @@ static void measure_families(struct work work) {
                     work.kind = VSCAN_INCLUSIVE;
                 }
                 if (work.family >= FAMILY_MAP && d) continue;
-                if (work.family == FAMILY_SEGMENTED)
-                    measure_segmented(work);
+                if (work.family == FAMILY_SEGMENTED || work.family == FAMILY_PACK ||
+                    work.family == FAMILY_ENUMERATE)
+                    measure_flagged(work);
                 else
                     measure_modes(work, "-");
             }

@@ -23,7 +23,11 @@ enum family {
     FAMILY_MAP2,    /* out[i] = in[i] op i, of a second vector */
     FAMILY_COMPARE, /* out[i] = in[i] < 3, a byte; no op */
     FAMILY_GATHER,  /* out[i] = in[work_position(i)], of a vector of ints; no op */
-    FAMILY_PERMUTE  /* out[work_position(i)] = in[i], likewise */
+    FAMILY_PERMUTE, /* out[work_position(i)] = in[i], likewise */
+    /* by flags, with the count on the device; no op */
+    FAMILY_PACK,     /* the elements that are flagged, to the front of out */
+    FAMILY_PACK_IF,  /* those less than 0, likewise: about half of them where the op is plus */
+    FAMILY_ENUMERATE /* out[i] = flags set before i, int alone */
 };
 
 enum mode {
@@ -49,9 +53,9 @@ struct work {
     vscan_op op;
     vscan_kind kind;
     vscan_direction direction;
-    vscan_type flag_type; /* FAMILY_SEGMENTED only, else 0 */
+    vscan_type flag_type; /* FAMILY_SEGMENTED, _PACK, _ENUMERATE only, else 0 */
     struct segments segments;
-    int64_t segment_count;
+    int64_t segment_count; /* set flags */
     int64_t n;
     int64_t offset; /* elements by which in, out and flags (not bits) miss their alignment */
     bool in_place;  /* on out, which holds a copy of in before the first call */

@@ -2,11 +2,12 @@
 // CUB as it is meant to be used: its own tuning, its own sum, maximum and minimum where it has them,
 // temporary storage allocated once, 32-bit lengths, the stream and the vectors that vscan gets.
 //
-//     cub          scan (plus, max) and reduce (every pair)
+//     cub          scan (plus, max), reduce (every pair), and pack by DeviceSelect::Flagged and ::If
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -73,12 +74,42 @@ static cudaError_t reduce(const struct work *work, const T *in, T *out) {
     return cudaErrorInvalidValue;
 }
 
+struct is_negative {
+    template <class T>
+    __host__ __device__ bool operator()(T x) const {
+        return x < 0;
+    }
+};
+
+// Flags are 0 or any other value; CUB takes them for booleans.
+template <class T>
+static cudaError_t pack(const struct work *work, const T *in, const void *flags, T *out) {
+    using cub::DeviceSelect;
+    static int64_t *count;
+    const int n = int(work->n);
+    if (count == nullptr) {
+        const cudaError_t error = cudaMalloc(&count, sizeof *count);
+        if (error != cudaSuccess) return error;
+    }
+    if (work->family == FAMILY_PACK_IF)
+        return DeviceSelect::If(for_cub.memory, for_cub.bytes, in, out, count, n, is_negative{},
+                                device_stream);
+    if (work->flag_type == VSCAN_INT)
+        return DeviceSelect::Flagged(for_cub.memory, for_cub.bytes, in, (const int32_t *)flags, out,
+                                     count, n, device_stream);
+    return DeviceSelect::Flagged(for_cub.memory, for_cub.bytes, in, (const uint8_t *)flags, out,
+                                 count, n, device_stream);
+}
+
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
     return cuda_ok(with_type(work->type,
                              [&](auto zero) {
                                  using T = decltype(zero);
+                                 if (work->family >= FAMILY_PACK)
+                                     return pack<T>(work, (const T *)in,
+                                                    work_flags(work, ON_DEVICE, set), (T *)out);
                                  return work->family == FAMILY_REDUCE
                                             ? reduce<T>(work, (const T *)in, (T *)out)
                                             : scan<T>(work, (const T *)in, (T *)out);
@@ -94,6 +125,8 @@ static bool prepare_cub(const struct work *work) {
 static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
     if (work->family == FAMILY_REDUCE) return true;
+    if (work->family == FAMILY_PACK) return !work->in_place && work->flag_type != VSCAN_BIT;
+    if (work->family == FAMILY_PACK_IF) return !work->in_place;
     return work->family == FAMILY_SCAN && work->direction == VSCAN_FORWARD &&
            (work->op == VSCAN_PLUS || work->op == VSCAN_MAX);
 }

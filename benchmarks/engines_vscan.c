@@ -23,6 +23,7 @@ struct kept {
     vscan_scan_options scan;
     vscan_segmented_options segmented;
     vscan_reduce_options reduce;
+    vscan_pack_options pack;
 };
 
 static struct kept on_cuda = {.place = ON_DEVICE}, on_cpu = {.place = ON_HOST},
@@ -74,6 +75,9 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
                         struct buffers *buffers) {
     void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
     const int64_t out_n = work->family == FAMILY_REDUCE ? 1 : work->n;
+    if (work->family >= FAMILY_PACK && !kept->pack.count &&
+        !ok(kept->ctx, vscan_buffer_create(kept->ctx, VSCAN_LONG, 1, &kept->pack.count)))
+        return false;
     if (!wrap(kept, work->type, in, work->n, &buffers->in)) return false;
     const vscan_type out_type = work->family == FAMILY_COMPARE ? VSCAN_BYTE : work->type;
     if (!wrap(kept, out_type, out, out_n, &buffers->out)) return false;
@@ -122,6 +126,7 @@ static bool prepare(const struct work *work, struct kept *kept) {
     kept->segmented = (vscan_segmented_options){.size = sizeof(vscan_segmented_options),
                                                 .kind = (int32_t)work->kind,
                                                 .direction = (int32_t)work->direction};
+    kept->pack.size = sizeof kept->pack; /* the count has been made by the sets */
     kept->reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
                                           .direction = (int32_t)work->direction};
     return true;
@@ -135,6 +140,9 @@ static vscan_binary binary_of(vscan_op op) {
                                       [VSCAN_OR] = VSCAN_BINARY_OR};
     return of[op];
 }
+
+/* The scalar 0 of every type. */
+static const int64_t zero = 0;
 
 /* The scalar 3 of a type. */
 static const void *three(vscan_type type) {
@@ -167,6 +175,12 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_gather(ctx, in, second, out));
     case FAMILY_PERMUTE:
         return ok(ctx, vscan_permute(ctx, in, second, out, NULL));
+    case FAMILY_PACK:
+        return ok(ctx, vscan_pack(ctx, in, buffers->flags, out, &kept->pack));
+    case FAMILY_PACK_IF:
+        return ok(ctx, vscan_pack_compare(ctx, in, VSCAN_LESS, &zero, out, &kept->pack));
+    case FAMILY_ENUMERATE:
+        return ok(ctx, vscan_enumerate(ctx, buffers->flags, out, &kept->pack));
     case FAMILY_REDUCE:
         break;
     }
@@ -175,8 +189,10 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* Positions are ints, and a permutation for powers of two alone. */
+/* Positions are ints, and a permutation for powers of two alone. A pack in place changes its input. */
 static bool supported(const struct work *work) {
+    if (work->family >= FAMILY_PACK)
+        return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
     if (work->family != FAMILY_GATHER && work->family != FAMILY_PERMUTE) return true;
     return work->n > 0 && work->n <= INT64_C(1) << 31 && (work->n & (work->n - 1)) == 0;
 }

@@ -32,12 +32,15 @@ int64_t flag_bytes(vscan_type flag_type, int64_t n) {
 
 int64_t work_bytes(const struct work *work) {
     const int64_t size = type_size(work->type);
-    const int64_t in = work->n * size;
+    const int64_t all = work->n * size;
+    const int64_t in = work->family == FAMILY_ENUMERATE ? 0 : all;
     const int64_t out = work->family == FAMILY_REDUCE    ? size
                         : work->family == FAMILY_COMPARE ? work->n
-                                                         : in;
+                        : work->family == FAMILY_PACK    ? work->segment_count * size
+                        : work->family == FAMILY_PACK_IF ? all / 2
+                                                         : all;
     const int64_t totals = work->with_totals ? work->segment_count * size : 0;
-    const int64_t second = work->family == FAMILY_MAP2 ? in
+    const int64_t second = work->family == FAMILY_MAP2 ? all
                            : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE
                                ? 4 * work->n
                                : 0;
@@ -64,7 +67,7 @@ void work_lay_out(struct work *work, int64_t cache_bytes) {
     const int64_t n = work->n + work->offset;
     work->stride = round_up(n * type_size(work->type));
     work->flag_stride = round_up(flag_bytes(work->flag_type, n));
-    work->key_stride = work->family == FAMILY_SEGMENTED ? round_up(4 * n) : 0;
+    work->key_stride = work->flag_type ? round_up(4 * n) : 0; /* they give segment_count, too */
     const int64_t bytes = work_bytes(work);
     work->sets = (cache_bytes + bytes - 1) / bytes;
     if (work->sets < 1) work->sets = 1;
@@ -242,8 +245,28 @@ static bool check_map(const struct work *work, const char *engine, const void *i
     return true;
 }
 
+static bool check_pack(const struct work *work, const char *engine, const void *in,
+                       const void *flags, const void *out) {
+    int64_t count = 0;
+    for (int64_t i = 0; i < work->n; i++) {
+        const bool by_value = work->family == FAMILY_PACK_IF;
+        const double a = work->family == FAMILY_ENUMERATE ? 0 : value_at(work->type, in, i);
+        const bool set = by_value ? a < 0 : flag_at(work, flags, i);
+        if (work->family == FAMILY_ENUMERATE) {
+            const double got = value_at(work->type, out, i);
+            if (got != (double)count) return complain(work, engine, i, got, (double)count);
+        } else if (set) {
+            const double got = value_at(work->type, out, count);
+            if (got != a) return complain(work, engine, count, got, a);
+        }
+        count += set;
+    }
+    return true;
+}
+
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
+    if (work->family >= FAMILY_PACK) return check_pack(work, engine, in, flags, out);
     if (work->family >= FAMILY_MAP) return check_map(work, engine, in, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);
     return check_real(work, engine, in, flags, out);

@@ -107,7 +107,8 @@ typedef enum vscan_status {
     VSCAN_ERROR_TOTALS_LENGTH = 400, /* more segments than the totals buffer has elements */
     VSCAN_ERROR_DIVISION = 401,      /* an integer was divided by 0 */
     VSCAN_ERROR_POSITION = 402,      /* a position outside the vector that it is a position in */
-    VSCAN_ERROR_REPEATED = 403 /* a position that must stand only once stands more than once */
+    VSCAN_ERROR_REPEATED = 403,  /* a position that must stand only once stands more than once */
+    VSCAN_ERROR_OUT_LENGTH = 404 /* more results than the output buffer has elements */
 } vscan_status;
 
 /*
@@ -282,9 +283,10 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /*
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
- * allocates, scans, segmented scans and reductions alike; one workspace serves all types. Without
- * it the workspace grows when a longer vector first comes; that cannot happen during a stream
- * capture (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
+ * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
+ * Packs of longs need what doubles need, packs of bytes and enumerations what ints need. Without it
+ * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
+ * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
@@ -734,6 +736,64 @@ typedef struct vscan_permute_options {
 VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
                                      const vscan_buffer *positions, vscan_buffer *out,
                                      const vscan_permute_options *options);
+
+/* ---- Pack ------------------------------------------------------------------------------------ */
+
+typedef struct vscan_pack_options {
+    int64_t size;        /* sizeof(vscan_pack_options) */
+    vscan_buffer *count; /* a one-element buffer of long for the number of set flags, or NULL */
+    int64_t *host_count; /* the same, on the host, or NULL */
+} vscan_pack_options;
+
+/*
+ * Pack, also called compact, filter, or stream compaction: the elements of in whose flag is set move
+ * to the front of out, in their order. With k(i) = the number of set flags before i:
+ *
+ *     out[k(i)] = in[i]   for all i with flags[i] set
+ *     count = the number of set flags
+ *
+ * Elements of out past the count stay as they were. out need not be as long as in: where there are
+ * more than it has room for, those that fit are written, count is the number of all all the same,
+ * and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits.
+ *   in        any type but bit
+ *   flags     int, byte or bit, of in's length; overlaps nothing that is written
+ *   out       of in's type, any length; begins with the very same element as in (in place: in is then
+ *             overwritten as far as the count goes), or overlaps nothing that is read
+ *   options   NULL: the count is not asked for
+ *     count, host_count   receive the number of set flags (0 when n = 0); host_count waits, and
+ *                         reports as vscan_ctx_synchronize does. count overlaps nothing
+ * Asynchronous without host_count; can be captured; each vector is read or written once; allocates
+ * as vscan_scan does, see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
+ * and those from 400 (of earlier work too, with host_count); late: OUT_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
+                                  vscan_buffer *out, const vscan_pack_options *options);
+
+/*
+ * Pack with in[i] relation right in the place of flags[i]: no flags are written or read.
+ *   in         int, long, float or double
+ *   relation   as in vscan_compare
+ *   right      not NULL; one element on the host, read before the call returns
+ * The rest as vscan_pack; another status: ENUM. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in,
+                                          vscan_relation relation, const void *right,
+                                          vscan_buffer *out, const vscan_pack_options *options);
+
+/*
+ * Enumerate: out[i] = the number of set flags before i, so out[0] = 0, and out[i] is where vscan_pack
+ * would put element i.
+ *   flags     int, byte or bit
+ *   out       int or long, of flags' length; int only up to INT32_MAX elements. int flags may be in
+ *             place; any other overlap is refused
+ *   options   as in vscan_pack
+ * Asynchrony, capture and allocation as vscan_pack.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
+ * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work, with host_count). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
+                                       const vscan_pack_options *options);
 
 #ifdef __cplusplus
 }

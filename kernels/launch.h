@@ -56,7 +56,7 @@ struct vscan__launch {
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 
-/* 8-byte words that a scan or a reduction of n elements of a type needs at most. */
+/* 8-byte words that a scan, a reduction or a pack of n elements of a type needs at most. */
 int64_t vscan__words_needed(const struct vscan__launch *launch, vscan_type type, int64_t n);
 
 /*
@@ -90,6 +90,9 @@ vscan__map_launcher vscan__launch_unary, vscan__launch_binary, vscan__launch_com
 typedef cudaError_t vscan__move_launcher(const struct vscan__launch *launch,
                                          const struct vscan__move *move);
 vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
+typedef cudaError_t vscan__pack_launcher(const struct vscan__launch *launch,
+                                         const struct vscan__pack *pack);
+vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate;
 
 #ifdef __cplusplus
 }

@@ -76,6 +76,24 @@ struct vscan__move {
 
 typedef vscan_status vscan__move_fn(vscan_ctx *ctx, const struct vscan__move *move);
 
+/* A pack or an enumeration: flags, or with flags NULL a comparison of in with the scalar. */
+struct vscan__pack {
+    int64_t n;         /* flags, > 0 */
+    int64_t length;    /* of out */
+    const void *in;    /* pack: n elements */
+    const void *flags; /* n flags, or NULL */
+    void *out;         /* pack: the same address as in or no overlap; enumerate: n elements */
+    int64_t *count;    /* one int64_t for the number of set flags, or NULL */
+    int32_t type; /* of out, and pack: of in; never VSCAN_BIT; enumerate: VSCAN_INT, VSCAN_LONG */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t row;       /* without flags: of VSCAN__COMPARE, */
+    int32_t exchanged; /* 1 where the scalar is its a, */
+    int32_t turned;    /* and 1 where the flags are to be turned over */
+    union vscan__value scalar;
+};
+
+typedef vscan_status vscan__pack_fn(vscan_ctx *ctx, const struct vscan__pack *pack);
+
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
@@ -128,6 +146,10 @@ struct vscan__backend {
     vscan__map_fn *distribute; /* out[i] = a[0], any one type */
     vscan__move_fn *gather;    /* out[i] = in[positions[i]]; late: POSITION */
     vscan__move_fn *permute;   /* out[positions[i]] = in[i]; late: POSITION, REPEATED */
+
+    /* by flags */
+    vscan__pack_fn *pack;      /* out = the elements of in that are flagged; late: OUT_LENGTH */
+    vscan__pack_fn *enumerate; /* out[i] = the number of set flags before i */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */

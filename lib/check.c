@@ -185,6 +185,33 @@ vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
     return VSCAN_OK;
 }
 
+vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, const char *name,
+                                   const vscan_buffer *buffer, int32_t *row, int32_t *exchanged,
+                                   int32_t *turned) {
+    /* 1 + the row, so that 0 is a row that is missing */
+    static const uint8_t rows[VSCAN_LONG + 1][VSCAN_GREATER_OR_EQUAL + 1] = {
+#define X(row, RELATION, TYPE, T, result)                                                          \
+    [VSCAN_##TYPE][VSCAN_##RELATION] = 1 + vscan__compare_##row,
+        VSCAN__COMPARE(X)
+#undef X
+    };
+    if ((unsigned)relation < VSCAN_EQUAL || (unsigned)relation > VSCAN_GREATER_OR_EQUAL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "relation is %d, no vscan_relation",
+                           (int)relation);
+    /* greater is less with the operands exchanged; not equal is equal, turned over */
+    vscan_relation as = relation;
+    if (relation == VSCAN_NOT_EQUAL) as = VSCAN_EQUAL;
+    if (relation == VSCAN_GREATER) as = VSCAN_LESS;
+    if (relation == VSCAN_GREATER_OR_EQUAL) as = VSCAN_LESS_OR_EQUAL;
+    *exchanged = relation == VSCAN_GREATER || relation == VSCAN_GREATER_OR_EQUAL;
+    *turned = relation == VSCAN_NOT_EQUAL;
+    *row = rows[buffer->type][as] - 1;
+    if (*row >= 0) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                       "%s is a buffer of type %s, must be int, float, double or long", name,
+                       vscan__type_name(buffer->type));
+}
+
 /* More than any options struct will ever have. A size that was never set may be any number, and
    nothing is known to be readable that far. */
 enum { OPTIONS_LIMIT = 4096 };
@@ -243,6 +270,12 @@ vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t 
 }
 
 vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
+    if (late == VSCAN_ERROR_OUT_LENGTH)
+        return VSCAN__FAIL(ctx, late,
+                           "an earlier pack had %" PRId64
+                           " elements to write, and 'out' has room for fewer; those that fit were "
+                           "written",
+                           at);
     static const char *const found[] = {
         [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "an earlier division of integers met a 0",
         [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =

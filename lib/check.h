@@ -92,6 +92,14 @@ vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
                                enum vscan__pair *pair);
 
 /*
+ * The row of VSCAN__COMPARE that a relation of a buffer's elements to something of their type is;
+ * *exchanged: 1 where the buffer is its b, *turned: 1 where its results are to be turned over.
+ */
+vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, const char *name,
+                                   const vscan_buffer *buffer, int32_t *row, int32_t *exchanged,
+                                   int32_t *turned);
+
+/*
  * Copies the members of an options struct that the caller's size covers to *copy, a zero struct of
  * known bytes; introduced: what the struct had at first. ctx may be NULL.
  */
@@ -118,7 +126,7 @@ vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t 
 
 /*
  * Fails with a late error other than TOTALS_LENGTH, which has numbers of its own. at: one of the
- * elements that it was found at.
+ * elements that it was found at; OUT_LENGTH: how many elements there were.
  */
 vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at);
 

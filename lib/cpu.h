@@ -5,6 +5,7 @@
  * cpu_backend.c   the table: devices, memory, fill; it binds each pair's row to the drivers
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
  * cpu_map.c       what is done element by element, and by position
+ * cpu_pack.c      pack and enumerate
  * cpu_modes.h     the floating-point modes that all results are computed in
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
@@ -111,6 +112,14 @@ vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
 vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;
+
+/* Flags first .. first + n - 1 as bytes, 0 and 1; first is a multiple of 32. */
+void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64_t n,
+                           uint8_t *bytes);
+
+/* ---- cpu_pack.c ------------------------------------------------------------------------------ */
+
+vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;
 
 /* ---- cpu_heads.c ----------------------------------------------------------------------------- */
 

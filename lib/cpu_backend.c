@@ -326,4 +326,6 @@ const struct vscan__backend vscan__cpu = {
     .distribute = distribute,
     .gather = vscan__cpu_gather,
     .permute = vscan__cpu_permute,
+    .pack = vscan__cpu_pack,
+    .enumerate = vscan__cpu_enumerate,
 };

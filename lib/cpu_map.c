@@ -96,8 +96,15 @@ static vscan_status run_map(vscan_ctx *ctx, piece_fn *piece, const struct vscan_
 
 /* ---- Flags as bytes -------------------------------------------------------------------------- */
 
-/* Flags first .. first + n - 1, n at most BLOCK, as 0 and 1. */
-static void read_flags(const void *flags, int32_t type, int64_t first, int64_t n, uint8_t *bytes) {
+/* The 8 lowest bits, as bytes: one in each of 8 copies, made 1 by a carry into its byte's highest bit. */
+static inline void eight_bits(uint32_t bits, uint8_t *bytes) {
+    const uint64_t ones = UINT64_C(0x0101010101010101), each = UINT64_C(0x8040201008040201);
+    const uint64_t x = (((bits & 255) * ones & each) + 127 * ones) >> 7 & ones;
+    for (int j = 0; j < 8; j++) bytes[j] = (uint8_t)(x >> 8 * j);
+}
+
+void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64_t n,
+                           uint8_t *bytes) {
     if (type == VSCAN_INT) {
         const int32_t *from = (const int32_t *)flags + first;
         EACH(i, n) bytes[i] = from[i] != 0;
@@ -106,7 +113,9 @@ static void read_flags(const void *flags, int32_t type, int64_t first, int64_t n
         EACH(i, n) bytes[i] = from[i] != 0;
     } else {
         const uint32_t *from = (const uint32_t *)flags + first / 32;
-        for (int64_t i = 0; i < n; i++) bytes[i] = (uint8_t)(from[i / 32] >> (i % 32) & 1);
+        for (int64_t i = 0; i < n / 8; i++) eight_bits(from[i / 4] >> 8 * (i % 4), bytes + 8 * i);
+        for (int64_t i = n & ~(int64_t)7; i < n; i++)
+            bytes[i] = (uint8_t)(from[i / 32] >> (i % 32) & 1);
     }
 }
 
@@ -232,8 +241,8 @@ static struct found logic_piece(const void *work, int64_t first, int64_t n) {
     const struct vscan__map *map = work;
     uint8_t a[BLOCK], b[BLOCK];
     EACH_BLOCK(at, count, first, n) {
-        read_flags(map->a, map->type, at, count, a);
-        if (map->row != vscan__logic_not) read_flags(map->b, map->type, at, count, b);
+        vscan__cpu_read_flags(map->a, map->type, at, count, a);
+        if (map->row != vscan__logic_not) vscan__cpu_read_flags(map->b, map->type, at, count, b);
         switch (map->row) {
         case vscan__logic_not:
             EACH(i, count) a[i] ^= 1;
@@ -281,7 +290,7 @@ vscan_status vscan__cpu_logic(vscan_ctx *ctx, const struct vscan__map *map) {
 static void read_bits(const struct vscan__map *map, const void *vector, int64_t first, int64_t n,
                       uint8_t *bytes) {
     if (vector != NULL)
-        read_flags(vector, VSCAN_BIT, first, n, bytes);
+        vscan__cpu_read_flags(vector, VSCAN_BIT, first, n, bytes);
     else
         memset(bytes, map->scalar.as_byte, (size_t)n);
 }
@@ -299,7 +308,7 @@ static struct found select_piece(const void *work, int64_t first, int64_t n) {
     const struct vscan__map *map = work;
     uint8_t flags[BLOCK];
     EACH_BLOCK(at, count, first, n) {
-        read_flags(map->flags, map->flag_type, at, count, flags);
+        vscan__cpu_read_flags(map->flags, map->flag_type, at, count, flags);
         switch (map->type) {
         case VSCAN_INT:
         case VSCAN_FLOAT: /* as integers: every NaN keeps its bits */
@@ -349,7 +358,7 @@ static struct found convert_flags(const void *work, int64_t first, int64_t n) {
     const struct vscan__map *map = work;
     uint8_t flags[BLOCK];
     EACH_BLOCK(at, count, first, n) {
-        read_flags(map->a, map->type, at, count, flags);
+        vscan__cpu_read_flags(map->a, map->type, at, count, flags);
         switch (map->out_type) {
         case VSCAN_FLOAT:
             FROM_FLAGS(float);

@@ -86,6 +86,11 @@ static vscan_status absent_move(vscan_ctx *ctx, const struct vscan__move *move) 
     return absent(ctx);
 }
 
+static vscan_status absent_pack(vscan_ctx *ctx, const struct vscan__pack *pack) {
+    (void)pack;
+    return absent(ctx);
+}
+
 #define ROW(pair, op, type, OP, TYPE) [vscan__pair_##pair] = absent_scan,
 
 const struct vscan__backend vscan__cuda = {
@@ -121,4 +126,6 @@ const struct vscan__backend vscan__cuda = {
     .distribute = absent_map,
     .gather = absent_move,
     .permute = absent_move,
+    .pack = absent_pack,
+    .enumerate = absent_pack,
 };

@@ -23,7 +23,7 @@ struct state {
     struct workspace *workspaces; /* the newest first */
 };
 
-/* Words of a new workspace, 64 KiB: enough for vectors of 2^27 ints. */
+/* Words of a new workspace, 64 KiB: enough for vectors of 2^26 ints. */
 enum { FIRST_WORDS = 8192 };
 
 static struct state *state_of(vscan_ctx *ctx) {
@@ -476,6 +476,20 @@ MAP(distribute, map)
 MAP(gather, move)
 MAP(permute, move)
 
+/* A launch that publishes words, as many as for n elements of a type that can be reserved for. */
+#define PACK(family, as)                                                                           \
+    static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__pack *pack) {            \
+        struct vscan__launch *launch = &state_of(ctx)->launch;                                     \
+        const int before = enter(ctx->device);                                                     \
+        const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), pack->n));         \
+        const cudaError_t error =                                                                  \
+            status == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess;               \
+        TRY(launched(ctx, before, error));                                                         \
+        return status;                                                                             \
+    }
+PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT)
+PACK(enumerate, VSCAN_INT)
+
 const struct vscan__backend vscan__cuda = {
     .name = "cuda",
     .device_count = device_count,
@@ -515,4 +529,6 @@ const struct vscan__backend vscan__cuda = {
     .distribute = map_distribute,
     .gather = map_gather,
     .permute = map_permute,
+    .pack = pack_pack,
+    .enumerate = pack_enumerate,
 };

@@ -16,11 +16,6 @@ static const uint8_t unary_rows[VSCAN_LONG + 1][VSCAN_UNARY_SQUARE_ROOT + 1] = {
 static const uint8_t binary_rows[VSCAN_LONG + 1][VSCAN_BINARY_SHIFT_RIGHT + 1] = {VSCAN__BINARY(X)};
 #undef X
 
-#define X(row, RELATION, TYPE, T, result)                                                          \
-    [VSCAN_##TYPE][VSCAN_##RELATION] = 1 + vscan__compare_##row,
-static const uint8_t compare_rows[VSCAN_LONG + 1][VSCAN_GREATER_OR_EQUAL + 1] = {VSCAN__COMPARE(X)};
-#undef X
-
 #define X(row, FROM, F, TO, T, result) [VSCAN_##FROM][VSCAN_##TO] = 1 + vscan__convert_##row,
 static const uint8_t convert_rows[VSCAN_LONG + 1][VSCAN_LONG + 1] = {VSCAN__CONVERT(X)};
 #undef X
@@ -161,19 +156,8 @@ vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
 /* b is NULL where *value stands on the right. */
 static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                             const vscan_buffer *b, const void *value, vscan_buffer *flags) {
-    if ((unsigned)relation < VSCAN_EQUAL || (unsigned)relation > VSCAN_GREATER_OR_EQUAL)
-        return bad_enum(ctx, "relation", (int)relation, "vscan_relation");
-    /* greater is less with the operands exchanged; not equal is equal, turned over */
-    vscan_relation as = relation;
-    if (relation == VSCAN_NOT_EQUAL) as = VSCAN_EQUAL;
-    if (relation == VSCAN_GREATER) as = VSCAN_LESS;
-    if (relation == VSCAN_GREATER_OR_EQUAL) as = VSCAN_LESS_OR_EQUAL;
-    const bool exchanged = as == VSCAN_LESS ? relation != as : relation == VSCAN_GREATER_OR_EQUAL;
-    const int32_t row = compare_rows[a->type][as] - 1;
-    if (row < 0)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "a is a buffer of type %s, must be int, float, double or long",
-                           vscan__type_name(a->type));
+    int32_t row, exchanged, turned;
+    TRY(vscan__check_relation(ctx, relation, "a", a, &row, &exchanged, &turned));
     if (b != NULL) TRY(vscan__check_like(ctx, "b", b, "a", a));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_length(ctx, "flags", flags, "a", a));
@@ -188,7 +172,7 @@ static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan
                                    .row = row,
                                    .type = (int32_t)a->type,
                                    .out_type = (int32_t)flags->type,
-                                   .turned = relation == VSCAN_NOT_EQUAL,
+                                   .turned = turned,
                                    .scalar = value != NULL ? vscan__load(a->type, value)
                                                            : (union vscan__value){.bits = 0}};
     return ctx->backend->compare(ctx, &map);
@@ -313,8 +297,9 @@ static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer
                              .out_type = (int32_t)out->type};
     if (is_flag(in->type)) return ctx->backend->convert(ctx, &map);
     if (is_flag(out->type)) { /* what is unequal to 0: a scalar whose bits are all clear */
-        map.row = compare_rows[in->type][VSCAN_EQUAL] - 1;
-        map.turned = 1;
+        int32_t exchanged;
+        TRY(vscan__check_relation(ctx, VSCAN_NOT_EQUAL, "in", in, &map.row, &exchanged,
+                                  &map.turned));
         return ctx->backend->compare(ctx, &map);
     }
     if (in->type != out->type) {

@@ -44,7 +44,8 @@ static void statuses(void **state) {
                {400, "VSCAN_ERROR_TOTALS_LENGTH"},
                {401, "VSCAN_ERROR_DIVISION"},
                {402, "VSCAN_ERROR_POSITION"},
-               {403, "VSCAN_ERROR_REPEATED"}};
+               {403, "VSCAN_ERROR_REPEATED"},
+               {404, "VSCAN_ERROR_OUT_LENGTH"}};
     const char *unknown = vscan_status_text((vscan_status)-1);
     size_t next = 0;
     for (int number = -5; number < 1000; number++) {

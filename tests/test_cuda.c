@@ -282,6 +282,80 @@ static void graph_maps(void **state) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
+/* Packs in a graph, whose counts on the device are the total of what comes next; replayed on new data
+   each time, with plain calls of other lengths in between. The first use of the kernels is in the
+   capture. */
+static void graph_packs(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 300007, ROOM = N / 2 };
+    static int32_t in[N], got[N], want[N], numbers[N], want_numbers[N];
+    static uint8_t flags[N];
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, N), *f = new_buffer(ctx, VSCAN_BYTE, N);
+    vscan_buffer *out = new_buffer(ctx, VSCAN_INT, ROOM), *e = new_buffer(ctx, VSCAN_INT, N);
+    vscan_buffer *counts = new_buffer(ctx, VSCAN_LONG, 3), *count[3];
+    ok(ctx, vscan_ctx_reserve(ctx, VSCAN_INT, N));
+    for (int k = 0; k < 3; ++k) ok(ctx, vscan_buffer_view(counts, k, 1, &count[k]));
+    vscan_pack_options o = {.size = sizeof o};
+    int32_t least = 0;
+    cudaStream_t stream = begin_capture(ctx);
+    o.count = count[0];
+    ok(ctx, vscan_enumerate(ctx, f, e, &o));
+    o.count = count[1];
+    ok(ctx, vscan_pack(ctx, v, f, v, &o)); /* in place */
+    o.count = count[2];
+    ok(ctx, vscan_pack_compare(ctx, v, VSCAN_GREATER_OR_EQUAL, &least, out, &o));
+    int64_t host_count = -1;
+    o.host_count = &host_count;
+    refuses(VSCAN_ERROR_CAPTURE, vscan_pack(ctx, v, f, v, &o));
+    cudaGraphExec_t graph = end_capture(stream);
+    least = 77; /* has been read */
+    o = (vscan_pack_options){.size = sizeof o, .host_count = &host_count};
+    struct inputs_random random = {harness_seed() + 5};
+    for (int k = 0; k < 8; ++k) {
+        int64_t set = 0, kept = 0;
+        for (int i = 0; i < N; ++i) {
+            in[i] = (int32_t)(uint32_t)inputs_next(&random);
+            if (k % 2 && i % 5) in[i] |= INT32_MIN; /* mostly negative: there is room */
+            flags[i] = (uint8_t)inputs_below(&random, k < 4 ? 2 : 4);
+            if (k == 6) in[i] &= INT32_MAX; /* more than there is room for */
+        }
+        for (int i = 0; i < N; ++i) {
+            want_numbers[i] = (int32_t)set;
+            want[i] = in[i];
+            set += flags[i] != 0;
+        }
+        set = 0;
+        for (int i = 0; i < N; ++i)
+            if (flags[i]) want[set++] = in[i];
+        ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        ok(ctx, vscan_buffer_upload(f, 0, N, flags));
+        cuda(cudaGraphLaunch(graph, stream));
+        for (int i = 0; i < N; ++i) kept += want[i] >= 0;
+        const vscan_status late = kept > ROOM ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK;
+        refuses(late, vscan_buffer_download(v, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
+        ok(ctx, vscan_buffer_download(e, 0, N, numbers));
+        assert_int_equal(reference_difference(VSCAN_INT, N, want_numbers, numbers), -1);
+        int64_t device_counts[3];
+        ok(ctx, vscan_buffer_download(counts, 0, 3, device_counts));
+        assert_int_equal(device_counts[0], set);
+        assert_int_equal(device_counts[1], set);
+        assert_int_equal(device_counts[2], kept);
+        int64_t fits = 0;
+        for (int i = 0; i < N && fits < ROOM; ++i)
+            if (want[i] >= 0) want[fits++] = want[i];
+        ok(ctx, vscan_buffer_download(out, 0, fits, got));
+        assert_int_equal(reference_difference(VSCAN_INT, fits, want, got), -1);
+        ok(ctx, vscan_enumerate(ctx, f, e, &o));
+        assert_int_equal(host_count, set);
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    vscan_buffer *const all[] = {v, f, out, e, count[0], count[1], count[2], counts};
+    for (int k = 0; k < 8; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
 static void graph_replayed_often(void **state) {
     (void)state;
     replay_often(NULL, harness_small() ? 8 : 10000);
@@ -377,6 +451,9 @@ static void capture_after_reserve(void **state) {
         ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, &with_total));
         ok(ctx, vscan_scan_segmented(ctx, VSCAN_MAX, v, flags, v, &with_totals));
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, NULL));
+        if (type == VSCAN_INT) ok(ctx, vscan_enumerate(ctx, flags, v, NULL));
+        ok(ctx, vscan_pack(ctx, v, flags, v, NULL));
+        ok(ctx, vscan_pack_compare(ctx, v, VSCAN_NOT_EQUAL, &(uint64_t){0}, v, NULL));
         cudaGraphExec_t graph = end_capture(stream);
         cuda(cudaGraphLaunch(graph, stream));
         uint64_t total = 0;
@@ -572,6 +649,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(graph_replay),
         cmocka_unit_test(graph_segmented),
         cmocka_unit_test(graph_maps),
+        cmocka_unit_test(graph_packs),
         cmocka_unit_test(graph_replayed_often),
         cmocka_unit_test(graph_replayed_with_delays),
         cmocka_unit_test(capture_refusals),

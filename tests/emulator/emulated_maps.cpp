@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels that work element by element and by position, run by the emulator, against the CPU
- * backend: every row, random vectors, lengths, addresses, in place and apart. Both work on a copy of
+ * The kernels that work element by element, by position and by flags, run by the emulator, against the
+ * CPU backend: every row, random vectors, lengths, addresses, in place and apart. Both work on a copy of
  * the same memory, and all of it must be the same afterwards, and the late status too.
  *
  *     emulated_maps [ROUNDS [SEED]]
@@ -322,6 +322,101 @@ static void move_case(bool gather, int type, int position_type) {
           {&in, &positions, &out, &written});
 }
 
+/* ---- Pack, enumerate ------------------------------------------------------------------------- */
+
+/* Around the edges of tiles, of which there are several. */
+static int64_t draw_pack_length() {
+    if (below(3) == 0) return draw_length();
+    const int64_t n = 4096 * (1 + below(14)) + below(9) - 4;
+    return below(3) ? n : 1 + below(n);
+}
+
+/* Flags that are set with a probability of 0, 1/1000, 1/2, 1, or in long runs. */
+static void draw_flags(twins &flags) {
+    const int density = (int)below(5);
+    bool set = false;
+    for (int64_t i = 0; i < flags.n; ++i) {
+        if (density == 0) set = false;
+        if (density == 1) set = below(1000) == 0;
+        if (density == 2) set = below(2);
+        if (density == 3) set = true;
+        if (density == 4 && below(500) == 0) set = !set;
+        for (std::vector<char> *bytes : {&flags.mine, &flags.other}) {
+            char *const at = bytes->data() + flags.before;
+            const int32_t number = set ? 256 * (1 + (int)(i % 5)) : 0;
+            if (flags.type == VSCAN_INT) memcpy(at + 4 * i, &number, 4);
+            if (flags.type == VSCAN_BYTE) at[i] = (char)(set ? 1 + i % 255 : 0);
+            if (flags.type != VSCAN_BIT) continue;
+            at[i / 8] = (char)((at[i / 8] & ~(1 << i % 8)) | set << i % 8);
+        }
+    }
+}
+
+static void pack_case(int type, bool by_value) {
+    const int64_t n = draw_pack_length();
+    const std::vector<int> shift = draw_shifts(4);
+    twins in(type, n, shift[0]), flags(draw_flag_type(), n, shift[1]);
+    const int64_t lengths[] = {n, 0, 1 + below(n), n + below(100)};
+    const bool in_place = below(3) == 0;
+    const int64_t length = in_place ? below(2) ? n : 1 + below(n) : lengths[below(4)];
+    twins apart(type, length, shift[2]), count(VSCAN_LONG, 1, 0);
+    draw_flags(flags);
+    vscan_buffer *out = nullptr;
+    if (in_place)
+        ok(vscan_buffer_view(in.buffer(), 0, length, &out));
+    else
+        out = apart.buffer();
+    vscan_pack_options o = {};
+    o.size = sizeof o;
+    vscan__pack pack = {};
+    pack.n = n, pack.length = length, pack.in = in.at(), pack.out = in_place ? in.at() : apart.at();
+    pack.type = type;
+    if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
+    cudaError_t error;
+    if (by_value) {
+        const int relation = 1 + (int)below(6);
+        char right[8];
+        memcpy(right, (char *)in.at() + below(n) * size_of(type), (size_t)size_of(type));
+        memcpy(&pack.scalar, right, (size_t)size_of(type));
+        const bool strict = relation == VSCAN_LESS || relation == VSCAN_GREATER;
+        const bool equal = relation == VSCAN_EQUAL || relation == VSCAN_NOT_EQUAL;
+#define X(row_, RELATION, TYPE, T, result)                                                         \
+    if (type == VSCAN_##TYPE && VSCAN_##RELATION == (equal    ? VSCAN_EQUAL                        \
+                                                     : strict ? VSCAN_LESS                         \
+                                                              : VSCAN_LESS_OR_EQUAL))              \
+        pack.row = vscan__compare_##row_;
+        VSCAN__COMPARE(X)
+#undef X
+        pack.exchanged = relation >= VSCAN_GREATER, pack.turned = relation == VSCAN_NOT_EQUAL;
+        error = vscan__launch_pack(&launch, &pack);
+        ok(vscan_pack_compare(ctx, in.buffer(), (vscan_relation)relation, right, out, &o));
+    } else {
+        pack.flags = flags.at(), pack.flag_type = flags.type;
+        error = vscan__launch_pack(&launch, &pack);
+        ok(vscan_pack(ctx, in.buffer(), flags.buffer(), out, &o));
+    }
+    const bool other_at_late = late.status == VSCAN_OK || late.at > length;
+    check(by_value ? "pack by value" : "pack", type, n, other_at_late ? error : cudaErrorUnknown,
+          vscan_ctx_synchronize(ctx), {&in, &flags, &apart, &count});
+}
+
+static void enumerate_case(int type) {
+    const int64_t n = draw_pack_length();
+    const std::vector<int> shift = draw_shifts(2);
+    twins flags(draw_flag_type(), n, shift[0]), apart(type, n, shift[1]), count(VSCAN_LONG, 1, 0);
+    draw_flags(flags);
+    twins &out = flags.type == type && below(2) ? flags : apart;
+    vscan_pack_options o = {};
+    o.size = sizeof o;
+    vscan__pack pack = {};
+    pack.n = pack.length = n, pack.flags = flags.at(), pack.flag_type = flags.type;
+    pack.out = out.at(), pack.type = type;
+    if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
+    const cudaError_t error = vscan__launch_enumerate(&launch, &pack);
+    ok(vscan_enumerate(ctx, flags.buffer(), out.buffer(), &o));
+    check("enumerate", type, n, error, vscan_ctx_synchronize(ctx), {&flags, &apart, &count});
+}
+
 static void one_round() {
     static const int numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
     static const int moved[] = {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE};
@@ -355,6 +450,15 @@ static void one_round() {
     for (const int type : moved)
         for (const int position_type : {VSCAN_INT, VSCAN_LONG})
             for (const bool gather : {false, true}) move_case(gather, type, position_type);
+    for (int k = 0; k < 2; ++k) {
+        for (int type = VSCAN_INT; type <= VSCAN_LONG; ++type)
+            if (type != VSCAN_BIT) pack_case(type, false);
+        for (const int type : numbers) pack_case(type, true);
+        enumerate_case(VSCAN_INT);
+        enumerate_case(VSCAN_LONG);
+        launch.test_delay = (uint32_t)below(3);
+        launch.multiprocessors = 1 + (int)below(6);
+    }
 }
 
 int main(int argc, char **argv) {
@@ -367,6 +471,10 @@ int main(int argc, char **argv) {
     options.backend = VSCAN_BACKEND_CPU;
     ok(vscan_ctx_create(&options, &ctx));
     launch.late = &late;
+    launch.multiprocessors = 2;
+    launch.words = 64;
+    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
+    launch.workspace = workspace.data();
     for (int round = 0; round < rounds; ++round) one_round();
     vscan_ctx_destroy(ctx);
     printf("maps: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");

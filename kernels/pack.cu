@@ -1,0 +1,490 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pack and enumerate, in one pass: for every alignment and length.
+ *
+ * A block owns one tile at a time, taken by ticket (unit_words.cuh), and keeps the number of flags
+ * before the last one it had, so it reads every word of the launch once. A word is the number of
+ * flags of a tile; numbers before a tile are 64-bit sums of them. As soon as the flags of a tile are
+ * there, and before anything is waited for, its word is published; that is why waiting blocks always
+ * get on. It also has the loads of a tile under way while the results of the tile before it, which
+ * stand packed in shared memory, wait for their place and are written.
+ *
+ * A lane has R pieces of V consecutive elements; a warp's pieces of one number are V * 32 elements
+ * beside one another, its R times as many a part of the tile. Counts of the pieces are summed up
+ * over the lanes as bytes of one 32-bit number: they are at most 128.
+ *
+ * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places known,
+ * and the warps' sums of the words before the tile before; (3) that tile written, the next ticket
+ * known. The last warp takes that while the others write packed elements, of which it writes none; from
+ * there to the word it is not far.
+ *
+ * In place, results go where elements of this or of earlier tiles were. Those of this tile stand in
+ * shared memory by then. Those of an earlier one have been read, as its word was seen, and that is
+ * published, in place, only after all elements of the tile have come: hence the fences.
+ */
+#include "map.cuh"
+#include "unit_words.cuh"
+
+namespace vscan {
+
+static constexpr int pack_warps = 16, pack_threads = 32 * pack_warps;
+static constexpr int pack_writers = pack_threads - 32;
+static constexpr int pack_blocks = 2; /* of a multiprocessor */
+static constexpr int pack_rows = 4;   /* bytes of a 32-bit number */
+
+struct pack_arguments {
+    vscan__pack pack;
+    vscan__workspace_header *header;
+    word *words;
+    int64_t capacity;
+    vscan__late *late;
+    uint32_t delay;                     /* for tests: see test_delay */
+    bool wide_in, wide_flags, wide_out; /* aligned to pieces */
+    bool in_place;
+};
+
+/* ---- What is counted, what is written -------------------------------------------------------- */
+
+#define X(row, RELATION, TYPE, type, result)                                                       \
+    struct pack_##row {                                                                            \
+        using T = type;                                                                            \
+        static __device__ __forceinline__ bool apply(T a, T b) { return (result); }                \
+    };
+VSCAN__COMPARE(X)
+#undef X
+
+/* Elements by flags, as integers of their size. */
+template <class Element>
+struct pack_by_flags {
+    using T = Element;
+    static constexpr int V = sizeof(T) == 8 ? 2 : 4;
+    static constexpr bool flags = true, elements = true;
+};
+
+/* Elements of a type by comparison. */
+template <class Element>
+struct pack_by_value {
+    using T = Element;
+    static constexpr int V = sizeof(T) == 8 ? 2 : 4;
+    static constexpr bool flags = false, elements = true;
+};
+
+/* The numbers of flags, of type T. */
+template <class Number>
+struct pack_numbers {
+    using T = Number;
+    static constexpr int V = 4;
+    static constexpr bool flags = true, elements = false;
+};
+
+template <class Form>
+static constexpr int pack_items = pack_threads *pack_rows *Form::V;
+
+/* Where piece r of this lane begins. */
+template <class Form>
+static __device__ __forceinline__ int64_t piece_at(int64_t tile, int r) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    return tile * pack_items<Form> + ((warp * pack_rows + r) * 32 + lane) * Form::V;
+}
+
+/* ---- A tile's elements and flags ------------------------------------------------------------- */
+
+/* whole: the tile is. Elements past the n-th are 0. */
+template <class Form>
+static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows][Form::V],
+                                                 const pack_arguments &a, int64_t tile,
+                                                 bool whole) {
+    using T = typename Form::T;
+    constexpr int V = Form::V;
+    const T *const in = (const T *)a.pack.in;
+    if (whole && a.wide_in) {
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r) load_piece<T, V>(x[r], in + piece_at<Form>(tile, r));
+    } else {
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const int64_t i = piece_at<Form>(tile, r) + j;
+                x[r][j] = i < a.pack.n ? in[i] : (T)0;
+            }
+    }
+}
+
+/* Bit r * V + j: flag j of piece r. Those past the n-th may be anything, but are not read. */
+template <class Form>
+static __device__ __forceinline__ uint32_t load_mask(const pack_arguments &a, int64_t tile,
+                                                     bool whole) {
+    constexpr int V = Form::V;
+    const bool wide = whole && a.wide_flags;
+    uint32_t mask = 0;
+    if (a.pack.flag_type == VSCAN_BIT) {
+        const uint32_t *const words = (const uint32_t *)a.pack.flags;
+        uint32_t x[pack_rows];
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r) {
+            const int64_t i = piece_at<Form>(tile, r);
+            x[r] = i < a.pack.n ? words[i >> 5] >> (i & 31) : 0;
+        }
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r) mask |= (x[r] & ((1u << V) - 1)) << r * V;
+    } else if (a.pack.flag_type == VSCAN_BYTE) {
+        const uint8_t *const bytes = (const uint8_t *)a.pack.flags;
+        uint8_t x[pack_rows][V];
+        if (wide) {
+#pragma unroll
+            for (int r = 0; r < pack_rows; ++r)
+                load_piece<uint8_t, V>(x[r], bytes + piece_at<Form>(tile, r));
+        } else {
+#pragma unroll
+            for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    const int64_t i = piece_at<Form>(tile, r) + j;
+                    x[r][j] = i < a.pack.n ? bytes[i] : (uint8_t)0;
+                }
+        }
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r) {
+            uint32_t four = 0;
+            memcpy(&four, x[r], V);
+            /* the product moves bit 8 j, whether byte j is not 0, to bit 24 + j */
+            mask |= (__vsetne4(four, 0) * 0x01020408u >> 24 & ((1u << V) - 1)) << r * V;
+        }
+    } else {
+        const int32_t *const ints = (const int32_t *)a.pack.flags;
+        int32_t x[pack_rows][V];
+        if (wide) {
+#pragma unroll
+            for (int r = 0; r < pack_rows; ++r)
+                load_piece<int32_t, V>(x[r], ints + piece_at<Form>(tile, r));
+        } else {
+#pragma unroll
+            for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    const int64_t i = piece_at<Form>(tile, r) + j;
+                    x[r][j] = i < a.pack.n ? ints[i] : 0;
+                }
+        }
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) mask |= (uint32_t)(x[r][j] != 0) << (r * V + j);
+    }
+    return mask;
+}
+
+template <class Row, class T, int V>
+static __device__ __forceinline__ void compare_tile(uint32_t &mask, const T (&x)[pack_rows][V],
+                                                    T scalar, bool exchanged) {
+    if constexpr (same_type<T, typename Row::T>) {
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const T left = exchanged ? scalar : x[r][j], right = exchanged ? x[r][j] : scalar;
+                mask |= (uint32_t)Row::apply(left, right) << (r * V + j);
+            }
+    }
+}
+
+template <class T, int V>
+static __device__ __forceinline__ uint32_t compare_mask(const pack_arguments &a,
+                                                        const T (&x)[pack_rows][V]) {
+    T scalar;
+    memcpy(&scalar, &a.pack.scalar, sizeof scalar);
+    uint32_t mask = 0;
+    switch (a.pack.row) {
+#define X(row, RELATION, TYPE, type, result)                                                       \
+    case vscan__compare_##row:                                                                     \
+        compare_tile<pack_##row, T, V>(mask, x, scalar, a.pack.exchanged);                         \
+        break;
+        VSCAN__COMPARE(X)
+#undef X
+    }
+    return a.pack.turned ? ~mask : mask;
+}
+
+/* Clears the bits of elements past the n-th. */
+template <class Form>
+static __device__ __forceinline__ uint32_t cut_mask(uint32_t mask, int64_t n, int64_t tile) {
+    constexpr int V = Form::V;
+#pragma unroll
+    for (int r = 0; r < pack_rows; ++r) {
+        const int64_t left = n - piece_at<Form>(tile, r);
+        if (left < V) mask &= ~((((1u << V) - 1) & ~((1u << (left > 0 ? left : 0)) - 1)) << r * V);
+    }
+    return mask;
+}
+
+/* ---- Counts ---------------------------------------------------------------------------------- */
+
+/* What a thread knows of a tile. A place is the number of flags before it in the tile. */
+template <class Form>
+struct pack_counts {
+    uint32_t mask;   /* see load_mask */
+    uint32_t before; /* byte r: flags of the warp's pieces r in the lanes before this one */
+    uint32_t totals; /* byte r: flags of all of them */
+
+    /* By whole warps. */
+    __device__ __forceinline__ void count(uint32_t flags) {
+        constexpr int V = Form::V;
+        const int lane = threadIdx.x % 32;
+        mask = flags;
+        uint32_t own = 0;
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r)
+            own |= (uint32_t)__popc(flags >> r * V & ((1u << V) - 1)) << 8 * r;
+        uint32_t upto = own;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
+            if (lane >= d) upto += left;
+        }
+        before = upto - own;
+        totals = __shfl_sync(0xffffffffu, upto, 31);
+    }
+
+    /* of the warp */
+    __device__ __forceinline__ uint32_t total() const {
+        return (totals & 255) + (totals >> 8 & 255) + (totals >> 16 & 255) + (totals >> 24);
+    }
+
+    /* Calls use(r, place of piece r), given the place of the warp. */
+    template <class Use>
+    __device__ __forceinline__ void each_piece(uint32_t place, Use use) const {
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r) {
+            use(r, place + (before >> 8 * r & 255));
+            place += totals >> 8 * r & 255;
+        }
+    }
+};
+
+/* The sum of the words of tiles from .. to - 1, waiting for those that are not there yet. By all
+   warps: each has a part of the sum, in all its lanes. */
+static __device__ __forceinline__ int64_t fold_words(const word *words, uint32_t tag, int64_t from,
+                                                     int64_t to) {
+    int64_t sum = 0;
+    for (int64_t tile = from + threadIdx.x; tile < to; tile += pack_threads) {
+        uint32_t value, none;
+        while (!unit_word<uint32_t>::read(words, tile, tag, &value, &none)) {
+        }
+        sum += value;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    return sum;
+}
+
+/* ---- Results --------------------------------------------------------------------------------- */
+
+/* The numbers of a tile before which there are base flags, and place in it before this warp. */
+template <class Form>
+static __device__ __forceinline__ void write_numbers(const pack_arguments &a, int64_t tile,
+                                                     bool whole, const pack_counts<Form> &counts,
+                                                     uint32_t place, int64_t base) {
+    using P = typename Form::T;
+    constexpr int V = Form::V, quad = 16 / (int)sizeof(P);
+    P *const out = (P *)a.pack.out;
+    counts.each_piece(place, [&](int r, uint32_t before) {
+        const int64_t i = piece_at<Form>(tile, r);
+        P y[V / quad][quad];
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const uint32_t earlier = counts.mask >> r * V & ((1u << j) - 1);
+            y[j / quad][j % quad] = (P)(base + (before + (uint32_t)__popc(earlier)));
+        }
+        if (whole && a.wide_out) {
+#pragma unroll
+            for (int k = 0; k < V / quad; ++k) store_piece<P, quad>(out + i + k * quad, y[k]);
+        } else {
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (i + j < a.pack.n) out[i + j] = y[j / quad][j % quad];
+        }
+    });
+}
+
+template <class Form>
+__global__ void __launch_bounds__(pack_threads, pack_blocks)
+    pack_tiles(const __grid_constant__ pack_arguments a) {
+    using T = typename Form::T;
+    constexpr int V = Form::V, items = pack_items<Form>;
+
+    __shared__ T packed[Form::elements ? items : 1];
+    __shared__ uint32_t warp_counts[pack_warps]; /* flags of the warps' parts of the next tile */
+    __shared__ uint32_t warp_places[pack_warps]; /* flags of the tile before them */
+    __shared__ int64_t warp_sums[pack_warps];    /* parts of a sum of words */
+    __shared__ uint32_t shared_count;
+    __shared__ ticket shared_ticket;
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int64_t n = a.pack.n;
+    const int64_t tiles = (n + items - 1) / items;
+
+    T x[pack_rows][V];
+    pack_counts<Form> counts = {};
+    int64_t tile = -1;            /* whose results are to be written; -1: none */
+    uint32_t count = 0;           /* of its flags */
+    int64_t seen = 0, before = 0; /* flags in the tiles before number seen */
+
+    const bool taker = threadIdx.x == pack_writers;
+    const auto take = [&] {
+        ticket t = {0, (uint32_t)tile + 1}; /* one tile needs no tickets */
+        if (tiles > 1) {
+            t = take_ticket(a.header);
+            if (t.index == tiles + gridDim.x - 1) end_tickets(a.header, a.words, a.capacity, tiles);
+        }
+        shared_ticket = t;
+    };
+    if (taker) take();
+    __syncthreads();
+
+    for (;;) {
+        const uint32_t tag = shared_ticket.tag;
+        const int64_t next = shared_ticket.index;
+
+        /* ---- Packs the tile ------------------------------------------------------------------ */
+        const uint32_t place = tile >= 0 ? warp_places[warp] : 0;
+        if (Form::elements && tile >= 0)
+            counts.each_piece(place, [&](int r, uint32_t at) {
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    const bool set = counts.mask >> (r * V + j) & 1;
+                    if (set) packed[at] = x[r][j];
+                    at += set;
+                }
+            });
+
+        /* ---- The next tile: loads, counts ---------------------------------------------------- */
+        const pack_counts<Form> written = counts;
+        if (next < tiles) {
+            const bool whole = (next + 1) * items <= n;
+            if constexpr (Form::elements) load_tile<Form>(x, a, next, whole);
+            uint32_t mask;
+            if constexpr (Form::flags)
+                mask = load_mask<Form>(a, next, whole);
+            else
+                mask = compare_mask<T, V>(a, x);
+            if (!whole) mask = cut_mask<Form>(mask, n, next);
+            counts.count(mask);
+            if (lane == 0) warp_counts[warp] = counts.total();
+            if (a.in_place) __threadfence();
+        }
+        __syncthreads();
+
+        /* ---- The first warp publishes, all of them fold what came before the tile ------------ */
+        if (warp == 0 && next < tiles) {
+            const uint32_t own = lane < pack_warps ? warp_counts[lane] : 0;
+            uint32_t upto = own;
+#pragma unroll
+            for (int d = 1; d < pack_warps; d *= 2) {
+                const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
+                if (lane >= d) upto += left;
+            }
+            if (lane < pack_warps) warp_places[lane] = upto - own;
+            if (lane == pack_warps - 1) {
+                shared_count = upto;
+                if (tiles > 1) {
+                    test_delay(a.delay, tag, next, 0);
+                    if (a.in_place) __threadfence();
+                    unit_word<uint32_t>::publish(a.words, next, tag, upto);
+                }
+            }
+            __syncwarp();
+        }
+        if (tile >= 0) {
+            test_delay(a.delay, tag, tile, 1);
+            const int64_t sum = fold_words(a.words, tag, seen, tile);
+            if (lane == 0) warp_sums[warp] = sum;
+            if (a.in_place) __threadfence();
+        }
+        __syncthreads();
+
+        /* ---- Results of the tile ------------------------------------------------------------- */
+        const int64_t done = tile;
+        tile = next;
+        if (taker && next < tiles) take();
+        if (done >= 0) {
+#pragma unroll
+            for (int w = 0; w < pack_warps; ++w) before += warp_sums[w];
+            seen = done;
+            if constexpr (Form::elements) {
+                T *const to = (T *)a.pack.out + before;
+                const int64_t room = a.pack.length - before;
+                const int fits = room < count ? room > 0 ? (int)room : 0 : (int)count;
+                if (threadIdx.x < pack_writers) {
+#pragma unroll 4
+                    for (int k = threadIdx.x; k < fits; k += pack_writers) to[k] = packed[k];
+                }
+            } else {
+                write_numbers<Form>(a, done, (done + 1) * items <= n, written, place, before);
+            }
+            if (done == tiles - 1 && threadIdx.x == 0) {
+                const int64_t all = before + count;
+                if (a.pack.count != nullptr) *a.pack.count = all;
+                if (Form::elements && all > a.pack.length &&
+                    *(volatile int32_t *)&a.late->status == VSCAN_OK) {
+                    *(volatile int64_t *)&a.late->at = all;
+                    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
+                }
+            }
+        }
+        if (next >= tiles) return;
+        count = shared_count;
+        __syncthreads();
+    }
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+static bool aligned_to(const void *pointer, int64_t bytes) {
+    return (uintptr_t)pointer % (uintptr_t)bytes == 0;
+}
+
+template <class Form>
+static cudaError_t launch_pack(const vscan__launch *launch, const vscan__pack *pack) {
+    constexpr int64_t size = sizeof(typename Form::T);
+    pack_arguments a;
+    a.pack = *pack;
+    a.header = (vscan__workspace_header *)launch->workspace;
+    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
+    a.capacity = launch->words;
+    a.late = launch->late;
+    a.delay = launch->test_delay;
+    a.wide_in = aligned_to(pack->in, Form::V * size);
+    a.wide_flags = Form::flags && (pack->flag_type == VSCAN_BIT ||
+                                   aligned_to(pack->flags, Form::V * map_size(pack->flag_type)));
+    a.wide_out = aligned_to(pack->out, 16);
+    a.in_place = Form::elements && pack->out == pack->in;
+    const int64_t tiles = (pack->n + pack_items<Form> - 1) / pack_items<Form>;
+    const int64_t resident = (int64_t)pack_blocks * launch->multiprocessors;
+    return start(pack_tiles<Form>, tiles < resident ? tiles : resident, pack_threads, 0,
+                 launch->stream, a);
+}
+
+} /* namespace vscan */
+
+using namespace vscan;
+
+extern "C" cudaError_t vscan__launch_pack(const vscan__launch *launch, const vscan__pack *pack) {
+    if (pack->flags != nullptr) {
+        const int64_t size = map_size(pack->type);
+        return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack)
+               : size == 4 ? launch_pack<pack_by_flags<uint32_t>>(launch, pack)
+                           : launch_pack<pack_by_flags<uint8_t>>(launch, pack);
+    }
+    return pack->type == VSCAN_INT     ? launch_pack<pack_by_value<int32_t>>(launch, pack)
+           : pack->type == VSCAN_LONG  ? launch_pack<pack_by_value<int64_t>>(launch, pack)
+           : pack->type == VSCAN_FLOAT ? launch_pack<pack_by_value<float>>(launch, pack)
+                                       : launch_pack<pack_by_value<double>>(launch, pack);
+}
+
+extern "C" cudaError_t vscan__launch_enumerate(const vscan__launch *launch,
+                                               const vscan__pack *pack) {
+    return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack)
+                                   : launch_pack<pack_numbers<int64_t>>(launch, pack);
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pack and enumerate: one thread takes block after block, in one pass. Several threads have one piece
+ * of the vector each, count its flags, meet, and then know where their results begin.
+ *
+ * A block is packed in a small array without a branch an element: each is stored, and the next one
+ * over it where its flag is not set. Only what is flagged is then copied to out, which so is never
+ * written past the count.
+ *
+ * In place, what a piece writes may lie in an earlier piece that has not been read yet: one thread
+ * does it all. It has read a block before it writes, and writes nothing past the end of the block.
+ */
+#include <omp.h>
+#include <string.h>
+
+#include "cpu.h"
+#include "cpu_modes.h"
+
+enum {
+    BLOCK = 1024,          /* elements */
+    WORTH = 2 * (64 << 10) /* bytes that a thread must go through to be worth its start */
+};
+
+#define EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+/* ---- Flags of a block ------------------------------------------------------------------------ */
+
+#define X(row, RELATION, TYPE, T, result)                                                          \
+    static void compare_##row(const struct vscan__pack *pack, int64_t first, int64_t n,            \
+                              uint8_t *bytes) {                                                    \
+        const T *in = (const T *)pack->in + first;                                                 \
+        const bool turned = pack->turned != 0;                                                     \
+        T scalar;                                                                                  \
+        memcpy(&scalar, &pack->scalar, sizeof scalar);                                             \
+        if (pack->exchanged != 0) {                                                                \
+            EACH(i, n) {                                                                           \
+                const T a = scalar, b = in[i];                                                     \
+                bytes[i] = (uint8_t)((result) ^ turned);                                           \
+            }                                                                                      \
+        } else {                                                                                   \
+            EACH(i, n) {                                                                           \
+                const T a = in[i], b = scalar;                                                     \
+                bytes[i] = (uint8_t)((result) ^ turned);                                           \
+            }                                                                                      \
+        }                                                                                          \
+    }
+VSCAN__COMPARE(X)
+#undef X
+
+/* Flags first .. first + n - 1 as 0 and 1, n at most BLOCK; how many are set. */
+static int64_t read_block(const struct vscan__pack *pack, int64_t first, int64_t n,
+                          uint8_t *bytes) {
+#define X(row, RELATION, TYPE, T, result) [vscan__compare_##row] = compare_##row,
+    static void (*const rows[])(const struct vscan__pack *, int64_t, int64_t,
+                                uint8_t *) = {VSCAN__COMPARE(X)};
+#undef X
+    if (pack->flags != NULL)
+        vscan__cpu_read_flags(pack->flags, pack->flag_type, first, n, bytes);
+    else
+        rows[pack->row](pack, first, n, bytes);
+    uint32_t count = 0;
+    EACH(i, n) count += bytes[i];
+    return count;
+}
+
+/* A loop over blocks: at is the first element of one, size its length. */
+#define EACH_BLOCK(at, size, first, n)                                                             \
+    for (int64_t at = (first), size; (size = smaller((first) + (n)-at, BLOCK)) > 0; at += BLOCK)
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+/* Writes the results of elements first .. first + n - 1, before which `before` flags are set; how
+   many are set before the next piece. */
+typedef int64_t write_fn(const struct vscan__pack *pack, int64_t first, int64_t n, int64_t before);
+
+#define PACK(T)                                                                                    \
+    do {                                                                                           \
+        const T *in = (const T *)pack->in + at;                                                    \
+        T *to = (T *)packed;                                                                       \
+        for (int64_t i = 0; i < size; i++) {                                                       \
+            *to = in[i];                                                                           \
+            to += bytes[i];                                                                        \
+        }                                                                                          \
+    } while (0)
+
+static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64_t n,
+                            int64_t before) {
+    const int64_t width = vscan__element_size((vscan_type)pack->type);
+    uint8_t bytes[BLOCK];
+    uint64_t packed[BLOCK];
+    EACH_BLOCK(at, size, first, n) {
+        const int64_t count = read_block(pack, at, size, bytes);
+        const int64_t room = before < pack->length ? smaller(count, pack->length - before) : 0;
+        if (room > 0) {
+            char *out = (char *)pack->out + before * width;
+            if (count == size) {
+                memmove(out, (const char *)pack->in + at * width, (size_t)(room * width));
+            } else {
+                if (width == 4)
+                    PACK(uint32_t);
+                else if (width == 8)
+                    PACK(uint64_t);
+                else
+                    PACK(uint8_t);
+                memcpy(out, packed, (size_t)(room * width));
+            }
+        }
+        before += count;
+    }
+    return before;
+}
+
+#define ENUMERATE(T)                                                                               \
+    do {                                                                                           \
+        T *out = (T *)pack->out + at;                                                              \
+        for (int64_t i = 0; i < size; i++) {                                                       \
+            out[i] = (T)before;                                                                    \
+            before += bytes[i];                                                                    \
+        }                                                                                          \
+    } while (0)
+
+static int64_t write_numbers(const struct vscan__pack *pack, int64_t first, int64_t n,
+                             int64_t before) {
+    uint8_t bytes[BLOCK];
+    EACH_BLOCK(at, size, first, n) {
+        vscan__cpu_read_flags(pack->flags, pack->flag_type, at, size, bytes);
+        if (pack->type == VSCAN_INT)
+            ENUMERATE(int32_t);
+        else
+            ENUMERATE(int64_t);
+    }
+    return before;
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+struct run {
+    const struct vscan__pack *pack;
+    write_fn *write;
+    int64_t count;                      /* of all flags */
+    int64_t counts[VSCAN__CPU_THREADS]; /* of the threads' pieces */
+};
+
+static int64_t count_piece(const struct vscan__pack *pack, int64_t first, int64_t n) {
+    uint8_t bytes[BLOCK];
+    int64_t count = 0;
+    EACH_BLOCK(at, size, first, n) count += read_block(pack, at, size, bytes);
+    return count;
+}
+
+static void member(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+    struct run *run = work;
+    const struct vscan__pack *pack = run->pack;
+    const int64_t blocks = (pack->n + BLOCK - 1) / BLOCK;
+    const int64_t each = (blocks + threads - 1) / threads * BLOCK;
+    const int64_t first = smaller(thread * each, pack->n);
+    const int64_t n = smaller(each, pack->n - first);
+    const struct vscan__modes modes = vscan__set_modes(true); /* comparisons may meet denormals */
+    int64_t before = 0;
+    if (threads > 1) {
+        run->counts[thread] = count_piece(pack, first, n);
+        vscan__cpu_meet(team, threads);
+        for (int t = 0; t < thread; t++) before += run->counts[t];
+    }
+    const int64_t count = run->write(pack, first, n, before);
+    if (thread == threads - 1) run->count = count;
+    vscan__put_back_modes(true, &modes);
+}
+
+static vscan_status run_pieces(vscan_ctx *ctx, write_fn *write, const struct vscan__pack *pack,
+                               int64_t threads) {
+    struct run run; /* set by member, as to set it all would take longer than a short call */
+    run.pack = pack;
+    run.write = write;
+    threads = smaller(threads, VSCAN__CPU_THREADS);
+    if (threads >= 2)
+        threads = smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
+    if (threads < 2 || omp_in_parallel())
+        member(NULL, &run, 0, 1);
+    else
+        vscan__cpu_together((int)threads, member, &run);
+    if (pack->count != NULL) *pack->count = run.count;
+    if (write == write_packed && run.count > pack->length && ctx->late == VSCAN_OK) {
+        struct vscan__cpu_state *state = ctx->state;
+        ctx->late = VSCAN_ERROR_OUT_LENGTH;
+        state->late_at = run.count;
+    }
+    return VSCAN_OK;
+}
+
+/* Threads that a call is worth. */
+static int64_t worth(const struct vscan__pack *pack) {
+    return pack->n / (WORTH / vscan__element_size((vscan_type)pack->type));
+}
+
+vscan_status vscan__cpu_pack(vscan_ctx *ctx, const struct vscan__pack *pack) {
+    return run_pieces(ctx, write_packed, pack, pack->out == pack->in ? 1 : worth(pack));
+}
+
+vscan_status vscan__cpu_enumerate(vscan_ctx *ctx, const struct vscan__pack *pack) {
+    return run_pieces(ctx, write_numbers, pack, worth(pack));
+}
