@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,11 +27,12 @@ static int times(int on_a_device, int on_a_cpu) {
 
 struct neighbour {
     pthread_t thread;
-    atomic_bool enough;
+    atomic_bool busy, enough;
     int failures;
 };
 
-/* Long scans, which fill every multiprocessor, and copies; a few of them queued at any time. */
+/* Long scans, which fill every multiprocessor, and copies; a few of them queued at any time. Memory is
+   allocated before busy is set: initcheck confuses what two threads allocate and free at a time. */
 static void *keep_busy(void *argument) {
     struct neighbour *neighbour = argument;
     const vscan_ctx_options options = {
@@ -51,7 +53,9 @@ static void *keep_busy(void *argument) {
             failures += vscan_buffer_copy(a, b) != VSCAN_OK;
         }
         failures += vscan_ctx_synchronize(ctx) != VSCAN_OK;
+        atomic_store(&neighbour->busy, true);
     }
+    atomic_store(&neighbour->busy, true); /* or has failed */
     failures += vscan_buffer_destroy(a) != VSCAN_OK;
     failures += vscan_buffer_destroy(b) != VSCAN_OK;
     failures += vscan_ctx_destroy(ctx) != VSCAN_OK;
@@ -62,6 +66,7 @@ static void *keep_busy(void *argument) {
 static void move_in(struct neighbour *neighbour) {
     *neighbour = (struct neighbour){.failures = 0};
     assert_int_equal(pthread_create(&neighbour->thread, NULL, keep_busy, neighbour), 0);
+    while (!atomic_load(&neighbour->busy)) sched_yield();
 }
 
 static int move_out(struct neighbour *neighbour) {
