@@ -172,8 +172,13 @@ run_table() {
 # run_tool TOOL: every program under one tool of compute-sanitizer.
 run_tool() {
     echo
-    echo "== compute-sanitizer --tool $1, VSCAN_TEST_SIZES=small"
-    VSCAN_TEST_SIZES=small all_pairs "$1" $tool_limit "$sanitizer --tool $1 --error-exitcode 1"
+    # Where several streams write, initcheck at times calls memory that a fill has written not
+    # initialised: test_pressure in 13 of 69 runs, with right results. One launch at a time: 0 of 24.
+    blocking=0
+    [ "$1" != initcheck ] || blocking=1
+    echo "== compute-sanitizer --tool $1, VSCAN_TEST_SIZES=small, CUDA_LAUNCH_BLOCKING=$blocking"
+    CUDA_LAUNCH_BLOCKING=$blocking VSCAN_TEST_SIZES=small \
+        all_pairs "$1" $tool_limit "$sanitizer --tool $1 --error-exitcode 1"
     for file in "$log/$1".*.out; do
         file=${file%.out}
         status=$(cat "$file.status")

@@ -31,8 +31,8 @@ struct neighbour {
     int failures;
 };
 
-/* Long scans, which fill every multiprocessor, and copies; a few of them queued at any time. Memory is
-   allocated before busy is set: initcheck confuses what two threads allocate and free at a time. */
+/* Long scans, which fill every multiprocessor, and copies; a few of them queued at any time. busy: the
+   first ones are done, so it is there for the whole test. */
 static void *keep_busy(void *argument) {
     struct neighbour *neighbour = argument;
     const vscan_ctx_options options = {
