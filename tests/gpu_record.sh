@@ -173,7 +173,7 @@ run_table() {
 run_tool() {
     echo
     # Where several streams write, initcheck at times calls memory that a fill has written not
-    # initialised: test_pressure in 13 of 69 runs, with right results. One launch at a time: 0 of 24.
+    # initialised: test_pressure in 12 of 69 runs, with right results. One launch at a time: 0 of 24.
     blocking=0
     [ "$1" != initcheck ] || blocking=1
     echo "== compute-sanitizer --tool $1, VSCAN_TEST_SIZES=small, CUDA_LAUNCH_BLOCKING=$blocking"
