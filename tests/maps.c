@@ -151,3 +151,11 @@ void maps_late(vscan_ctx *ctx, vscan_status expected, const char *what) {
                 harness_seed());
     fail();
 }
+
+void maps_judge(vscan_ctx *ctx, vscan_status late, struct guarded *to, const void *expected,
+                struct guarded *all[], const char *what) {
+    maps_late(ctx, late, what);
+    for (int k = 0; all[k] != NULL; k++)
+        maps_check(all[k], all[k] == to ? expected : guarded_original(all[k]), what);
+    for (int k = 0; all[k] != NULL; k++) guarded_free(all[k]);
+}

@@ -31,6 +31,13 @@ void *maps_original(const struct guarded *g);
 /* Fails unless the vector is as expected (bits past the last too) and nothing else was written. */
 void maps_check(struct guarded *g, const void *expected, const char *what);
 
+/*
+ * After a call: fails unless its late error is this one, `to` is as expected, and every other one of
+ * all (ending with NULL; to is among them) is as it was. Frees them.
+ */
+void maps_judge(vscan_ctx *ctx, vscan_status late, struct guarded *to, const void *expected,
+                struct guarded *all[], const char *what);
+
 /* Fails unless the context's late error is this one, or VSCAN_OK. */
 void maps_late(vscan_ctx *ctx, vscan_status expected, const char *what);
 

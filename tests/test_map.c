@@ -2,11 +2,10 @@
 /*
  * What works element by element, against one plain element after another: every operator, relation,
  * type and conversion, with random and special values, at any alignment, in place and apart, and with
- * a scalar on either side. What the calls refuse is at the end.
+ * a scalar on either side. What the calls refuse is in test_map_refused.c.
  */
-#include "maps.h"
+#include "map_reference.h"
 #include "refusal.h"
-#include "world.h"
 
 #include <fenv.h>
 #include <inttypes.h>
@@ -15,192 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef __int128 wide; /* holds every sum, product and shifted value of two longs */
-
 static const vscan_type numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
 enum { NUMBERS = 4, FLAG_TYPES = 3, TEXT = 160 };
 
-static bool is_integer(vscan_type type) {
-    return type == VSCAN_INT || type == VSCAN_LONG;
-}
-static bool is_flag(vscan_type type) {
-    return type == VSCAN_BYTE || type == VSCAN_BIT;
-}
-
-/* ---- One element ----------------------------------------------------------------------------- */
-
-static wide integer_at(vscan_type type, const void *at) {
-    return type == VSCAN_INT ? *(const int32_t *)at : *(const int64_t *)at;
-}
-
-/* Modulo 2^32 or 2^64. */
-static void put_integer(vscan_type type, void *at, wide x) {
-    if (type == VSCAN_INT)
-        *(uint32_t *)at = (uint32_t)x;
-    else
-        *(uint64_t *)at = (uint64_t)x;
-}
-
-static wide integer_unary(vscan_unary op, wide a) {
-    switch (op) {
-    case VSCAN_UNARY_NEGATE:
-        return -a;
-    case VSCAN_UNARY_NOT:
-        return -a - 1;
-    case VSCAN_UNARY_ABSOLUTE:
-        return a < 0 ? -a : a;
-    default:
-        return a * a;
-    }
-}
-
-static wide integer_binary(vscan_binary op, wide a, wide b, int bits) {
-    const bool out_of_width = b < 0 || b >= bits;
-    switch (op) {
-    case VSCAN_BINARY_ADD:
-        return a + b;
-    case VSCAN_BINARY_SUBTRACT:
-        return a - b;
-    case VSCAN_BINARY_MULTIPLY:
-        return a * b;
-    case VSCAN_BINARY_DIVIDE:
-        return b == 0 ? 0 : a / b;
-    case VSCAN_BINARY_REMAINDER:
-        return b == 0 ? a : a % b;
-    case VSCAN_BINARY_MAX:
-        return a > b ? a : b;
-    case VSCAN_BINARY_MIN:
-        return a < b ? a : b;
-    case VSCAN_BINARY_AND:
-        return a & b;
-    case VSCAN_BINARY_OR:
-        return a | b;
-    case VSCAN_BINARY_XOR:
-        return a ^ b;
-    case VSCAN_BINARY_SHIFT_LEFT:
-        return out_of_width ? 0 : a * ((wide)1 << b);
-    default: {
-        if (out_of_width) return a < 0 ? -1 : 0;
-        const wide divisor = (wide)1 << b;
-        return a >= 0 ? a / divisor : -((-a + divisor - 1) / divisor);
-    }
-    }
-}
-
-/* Maximum by 2019's rules; minimum is the negative of the maximum of negatives. */
-static double maximum(double a, double b) {
-    if (isnan(a) || isnan(b)) return NAN;
-    if (a == b) return signbit(a) ? b : a;
-    return a > b ? a : b;
-}
-
-/* As a double, of which a float's result is the rounded one: a double has more than twice as many
-   bits, and then rounding twice gives what rounding once does. */
-static double real_binary(vscan_binary op, double a, double b) {
-    switch (op) {
-    case VSCAN_BINARY_ADD:
-        return a + b;
-    case VSCAN_BINARY_SUBTRACT:
-        return a - b;
-    case VSCAN_BINARY_MULTIPLY:
-        return a * b;
-    case VSCAN_BINARY_DIVIDE:
-        return a / b;
-    case VSCAN_BINARY_MAX:
-        return maximum(a, b);
-    case VSCAN_BINARY_MIN:
-        return -maximum(-a, -b);
-    case VSCAN_BINARY_AND:
-        return a != 0 && b != 0;
-    case VSCAN_BINARY_OR:
-        return a != 0 || b != 0;
-    default:
-        return (a != 0) != (b != 0);
-    }
-}
-
-static double real_unary(vscan_unary op, double a) {
-    switch (op) {
-    case VSCAN_UNARY_NEGATE:
-        return -a;
-    case VSCAN_UNARY_NOT:
-        return a == 0;
-    case VSCAN_UNARY_ABSOLUTE:
-        return signbit(a) ? -a : a;
-    case VSCAN_UNARY_SQUARE:
-        return a * a;
-    default:
-        return sqrt(a);
-    }
-}
-
-static double real_at(vscan_type type, const void *at) {
-    return type == VSCAN_FLOAT ? (double)*(const float *)at : *(const double *)at;
-}
-
-static void put_real(vscan_type type, void *at, double x) {
-    if (type == VSCAN_FLOAT)
-        *(float *)at = (float)x;
-    else
-        *(double *)at = x;
-}
-
-static void unary_element(vscan_unary op, vscan_type type, const void *a, void *out) {
-    if (is_integer(type))
-        put_integer(type, out, integer_unary(op, integer_at(type, a)));
-    else
-        put_real(type, out, real_unary(op, real_at(type, a)));
-}
-
-static void binary_element(vscan_binary op, vscan_type type, const void *a, const void *b,
-                           void *out) {
-    const int bits = type == VSCAN_INT ? 32 : 64;
-    if (is_integer(type))
-        put_integer(type, out, integer_binary(op, integer_at(type, a), integer_at(type, b), bits));
-    else
-        put_real(type, out, real_binary(op, real_at(type, a), real_at(type, b)));
-}
-
-static bool related(vscan_relation relation, vscan_type type, const void *a, const void *b) {
-    bool equal, less;
-    if (is_integer(type)) {
-        equal = integer_at(type, a) == integer_at(type, b);
-        less = integer_at(type, a) < integer_at(type, b);
-    } else {
-        const double x = real_at(type, a), y = real_at(type, b);
-        if (isnan(x) || isnan(y)) return relation == VSCAN_NOT_EQUAL;
-        equal = x == y;
-        less = x < y;
-    }
-    switch (relation) {
-    case VSCAN_EQUAL:
-        return equal;
-    case VSCAN_NOT_EQUAL:
-        return !equal;
-    case VSCAN_LESS:
-        return less;
-    case VSCAN_LESS_OR_EQUAL:
-        return less || equal;
-    case VSCAN_GREATER:
-        return !less && !equal;
-    default:
-        return !less;
-    }
-}
-
 /* ---- Unary, binary --------------------------------------------------------------------------- */
-
-static bool has_unary(vscan_unary op, vscan_type type) {
-    if (is_flag(type)) return op == VSCAN_UNARY_NOT;
-    return op != VSCAN_UNARY_SQUARE_ROOT || !is_integer(type);
-}
-
-static bool has_binary(vscan_binary op, vscan_type type) {
-    if (is_flag(type)) return op >= VSCAN_BINARY_AND && op <= VSCAN_BINARY_XOR;
-    if (is_integer(type)) return true;
-    return op != VSCAN_BINARY_REMAINDER && op <= VSCAN_BINARY_XOR;
-}
 
 static void run_unary(vscan_unary op, vscan_type type, int64_t n, struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
@@ -213,20 +31,16 @@ static void run_unary(vscan_unary op, vscan_type type, int64_t n, struct inputs_
     struct guarded *to = in_place ? &in : &out;
     void *expected = maps_original(to);
     for (int64_t i = 0; i < n; i++) {
-        if (is_flag(type))
+        if (maps_is_flag(type))
             maps_put_flag(type, expected, i, !maps_flag(type, a, i));
         else
-            unary_element(op, type, maps_at(type, a, i), maps_at(type, expected, i));
+            maps_unary(op, type, maps_at(type, a, i), maps_at(type, expected, i));
     }
     char what[TEXT];
     snprintf(what, sizeof what, "unary %d of %s, n %" PRId64 ", shifts %d %d%s", (int)op,
              reference_type_name(type), n, shift[0], shift[1], in_place ? ", in place" : "");
     ok(ctx, vscan_map_unary(ctx, op, in.view, to->view));
-    maps_late(ctx, VSCAN_OK, what);
-    maps_check(to, expected, what);
-    if (!in_place) maps_check(&in, guarded_original(&in), what);
-    guarded_free(&in);
-    guarded_free(&out);
+    maps_judge(ctx, VSCAN_OK, to, expected, (struct guarded *[]){&in, &out, NULL}, what);
     free(a);
     free(expected);
 }
@@ -237,7 +51,7 @@ static void unary(void **state) {
     int64_t sizes[MAPS_SIZES];
     for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_SQUARE_ROOT; op++)
         for (int type = VSCAN_INT; type <= VSCAN_LONG; type++) {
-            if (!has_unary((vscan_unary)op, (vscan_type)type)) continue;
+            if (!maps_has_unary((vscan_unary)op, (vscan_type)type)) continue;
             const size_t count = maps_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++)
                 run_unary((vscan_unary)op, (vscan_type)type, sizes[s], &random);
@@ -265,16 +79,18 @@ static void run_binary(vscan_binary op, vscan_type type, int64_t n, enum side si
     void *expected = maps_original(to);
     bool by_0 = false;
     for (int64_t i = 0; i < n; i++) {
-        if (is_flag(type)) {
+        if (maps_is_flag(type)) {
             const double x = maps_flag(type, a, i), y = maps_flag(type, same ? a : b, i);
-            maps_put_flag(type, expected, i, real_binary(op, x, y) != 0);
+            double both = 0;
+            maps_binary(op, VSCAN_DOUBLE, &x, &y, &both);
+            maps_put_flag(type, expected, i, both != 0);
             continue;
         }
         const void *x = maps_at(type, a, side == LEFT ? 0 : i);
         const void *y = same ? x : maps_at(type, b, side == RIGHT ? 0 : i);
-        binary_element(op, type, x, y, maps_at(type, expected, i));
-        if (is_integer(type) && (op == VSCAN_BINARY_DIVIDE || op == VSCAN_BINARY_REMAINDER))
-            by_0 |= integer_at(type, y) == 0;
+        maps_binary(op, type, x, y, maps_at(type, expected, i));
+        if (maps_is_integer(type) && (op == VSCAN_BINARY_DIVIDE || op == VSCAN_BINARY_REMAINDER))
+            by_0 |= !maps_truth(type, y, 0);
     }
     char what[TEXT];
     snprintf(what, sizeof what,
@@ -291,13 +107,8 @@ static void run_binary(vscan_binary op, vscan_type type, int64_t n, enum side si
     default:
         ok(ctx, vscan_map_binary(ctx, op, va.view, same ? va.view : vb.view, to->view));
     }
-    maps_late(ctx, by_0 ? VSCAN_ERROR_DIVISION : VSCAN_OK, what);
-    maps_check(to, expected, what);
-    if (to != &va) maps_check(&va, guarded_original(&va), what);
-    if (to != &vb) maps_check(&vb, guarded_original(&vb), what);
-    guarded_free(&va);
-    guarded_free(&vb);
-    guarded_free(&out);
+    maps_judge(ctx, by_0 ? VSCAN_ERROR_DIVISION : VSCAN_OK, to, expected,
+               (struct guarded *[]){&va, &vb, &out, NULL}, what);
     free(a);
     free(b);
     free(expected);
@@ -307,10 +118,10 @@ static void test_binary(vscan_type type) {
     struct inputs_random random = {harness_seed() + 100 + (uint64_t)type};
     int64_t sizes[MAPS_SIZES];
     for (int op = VSCAN_BINARY_ADD; op <= VSCAN_BINARY_SHIFT_RIGHT; op++) {
-        if (!has_binary((vscan_binary)op, type)) continue;
+        if (!maps_has_binary((vscan_binary)op, type)) continue;
         const size_t count = maps_sizes(sizes, &random);
         for (size_t s = 0; s < count; s++)
-            for (int side = VECTORS; side < (is_flag(type) ? RIGHT : SIDES); side++)
+            for (int side = VECTORS; side < (maps_is_flag(type) ? RIGHT : SIDES); side++)
                 run_binary((vscan_binary)op, type, sizes[s], (enum side)side, &random);
     }
 }
@@ -359,7 +170,7 @@ static void run_compare(vscan_relation relation, vscan_type type, vscan_type fla
     for (int64_t i = 0; i < n; i++)
         maps_put_flag(
             flag_type, expected, i,
-            related(relation, type, maps_at(type, a, i), maps_at(type, b, scalar ? 0 : i)));
+            maps_related(relation, type, maps_at(type, a, i), maps_at(type, b, scalar ? 0 : i)));
     char what[TEXT];
     snprintf(what, sizeof what, "relation %d of %s, flags %s, %s%s, n %" PRId64 ", shifts %d %d %d",
              (int)relation, reference_type_name(type), reference_type_name(flag_type),
@@ -369,12 +180,7 @@ static void run_compare(vscan_relation relation, vscan_type type, vscan_type fla
         ok(ctx, vscan_compare_right(ctx, relation, va.view, b, to->view));
     else
         ok(ctx, vscan_compare(ctx, relation, va.view, vb.view, to->view));
-    maps_late(ctx, VSCAN_OK, what);
-    maps_check(to, expected, what);
-    if (to != &va) maps_check(&va, guarded_original(&va), what);
-    guarded_free(&va);
-    guarded_free(&vb);
-    guarded_free(&out);
+    maps_judge(ctx, VSCAN_OK, to, expected, (struct guarded *[]){&va, &vb, &out, NULL}, what);
     free(a);
     free(b);
     free(expected);
@@ -439,15 +245,7 @@ static void run_select(vscan_type type, vscan_type flag_type, int64_t n, enum si
         ok(ctx, vscan_select_right(ctx, vf.view, va.view, scalar, to->view));
     else
         ok(ctx, vscan_select_left(ctx, vf.view, scalar, vb.view, to->view));
-    maps_late(ctx, VSCAN_OK, what);
-    maps_check(to, expected, what);
-    if (to != &va) maps_check(&va, guarded_original(&va), what);
-    if (to != &vb) maps_check(&vb, guarded_original(&vb), what);
-    maps_check(&vf, guarded_original(&vf), what);
-    guarded_free(&vf);
-    guarded_free(&va);
-    guarded_free(&vb);
-    guarded_free(&out);
+    maps_judge(ctx, VSCAN_OK, to, expected, (struct guarded *[]){&va, &vb, &vf, &out, NULL}, what);
     free(flags);
     free(a);
     free(b);
@@ -469,42 +267,6 @@ static void select_elements(void **state) {
 
 /* ---- Conversion ------------------------------------------------------------------------------ */
 
-static wide saturated(wide x, vscan_type to) {
-    const wide most = to == VSCAN_INT ? INT32_MAX : INT64_MAX;
-    return x > most ? most : x < -most - 1 ? -most - 1 : x;
-}
-
-static void convert_element(vscan_type from, const void *at, vscan_type to, void *out) {
-    if (is_integer(from) && is_integer(to)) {
-        put_integer(to, out, saturated(integer_at(from, at), to));
-    } else if (is_integer(from)) {
-        /* not by way of double: that would round twice */
-        if (to == VSCAN_FLOAT)
-            *(float *)out =
-                from == VSCAN_INT ? (float)*(const int32_t *)at : (float)*(const int64_t *)at;
-        else
-            *(double *)out = (double)(int64_t)integer_at(from, at);
-    } else if (is_integer(to)) {
-        const double x = real_at(from, at);
-        wide integer = 0;
-        if (x >= 0x1p70)
-            integer = (wide)1 << 70;
-        else if (x <= -0x1p70)
-            integer = -((wide)1 << 70);
-        else if (!isnan(x))
-            integer = (wide)x;
-        put_integer(to, out, saturated(integer, to));
-    } else {
-        put_real(to, out, real_at(from, at));
-    }
-}
-
-static bool truth(vscan_type type, const void *v, int64_t i) {
-    if (is_flag(type)) return maps_flag(type, v, i);
-    const void *at = maps_at(type, v, i);
-    return is_integer(type) ? integer_at(type, at) != 0 : real_at(type, at) != 0;
-}
-
 static void run_convert(vscan_type from, vscan_type to, int64_t n, struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
     int shift[2];
@@ -517,15 +279,15 @@ static void run_convert(vscan_type from, vscan_type to, int64_t n, struct inputs
     struct guarded *target = in_place ? &in : &out;
     void *expected = maps_original(target);
     for (int64_t i = 0; i < n; i++) {
-        if (is_flag(to)) {
-            maps_put_flag(to, expected, i, truth(from, a, i));
-        } else if (is_flag(from)) {
-            const int32_t one = truth(from, a, i);
-            convert_element(VSCAN_INT, &one, to, maps_at(to, expected, i));
+        if (maps_is_flag(to)) {
+            maps_put_flag(to, expected, i, maps_truth(from, a, i));
+        } else if (maps_is_flag(from)) {
+            const int32_t one = maps_truth(from, a, i);
+            maps_convert(VSCAN_INT, &one, to, maps_at(to, expected, i));
         } else if (from == to) {
             memcpy(maps_at(to, expected, i), maps_at(to, a, i), reference_bytes(to, 1));
         } else {
-            convert_element(from, maps_at(from, a, i), to, maps_at(to, expected, i));
+            maps_convert(from, maps_at(from, a, i), to, maps_at(to, expected, i));
         }
     }
     char what[TEXT];
@@ -533,11 +295,7 @@ static void run_convert(vscan_type from, vscan_type to, int64_t n, struct inputs
              reference_type_name(from), reference_type_name(to), n, shift[0], shift[1],
              in_place ? ", in place" : "");
     ok(ctx, vscan_convert(ctx, in.view, target->view));
-    maps_late(ctx, VSCAN_OK, what);
-    maps_check(target, expected, what);
-    if (!in_place) maps_check(&in, guarded_original(&in), what);
-    guarded_free(&in);
-    guarded_free(&out);
+    maps_judge(ctx, VSCAN_OK, target, expected, (struct guarded *[]){&in, &out, NULL}, what);
     free(a);
     free(expected);
 }
@@ -721,197 +479,15 @@ static void beyond_2_31(void **state) {
     ok(NULL, vscan_buffer_destroy(bits));
 }
 
-/* ---- Refusals -------------------------------------------------------------------------------- */
-
-static const int32_t one = 1;
-
-static vscan_status unary_on(vscan_ctx *ctx) {
-    return vscan_map_unary(ctx, VSCAN_UNARY_NEGATE, w.in, w.out);
-}
-static vscan_status binary_on(vscan_ctx *ctx) {
-    return vscan_map_binary(ctx, VSCAN_BINARY_ADD, w.in, w.flags, w.out);
-}
-static vscan_status right_on(vscan_ctx *ctx) {
-    return vscan_map_right(ctx, VSCAN_BINARY_ADD, w.in, &one, w.out);
-}
-static vscan_status left_on(vscan_ctx *ctx) {
-    return vscan_map_left(ctx, VSCAN_BINARY_ADD, &one, w.in, w.out);
-}
-static vscan_status compare_on(vscan_ctx *ctx) {
-    return vscan_compare(ctx, VSCAN_LESS, w.in, w.out, w.of_byte);
-}
-static vscan_status compare_right_on(vscan_ctx *ctx) {
-    return vscan_compare_right(ctx, VSCAN_LESS, w.in, &one, w.of_byte);
-}
-static vscan_status select_on(vscan_ctx *ctx) {
-    return vscan_select(ctx, w.flags, w.in, w.totals, w.out);
-}
-static vscan_status select_right_on(vscan_ctx *ctx) {
-    return vscan_select_right(ctx, w.flags, w.in, &one, w.out);
-}
-static vscan_status select_left_on(vscan_ctx *ctx) {
-    return vscan_select_left(ctx, w.flags, &one, w.in, w.out);
-}
-static vscan_status convert_on(vscan_ctx *ctx) {
-    return vscan_convert(ctx, w.in, w.of_float);
-}
-
-static void refused_handles(void **state) {
-    (void)state;
-    vscan_status (*const calls[])(vscan_ctx *) = {
-        unary_on,         binary_on, right_on,        left_on,        compare_on,
-        compare_right_on, select_on, select_right_on, select_left_on, convert_on};
-    for (size_t k = 0; k < sizeof calls / sizeof calls[0]; k++) world_check_contexts(calls[k]);
-    for (int i = 0; i < WRONG_HANDLES; i++) {
-        const struct wrong_handle h = wrong_handle(i);
-        vscan_ctx *c = w.ctx;
-        refused_untouched(h.status, "in ", vscan_map_unary(c, VSCAN_UNARY_NOT, h.handle, w.out));
-        refused_untouched(h.status, "out ", vscan_map_unary(c, VSCAN_UNARY_NOT, w.in, h.handle));
-        const vscan_binary add = VSCAN_BINARY_ADD;
-        refused_untouched(h.status, "a ", vscan_map_binary(c, add, h.handle, w.in, w.out));
-        refused_untouched(h.status, "b ", vscan_map_binary(c, add, w.in, h.handle, w.out));
-        refused_untouched(h.status, "out ", vscan_map_binary(c, add, w.in, w.in, h.handle));
-        refused_untouched(h.status, "a ", vscan_map_right(c, add, h.handle, &one, w.out));
-        refused_untouched(h.status, "out ", vscan_map_right(c, add, w.in, &one, h.handle));
-        refused_untouched(h.status, "b ", vscan_map_left(c, add, &one, h.handle, w.out));
-        refused_untouched(h.status, "out ", vscan_map_left(c, add, &one, w.in, h.handle));
-        const vscan_relation less = VSCAN_LESS;
-        refused_untouched(h.status, "a ", vscan_compare(c, less, h.handle, w.in, w.of_bit));
-        refused_untouched(h.status, "b ", vscan_compare(c, less, w.in, h.handle, w.of_bit));
-        refused_untouched(h.status, "flags ", vscan_compare(c, less, w.in, w.in, h.handle));
-        refused_untouched(h.status, "a ", vscan_compare_right(c, less, h.handle, &one, w.of_bit));
-        refused_untouched(h.status, "flags ", vscan_compare_right(c, less, w.in, &one, h.handle));
-        refused_untouched(h.status, "flags ", vscan_select(c, h.handle, w.in, w.in, w.out));
-        refused_untouched(h.status, "a ", vscan_select(c, w.flags, h.handle, w.in, w.out));
-        refused_untouched(h.status, "b ", vscan_select(c, w.flags, w.in, h.handle, w.out));
-        refused_untouched(h.status, "out ", vscan_select(c, w.flags, w.in, w.in, h.handle));
-        refused_untouched(h.status, "flags ", vscan_select_right(c, h.handle, w.in, &one, w.out));
-        refused_untouched(h.status, "a ", vscan_select_right(c, w.flags, h.handle, &one, w.out));
-        refused_untouched(h.status, "out ", vscan_select_right(c, w.flags, w.in, &one, h.handle));
-        refused_untouched(h.status, "flags ", vscan_select_left(c, h.handle, &one, w.in, w.out));
-        refused_untouched(h.status, "b ", vscan_select_left(c, w.flags, &one, h.handle, w.out));
-        refused_untouched(h.status, "out ", vscan_select_left(c, w.flags, &one, w.in, h.handle));
-        refused_untouched(h.status, "in ", vscan_convert(c, h.handle, w.out));
-        refused_untouched(h.status, "out ", vscan_convert(c, w.in, h.handle));
-    }
-}
-
-static void refused_operators(void **state) {
-    (void)state;
-    vscan_ctx *c = w.ctx;
-    const int wrong[] = {0, -1, 99, INT32_MIN, INT32_MAX};
-    for (int k = 0; k < 5; k++) {
-        const vscan_binary op = (vscan_binary)wrong[k];
-        refused_untouched(VSCAN_ERROR_ENUM, "op ",
-                          vscan_map_unary(c, (vscan_unary)wrong[k], w.in, w.out));
-        refused_untouched(VSCAN_ERROR_ENUM, "op ", vscan_map_binary(c, op, w.in, w.in, w.out));
-        refused_untouched(VSCAN_ERROR_ENUM, "op ", vscan_map_right(c, op, w.in, &one, w.out));
-        refused_untouched(VSCAN_ERROR_ENUM, "op ", vscan_map_left(c, op, &one, w.in, w.out));
-        const vscan_relation relation = (vscan_relation)wrong[k];
-        refused_untouched(VSCAN_ERROR_ENUM, "relation ",
-                          vscan_compare(c, relation, w.in, w.in, w.of_bit));
-        refused_untouched(VSCAN_ERROR_ENUM, "relation ",
-                          vscan_compare_right(c, relation, w.in, &one, w.of_bit));
-    }
-    vscan_buffer *const all[] = {NULL,      w.in,     w.of_float, w.of_double,
-                                 w.of_byte, w.of_bit, w.of_long};
-    for (int type = VSCAN_INT; type <= VSCAN_LONG; type++) {
-        vscan_buffer *v = all[type];
-        for (int op = VSCAN_UNARY_NEGATE; op <= VSCAN_UNARY_SQUARE_ROOT; op++)
-            if (!has_unary((vscan_unary)op, (vscan_type)type))
-                refused_untouched(VSCAN_ERROR_PAIR, "in ",
-                                  vscan_map_unary(c, (vscan_unary)op, v, v));
-        for (int k = VSCAN_BINARY_ADD; k <= VSCAN_BINARY_SHIFT_RIGHT; k++) {
-            const vscan_binary op = (vscan_binary)k;
-            if (!has_binary(op, (vscan_type)type))
-                refused_untouched(VSCAN_ERROR_PAIR, "a ", vscan_map_binary(c, op, v, v, v));
-            if (has_binary(op, (vscan_type)type) && !is_flag((vscan_type)type)) continue;
-            refused_untouched(VSCAN_ERROR_PAIR, "a ", vscan_map_right(c, op, v, &one, v));
-            refused_untouched(VSCAN_ERROR_PAIR, "b ", vscan_map_left(c, op, &one, v, v));
-        }
-    }
-    refused_untouched(VSCAN_ERROR_NULL, "right ",
-                      vscan_map_right(c, VSCAN_BINARY_ADD, w.in, NULL, w.out));
-    refused_untouched(VSCAN_ERROR_NULL, "left ",
-                      vscan_map_left(c, VSCAN_BINARY_ADD, NULL, w.in, w.out));
-    refused_untouched(VSCAN_ERROR_NULL, "right ",
-                      vscan_select_right(c, w.flags, w.in, NULL, w.out));
-    refused_untouched(VSCAN_ERROR_NULL, "left ", vscan_select_left(c, w.flags, NULL, w.in, w.out));
-    refused_untouched(VSCAN_ERROR_NULL, "right ",
-                      vscan_compare_right(c, VSCAN_LESS, w.in, NULL, w.of_bit));
-}
-
-static void refused_vectors(void **state) {
-    (void)state;
-    vscan_ctx *c = w.ctx;
-    const vscan_binary add = VSCAN_BINARY_ADD;
-    const vscan_relation less = VSCAN_LESS;
-    const vscan_status type = VSCAN_ERROR_TYPE, length = VSCAN_ERROR_LENGTH,
-                       overlap = VSCAN_ERROR_OVERLAP;
-    refused_untouched(type, "out ", vscan_map_unary(c, VSCAN_UNARY_NOT, w.in, w.of_float));
-    refused_untouched(length, "out ", vscan_map_unary(c, VSCAN_UNARY_NOT, w.in, w.shorter));
-    refused_untouched(overlap, "out ", vscan_map_unary(c, VSCAN_UNARY_NOT, w.in, w.shifted));
-    refused_untouched(type, "b ", vscan_map_binary(c, add, w.in, w.of_float, w.out));
-    refused_untouched(type, "out ", vscan_map_binary(c, add, w.in, w.in, w.of_long));
-    refused_untouched(length, "b ", vscan_map_binary(c, add, w.in, w.shorter, w.out));
-    refused_untouched(length, "out ", vscan_map_binary(c, add, w.in, w.in, w.shorter));
-    refused_untouched(overlap, "out ", vscan_map_binary(c, add, w.shifted, w.flags, w.in));
-    refused_untouched(overlap, "out ", vscan_map_binary(c, add, w.flags, w.shifted, w.in));
-    refused_untouched(overlap, "out ", vscan_map_binary(c, add, w.in, w.shifted, w.in));
-    refused_untouched(type, "out ", vscan_map_right(c, add, w.in, &one, w.of_float));
-    refused_untouched(length, "out ", vscan_map_right(c, add, w.in, &one, w.shorter));
-    refused_untouched(overlap, "out ", vscan_map_left(c, add, &one, w.in, w.shifted));
-    refused_untouched(type, "a ", vscan_compare(c, less, w.of_byte, w.of_byte, w.of_bit));
-    refused_untouched(type, "a ", vscan_compare_right(c, less, w.of_bit, &one, w.of_byte));
-    refused_untouched(type, "b ", vscan_compare(c, less, w.in, w.of_long, w.of_bit));
-    refused_untouched(length, "b ", vscan_compare(c, less, w.in, w.shorter, w.of_bit));
-    refused_untouched(type, "flags ", vscan_compare(c, less, w.in, w.in, w.of_long));
-    refused_untouched(type, "flags ", vscan_compare(c, less, w.of_float, w.of_float, w.of_float));
-    refused_untouched(length, "flags ", vscan_compare(c, less, w.in, w.in, w.shorter));
-    refused_untouched(overlap, "flags ", vscan_compare(c, less, w.in, w.in, w.shifted));
-    refused_untouched(overlap, "flags ", vscan_compare(c, less, w.out, w.in, w.shifted));
-    refused_untouched(type, "flags ", vscan_select(c, w.of_float, w.in, w.in, w.out));
-    refused_untouched(length, "flags ", vscan_select(c, w.shorter, w.in, w.in, w.out));
-    refused_untouched(type, "b ", vscan_select(c, w.flags, w.in, w.of_float, w.out));
-    refused_untouched(length, "b ", vscan_select(c, w.flags, w.in, w.shorter, w.out));
-    refused_untouched(type, "out ", vscan_select(c, w.flags, w.in, w.in, w.of_float));
-    refused_untouched(length, "out ", vscan_select(c, w.flags, w.in, w.in, w.shorter));
-    refused_untouched(overlap, "out ", vscan_select(c, w.flags, w.in, w.in, w.shifted));
-    refused_untouched(overlap, "out ", vscan_select(c, w.flags, w.out, w.in, w.shifted));
-    refused_untouched(overlap, "flags ", vscan_select(c, w.flags, w.in, w.in, w.flags));
-    refused_untouched(type, "flags ", vscan_select_right(c, w.of_long, w.in, &one, w.out));
-    refused_untouched(length, "flags ", vscan_select_left(c, w.shorter, &one, w.in, w.out));
-    refused_untouched(type, "out ", vscan_select_right(c, w.flags, w.in, &one, w.of_float));
-    refused_untouched(length, "out ", vscan_select_left(c, w.flags, &one, w.in, w.shorter));
-    refused_untouched(overlap, "out ", vscan_select_right(c, w.flags, w.in, &one, w.shifted));
-    refused_untouched(overlap, "out ", vscan_select_left(c, w.flags, &one, w.in, w.shifted));
-    refused_untouched(overlap, "flags ", vscan_select_left(c, w.flags, &one, w.in, w.flags));
-    refused_untouched(length, "out ", vscan_convert(c, w.in, w.shorter));
-    refused_untouched(overlap, "out ", vscan_convert(c, w.in, w.shifted));
-    vscan_buffer *as_float = NULL; /* the same memory as another type */
-    ok(c, vscan_buffer_wrap(c, VSCAN_FLOAT, vscan_buffer_pointer(w.in), N, &as_float));
-    refused_untouched(overlap, "out ", vscan_convert(c, w.in, as_float));
-    ok(NULL, vscan_buffer_destroy(as_float));
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(unary),
-        cmocka_unit_test(binary_int),
-        cmocka_unit_test(binary_long),
-        cmocka_unit_test(binary_float),
-        cmocka_unit_test(binary_double),
-        cmocka_unit_test(binary_flags),
-        cmocka_unit_test(compare),
-        cmocka_unit_test(select_elements),
-        cmocka_unit_test(convert),
-        cmocka_unit_test(decided),
-        cmocka_unit_test(division),
-        cmocka_unit_test(same_bits),
+        cmocka_unit_test(unary),         cmocka_unit_test(binary_int),
+        cmocka_unit_test(binary_long),   cmocka_unit_test(binary_float),
+        cmocka_unit_test(binary_double), cmocka_unit_test(binary_flags),
+        cmocka_unit_test(compare),       cmocka_unit_test(select_elements),
+        cmocka_unit_test(convert),       cmocka_unit_test(decided),
+        cmocka_unit_test(division),      cmocka_unit_test(same_bits),
         cmocka_unit_test(beyond_2_31),
-        world_unit_test(refused_handles),
-        world_unit_test(refused_operators),
-        world_unit_test(refused_vectors),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -38,9 +38,7 @@ static void run_index(vscan_type type, int64_t n, struct inputs_random *random) 
              "index of %s from %" PRId64 " by %" PRId64 ", n %" PRId64 ", shift %d",
              reference_type_name(type), first, step, n, shift);
     ok(ctx, vscan_index(ctx, first, step, out.view));
-    maps_late(ctx, VSCAN_OK, what);
-    maps_check(&out, expected, what);
-    guarded_free(&out);
+    maps_judge(ctx, VSCAN_OK, &out, expected, (struct guarded *[]){&out, NULL}, what);
     free(expected);
 }
 
@@ -73,11 +71,7 @@ static void run_distribute(vscan_type type, int64_t n, struct inputs_random *ran
     snprintf(what, sizeof what, "distribute of %s, n %" PRId64 ", shifts %d %d",
              reference_type_name(type), n, shift[0], shift[1]);
     ok(ctx, vscan_distribute(ctx, one.view, out.view));
-    maps_late(ctx, VSCAN_OK, what);
-    maps_check(&out, expected, what);
-    maps_check(&one, guarded_original(&one), what);
-    guarded_free(&one);
-    guarded_free(&out);
+    maps_judge(ctx, VSCAN_OK, &out, expected, (struct guarded *[]){&one, &out, NULL}, what);
     free(value);
     free(expected);
 }
@@ -143,13 +137,8 @@ static void run_gather(vscan_type type, vscan_type position_type, int64_t n,
              reference_type_name(type), reference_type_name(position_type), n, length, shift[0],
              shift[1], shift[2]);
     ok(ctx, vscan_gather(ctx, from.view, at.view, out.view));
-    maps_late(ctx, bad ? VSCAN_ERROR_POSITION : VSCAN_OK, what);
-    maps_check(&out, expected, what);
-    maps_check(&from, guarded_original(&from), what);
-    maps_check(&at, guarded_original(&at), what);
-    guarded_free(&from);
-    guarded_free(&at);
-    guarded_free(&out);
+    maps_judge(ctx, bad ? VSCAN_ERROR_POSITION : VSCAN_OK, &out, expected,
+               (struct guarded *[]){&from, &at, &out, NULL}, what);
     free(in);
     free(positions);
     free(expected);
