@@ -124,10 +124,11 @@ static bool check_call(const struct work *work, const struct engine *engine, con
     if (!device_prepare_checked_call(work) || !engine->run(work, 0)) return false;
     if (!device_synchronize()) return false;
     if (engine == &engine_empty) return *how = "-", true;
-    if (work->n <= options.check_most || work->family >= FAMILY_MAP)
+    const bool many = work->n > options.check_most;
+    if (many && !engine->computes) return *how = "-", true;
+    if (!many || work->family >= FAMILY_MAP)
         return check_fetched(work, engine); /* the device checks scans and reductions alone */
-    *how = engine->computes ? "device" : "-";
-    return !engine->computes || device_check(work, engine->name);
+    return *how = "device", device_check(work, engine->name);
 }
 
 /* ---- Output ---------------------------------------------------------------------------------- */

@@ -224,10 +224,18 @@ static double map_expected(const struct work *work, double a, double b) {
     return work->type == VSCAN_FLOAT ? (double)(float)result : result;
 }
 
-static bool check_map(const struct work *work, const char *engine, const void *in,
-                      const void *out) {
+/* An element of the output; at == n: there is none. */
+struct wrong {
+    int64_t at;
+    double got, expected;
+};
+
+/* The first wrong one of elements from .. to - 1; of a pack, with count flags before them. */
+
+static struct wrong check_map(const struct work *work, const void *in, const void *out,
+                              int64_t from, int64_t to) {
     const vscan_type type = work->type;
-    for (int64_t i = 0; i < work->n; i++) {
+    for (int64_t i = from; i < to; i++) {
         const bool moves = work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE;
         const int64_t p = moves ? work_position(work, i) : i;
         const double a = value_at(type, in, work->family == FAMILY_GATHER ? p : i);
@@ -240,34 +248,63 @@ static bool check_map(const struct work *work, const char *engine, const void *i
         if (work->family == FAMILY_MAP) expected = map_expected(work, a, 3);
         if (work->family == FAMILY_MAP2)
             expected = map_expected(work, a, type == VSCAN_FLOAT ? (double)(float)i : (double)i);
-        if (got != expected) return complain(work, engine, i, got, expected);
+        if (got != expected) return (struct wrong){i, got, expected};
     }
-    return true;
+    return (struct wrong){.at = work->n};
 }
 
-static bool check_pack(const struct work *work, const char *engine, const void *in,
-                       const void *flags, const void *out) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < work->n; i++) {
-        const bool by_value = work->family == FAMILY_PACK_IF;
-        const double a = work->family == FAMILY_ENUMERATE ? 0 : value_at(work->type, in, i);
-        const bool set = by_value ? a < 0 : flag_at(work, flags, i);
-        if (work->family == FAMILY_ENUMERATE) {
-            const double got = value_at(work->type, out, i);
-            if (got != (double)count) return complain(work, engine, i, got, (double)count);
-        } else if (set) {
-            const double got = value_at(work->type, out, count);
-            if (got != a) return complain(work, engine, count, got, a);
+/* Whether element i is kept. */
+static bool kept(const struct work *work, const void *in, const void *flags, int64_t i) {
+    return work->family == FAMILY_PACK_IF ? value_at(work->type, in, i) < 0
+                                          : flag_at(work, flags, i);
+}
+
+static struct wrong check_pack(const struct work *work, const void *in, const void *flags,
+                               const void *out, int64_t from, int64_t to, int64_t count) {
+    for (int64_t i = from; i < to; i++) {
+        const bool set = kept(work, in, flags, i);
+        const bool numbers = work->family == FAMILY_ENUMERATE;
+        if (numbers || set) {
+            const double expected = numbers ? (double)count : value_at(work->type, in, i);
+            const int64_t at = numbers ? i : count;
+            const double got = value_at(work->type, out, at);
+            if (got != expected) return (struct wrong){at, got, expected};
         }
         count += set;
     }
+    return (struct wrong){.at = work->n};
+}
+
+/* By all threads, part after part of the vector: one thread would take longer than all else. */
+static bool check_in_parts(const struct work *work, const char *engine, const void *in,
+                           const void *flags, const void *out) {
+    enum { PARTS = 64 };
+    const bool packs = work->family >= FAMILY_PACK;
+    int64_t counts[PARTS + 1] = {0};
+    struct wrong wrong[PARTS];
+    const int64_t part = work->n / PARTS + 1;
+#define FROM(k) ((k)*part < work->n ? (k)*part : work->n)
+    if (packs) {
+#pragma omp parallel for
+        for (int k = 0; k < PARTS; k++)
+            for (int64_t i = FROM(k); i < FROM(k + 1); i++)
+                counts[k + 1] += kept(work, in, flags, i);
+        for (int k = 0; k < PARTS; k++) counts[k + 1] += counts[k];
+    }
+#pragma omp parallel for
+    for (int k = 0; k < PARTS; k++)
+        wrong[k] = packs ? check_pack(work, in, flags, out, FROM(k), FROM(k + 1), counts[k])
+                         : check_map(work, in, out, FROM(k), FROM(k + 1));
+#undef FROM
+    for (int k = 0; k < PARTS; k++)
+        if (wrong[k].at < work->n)
+            return complain(work, engine, wrong[k].at, wrong[k].got, wrong[k].expected);
     return true;
 }
 
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
-    if (work->family >= FAMILY_PACK) return check_pack(work, engine, in, flags, out);
-    if (work->family >= FAMILY_MAP) return check_map(work, engine, in, out);
+    if (work->family >= FAMILY_MAP) return check_in_parts(work, engine, in, flags, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);
     return check_real(work, engine, in, flags, out);
 }

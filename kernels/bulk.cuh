@@ -108,6 +108,10 @@ static __device__ __forceinline__ void tensor_stores_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Few) : "memory");
 }
 
+static __device__ __forceinline__ void tensor_prefetch(const CUtensorMap *map) {
+    asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
 /* Asks memory for 16-byte-aligned bytes that are going to be loaded. */
 static __device__ __forceinline__ void bulk_prefetch(const void *from, uint32_t bytes) {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
@@ -127,11 +131,6 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
 static __device__ __forceinline__ void copy_piece(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from)
                  : "memory");
-}
-
-/* Asks memory for the line of 128 bytes that this is in. */
-static __device__ __forceinline__ void prefetch_line(const void *from) {
-    asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
 /* The thread's pieces since the last time are a group. */

@@ -68,6 +68,14 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
                       shape::quarter_items * sizeof(T));
     }
 
+    /* By the loader, when the kernel before this one may still be running: nothing is read that it
+       may write, but memory is asked for what will be, most likely, this block's first tile. */
+    __device__ void begin_early() const {
+        if (lane == 0 && b.in.rows > 0) tensor_prefetch(&b.in.map);
+        if (lane == 1 && b.out.rows > 0) tensor_prefetch(&b.out.map);
+        prefetch(blockIdx.x);
+    }
+
     /* Whether any row of the quarter that begins with row first lies in the vector. */
     __device__ bool is_in(const bulk_vector &v, int64_t first) const {
         return first > -shape::quarter_rows && first < v.rows;
@@ -148,14 +156,14 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
             if (before > 0)
                 barrier_wait(&shared.folded[ring_of(before - 1)], ring_parity(before - 1));
             const int64_t tile = take(k == 0);
-            if (tile < tiles()) prefetch(tile);
+            if (tile < tiles() && !(k == 0 && tile == blockIdx.x)) prefetch(tile);
             /* The scanners have read tile k - 3 (emptied, when tile k - 1 was loaded), and so finished
                tile k - 4: what is known of it may be overwritten. */
             if (lane == 0) {
                 shared.tile[k % shape::numbers] = tile;
                 barrier_arrive_at(&shared.taken[k % shape::numbers]);
             }
-            if (tile >= tiles()) return;
+            if (tile >= tiles()) break;
             const bool edge = has_left_over(b.in, tile);
             for (int q = 0; q < shape::quarters && before >= 0; ++q)
                 barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
@@ -164,6 +172,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
             else
                 load(k, tile);
         }
+        let_next_kernel_begin();
     }
 
     /* ---- Storer ---- */
@@ -177,28 +186,14 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
     }
 
-    /* A tile that tensor copies cannot store: shifted, or not all in the vector. */
+    /* A tile that tensor copies cannot store, as it is not all in the vector. */
     __device__ void store_pieces(int64_t tile) const {
-        constexpr int V = shape::piece, batch = 8;
+        constexpr int V = shape::piece;
         const int shift = b.out.shift;
         T *const out = (T *)a.scan.out, *const begin = address(out, b.out, tile, 0);
         const int64_t low = out - begin, high = low + a.scan.n; /* of the vector */
         if (lane == 0) store_elements(tile, shift, V - shift);
         if (lane == 1) store_elements(tile, shape::items, shift);
-        if (low <= V && shape::items <= high) {
-#pragma unroll 1
-            for (int first = lane * V; first < shape::items; first += 32 * V * batch) {
-                int4 quads[batch];
-#pragma unroll
-                for (int j = 0; j < batch; ++j)
-                    quads[j] = *(const int4 *)swizzled(shared.staged, first + j * 32 * V);
-#pragma unroll
-                for (int j = 0; j < batch; ++j)
-                    if (first + j > 0) /* not the first piece */
-                        *(int4 *)(begin + first + j * 32 * V) = quads[j];
-            }
-            return;
-        }
 #pragma unroll 1
         for (int o = (lane + 1) * V; o < shape::items; o += 32 * V) {
             if (low <= o && o + V <= high)
@@ -208,22 +203,55 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
     }
 
+    /*
+     * Shifted: the tile's first row is shared with its neighbour in memory, and what that row lacks at
+     * the end is in the row after the last. Both are stored by elements, all others by the copies that
+     * there are, of a quarter's number of rows: the first one begins a row later, and has one row in
+     * common with the second.
+     */
+    __device__ void store_shifted(int64_t tile, int64_t row) const {
+        const int shift = b.out.shift;
+        const int o = lane < R ? lane : R;
+        const int mine = o < shift ? shape::items + o : o; /* of the last row, or of the first */
+        if (lane < R) *address((T *)a.scan.out, b.out, tile, mine) = *swizzled(shared.staged, mine);
+        if (lane != 0) return;
+#pragma unroll 1
+        for (int q = 0; q < shape::quarters; ++q) {
+            const int from = q * shape::quarter_rows + (q == 0);
+            tensor_store(&b.out.map, (int)row + from, shared.staged + from * R);
+        }
+    }
+
     __device__ void store_tiles() const {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
             const int64_t row = row_of(b.out, tile);
-            const bool by_rows = b.out.shift == 0 && row >= 0 && row + shape::rows <= b.out.rows;
+            const int shift = b.out.shift;
+            /* shifted, a tile ends in a row that may not be whole */
+            const bool by_rows =
+                row >= 0 && row + shape::rows <= b.out.rows &&
+                (shift == 0 ||
+                 (row * R + b.out.first >= 0 && (row + shape::rows) * R + b.out.first <= a.scan.n));
 #pragma unroll 1
             for (int q = 0; q < shape::quarters; ++q) {
                 const int quarter = in_memory(q, shape::quarters);
                 barrier_wait(&shared.staged_full[q], k & 1);
-                if (by_rows && lane == 0)
+                if (by_rows && shift == 0 && lane == 0)
                     tensor_store(&b.out.map, (int)row + quarter * shape::quarter_rows,
                                  shared.staged + quarter * shape::quarter_items);
             }
-            if (!by_rows) store_pieces(tile);
-            if (by_rows && lane == 0) tensor_stores_read<3>();
+            if (!by_rows)
+                store_pieces(tile);
+            else if (shift > 0)
+                store_shifted(tile, row);
+            if (by_rows && lane == 0) {
+                /* shifted, what is staged next meets more than one copy */
+                if (shift == 0)
+                    tensor_stores_read<3>();
+                else
+                    tensor_stores_read<0>();
+            }
             barrier_arrive_at(&shared.staged_empty[0]);
             if (by_rows && lane == 0) tensor_stores_read<2>();
             barrier_arrive_at(&shared.staged_empty[1]);

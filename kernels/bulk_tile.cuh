@@ -45,6 +45,9 @@ struct bulk_shape {
     static constexpr int numbers = 8; /* of tiles: the storer may be behind by one more */
 
     static constexpr int scanners = parts; /* a part each */
+    /* Heads in a part up to which it is sooner done to look for segments' ends than to go through all
+       elements: some 55 instructions for 32 ends, some 20 for 32 elements. */
+    static constexpr int few_heads = part_items / 4;
     static constexpr int summers = 8;
     static constexpr int sums = parts / summers; /* parts of a summer */
     /* warp numbers */
@@ -81,9 +84,6 @@ struct bulk_shape {
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
         U initial, visible; /* without an initial value: the identities */
         uint32_t tag;
-#ifdef TRACE
-        long long trace[16][15];
-#endif
         uint64_t taken[numbers];
         uint64_t loaded[slots][quarters], emptied[slots][quarters];
         uint64_t marked[rings], summed[rings], folded[rings];
@@ -126,22 +126,26 @@ static __device__ __forceinline__ void read_row(typename Pair::U (&x)[R],
                                 ? (const int4 *)slot + next * pieces + next % pieces
                                 : (const int4 *)after);
         memcpy(raw + R, &quad, 16);
+        /* in place for doubles, whose copies would not fit in the registers */
         if (shift & 1) {
 #pragma unroll
-            for (int j = 0; j + 1 < R + V; ++j) raw[j] = raw[j + 1];
+            for (int j = 0; j + 1 < R + V; ++j)
+                if (V == 2)
+                    move_here(raw[j], raw[j + 1]);
+                else
+                    raw[j] = raw[j + 1];
         }
-        if (shift & 2) {
+        if (V > 2 && shift & 2) {
 #pragma unroll
             for (int j = 0; j + 2 < R + V; ++j) raw[j] = raw[j + 2];
         }
     }
     if (backward) {
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[R - 1 - j]);
-    } else {
-#pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+        for (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
     }
+#pragma unroll
+    for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
 }
 
 /* The row after the slot's last one lies behind it. */

@@ -22,8 +22,9 @@ enum {
     VSCAN__UNITS_A_TILE = 4,
     /* Bytes that a block of the kernels with bulk copies has: what sm_90 and sm_100 can give it */
     VSCAN__BULK_SHARED = 227 << 10,
-    /* Words that scans of short vectors may need, kernels/scan_short.cuh */
-    VSCAN__SHORT_WORDS = 1024,
+    /* Words that scans of short vectors may need, kernels/scan_short.cuh, or reductions of vectors of
+       up to 128 MiB, kernels/reduce.cuh */
+    VSCAN__SHORT_WORDS = 4096,
     /* At the beginning of a workspace, before the unit words (kernels/unit_words.cuh) */
     VSCAN__WORKSPACE_HEADER = 256
 };
@@ -43,8 +44,9 @@ struct vscan__late {
 struct vscan__launch {
     cudaStream_t stream;
     int multiprocessors;
-    void *workspace; /* header and words */
-    int64_t words;   /* 8-byte words after the header */
+    int architecture; /* that the code was compiled for: 90 for sm_90 */
+    void *workspace;  /* header and words */
+    int64_t words;    /* 8-byte words after the header */
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
     int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */

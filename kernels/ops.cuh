@@ -103,6 +103,15 @@ static __device__ __forceinline__ double float_of(int64_t x) {
     return __longlong_as_double(x);
 }
 
+/* -1 where x is negative, else 0; what the compiler would rather choose by a predicate. */
+static __device__ __forceinline__ int32_t all_signs(int32_t x) {
+    return opaque(x >> 31);
+}
+static __device__ __forceinline__ int64_t all_signs(int64_t x) {
+    const int32_t high = all_signs((int32_t)(x >> 32));
+    return (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)high);
+}
+
 /*
  * Keys: the bits of a negative number but its sign are flipped. Of the NaNs, those with one sign are
  * then beyond the infinity that they have to beat, those with the other beyond the other infinity; so
@@ -114,7 +123,8 @@ struct extreme_key {
     using T = F;
     using U = I;
     static constexpr I highest = ~Lowest;
-    static __device__ constexpr I flip(I x) { return x < 0 ? x ^ highest : x; } /* an involution */
+    /* Of a negative number all bits but the sign; an involution. No predicate is needed. */
+    static __device__ I flip(I x) { return x ^ (all_signs(x) & highest); }
     static constexpr Unsigned offset =
         Max ? (Unsigned)Lowest - (Unsigned)((Lowest | Infinity) ^ highest)
             : (Unsigned)highest - (Unsigned)Infinity;

@@ -22,6 +22,7 @@
  * shared memory by then. Those of an earlier one have been read, as its word was seen, and that is
  * published, in place, only after all elements of the tile have come: hence the fences.
  */
+#include "bulk.cuh"
 #include "map.cuh"
 #include "unit_words.cuh"
 
@@ -30,7 +31,16 @@ namespace vscan {
 static constexpr int pack_warps = 16, pack_threads = 32 * pack_warps;
 static constexpr int pack_writers = pack_threads - 32;
 static constexpr int pack_blocks = 2; /* of a multiprocessor */
-static constexpr int pack_rows = 4;   /* bytes of a 32-bit number */
+/* pieces of a lane; sm_75 has not the shared memory for a tile of 64 KiB */
+static constexpr int pack_rows_of(int architecture) {
+    return architecture < 800 ? 4 : 8;
+}
+#ifdef __CUDA_ARCH__
+static constexpr int pack_rows = pack_rows_of(__CUDA_ARCH__);
+#else
+static constexpr int pack_rows = 8;
+#endif
+static constexpr int pack_fours = pack_rows / 4; /* 32-bit numbers of a byte a piece */
 
 struct pack_arguments {
     vscan__pack pack;
@@ -109,6 +119,25 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows
                 x[r][j] = i < a.pack.n ? in[i] : (T)0;
             }
     }
+}
+
+/* By a warp: memory is asked for a whole tile's elements and flags, for which there are no registers
+   yet; where it is asked for as much as that by one instruction (sm_90). */
+template <class Form>
+static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile) {
+#ifdef VSCAN__BULK
+    constexpr int items = pack_items<Form>, parts = 4;
+    const int lane = threadIdx.x % 32;
+    const int64_t from = tile * items + lane % parts * (items / parts);
+    if ((tile + 1) * items > a.pack.n) return;
+    const char *const in = (const char *)a.pack.in, *const flags = (const char *)a.pack.flags;
+    if (Form::elements && lane < parts && (uintptr_t)in % 16 == 0)
+        bulk_prefetch(in + from * sizeof(typename Form::T),
+                      items / parts * sizeof(typename Form::T));
+    const int log_bits = a.pack.flag_type == VSCAN_INT ? 5 : a.pack.flag_type == VSCAN_BYTE ? 3 : 0;
+    if (Form::flags && lane / parts == 1 && (uintptr_t)flags % 16 == 0)
+        bulk_prefetch(flags + ((from << log_bits) >> 3), (items / parts << log_bits) >> 3);
+#endif
 }
 
 /* Bit r * V + j: flag j of piece r. Those past the n-th may be anything, but are not read. */
@@ -223,32 +252,39 @@ static __device__ __forceinline__ uint32_t cut_mask(uint32_t mask, int64_t n, in
 /* What a thread knows of a tile. A place is the number of flags before it in the tile. */
 template <class Form>
 struct pack_counts {
-    uint32_t mask;   /* see load_mask */
-    uint32_t before; /* byte r: flags of the warp's pieces r in the lanes before this one */
-    uint32_t totals; /* byte r: flags of all of them */
+    uint32_t mask; /* see load_mask */
+    uint32_t
+        before[pack_fours]; /* byte r: flags of the warp's pieces r in the lanes before this one */
+    uint32_t totals[pack_fours]; /* byte r: flags of all of them */
 
     /* By whole warps. */
     __device__ __forceinline__ void count(uint32_t flags) {
         constexpr int V = Form::V;
         const int lane = threadIdx.x % 32;
         mask = flags;
-        uint32_t own = 0;
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r)
-            own |= (uint32_t)__popc(flags >> r * V & ((1u << V) - 1)) << 8 * r;
-        uint32_t upto = own;
+        for (int f = 0; f < pack_fours; ++f) {
+            uint32_t own = 0;
 #pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
-            if (lane >= d) upto += left;
+            for (int r = 0; r < 4; ++r)
+                own |= (uint32_t)__popc(flags >> (4 * f + r) * V & ((1u << V) - 1)) << 8 * r;
+            uint32_t upto = own;
+#pragma unroll
+            for (int d = 1; d < 32; d *= 2) {
+                const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
+                if (lane >= d) upto += left;
+            }
+            before[f] = upto - own;
+            totals[f] = __shfl_sync(0xffffffffu, upto, 31);
         }
-        before = upto - own;
-        totals = __shfl_sync(0xffffffffu, upto, 31);
     }
 
     /* of the warp */
     __device__ __forceinline__ uint32_t total() const {
-        return (totals & 255) + (totals >> 8 & 255) + (totals >> 16 & 255) + (totals >> 24);
+        uint32_t sum = 0;
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r) sum += totals[r / 4] >> 8 * (r % 4) & 255;
+        return sum;
     }
 
     /* Calls use(r, place of piece r), given the place of the warp. */
@@ -256,8 +292,8 @@ struct pack_counts {
     __device__ __forceinline__ void each_piece(uint32_t place, Use use) const {
 #pragma unroll
         for (int r = 0; r < pack_rows; ++r) {
-            use(r, place + (before >> 8 * r & 255));
-            place += totals >> 8 * r & 255;
+            use(r, place + (before[r / 4] >> 8 * (r % 4) & 255));
+            place += totals[r / 4] >> 8 * (r % 4) & 255;
         }
     }
 };
@@ -314,7 +350,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
     using T = typename Form::T;
     constexpr int V = Form::V, items = pack_items<Form>;
 
-    __shared__ T packed[Form::elements ? items : 1];
+    T *const packed = (T *)dynamic_shared();     /* items, where there are elements */
     __shared__ uint32_t warp_counts[pack_warps]; /* flags of the warps' parts of the next tile */
     __shared__ uint32_t warp_places[pack_warps]; /* flags of the tile before them */
     __shared__ int64_t warp_sums[pack_warps];    /* parts of a sum of words */
@@ -331,15 +367,21 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
     uint32_t count = 0;           /* of its flags */
     int64_t seen = 0, before = 0; /* flags in the tiles before number seen */
 
-    const bool taker = threadIdx.x == pack_writers;
+    const bool taker = warp == pack_warps - 1;
     const auto take = [&] {
         ticket t = {0, (uint32_t)tile + 1}; /* one tile needs no tickets */
-        if (tiles > 1) {
-            t = take_ticket(a.header);
-            if (t.index == tiles + gridDim.x - 1) end_tickets(a.header, a.words, a.capacity, tiles);
+        if (lane == 0) {
+            if (tiles > 1) {
+                t = take_ticket(a.header);
+                if (t.index == tiles + gridDim.x - 1)
+                    end_tickets(a.header, a.words, a.capacity, tiles);
+            }
+            shared_ticket = t;
         }
-        shared_ticket = t;
+        return __shfl_sync(0xffffffffu, t.index, 0);
     };
+    if (taker) prefetch_tile<Form>(a, blockIdx.x);
+    wait_for_kernel_before(false);
     if (taker) take();
     __syncthreads();
 
@@ -407,7 +449,13 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         /* ---- Results of the tile ------------------------------------------------------------- */
         const int64_t done = tile;
         tile = next;
-        if (taker && next < tiles) take();
+        if (taker && next < tiles) {
+            const int64_t taken = take();
+            if (taken < tiles)
+                prefetch_tile<Form>(a, taken);
+            else
+                let_next_kernel_begin();
+        }
         if (done >= 0) {
 #pragma unroll
             for (int w = 0; w < pack_warps; ++w) before += warp_sums[w];
@@ -448,6 +496,14 @@ static bool aligned_to(const void *pointer, int64_t bytes) {
 template <class Form>
 static cudaError_t launch_pack(const vscan__launch *launch, const vscan__pack *pack) {
     constexpr int64_t size = sizeof(typename Form::T);
+    constexpr int here = pack_threads * Form::V; /* items a row */
+    const int items = here * pack_rows_of(10 * launch->architecture);
+    const int bytes = Form::elements ? items * (int)size : 0;
+    if (bytes > 48 << 10) {
+        const cudaError_t error = cudaFuncSetAttribute(
+            pack_tiles<Form>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        if (error != cudaSuccess) return error;
+    }
     pack_arguments a;
     a.pack = *pack;
     a.header = (vscan__workspace_header *)launch->workspace;
@@ -460,10 +516,10 @@ static cudaError_t launch_pack(const vscan__launch *launch, const vscan__pack *p
                                    aligned_to(pack->flags, Form::V * map_size(pack->flag_type)));
     a.wide_out = aligned_to(pack->out, 16);
     a.in_place = Form::elements && pack->out == pack->in;
-    const int64_t tiles = (pack->n + pack_items<Form> - 1) / pack_items<Form>;
+    const int64_t tiles = (pack->n + items - 1) / items;
     const int64_t resident = (int64_t)pack_blocks * launch->multiprocessors;
-    return start(pack_tiles<Form>, tiles < resident ? tiles : resident, pack_threads, 0,
-                 launch->stream, a);
+    return start(pack_tiles<Form>, tiles < resident ? tiles : resident, pack_threads, bytes,
+                 launch->stream, a, launch->may_overlap);
 }
 
 } /* namespace vscan */

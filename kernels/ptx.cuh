@@ -27,6 +27,46 @@ static __device__ __forceinline__ int made_here(int x) {
     return x;
 }
 
+/* x = y where it stands: what a branch does to many registers is not done to copies of them. */
+template <class X>
+static __device__ __forceinline__ void move_here(X &x, X y) {
+    if constexpr (sizeof(X) == 8) {
+        uint64_t to, from;
+        memcpy(&to, &x, 8);
+        memcpy(&from, &y, 8);
+        asm volatile("mov.b64 %0, %1;" : "+l"(to) : "l"(from));
+        memcpy(&x, &to, 8);
+    } else {
+        uint32_t to, from;
+        memcpy(&to, &x, 4);
+        memcpy(&from, &y, 4);
+        asm volatile("mov.b32 %0, %1;" : "+r"(to) : "r"(from));
+        memcpy(&x, &to, 4);
+    }
+}
+
+/* x and y change places, in the same way. */
+template <class X>
+static __device__ __forceinline__ void exchange_here(X &x, X &y) {
+    if constexpr (sizeof(X) == 8) {
+        uint64_t a, b;
+        memcpy(&a, &x, 8);
+        memcpy(&b, &y, 8);
+        asm volatile("{.reg .b64 t; mov.b64 t, %0; mov.b64 %0, %1; mov.b64 %1, t;}"
+                     : "+l"(a), "+l"(b));
+        memcpy(&x, &a, 8);
+        memcpy(&y, &b, 8);
+    } else {
+        uint32_t a, b;
+        memcpy(&a, &x, 4);
+        memcpy(&b, &y, 4);
+        asm volatile("{.reg .b32 t; mov.b32 t, %0; mov.b32 %0, %1; mov.b32 %1, t;}"
+                     : "+r"(a), "+r"(b));
+        memcpy(&x, &a, 4);
+        memcpy(&y, &b, 4);
+    }
+}
+
 /* 1 or 0, by one instruction. */
 static __device__ __forceinline__ uint32_t is_not_0(int x) {
     uint32_t y;
@@ -69,6 +109,11 @@ static __device__ __forceinline__ int4 load_quad(const void *at) {
                  : "=r"(quad.x), "=r"(quad.y), "=r"(quad.z), "=r"(quad.w)
                  : "l"(at));
     return quad;
+}
+
+/* Asks memory for the line of 128 bytes that this is in. */
+static __device__ __forceinline__ void prefetch_line(const void *from) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
 /* ---- Shared memory --------------------------------------------------------------------------- */
@@ -169,18 +214,32 @@ static __device__ __forceinline__ void send_to_first_block(U *here, U value, uin
 
 /* ---- Starting a kernel ------------------------------------------------------------------------ */
 
-/* kernel<<<blocks, threads, shared, stream>>>(argument) */
+/*
+ * kernel<<<blocks, threads, shared, stream>>>(argument), where overlap says so with blocks that may
+ * be there before the kernel before is done, and in clusters of so many blocks.
+ */
 template <class Argument>
 static cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared,
-                         cudaStream_t stream, const Argument &argument,
-                         cudaLaunchAttribute *attributes = nullptr, int count = 1) {
+                         cudaStream_t stream, const Argument &argument, bool overlap = false,
+                         unsigned cluster = 1) {
+    cudaLaunchAttribute attributes[2];
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3((unsigned)blocks);
     config.blockDim = dim3((unsigned)threads);
     config.dynamicSmemBytes = (size_t)shared;
     config.stream = stream;
     config.attrs = attributes;
-    config.numAttrs = attributes != nullptr ? (unsigned)count : 0;
+    if (overlap) {
+        cudaLaunchAttribute &a = attributes[config.numAttrs++];
+        a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        a.val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        cudaLaunchAttribute &a = attributes[config.numAttrs++];
+        a.id = cudaLaunchAttributeClusterDimension;
+        a.val.clusterDim.x = cluster;
+        a.val.clusterDim.y = a.val.clusterDim.z = 1;
+    }
     return cudaLaunchKernelEx(&config, kernel, argument);
 }
 

@@ -37,6 +37,9 @@ enum {
     REDUCE_CLUSTER_BYTES = 512 << 10, /* one cluster; what it can hold */
     REDUCE_MIDDLE_BYTES = 128 << 20 /* units of half a tile, in turn; then of a tile, by tickets */
 };
+static_assert(REDUCE_MIDDLE_BYTES / (VSCAN__TILE_FLOAT * (int)sizeof(float) / 2) <=
+                  VSCAN__SHORT_WORDS,
+              "words for half tiles");
 
 /* Warps for a vector, dealt to so many blocks. */
 template <class Pair, int Rows>
@@ -49,19 +52,8 @@ static int reduce_warps(const reduce_arguments &a, int blocks) {
 template <class Kernel>
 static cudaError_t start_reduce(const vscan__launch *launch, Kernel kernel, int blocks, int threads,
                                 const reduce_arguments &a, bool cluster = false) {
-    cudaLaunchAttribute attributes[2];
-    int count = 0;
-    if (launch->may_overlap) {
-        attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attributes[count++].val.programmaticStreamSerializationAllowed = 1;
-    }
-    if (cluster) {
-        attributes[count].id = cudaLaunchAttributeClusterDimension;
-        attributes[count].val.clusterDim.x = reduce_cluster;
-        attributes[count].val.clusterDim.y = attributes[count].val.clusterDim.z = 1;
-        ++count;
-    }
-    return start(kernel, blocks, threads, 0, launch->stream, a, attributes, count);
+    return start(kernel, blocks, threads, 0, launch->stream, a, launch->may_overlap,
+                 cluster ? reduce_cluster : 1);
 }
 
 template <class Pair, int Rows, bool Alone>

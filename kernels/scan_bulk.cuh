@@ -25,6 +25,9 @@
  * Nobody waits for another block's P, only for its aggregates. The folder adds them strictly from
  * left to right, 131 between two of a block's own tiles on an H200.
  *
+ * Launches overlap (programmatic dependent launch): a block that has taken its last tile lets the
+ * next kernel begin, whose blocks ask for memory and wait for this one to end before they take one.
+ *
  * Blocks need not be resident together: a block waits only for aggregates of tiles with smaller
  * tickets, and between a ticket and its aggregate there are a load and sums, which wait for nobody.
  */
@@ -146,6 +149,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                     y[0] = first;
 #pragma unroll
                     for (int j = 1; j < R; ++j) y[j] = x[j - 1];
+                    heads = opaque(heads);
                     if (Segmented) {
 #pragma unroll
                         for (int j = 0; j < R; ++j)
@@ -228,6 +232,19 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
         const int64_t first = a.count_backward ? (int64_t)a.header->segments - before : before - 1;
         T *const at = (T *)scan.totals + first;
         const int64_t room = scan.totals_length - first; /* for s < room, backward -s < room */
+        const auto store = [&](int s, int o) {
+            const int k = a.count_backward ? -s : s;
+            if (k < room)
+                at[k] =
+                    *swizzled(shared.staged,
+                              in_memory(part * shape::part_items + o, shape::items) + b.out.shift);
+            else
+                *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
+        };
+        if (shared.part_count[ring][part] <= shape::few_heads) {
+            store_few(heads, last, store);
+            return;
+        }
         int s_before = 0;
 #pragma unroll 1
         for (int w = 0; w < words; w += batch) {
@@ -245,14 +262,44 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
             for (int j = 0; j < batch; ++j) {
                 const int s = s_before + __popc(word[j] & ((2u << lane) - 1));
                 s_before += __popc(word[j]);
-                if (any == 0 || !(ends[j] >> lane & 1)) continue;
-                const int o = part * shape::part_items + (w + j) * 32 + lane;
-                const int k = a.count_backward ? -s : s;
-                if (k < room)
-                    at[k] = *swizzled(shared.staged, in_memory(o, shape::items) + b.out.shift);
-                else
-                    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
+                if (any != 0 && ends[j] >> lane & 1) store(s, (w + j) * 32 + lane);
             }
+        }
+    }
+
+    /* The same where segments are few: lanes take one each, in turn, and look for its end. */
+    template <class Store>
+    __device__ void store_few(const uint32_t *heads, int last, Store store) const {
+        constexpr int words = shape::part_items / 32;
+        uint32_t ends = 0; /* of a word */
+        if (lane < words) ends = __funnelshift_r(heads[lane], heads[lane + 1], 1);
+        if (last / 32 == lane && lane < words) ends |= 1u << last % 32;
+        int upto = __popc(ends); /* in this word and those before it */
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const int left = __shfl_up_sync(all_lanes, upto, d);
+            if (lane >= d) upto += left;
+        }
+        const int before = upto - __popc(ends), all = __shfl_sync(all_lanes, upto, 31);
+        const int s = heads[0] & 1; /* of the first end; the next have the next */
+#pragma unroll 1
+        for (int first = 0; first < all; first += 32) {
+            const int number = first + lane;
+            int w = 0; /* how many words have no more ends than that, all of them before it */
+#pragma unroll
+            for (int step = 16; step > 0; step /= 2)
+                if (__shfl_sync(all_lanes, upto, w + step - 1) <= number) w += step;
+            uint32_t bits = __shfl_sync(all_lanes, ends, w);
+            int rank = number - __shfl_sync(all_lanes, before, w), o = w * 32;
+#pragma unroll
+            for (int half = 16; half > 0; half /= 2) {
+                const int low = __popc(bits & ((1u << half) - 1));
+                if (rank < low) continue;
+                rank -= low;
+                bits >>= half;
+                o += half;
+            }
+            if (number < all) store(s + number, o);
         }
     }
 };
@@ -294,8 +341,10 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     const vscan__scan &scan = b.rest.scan;
     const int warp = threadIdx.x / 32;
     const bulk_warp<Pair, Segmented> block = {b, b.rest, shared, (int)threadIdx.x % 32};
+    if (warp == shape::loader) bulk_copies<Pair, Segmented>{block}.begin_early();
+    if (threadIdx.x == 0) init_barriers<shape>(shared);
+    wait_for_kernel_before(false);
     if (threadIdx.x == 0) {
-        init_barriers<shape>(shared);
         U initial = Pair::identity;
         if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
         if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
@@ -375,7 +424,8 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
     if (error != cudaSuccess) return error;
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
-    return start(scan_bulk<Pair, Segmented>, blocks, shape::threads, bytes, launch->stream, b);
+    return start(scan_bulk<Pair, Segmented>, blocks, shape::threads, bytes, launch->stream, b,
+                 launch->may_overlap);
 }
 
 } /* namespace vscan */

@@ -257,6 +257,20 @@ fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
     }
 }
 
+/* Asks memory for element i of the scan, if there is one, and for its flag: where launches overlap. */
+template <bool Segmented, class T>
+static __device__ __forceinline__ void prefetch_element(const short_arguments &hot, int i) {
+#if __CUDA_ARCH__ >= 900
+    if (i >= hot.n) return;
+    const int at = hot.backward ? hot.n - 1 - i : i;
+    prefetch_line((const T *)hot.in + at);
+    if (!Segmented) return;
+    const vscan__scan &scan = hot.rest.scan;
+    const int log_bits = scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
+    prefetch_line((const char *)scan.flags + (((int64_t)at << log_bits) >> 3));
+#endif
+}
+
 template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     scan_short(const __grid_constant__ short_arguments hot) {
@@ -281,12 +295,16 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     /* ---- Loads ------------------------------------------------------------------------------- */
     /* Where the launch says so, blocks may be there before the kernel before is done, with what they
        need of code and parameters. Nothing is read or written before the wait, so for the data, and
-       for everybody else, launches come one after the other as always. */
+       for everybody else, launches come one after the other as always; but memory is asked for what
+       will be read then. */
+    const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r)
+        prefetch_element<Segmented, T>(hot, begin + r * shape::row_items);
     wait_for_kernel_before();
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
-    const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
     const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
     lane_items<Pair, V> items[Rows];
@@ -565,19 +583,16 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     a.rest = rest;
     const auto over = [&](int items) { return (a.n + items - 1) / items; };
     static_assert(short_alone_to <= alone::items * (int64_t)sizeof(T), "one block");
-    cudaLaunchAttribute overlap;
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchAttribute *const attribute = launch->may_overlap ? &overlap : nullptr;
+    const bool overlap = launch->may_overlap;
     const cudaStream_t stream = launch->stream;
     if (a.n * (int64_t)sizeof(T) <= short_alone_to)
         return start(scan_short<Pair, Segmented, 1, 32, true>, 1, 32 * over(alone::row_items), 0,
-                     stream, a, attribute);
+                     stream, a, overlap);
     if (a.n <= small::items * small::max_units)
         return start(scan_short<Pair, Segmented, small::rows, 8, false>, over(small::items),
-                     small::threads, 0, stream, a, attribute);
+                     small::threads, 0, stream, a, overlap);
     return start(scan_short<Pair, Segmented, large::rows, 8, false>, over(large::items),
-                 large::threads, 0, stream, a, attribute);
+                 large::threads, 0, stream, a, overlap);
 }
 
 } /* namespace vscan */

@@ -215,6 +215,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
              cudaDeviceGetAttribute(&launch->multiprocessors, cudaDevAttrMultiProcessorCount,
                                     ctx->device));
     TRY_CUDA(ctx, "loading kernels", vscan__probe_kernels(&compiled_for));
+    launch->architecture = compiled_for;
     int driver = 0;
     TRY_CUDA(ctx, "asking for the driver's version", cudaDriverGetVersion(&driver));
     /* capturing programmatic dependent launches needs the driver of CUDA 12.3 */

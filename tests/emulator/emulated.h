@@ -156,6 +156,16 @@ static inline int made_here(int x) {
     return x;
 }
 template <class X>
+static inline void move_here(X &x, X y) {
+    x = y;
+}
+template <class X>
+static inline void exchange_here(X &x, X &y) {
+    const X z = x;
+    x = y;
+    y = z;
+}
+template <class X>
 static inline X opaque(X x) {
     return x;
 }
@@ -253,7 +263,7 @@ static inline void let_next_kernel_begin() {}
 static inline void wait_for_kernel_before(bool = true) {}
 template <class Argument>
 cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared, cudaStream_t,
-                  const Argument &argument, cudaLaunchAttribute * = nullptr, int = 1) {
+                  const Argument &argument, bool = false, unsigned = 1) {
     emulated::run((int)blocks, threads, shared, [&] { kernel(argument); });
     return cudaSuccess;
 }
@@ -342,7 +352,8 @@ static inline void each_piece(const CUtensorMap *map, int row, char *box,
     for (int k = 0; k < 1024; ++k) {
         const int r = k / 8, piece = k % 8;
         const bool inside = 0 <= row + r && row + r < rows.rows;
-        copy(box + r * 128 + (piece ^ (r & 7)) * 16,
+        char *const at = box + r * 128; /* the swizzle goes by the address */
+        copy(at + (piece ^ ((uintptr_t)at / 128 & 7)) * 16,
              inside ? rows.base + ((int64_t)row + r) * 128 + piece * 16 : nullptr);
     }
 }
@@ -360,7 +371,7 @@ static inline void tensor_load(void *to, const CUtensorMap *map, int row, uint64
     });
 }
 static inline void tensor_store(const CUtensorMap *map, int row, const void *from) {
-    emulated::expect((uintptr_t)from % 1024 == 0, "1024-byte alignment");
+    emulated::expect((uintptr_t)from % 128 == 0, "128-byte alignment");
     const CUtensorMap here = *map;
     emulated::thread *const owner = emulated::self;
     ++owner->stores;
@@ -375,6 +386,7 @@ template <int Few>
 void tensor_stores_read() {
     while (emulated::self->stores - emulated::self->stores_read > Few) emulated::wait();
 }
+static inline void tensor_prefetch(const CUtensorMap *) {}
 static inline void bulk_prefetch(const void *from, uint32_t bytes) {
     emulated::expect((uintptr_t)from % 16 == 0 && bytes % 16 == 0, "16-byte alignment");
 }
