@@ -47,7 +47,7 @@ struct bulk_shape {
     static constexpr int scanners = parts; /* a part each */
     /* Heads in a part up to which it is sooner done to look for segments' ends than to go through all
        elements: some 55 instructions for 32 ends, some 20 for 32 elements. */
-    static constexpr int few_heads = part_items / 4;
+    static constexpr int few_heads = part_items * 3 / 8;
     static constexpr int summers = 8;
     static constexpr int sums = parts / summers; /* parts of a summer */
     /* warp numbers */
