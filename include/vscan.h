@@ -830,9 +830,9 @@ typedef struct vscan_sort_options {
  *   options      NULL: ascending, all bits
  * n = 0 does nothing. Asynchronous; can be captured. Radix sort (Adinets and Merrill, Onesweep: A Faster
  * Least Significant Digit Radix Sort for GPUs, 2022): time is proportional to n and to the number of
- * 8-bit digits in the bits compared. The context keeps memory for it, for the vectors once more and
- * less than a tenth of them besides, which grows when a longer sort first comes; see
- * vscan_sort_reserve.
+ * 8-bit digits in the bits compared. The context keeps memory for it, for the vectors once more, a
+ * tenth of them besides, and 64 KiB (the CPU: 16 KiB a thread), which grows when a longer sort first
+ * comes; see vscan_sort_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, STRUCT_SIZE, VALUE (a window of bits that is
  * not in the key, or of floating-point keys; unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
  * Since 0.1.0.

@@ -55,8 +55,8 @@ struct vscan__launch {
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                                further up, the segmented ones */
-    void *sort_memory;    /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
-    int64_t sort_bytes;   /* of it */
+    void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
+    int64_t sort_bytes;  /* of it */
     int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };

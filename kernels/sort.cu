@@ -35,8 +35,8 @@ static constexpr int sort_threads = 512, sort_warps = sort_threads / 32;
 static constexpr int digit_bits = 8, digits = 1 << digit_bits;
 static constexpr int most_passes = 64 / digit_bits;
 static constexpr int count_threads = 512, count_blocks = 4; /* of a multiprocessor */
-static constexpr int warp_pieces = 4; /* of 32 elements that a warp sorts by itself */
-static constexpr int chunk_segments = 32;
+static constexpr int warp_pieces = 4;    /* of 32 elements that a warp sorts by itself */
+static constexpr int most_segments = 32; /* that a block takes at a time */
 
 static constexpr uint32_t word_is_count = 1u << 30, word_is_sum = 2u << 30;
 static constexpr uint32_t word_number = word_is_count - 1;
@@ -44,18 +44,21 @@ static constexpr uint32_t word_number = word_is_count - 1;
 /* In the place of values where there are none. */
 struct no_value {};
 
-/* Items of a thread. Larger tiles write longer runs, as far as shared memory and registers go; where a
-   block has a segment to itself, smaller ones make more blocks, and less code. */
+template <class V>
+static constexpr bool has_values = !same_type<V, no_value>;
+
+/* Items of a thread. Larger tiles write longer runs, as far as shared memory and registers go (measured
+   on an H200); where a block has a segment to itself, smaller ones make more blocks, and less code. */
 template <class K, class V>
-static constexpr int pass_items = sizeof(K) == 8 || sizeof(V) == 8 ? 9 : 16;
+static constexpr int pass_items = sizeof(V) == 8                    ? 9
+                                  : sizeof(K) == 8 && has_values<V> ? 9
+                                  : sizeof(K) == 8                  ? 10
+                                                                    : 16;
 static constexpr int segment_items = 8;
 static constexpr int segment_tile = sort_threads * segment_items;
 
 template <class K, class V>
 static constexpr int pass_tile = sort_threads *pass_items<K, V>;
-
-template <class V>
-static constexpr bool has_values = !same_type<V, no_value>;
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
@@ -128,8 +131,8 @@ struct digit_maker {
 /* At its beginning; zero when it is new. */
 struct sort_header {
     unsigned long long counts[most_passes][digits]; /* 0 between sorts */
-    int64_t bases[most_passes][2][digits]; /* of a pass's even and odd portions */
-    uint32_t ticket, counted;              /* 0 between launches; blocks that have counted */
+    int64_t bases[most_passes][2][digits];          /* of a pass's even and odd portions */
+    uint32_t ticket, counted; /* 0 between launches; blocks that have counted */
     uint32_t unused[62];
 };
 static_assert(sizeof(sort_header) == VSCAN__SORT_HEADER, "what is cleared where it is new");
@@ -321,11 +324,11 @@ static __device__ __forceinline__ void digits_of_items(uint32_t (&x)[I], const K
         if (item_at<I>(i) >= count) x[i] = digits - 1;
 }
 
-/* Whole tiles without a question between one element and the next. */
-template <class T, int I>
+/* Wide: whole tiles without a question between one element and the next, by code of their own. */
+template <bool Wide, class T, int I>
 static __device__ __forceinline__ void load_items(T (&x)[I], const T *from, int count) {
     from += item_at<I>(0);
-    if (count == sort_threads * I) {
+    if (Wide && count == sort_threads * I) {
 #pragma unroll
         for (int i = 0; i < I; ++i) x[i] = from[i * 32];
     } else {
@@ -335,11 +338,11 @@ static __device__ __forceinline__ void load_items(T (&x)[I], const T *from, int 
 }
 
 /* Writes items to their digits' bases and on. */
-template <class T, int I>
+template <bool Wide, class T, int I>
 static __device__ __forceinline__ void store_runs(T *to, const T (&x)[I], const int64_t *bases,
                                                   const uint32_t (&digit)[I], int count) {
     to += threadIdx.x;
-    if (count == sort_threads * I) {
+    if (Wide && count == sort_threads * I) {
 #pragma unroll
         for (int i = 0; i < I; ++i) to[bases[digit[i]] + i * sort_threads] = x[i];
     } else {
@@ -352,20 +355,19 @@ static __device__ __forceinline__ void store_runs(T *to, const T (&x)[I], const 
 
 /* Writes the tile in order, from s.keys, each digit's elements from its base on. Needs a barrier
    before it, and afterwards before s is used again. */
-template <class K, class V, int I>
-static __device__ __forceinline__ void write_tile(sort_shared<K, V, I> &s, const uint32_t (&place)[I],
-                                                  const sort_tile<K, V> &tile,
-                                                  const digit_maker<K> &digit_of_key, K *keys_out,
-                                                  V *values_out) {
+template <bool Wide, class K, class V, int I>
+static __device__ __forceinline__ void
+write_tile(sort_shared<K, V, I> &s, const uint32_t (&place)[I], const sort_tile<K, V> &tile,
+           const digit_maker<K> &digit_of_key, K *keys_out, V *values_out) {
     V values[I];
-    if constexpr (has_values<V>) load_items(values, tile.values, tile.count);
+    if constexpr (has_values<V>) load_items<Wide>(values, tile.values, tile.count);
     K keys[I];
     uint32_t digit[I];
 #pragma unroll
     for (int i = 0; i < I; ++i) keys[i] = s.keys[i * sort_threads + threadIdx.x];
 #pragma unroll
     for (int i = 0; i < I; ++i) digit[i] = digit_of_key(keys[i]);
-    store_runs(keys_out, keys, s.bases, digit, tile.count);
+    store_runs<Wide>(keys_out, keys, s.bases, digit, tile.count);
     if constexpr (has_values<V>) {
         __syncthreads();
 #pragma unroll
@@ -373,7 +375,7 @@ static __device__ __forceinline__ void write_tile(sort_shared<K, V, I> &s, const
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < I; ++i) values[i] = s.values[i * sort_threads + threadIdx.x];
-        store_runs(values_out, values, s.bases, digit, tile.count);
+        store_runs<Wide>(values_out, values, s.bases, digit, tile.count);
     }
 }
 
@@ -432,7 +434,7 @@ __global__ void __launch_bounds__(sort_threads, 2)
                                   left < items ? (int)left : items};
     const digit_maker<K> digit(a.order, a.digit);
     K key[I];
-    load_items(key, here.keys, here.count);
+    load_items<true>(key, here.keys, here.count);
     if (threadIdx.x < digits) {
 #pragma unroll 1
         for (int64_t k = tile * digits + threadIdx.x; k < a.next_word_count;
@@ -457,7 +459,7 @@ __global__ void __launch_bounds__(sort_threads, 2)
             a.next_bases[threadIdx.x] = base + own.count;
     }
     __syncthreads();
-    write_tile<K, V>(s, place, here, digit, (K *)a.keys_out, (V *)a.values_out);
+    write_tile<true>(s, place, here, digit, (K *)a.keys_out, (V *)a.values_out);
 }
 
 /* ---- Segments -------------------------------------------------------------------------------- */
@@ -466,6 +468,7 @@ struct segments_arguments {
     vscan__sort sort;
     sort_order order;
     int passes;          /* even where a sort is in place */
+    int chunk;           /* segments that a block takes at a time */
     void *keys, *values; /* n elements each: where every other pass writes to */
     vscan__late *late;
 };
@@ -493,21 +496,20 @@ static __device__ __forceinline__ void sort_by_warp(const segments_arguments &a,
         x[r] = i < count ? keys[i] : (K)0;
         if constexpr (has_values<V>)
             value[r] = i < count ? ((const V *)a.sort.values + first)[i] : V{};
-        compared[r] = (ordered(x[r], a.order) >> a.order.first_bit ^ (K)(int32_t)a.order.descending) & window;
+        compared[r] =
+            (ordered(x[r], a.order) >> a.order.first_bit ^ (K)(int32_t)a.order.descending) & window;
         place[r] = 0;
     }
 #pragma unroll
     for (int q = 0; q < R; ++q) {
         if (q * 32 >= count) break;
 #pragma unroll 1
-        for (int l = 0; l < 32; ++l) {
+        for (int l = 0; l < 32 && q * 32 + l < count; ++l) {
             const K other = __shfl_sync(0xffffffffu, compared[q], l);
             const int at = q * 32 + l;
-            if (at >= count) continue;
 #pragma unroll
             for (int r = 0; r < R; ++r)
-                place[r] +=
-                    other < compared[r] || (other == compared[r] && at < r * 32 + lane);
+                place[r] += other < compared[r] || (other == compared[r] && at < r * 32 + lane);
         }
     }
     __syncwarp();
@@ -515,8 +517,7 @@ static __device__ __forceinline__ void sort_by_warp(const segments_arguments &a,
     for (int r = 0; r < R; ++r) {
         if (r * 32 + lane >= count) continue;
         ((K *)a.sort.keys_out + first)[place[r]] = x[r];
-        if constexpr (has_values<V>)
-            ((V *)a.sort.values_out + first)[place[r]] = value[r];
+        if constexpr (has_values<V>) ((V *)a.sort.values_out + first)[place[r]] = value[r];
     }
 }
 
@@ -524,8 +525,8 @@ static __device__ __forceinline__ void sort_by_warp(const segments_arguments &a,
    places in it. */
 template <class K, class V>
 static __device__ __forceinline__ void sort_by_block(const segments_arguments &a,
-                                                      sort_shared<K, V, segment_items> &s, int64_t first,
-                                                      int64_t n) {
+                                                     sort_shared<K, V, segment_items> &s,
+                                                     int64_t first, int64_t n) {
     constexpr int I = segment_items;
     const int warp = threadIdx.x / 32;
     const K *keys = (const K *)a.sort.keys;
@@ -570,7 +571,7 @@ static __device__ __forceinline__ void sort_by_block(const segments_arguments &a
                                           has_values<V> ? values + first + at : nullptr,
                                           left < segment_tile ? (int)left : segment_tile};
             K key[I];
-            load_items(key, here.keys, here.count);
+            load_items<false>(key, here.keys, here.count);
             uint32_t place[I];
             digits_of_items(place, key, here.count, digit);
             __syncthreads();
@@ -583,7 +584,7 @@ static __device__ __forceinline__ void sort_by_block(const segments_arguments &a
                 base += counts.count;
             }
             __syncthreads();
-            write_tile<K, V>(s, place, here, digit, keys_out, values_out);
+            write_tile<false>(s, place, here, digit, keys_out, values_out);
         }
         keys = keys_out;
         values = values_out;
@@ -612,15 +613,15 @@ template <class K, class V>
 __global__ void __launch_bounds__(sort_threads, 2)
     sort_segments(const __grid_constant__ segments_arguments a) {
     __shared__ sort_shared<K, V, segment_items> s;
-    __shared__ int64_t begins[chunk_segments + 1];
+    __shared__ int64_t begins[most_segments + 1];
     const vscan__sort &sort = a.sort;
     const int warp = threadIdx.x / 32;
 
 #pragma unroll 1
-    for (int64_t chunk = (int64_t)blockIdx.x * chunk_segments; chunk < sort.segments;
-         chunk += (int64_t)gridDim.x * chunk_segments) {
+    for (int64_t chunk = (int64_t)blockIdx.x * a.chunk; chunk < sort.segments;
+         chunk += (int64_t)gridDim.x * a.chunk) {
         const int64_t left = sort.segments - chunk;
-        const int count = left < chunk_segments ? (int)left : chunk_segments;
+        const int count = left < a.chunk ? (int)left : a.chunk;
         __syncthreads();
         if ((int)threadIdx.x <= count) begins[threadIdx.x] = offset_at(sort, chunk + threadIdx.x);
         __syncthreads();
@@ -630,8 +631,10 @@ __global__ void __launch_bounds__(sort_threads, 2)
                 report_segment(a.late, chunk + threadIdx.x);
         }
         const auto length = [&](int k) { /* -1: the segment is none */
-            const int64_t begin = begins[k], end = begins[k + 1];
-            return begin < 0 || end < begin || end > sort.n ? -1 : end - begin;
+                                         const int64_t begin = begins[k], end = begins[k + 1];
+                                         return begin < 0 || end < begin || end > sort.n
+                                                    ? -1
+                                                    : end - begin;
         };
 #pragma unroll 1
         for (int k = warp; k < count; k += sort_warps) {
@@ -649,13 +652,11 @@ __global__ void __launch_bounds__(sort_threads, 2)
         report_segment(a.late, 0);
     if (first > 0 && first <= sort.n) {
         copy_elements<K>(sort.keys_out, sort.keys, 0, first);
-        if constexpr (has_values<V>)
-            copy_elements<V>(sort.values_out, sort.values, 0, first);
+        if constexpr (has_values<V>) copy_elements<V>(sort.values_out, sort.values, 0, first);
     }
     if (end >= 0 && end < sort.n) {
         copy_elements<K>(sort.keys_out, sort.keys, end, sort.n);
-        if constexpr (has_values<V>)
-            copy_elements<V>(sort.values_out, sort.values, end, sort.n);
+        if constexpr (has_values<V>) copy_elements<V>(sort.values_out, sort.values, end, sort.n);
     }
 }
 
@@ -690,8 +691,10 @@ static sort_plan plan_sort(const vscan__launch *launch, const vscan__sort *sort,
 }
 
 static int64_t tile_of(const vscan__sort *sort) {
-    return sort->key_size == 8 || sort->value_size == 8 ? pass_tile<uint64_t, no_value>
-                                                        : pass_tile<uint32_t, no_value>;
+    if (sort->value_size == 8) return pass_tile<uint32_t, uint64_t>;
+    if (sort->value_size == 4)
+        return sort->key_size == 8 ? pass_tile<uint64_t, uint32_t> : pass_tile<uint32_t, uint32_t>;
+    return sort->key_size == 8 ? pass_tile<uint64_t, no_value> : pass_tile<uint32_t, no_value>;
 }
 
 static sort_order order_of(const vscan__sort *sort) {
@@ -716,7 +719,10 @@ static cudaError_t launch_segments(const vscan__launch *launch, const vscan__sor
     a.keys = (char *)launch->sort_memory + plan.keys;
     a.values = (char *)launch->sort_memory + plan.values;
     a.late = launch->late;
-    const int64_t chunks = (sort->segments + chunk_segments - 1) / chunk_segments;
+    /* few segments: a block for each of them */
+    const int64_t each = sort->segments / (8 * (int64_t)launch->multiprocessors);
+    a.chunk = each < 1 ? 1 : each < most_segments ? (int)each : most_segments;
+    const int64_t chunks = (sort->segments + a.chunk - 1) / a.chunk;
     const int64_t most = INT64_C(1) << 30;
     return start(sort_segments<K, V>, chunks < most ? chunks > 0 ? chunks : 1 : most, sort_threads,
                  0, launch->stream, a);
@@ -792,10 +798,10 @@ extern "C" int64_t vscan__sort_memory(const vscan__launch *launch, const vscan__
 }
 
 #define SORT_BY_SIZE(name)                                                                         \
-    (sort->key_size == 8 ? sort->value_size == 8   ? name<uint64_t, uint64_t>(launch, sort)        \
-                           : sort->value_size == 4 ? name<uint64_t, uint32_t>(launch, sort)        \
-                                                   : name<uint64_t, no_value>(launch, sort)        \
-     : sort->value_size == 8 ? name<uint32_t, uint64_t>(launch, sort)                              \
+    (sort->key_size == 8     ? sort->value_size == 8   ? name<uint64_t, uint64_t>(launch, sort)    \
+                               : sort->value_size == 4 ? name<uint64_t, uint32_t>(launch, sort)    \
+                                                       : name<uint64_t, no_value>(launch, sort)    \
+         : sort->value_size == 8 ? name<uint32_t, uint64_t>(launch, sort)                          \
      : sort->value_size == 4 ? name<uint32_t, uint32_t>(launch, sort)                              \
                              : name<uint32_t, no_value>(launch, sort))
 

@@ -136,7 +136,7 @@ struct row {
 
 #define X(key, value)                                                                              \
     static void count_##key##_##value(const struct order *order, const void *keys, int64_t first,  \
-                                      int64_t end, int from, int to, int64_t (*counts)[DIGITS]) {  \
+                                      int64_t end, int from, int to, int64_t(*counts)[DIGITS]) {   \
         if (from == 0 && to == (key)) /* so many that the loop is unrolled */                      \
             count(key, order, keys, first, end, 0, key, counts);                                   \
         else                                                                                       \
@@ -168,9 +168,9 @@ struct run {
     const struct row *row;
     struct order order;
     int32_t key_size, value_size, passes;
-    struct vectors in, out, other; /* other: room for as many elements */
+    struct vectors in, out, other;     /* other: room for as many elements */
     int64_t (*counts)[PASSES][DIGITS]; /* of each thread */
-    int64_t first, n; /* of the segment that is sorted, or of all */
+    int64_t first, n;                  /* of the segment that is sorted, or of all */
 };
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -226,8 +226,8 @@ static void sort_together(const struct run *run, struct vscan__cpu_team *team, i
     if (threads > 1) vscan__cpu_meet(team, threads); /* all have seen the counts */
 
     /* in place, the first pass must not go to the input; otherwise, the last one goes to the output */
-    const bool in_place = run->in.keys == run->out.keys ||
-                          (run->value_size > 0 && run->in.values == run->out.values);
+    const bool in_place =
+        run->in.keys == run->out.keys || (run->value_size > 0 && run->in.values == run->out.values);
     struct vectors from = run->in;
     for (int k = 0; k < count; k++) {
         const bool to_out = in_place ? k % 2 == 1 : (count - 1 - k) % 2 == 0;

@@ -132,8 +132,8 @@ vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
                                   const vscan_buffer *values, vscan_buffer *values_out,
                                   const vscan_sort_options *options) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(
-        ctx, sort_segmented(ctx, keys, offsets, keys_out, values, values_out, options));
+    return vscan__leave(ctx,
+                        sort_segmented(ctx, keys, offsets, keys_out, values, values_out, options));
 }
 
 /* ---- Reserve --------------------------------------------------------------------------------- */

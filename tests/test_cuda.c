@@ -315,8 +315,7 @@ static void graph_sorts(void **state) {
         for (int i = 0; i < N; ++i) {
             assert_int_equal(got[i], in[where[i]]);
             if (i == 0) continue;
-            assert_true(got[i - 1] < got[i] ||
-                        (got[i - 1] == got[i] && where[i - 1] < where[i]));
+            assert_true(got[i - 1] < got[i] || (got[i - 1] == got[i] && where[i - 1] < where[i]));
         }
         ok(ctx, vscan_buffer_download(parts, 0, N, got));
         for (int i = 0; i < N; ++i) assert_true(i % SEGMENT == 0 || got[i - 1] <= got[i]);

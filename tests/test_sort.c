@@ -178,10 +178,8 @@ static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
              rule.descending ? "descending" : "ascending", rule.bits, rule.first_bit,
              (int)keys_in_place, (int)values_in_place, count, shift[0], shift[1], shift[2],
              shift[3], shift[4]);
-    const vscan_sort_options o = {.size = sizeof o,
-                                  .order = rule.descending,
-                                  .first_bit = rule.first_bit,
-                                  .bits = rule.bits};
+    const vscan_sort_options o = {
+        .size = sizeof o, .order = rule.descending, .first_bit = rule.first_bit, .bits = rule.bits};
     const bool plain = !rule.descending && rule.bits == 0 && rule.first_bit == 0;
     const vscan_sort_options *options = plain && inputs_below(random, 2) ? NULL : &o;
     vscan_buffer *const v = value_type ? values.view : NULL;
@@ -217,8 +215,9 @@ static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
 }
 
 static void run_all(bool segmented, struct inputs_random *random) {
-    static const int64_t tiles[] = {48,   49,   3071, 3072,  3073,  4607,  4608,  4609, 7679,
-                                    7680, 7681, 9217, 15361, 30000, 65537, 131073};
+    /* around what is sorted by insertion, by one block, and the tiles of the kernels */
+    static const int64_t tiles[] = {48,   49,   4095, 4096, 4097,  4607,  4608,  4609,
+                                    5120, 8191, 8192, 8193, 16385, 30000, 65537, 131073};
     int64_t sizes[MAPS_SIZES];
     for (int t = 0; t < SORTED; t++)
         for (int v = -1; v < SORTED; v++) {
@@ -532,11 +531,11 @@ static void refused_reserve(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sort_all),        cmocka_unit_test(sort_segmented),
-        cmocka_unit_test(positions),       cmocka_unit_test(order_of_floats),
-        cmocka_unit_test(late),            cmocka_unit_test(in_a_row),
-        cmocka_unit_test(beyond_2_31),     world_unit_test(refused_handles),
-        world_unit_test(refused_vectors),  world_unit_test(refused_options),
+        cmocka_unit_test(sort_all),       cmocka_unit_test(sort_segmented),
+        cmocka_unit_test(positions),      cmocka_unit_test(order_of_floats),
+        cmocka_unit_test(late),           cmocka_unit_test(in_a_row),
+        cmocka_unit_test(beyond_2_31),    world_unit_test(refused_handles),
+        world_unit_test(refused_vectors), world_unit_test(refused_options),
         world_unit_test(refused_reserve),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

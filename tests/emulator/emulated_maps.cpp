@@ -477,8 +477,9 @@ static void sort_case(int key, int value, bool segmented) {
     launch.sort_memory = memory.data(), launch.sort_bytes = (int64_t)memory.size() * 8;
     bool fits = vscan__sort_memory(&launch, &sort) <= launch.sort_bytes;
     cudaError_t error;
-    vscan_buffer *const v = value ? values.buffer() : nullptr,
-                        *const w = value ? values_out.buffer() : nullptr;
+    vscan_buffer *const v = value ? values.buffer() : nullptr, *const w = value
+                                                                              ? values_out.buffer()
+                                                                              : nullptr;
     if (segmented) {
         sort.offset_type = wide ? VSCAN_LONG : VSCAN_INT;
         sort.offsets = wide ? (const void *)offsets.data() : narrow.data();
