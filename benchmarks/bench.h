@@ -24,6 +24,9 @@ enum family {
     FAMILY_COMPARE, /* out[i] = in[i] < 3, a byte; no op */
     FAMILY_GATHER,  /* out[i] = in[work_position(i)], of a vector of ints; no op */
     FAMILY_PERMUTE, /* out[work_position(i)] = in[i], likewise */
+    /* by order, ascending; no op */
+    FAMILY_SORT,       /* out = in, sorted */
+    FAMILY_SORT_PAIRS, /* the same, and in as values besides, to a vector of the engine's */
     /* by flags, with the count on the device; no op */
     FAMILY_PACK,     /* the elements that are flagged, to the front of out */
     FAMILY_PACK_IF,  /* those less than 0, likewise: about half of them where the op is plus */

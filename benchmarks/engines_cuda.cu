@@ -2,9 +2,11 @@
 // CUB as it is meant to be used: its own tuning, its own sum, maximum and minimum where it has them,
 // temporary storage allocated once, 32-bit lengths, the stream and the vectors that vscan gets.
 //
-//     cub          scan (plus, max), reduce (every pair), and pack by DeviceSelect::Flagged and ::If
+//     cub          scan (plus, max), reduce (every pair), pack by DeviceSelect::Flagged and ::If, and
+//                  sorts by DeviceRadixSort
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
+#include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -101,6 +103,19 @@ static cudaError_t pack(const struct work *work, const T *in, const void *flags,
                                  count, n, device_stream);
 }
 
+static void *sorted_values; // where the values of a sort of pairs go
+
+template <class T>
+static cudaError_t sort(const struct work *work, const T *in, T *out) {
+    using cub::DeviceRadixSort;
+    const int n = int(work->n), bits = 8 * int(sizeof(T));
+    if (work->family == FAMILY_SORT)
+        return DeviceRadixSort::SortKeys(for_cub.memory, for_cub.bytes, in, out, n, 0, bits,
+                                         device_stream);
+    return DeviceRadixSort::SortPairs(for_cub.memory, for_cub.bytes, in, out, in,
+                                      (T *)sorted_values, n, 0, bits, device_stream);
+}
+
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
@@ -110,6 +125,9 @@ static bool run_cub(const struct work *work, int64_t set) {
                                  if (work->family >= FAMILY_PACK)
                                      return pack<T>(work, (const T *)in,
                                                     work_flags(work, ON_DEVICE, set), (T *)out);
+                                 if (work->family == FAMILY_SORT ||
+                                     work->family == FAMILY_SORT_PAIRS)
+                                     return sort<T>(work, (const T *)in, (T *)out);
                                  return work->family == FAMILY_REDUCE
                                             ? reduce<T>(work, (const T *)in, (T *)out)
                                             : scan<T>(work, (const T *)in, (T *)out);
@@ -119,6 +137,12 @@ static bool run_cub(const struct work *work, int64_t set) {
 
 static bool prepare_cub(const struct work *work) {
     for_cub.release();
+    (void)cudaFree(sorted_values);
+    sorted_values = nullptr;
+    if (work->family == FAMILY_SORT_PAIRS &&
+        !cuda_ok(cudaMalloc(&sorted_values, (size_t)(work->n * type_size(work->type))),
+                 "allocating values"))
+        return false;
     return run_cub(work, 0) && for_cub.allocate();
 }
 
@@ -126,13 +150,17 @@ static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
     if (work->family == FAMILY_REDUCE) return true;
     if (work->family == FAMILY_PACK) return !work->in_place && work->flag_type != VSCAN_BIT;
-    if (work->family == FAMILY_PACK_IF) return !work->in_place;
+    if (work->family == FAMILY_PACK_IF || work->family == FAMILY_SORT ||
+        work->family == FAMILY_SORT_PAIRS)
+        return !work->in_place;
     return work->family == FAMILY_SCAN && work->direction == VSCAN_FORWARD &&
            (work->op == VSCAN_PLUS || work->op == VSCAN_MAX);
 }
 
 static void release_cub() {
     for_cub.release();
+    (void)cudaFree(sorted_values);
+    sorted_values = nullptr;
 }
 
 extern "C" const struct engine engine_cub = {"cub",       ON_DEVICE, true,        supports_cub,

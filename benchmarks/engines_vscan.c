@@ -85,6 +85,9 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
          work->family == FAMILY_PERMUTE) &&
         !make_second(work, kept->ctx, &buffers->second))
         return false;
+    if (work->family == FAMILY_SORT_PAIRS &&
+        !ok(kept->ctx, vscan_buffer_create(kept->ctx, work->type, work->n, &buffers->second)))
+        return false;
     if (work->flag_type &&
         !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
         return false;
@@ -112,6 +115,10 @@ static bool prepare(const struct work *work, struct kept *kept) {
     vscan_ctx *ctx = kept->ctx;
     if (!ok(ctx, vscan_ctx_set_threads(ctx, work->threads))) return false;
     if (!ok(ctx, vscan_ctx_reserve(ctx, work->type, work->n))) return false;
+    const int32_t values = work->family == FAMILY_SORT_PAIRS ? (int32_t)work->type : 0;
+    if ((work->family == FAMILY_SORT || values != 0) &&
+        !ok(ctx, vscan_sort_reserve(ctx, work->type, values, work->n)))
+        return false;
     kept->sets = calloc((size_t)work->sets, sizeof *kept->sets);
     if (!kept->sets) {
         fprintf(stderr, "bench: no memory\n");
@@ -175,6 +182,10 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_gather(ctx, in, second, out));
     case FAMILY_PERMUTE:
         return ok(ctx, vscan_permute(ctx, in, second, out, NULL));
+    case FAMILY_SORT:
+        return ok(ctx, vscan_sort(ctx, in, out, NULL, NULL, NULL));
+    case FAMILY_SORT_PAIRS:
+        return ok(ctx, vscan_sort(ctx, in, out, in, second, NULL));
     case FAMILY_PACK:
         return ok(ctx, vscan_pack(ctx, in, buffers->flags, out, &kept->pack));
     case FAMILY_PACK_IF:
@@ -189,10 +200,12 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* Positions are ints, and a permutation for powers of two alone. A pack in place changes its input. */
+/* Positions are ints, and a permutation for powers of two alone. What changes its input in place is not
+   timed. */
 static bool supported(const struct work *work) {
     if (work->family >= FAMILY_PACK)
         return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
+    if (work->family == FAMILY_SORT || work->family == FAMILY_SORT_PAIRS) return !work->in_place;
     if (work->family != FAMILY_GATHER && work->family != FAMILY_PERMUTE) return true;
     return work->n > 0 && work->n <= INT64_C(1) << 31 && (work->n & (work->n - 1)) == 0;
 }

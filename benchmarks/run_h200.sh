@@ -126,6 +126,9 @@ measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --t
 measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
     --segment random:1000,random:2,1 --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
 measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+# By order.
+measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $few
+measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $few
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* More would not make data colder: a flush before every sample does the rest (timing.c). */
 enum { SETS_AT_MOST = 512, GRAIN = 512 };
@@ -40,7 +41,8 @@ int64_t work_bytes(const struct work *work) {
                         : work->family == FAMILY_PACK_IF ? all / 2
                                                          : all;
     const int64_t totals = work->with_totals ? work->segment_count * size : 0;
-    const int64_t second = work->family == FAMILY_MAP2 ? all
+    const int64_t second = work->family == FAMILY_MAP2         ? all
+                           : work->family == FAMILY_SORT_PAIRS ? 2 * all
                            : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE
                                ? 4 * work->n
                                : 0;
@@ -253,6 +255,23 @@ static struct wrong check_map(const struct work *work, const void *in, const voi
     return (struct wrong){.at = work->n};
 }
 
+/* In order, and the same numbers as before: as far as a sum of their mixed bits tells. */
+static bool check_sort(const struct work *work, const char *engine, const void *in,
+                       const void *out) {
+    uint64_t before = 0, after = 0;
+    for (int64_t i = 0; i < work->n; i++) {
+        const double a = value_at(work->type, in, i), b = value_at(work->type, out, i);
+        uint64_t x, y;
+        memcpy(&x, &a, sizeof x);
+        memcpy(&y, &b, sizeof y);
+        before += (x ^ x >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+        after += (y ^ y >> 29) * UINT64_C(0x9e3779b97f4a7c15);
+        const double left = i > 0 ? value_at(work->type, out, i - 1) : b;
+        if (left > b) return complain(work, engine, i, b, left);
+    }
+    return before == after || complain(work, engine, -1, 0, 0);
+}
+
 /* Whether element i is kept. */
 static bool kept(const struct work *work, const void *in, const void *flags, int64_t i) {
     return work->family == FAMILY_PACK_IF ? value_at(work->type, in, i) < 0
@@ -304,6 +323,8 @@ static bool check_in_parts(const struct work *work, const char *engine, const vo
 
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
+    if (work->family >= FAMILY_SORT && work->family < FAMILY_PACK)
+        return check_sort(work, engine, in, out);
     if (work->family >= FAMILY_MAP) return check_in_parts(work, engine, in, flags, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);
     return check_real(work, engine, in, flags, out);

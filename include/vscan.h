@@ -284,9 +284,10 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 /*
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
  * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
- * Packs of longs need what doubles need, packs of bytes and enumerations what ints need. Without it
- * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
- * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
+ * Packs of longs need what doubles need, packs of bytes and enumerations what ints need; sorts need
+ * more, see vscan_sort_reserve. Without it the workspace grows when a longer vector first comes; that
+ * cannot happen during a stream capture (VSCAN_ERROR_CAPTURE), so reserve, or run once, before
+ * capturing. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
@@ -794,6 +795,82 @@ VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in
  */
 VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
                                        const vscan_pack_options *options);
+
+/* ---- Sort ------------------------------------------------------------------------------------ */
+
+/* descending: the order of the keys turned round; keys that are equal keep their order in both. */
+typedef enum vscan_order { VSCAN_ASCENDING = 0, VSCAN_DESCENDING = 1 } vscan_order;
+
+typedef struct vscan_sort_options {
+    int64_t size;      /* sizeof(vscan_sort_options) */
+    int32_t order;     /* a vscan_order */
+    int32_t first_bit; /* keys of int and long: only bits from this one on are compared, */
+    int32_t bits;      /* so many of them; 0: all that there are from first_bit on */
+    int32_t unused;    /* 0 */
+} vscan_sort_options;
+
+/*
+ * Sort, stable: keys_out is keys in order, values_out the values in the order of their keys. With p the
+ * one permutation of 0 .. n - 1 for which, for all i < j, keys[p(i)] comes before keys[p(j)], or the two
+ * are equal and p(i) < p(j),
+ *
+ *     keys_out[i] = keys[p(i)],  values_out[i] = values[p(i)]
+ *
+ * Integers are in the order of their numbers, the sign being the highest bit: with a window of bits
+ * that has it, keys with it set come first. Floating point is in the order -infinity, ..., -0, +0, ...,
+ * +infinity, NaN: -0 comes before +0, and NaNs of either sign and any payload come last and are equal
+ * among each other. Descending is that order turned round: NaNs come first, then +infinity, and -0
+ * after +0. Every element keeps all its bits, a NaN its payload.
+ *   keys         int, float, double or long
+ *   keys_out     of keys' type and length; the very same elements (in place), or no overlap
+ *   values       int, float, double or long, of keys' length; NULL with values_out: there are none. The
+ *                positions 0, 1, 2, ... (vscan_index) become p
+ *   values_out   of values' type and length; the very same elements, or no overlap. Neither of the two
+ *                that are written overlaps the other one, or what is read beside it
+ *   options      NULL: ascending, all bits
+ * n = 0 does nothing. Asynchronous; can be captured. Radix sort (Adinets and Merrill, Onesweep: A Faster
+ * Least Significant Digit Radix Sort for GPUs, 2022): time is proportional to n and to the number of
+ * 8-bit digits in the bits compared. The context keeps memory for it, for the vectors once more, a
+ * tenth of them besides, and 64 KiB (the CPU: 16 KiB a thread), which grows when a longer sort first
+ * comes; see vscan_sort_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, STRUCT_SIZE, VALUE (a window of bits that is
+ * not in the key, or of floating-point keys; unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
+                                  const vscan_buffer *values, vscan_buffer *values_out,
+                                  const vscan_sort_options *options);
+
+/*
+ * Sorts every segment by itself: segment k is elements offsets[k] .. offsets[k + 1] - 1, as in the
+ * compressed sparse row format. Segments may be empty; elements before the first one and after the
+ * last one go to out as they are.
+ *   offsets   int or long; one more than there are segments, at least 1; not decreasing, 0 ..
+ *             keys' length. Overlaps nothing that is written
+ * The rest as vscan_sort. Where offsets decrease or lie outside the vectors, that segment is not sorted,
+ * nothing outside the vectors is touched, VSCAN_ERROR_POSITION is reported by the next call that waits,
+ * and what the outputs then hold is left open.
+ * On CUDA one block of threads sorts a segment: this is for many segments, and a single one of millions
+ * of elements takes longer than in vscan_sort.
+ * Statuses: as vscan_sort; late: POSITION. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
+                                            const vscan_buffer *offsets, vscan_buffer *keys_out,
+                                            const vscan_buffer *values, vscan_buffer *values_out,
+                                            const vscan_sort_options *options);
+
+/*
+ * Grows the memory for sorts so that no later sort of up to n elements of these types allocates,
+ * segmented or not: what vscan_ctx_reserve does not do. Without it a capture needs one plain call first
+ * (VSCAN_ERROR_CAPTURE). Memory that was captured into a graph is kept until the context goes, other
+ * memory that was outgrown is released. May wait.
+ *   keys     int, float, double or long
+ *   values   the same, or 0: none
+ *   n        elements, at least 0
+ * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, int32_t values,
+                                          int64_t n);
 
 #ifdef __cplusplus
 }

@@ -26,7 +26,9 @@ enum {
        up to 128 MiB, kernels/reduce.cuh */
     VSCAN__SHORT_WORDS = 4096,
     /* At the beginning of a workspace, before the unit words (kernels/unit_words.cuh) */
-    VSCAN__WORKSPACE_HEADER = 256
+    VSCAN__WORKSPACE_HEADER = 256,
+    /* At the beginning of the memory for sorts: zero when that is new */
+    VSCAN__SORT_HEADER = 49408
 };
 
 /* At the beginning of a workspace, in device memory; zero when it is new. */
@@ -55,6 +57,9 @@ struct vscan__launch {
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                                further up, the segmented ones */
+    void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
+    int64_t sort_bytes;  /* of it */
+    int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 
@@ -95,6 +100,12 @@ vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
 typedef cudaError_t vscan__pack_launcher(const struct vscan__launch *launch,
                                          const struct vscan__pack *pack);
 vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate;
+
+/* Bytes of launch->sort_memory that a sort needs; 0: none. */
+int64_t vscan__sort_memory(const struct vscan__launch *launch, const struct vscan__sort *sort);
+typedef cudaError_t vscan__sort_launcher(const struct vscan__launch *launch,
+                                         const struct vscan__sort *sort);
+vscan__sort_launcher vscan__launch_sort, vscan__launch_sort_segmented;
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,10 @@ namespace vscan {
 /* x itself. The compiler does not know that, so it keeps nothing that it has made of x before. */
 template <class X>
 static __device__ __forceinline__ X opaque(X x) {
-    asm("" : "+r"(x));
+    if constexpr (sizeof(X) == 8)
+        asm("" : "+l"(x));
+    else
+        asm("" : "+r"(x));
     return x;
 }
 
@@ -74,7 +77,22 @@ static __device__ __forceinline__ uint32_t is_not_0(int x) {
     return y;
 }
 
-/* ---- Words in global memory, 8-byte accesses that are never torn ------------------------------ */
+/* The lanes of the warp in which this bit is as it is here. */
+static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit) {
+    uint32_t lanes;
+    asm("{\n\t"
+        ".reg .pred set;\n\t"
+        "and.b32 %0, %1, %2;\n\t"
+        "setp.ne.u32 set, %0, 0;\n\t"
+        "vote.sync.ballot.b32 %0, set, 0xffffffff;\n\t"
+        "@!set not.b32 %0, %0;\n\t"
+        "}"
+        : "=r"(lanes)
+        : "r"(x), "r"(bit));
+    return lanes;
+}
+
+/* ---- Words in global memory, accesses that are never torn -------------------------------------- */
 
 static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
                                                      unsigned long long value) {
@@ -84,6 +102,17 @@ static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
 static __device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long *at) {
     unsigned long long value;
     asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+
+/* The same with 4 bytes. */
+static __device__ __forceinline__ void store_relaxed(uint32_t *at, uint32_t value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ uint32_t load_relaxed(const uint32_t *at) {
+    uint32_t value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
     return value;
 }
 

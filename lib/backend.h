@@ -94,6 +94,27 @@ struct vscan__pack {
 
 typedef vscan_status vscan__pack_fn(vscan_ctx *ctx, const struct vscan__pack *pack);
 
+/* A sort, of the whole vectors or of segments of them. Integers compare as unsigned ones with the sign
+   bit turned over. */
+struct vscan__sort {
+    int64_t n;           /* elements; sort: > 0 */
+    const void *keys;    /* of key_size bytes each */
+    void *keys_out;      /* the same address as keys or no overlap */
+    const void *values;  /* of value_size bytes each, or NULL */
+    void *values_out;    /* the same address as values or no overlap; NULL with values */
+    const void *offsets; /* sort_segmented: segments + 1 positions of offset_type */
+    int64_t segments;
+    int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
+    int32_t key_size;    /* 4 or 8 */
+    int32_t value_size;  /* 4 or 8; 0 without values */
+    int32_t real;        /* 1: keys are floating point, 0: integers */
+    int32_t descending;  /* 0 or 1 */
+    int32_t first_bit;   /* of integers only so many bits from this one on are compared, */
+    int32_t bits;        /* > 0; floating point: 0, and all */
+};
+
+typedef vscan_status vscan__sort_fn(vscan_ctx *ctx, const struct vscan__sort *sort);
+
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
@@ -150,6 +171,11 @@ struct vscan__backend {
     /* by flags */
     vscan__pack_fn *pack;      /* out = the elements of in that are flagged; late: OUT_LENGTH */
     vscan__pack_fn *enumerate; /* out[i] = the number of set flags before i */
+
+    /* by order */
+    vscan__sort_fn *sort;           /* the whole vectors */
+    vscan__sort_fn *sort_segmented; /* segments of them; late: POSITION */
+    vscan__sort_fn *reserve_sort;   /* of n, key_size and value_size; nothing else is set */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */

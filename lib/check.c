@@ -279,7 +279,8 @@ vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
     static const char *const found[] = {
         [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "an earlier division of integers met a 0",
         [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
-            "an earlier gather or permute met a position outside its vector",
+            "an earlier gather, permute or segmented sort met a position outside its vector, or an "
+            "offset smaller than the one before it",
         [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
             "an earlier permute met a position for the second time"};
     return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,

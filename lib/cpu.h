@@ -6,6 +6,7 @@
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
  * cpu_map.c       what is done element by element, and by position
  * cpu_pack.c      pack and enumerate
+ * cpu_sort.c      sorts
  * cpu_modes.h     the floating-point modes that all results are computed in
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
@@ -97,6 +98,8 @@ struct vscan__cpu_state {
     const struct vscan__cpu_row *rows; /* one a pair, for this processor */
     int64_t late_segments, late_room;  /* the numbers for the sentence of ctx->late */
     int64_t late_at;                   /* the same, for all but TOTALS_LENGTH */
+    void *sort_memory;                 /* what sorts need, as large as the longest needed so far */
+    int64_t sort_bytes;
     struct vscan__cpu_share shares[2][VSCAN__CPU_ROUND];
 };
 
@@ -120,6 +123,10 @@ void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64
 /* ---- cpu_pack.c ------------------------------------------------------------------------------ */
 
 vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;
+
+/* ---- cpu_sort.c ------------------------------------------------------------------------------ */
+
+vscan__sort_fn vscan__cpu_sort, vscan__cpu_sort_segmented, vscan__cpu_reserve_sort;
 
 /* ---- cpu_heads.c ----------------------------------------------------------------------------- */
 

@@ -131,11 +131,13 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
 }
 
 static void close_state(vscan_ctx *ctx) {
-    free(ctx->state);
+    struct vscan__cpu_state *state = ctx->state;
+    free(state->sort_memory);
+    free(state);
     ctx->state = NULL;
 }
 
-/* The workspace has one size for vectors of all lengths (VSCAN__CPU_ROUND). */
+/* The workspace has one size for vectors of all lengths (VSCAN__CPU_ROUND); sorts have their own. */
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     (void)ctx;
     (void)type;
@@ -328,4 +330,7 @@ const struct vscan__backend vscan__cpu = {
     .permute = vscan__cpu_permute,
     .pack = vscan__cpu_pack,
     .enumerate = vscan__cpu_enumerate,
+    .sort = vscan__cpu_sort,
+    .sort_segmented = vscan__cpu_sort_segmented,
+    .reserve_sort = vscan__cpu_reserve_sort,
 };

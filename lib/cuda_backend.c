@@ -4,7 +4,8 @@
  * lib/pairs.h, whose kernels are in kernels/.
  *
  * Every slot makes the context's device current and puts the caller's device back. A workspace that
- * has been outgrown is kept until the context goes: a captured graph may still refer to it.
+ * has been outgrown is kept until the context goes: a captured graph may still refer to it. Those of
+ * sorts are large, and kept only where they have been captured.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,12 +16,14 @@
 struct workspace {
     struct workspace *older;
     void *memory;
+    bool captured; /* for sorts: a graph may refer to it */
 };
 
 struct state {
     struct vscan__launch launch; /* its stream is the one in use */
     cudaStream_t own;
     struct workspace *workspaces; /* the newest first */
+    struct workspace *for_sorts;  /* the same, of sorts */
 };
 
 /* Words of a new workspace, 64 KiB: enough for vectors of 2^26 ints. */
@@ -146,29 +149,65 @@ static vscan_status may_wait(vscan_ctx *ctx) {
 
 /* ---- Workspace ------------------------------------------------------------------------------- */
 
-static vscan_status grow(vscan_ctx *ctx, int64_t words) {
-    struct state *state = state_of(ctx);
-    if (words <= state->launch.words) return VSCAN_OK;
+static void free_workspaces(struct workspace *newest) {
+    while (newest != NULL) {
+        struct workspace *older = newest->older;
+        (void)cudaFree(newest->memory);
+        free(newest);
+        newest = older;
+    }
+}
+
+/* A new workspace in front of a list; its first bytes are cleared. */
+static vscan_status add_workspace(vscan_ctx *ctx, struct workspace **list, size_t bytes,
+                                  size_t cleared) {
     TRY(may_wait(ctx));
-    /* at least doubled, so that all outgrown ones together are no larger than the one in use */
-    if (words < 2 * state->launch.words) words = 2 * state->launch.words;
     struct workspace *newest = malloc(sizeof *newest);
     if (newest == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the workspace");
-    const size_t bytes = VSCAN__WORKSPACE_HEADER + 8 * (size_t)words;
     cudaError_t error = cudaMalloc(&newest->memory, bytes);
     if (error == cudaSuccess) {
-        error = cudaMemsetAsync(newest->memory, 0, bytes, state->launch.stream);
+        error = cudaMemsetAsync(newest->memory, 0, cleared, state_of(ctx)->launch.stream);
         if (error != cudaSuccess) (void)cudaFree(newest->memory);
     }
     if (error != cudaSuccess) {
         free(newest);
         return failed(ctx, error, "allocating workspace");
     }
-    newest->older = state->workspaces;
-    state->workspaces = newest;
-    state->launch.workspace = newest->memory;
+    newest->older = *list;
+    newest->captured = false;
+    *list = newest;
+    return VSCAN_OK;
+}
+
+static vscan_status grow(vscan_ctx *ctx, int64_t words) {
+    struct state *state = state_of(ctx);
+    if (words <= state->launch.words) return VSCAN_OK;
+    /* at least doubled, so that all outgrown ones together are no larger than the one in use */
+    if (words < 2 * state->launch.words) words = 2 * state->launch.words;
+    const size_t bytes = VSCAN__WORKSPACE_HEADER + 8 * (size_t)words;
+    TRY(add_workspace(ctx, &state->workspaces, bytes, bytes));
+    state->launch.workspace = state->workspaces->memory;
     state->launch.words = words;
+    return VSCAN_OK;
+}
+
+static vscan_status grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    struct state *state = state_of(ctx);
+    const int64_t bytes = vscan__sort_memory(&state->launch, sort);
+    if (bytes <= state->launch.sort_bytes) return VSCAN_OK;
+    TRY(may_wait(ctx));
+    struct workspace *outgrown = state->for_sorts;
+    if (outgrown != NULL && !outgrown->captured) {
+        state->for_sorts = outgrown->older;
+        state->launch.sort_memory = NULL;
+        state->launch.sort_bytes = 0;
+        outgrown->older = NULL;
+        free_workspaces(outgrown); /* waits for its work */
+    }
+    TRY(add_workspace(ctx, &state->for_sorts, (size_t)bytes, VSCAN__SORT_HEADER));
+    state->launch.sort_memory = state->for_sorts->memory;
+    state->launch.sort_bytes = bytes;
     return VSCAN_OK;
 }
 
@@ -185,12 +224,8 @@ static void close_state(vscan_ctx *ctx) {
     struct state *state = state_of(ctx);
     const int before = enter(ctx->device);
     (void)cudaStreamSynchronize(state->launch.stream);
-    while (state->workspaces != NULL) {
-        struct workspace *older = state->workspaces->older;
-        (void)cudaFree(state->workspaces->memory);
-        free(state->workspaces);
-        state->workspaces = older;
-    }
+    free_workspaces(state->workspaces);
+    free_workspaces(state->for_sorts);
     if (state->launch.late != NULL) (void)cudaFreeHost(state->launch.late);
     if (state->own != NULL) (void)cudaStreamDestroy(state->own);
     (void)cudaGetLastError();
@@ -202,6 +237,10 @@ static void close_state(vscan_ctx *ctx) {
 /* Bytes of a vector up to which the kernels for short vectors are taken, which is as far as they go;
    beyond, those with bulk copies are faster. The plots of benchmarks/ show both. */
 enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
+
+/* Elements that one launch of a sort goes through: its words are then a tenth of the vector, and
+   vectors that are longer hardly notice where it is cut. */
+enum { SORT_PORTION = 1 << 28 };
 
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
@@ -227,6 +266,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     const char *delay = getenv("VSCAN_TEST_DELAY");
     if (delay != NULL) launch->test_delay = (uint32_t)strtoul(delay, NULL, 10);
     const bool always = strcmp(forced, "bulk") == 0;
+    launch->sort_portion = SORT_PORTION;
     launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
     launch->bulk_from = always ? 0 : BULK_FROM;
     /* see VSCAN__BULK in kernels/bulk.cuh */
@@ -491,6 +531,34 @@ MAP(permute, move)
 PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT)
 PACK(enumerate, VSCAN_INT)
 
+/* Notes which memory a graph may refer to. */
+static vscan_status ready_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    TRY(grow_for_sort(ctx, sort));
+    struct state *state = state_of(ctx);
+    if (state->for_sorts != NULL && capturing(state->launch.stream))
+        state->for_sorts->captured = true;
+    return VSCAN_OK;
+}
+
+#define SORT(name, launcher)                                                                       \
+    static vscan_status name(vscan_ctx *ctx, const struct vscan__sort *sort) {                     \
+        const int before = enter(ctx->device);                                                     \
+        const vscan_status status = ready_for_sort(ctx, sort);                                     \
+        const cudaError_t error =                                                                  \
+            status == VSCAN_OK ? launcher(&state_of(ctx)->launch, sort) : cudaSuccess;             \
+        TRY(launched(ctx, before, error));                                                         \
+        return status;                                                                             \
+    }
+SORT(sort_all, vscan__launch_sort)
+SORT(sort_segmented, vscan__launch_sort_segmented)
+
+static vscan_status reserve_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    const int before = enter(ctx->device);
+    const vscan_status status = grow_for_sort(ctx, sort);
+    leave(before);
+    return status;
+}
+
 const struct vscan__backend vscan__cuda = {
     .name = "cuda",
     .device_count = device_count,
@@ -532,4 +600,7 @@ const struct vscan__backend vscan__cuda = {
     .permute = map_permute,
     .pack = pack_pack,
     .enumerate = pack_enumerate,
+    .sort = sort_all,
+    .sort_segmented = sort_segmented,
+    .reserve_sort = reserve_sort,
 };

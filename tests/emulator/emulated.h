@@ -169,6 +169,10 @@ template <class X>
 static inline X opaque(X x) {
     return x;
 }
+static inline uint32_t lanes_alike(uint32_t x, uint32_t bit) {
+    const uint32_t set = __ballot_sync(~0u, (x & bit) != 0);
+    return x & bit ? set : ~set;
+}
 static inline int __clz(unsigned x) {
     return x ? __builtin_clz(x) : 32;
 }
@@ -227,6 +231,13 @@ static inline void store_relaxed(unsigned long long *at, unsigned long long valu
     __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
 }
 static inline unsigned long long load_relaxed(const unsigned long long *at) {
+    emulated::wait();
+    return __atomic_load_n(at, __ATOMIC_SEQ_CST);
+}
+static inline void store_relaxed(uint32_t *at, uint32_t value) {
+    __atomic_store_n(at, value, __ATOMIC_SEQ_CST);
+}
+static inline uint32_t load_relaxed(const uint32_t *at) {
     emulated::wait();
     return __atomic_load_n(at, __ATOMIC_SEQ_CST);
 }
