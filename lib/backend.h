@@ -94,6 +94,21 @@ struct vscan__pack {
 
 typedef vscan_status vscan__pack_fn(vscan_ctx *ctx, const struct vscan__pack *pack);
 
+/* A split, or the positions of one. Nothing overlaps what is written. */
+struct vscan__split {
+    int64_t n;         /* flags, > 0 */
+    const void *in;    /* n elements, or NULL: out receives positions */
+    const void *flags; /* n flags */
+    const void *heads; /* n flags that begin segments, or NULL: there is one */
+    void *out;         /* n elements */
+    int64_t *count;    /* one int64_t for the number of clear flags, or NULL */
+    int32_t type;      /* of in and out, never VSCAN_BIT; of positions: VSCAN_INT, VSCAN_LONG */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t head_type; /* the same; without heads 0 */
+};
+
+typedef vscan_status vscan__split_fn(vscan_ctx *ctx, const struct vscan__split *split);
+
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
@@ -150,6 +165,7 @@ struct vscan__backend {
     /* by flags */
     vscan__pack_fn *pack;      /* out = the elements of in that are flagged; late: OUT_LENGTH */
     vscan__pack_fn *enumerate; /* out[i] = the number of set flags before i */
+    vscan__split_fn *split; /* out = in, or its places, clear flags to the left, set to the right */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */

@@ -328,4 +328,5 @@ const struct vscan__backend vscan__cpu = {
     .permute = vscan__cpu_permute,
     .pack = vscan__cpu_pack,
     .enumerate = vscan__cpu_enumerate,
+    .split = vscan__cpu_split,
 };

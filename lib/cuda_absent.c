@@ -91,6 +91,11 @@ static vscan_status absent_pack(vscan_ctx *ctx, const struct vscan__pack *pack) 
     return absent(ctx);
 }
 
+static vscan_status absent_split(vscan_ctx *ctx, const struct vscan__split *split) {
+    (void)split;
+    return absent(ctx);
+}
+
 #define ROW(pair, op, type, OP, TYPE) [vscan__pair_##pair] = absent_scan,
 
 const struct vscan__backend vscan__cuda = {
@@ -128,4 +133,5 @@ const struct vscan__backend vscan__cuda = {
     .permute = absent_move,
     .pack = absent_pack,
     .enumerate = absent_pack,
+    .split = absent_split,
 };

@@ -146,16 +146,13 @@ static vscan_status may_wait(vscan_ctx *ctx) {
 
 /* ---- Workspace ------------------------------------------------------------------------------- */
 
-static vscan_status grow(vscan_ctx *ctx, int64_t words) {
+/* Zeros that stay until the context goes. */
+static vscan_status add_workspace(vscan_ctx *ctx, size_t bytes, void **memory) {
     struct state *state = state_of(ctx);
-    if (words <= state->launch.words) return VSCAN_OK;
     TRY(may_wait(ctx));
-    /* at least doubled, so that all outgrown ones together are no larger than the one in use */
-    if (words < 2 * state->launch.words) words = 2 * state->launch.words;
     struct workspace *newest = malloc(sizeof *newest);
     if (newest == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the workspace");
-    const size_t bytes = VSCAN__WORKSPACE_HEADER + 8 * (size_t)words;
     cudaError_t error = cudaMalloc(&newest->memory, bytes);
     if (error == cudaSuccess) {
         error = cudaMemsetAsync(newest->memory, 0, bytes, state->launch.stream);
@@ -167,14 +164,35 @@ static vscan_status grow(vscan_ctx *ctx, int64_t words) {
     }
     newest->older = state->workspaces;
     state->workspaces = newest;
-    state->launch.workspace = newest->memory;
-    state->launch.words = words;
+    *memory = newest->memory;
+    return VSCAN_OK;
+}
+
+/* What grows is at least doubled, so that all outgrown ones together are no larger than the one in
+   use. */
+static vscan_status grow(vscan_ctx *ctx, int64_t words) {
+    struct vscan__launch *launch = &state_of(ctx)->launch;
+    if (words <= launch->words) return VSCAN_OK;
+    if (words < 2 * launch->words) words = 2 * launch->words;
+    TRY(add_workspace(ctx, VSCAN__WORKSPACE_HEADER + 8 * (size_t)words, &launch->workspace));
+    launch->words = words;
+    return VSCAN_OK;
+}
+
+static vscan_status grow_scratch(vscan_ctx *ctx, int64_t bytes) {
+    struct vscan__launch *launch = &state_of(ctx)->launch;
+    if (bytes <= launch->scratch_bytes) return VSCAN_OK;
+    if (bytes < 2 * launch->scratch_bytes) bytes = 2 * launch->scratch_bytes;
+    TRY(add_workspace(ctx, (size_t)bytes, &launch->scratch));
+    launch->scratch_bytes = bytes;
     return VSCAN_OK;
 }
 
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     const int before = enter(ctx->device);
-    const vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
+    vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
+    if (status == VSCAN_OK)
+        status = grow_scratch(ctx, vscan__split_bytes(n, VSCAN_BYTE, VSCAN_BYTE));
     leave(before);
     return status;
 }
@@ -490,6 +508,16 @@ MAP(permute, move)
 PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT)
 PACK(enumerate, VSCAN_INT)
 
+static vscan_status split(vscan_ctx *ctx, const struct vscan__split *split) {
+    const int before = enter(ctx->device);
+    const vscan_status status =
+        grow_scratch(ctx, vscan__split_bytes(split->n, split->flag_type, split->head_type));
+    const cudaError_t error =
+        status == VSCAN_OK ? vscan__launch_split(&state_of(ctx)->launch, split) : cudaSuccess;
+    TRY(launched(ctx, before, error));
+    return status;
+}
+
 const struct vscan__backend vscan__cuda = {
     .name = "cuda",
     .device_count = device_count,
@@ -531,4 +559,5 @@ const struct vscan__backend vscan__cuda = {
     .permute = map_permute,
     .pack = pack_pack,
     .enumerate = pack_enumerate,
+    .split = split,
 };
