@@ -126,6 +126,10 @@ measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --t
 measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
     --segment random:1000,random:2,1 --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
 measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+measure splits --family split --engine $peers --flags byte,bit,int --segment random:2 \
+    --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags byte,bit,int \
+    --type int,double --segment random:2 --n 2^20,2^28 --runs $runs
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

@@ -283,12 +283,11 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /*
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
- * allocates, scans, segmented scans, reductions, packs and splits alike; one workspace serves all
- * types. Packs of longs need what doubles need, packs of bytes and enumerations what ints need. The
- * most is what a segmented split with flags and heads that are not bits needs, n / 4 bytes of device
- * memory and a few per cent more. Without it the workspace grows when a longer vector first comes, to
- * what the call needs; that cannot happen during a stream capture (VSCAN_ERROR_CAPTURE), so reserve, or
- * run once, before capturing. Never shrinks. May wait.
+ * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
+ * Packs of longs need what doubles need, packs of bytes and enumerations what ints need. Without it
+ * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
+ * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Splits need far more, and the one
+ * that comes first makes room for all that are no longer. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
@@ -820,9 +819,10 @@ typedef struct vscan_split_options {
  *     count, host_count   receive the number of clear flags, which is where the elements that are
  *                         flagged begin (0 when n = 0); host_count waits, and reports as
  *                         vscan_ctx_synchronize does. count overlaps nothing
- * n = 0: nothing is written but the count. Asynchronous without host_count; can be captured; elements
- * are read and written once, flags read once, and kept as bits; allocates as vscan_scan does, see
- * vscan_ctx_reserve.
+ * n = 0: nothing is written but the count. Asynchronous without host_count; can be captured. Elements are
+ * read and written once; flags are read once and kept as bits, which are read again. On CUDA the context
+ * makes room for that when a longer vector, or another type of flags, first comes: n / 8 bytes for flags
+ * that are not bits, and n / 180 bytes; so run once before capturing, vscan_ctx_reserve does not do.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
  * and those from 400 (of earlier work, with host_count). Since 0.1.0.
  */
@@ -841,8 +841,8 @@ VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
  *
  *   heads   int, byte or bit, whatever flags are, of in's length; overlaps nothing that is written; may
  *           be flags
- * The rest as vscan_split; count is that of all clear flags of the vector. Heads are read once, as flags
- * are.
+ * The rest as vscan_split; count is that of all clear flags of the vector. Heads are read and kept as
+ * flags are.
  */
 VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                              const vscan_buffer *flags, const vscan_buffer *heads,

@@ -514,12 +514,16 @@ __global__ void __launch_bounds__(split_threads)
     }
     if constexpr (!Positions) {
         __syncthreads();
-#pragma unroll
-        for (int k = 0; k < tile_items / split_threads; ++k) {
-            const int slot = k * split_threads + (int)threadIdx.x;
-            T *const to = slot < clear_end ? to_clear : slot < set_begin ? to_own : to_set;
-            if (slot < count) to[slot] = packed[slot];
-        }
+        const auto write_run = [&](T *to, int begin, int end) {
+            const int off = (int)((uintptr_t)(to + begin) / sizeof(T) % (128 / sizeof(T)));
+            int slot = begin - off + (int)threadIdx.x;
+            if (slot >= begin && slot < end) to[slot] = packed[slot];
+#pragma unroll 4
+            for (slot += split_threads; slot < end; slot += split_threads) to[slot] = packed[slot];
+        };
+        write_run(to_clear, 0, clear_end < count ? clear_end : count);
+        if (Segmented) write_run(to_own, clear_end, set_begin < count ? set_begin : count);
+        write_run(to_set, set_begin, count);
     }
 }
 

@@ -190,9 +190,7 @@ static vscan_status grow_scratch(vscan_ctx *ctx, int64_t bytes) {
 
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     const int before = enter(ctx->device);
-    vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
-    if (status == VSCAN_OK)
-        status = grow_scratch(ctx, vscan__split_bytes(n, VSCAN_BYTE, VSCAN_BYTE));
+    const vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
     leave(before);
     return status;
 }
