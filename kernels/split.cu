@@ -9,9 +9,9 @@
  *
  * a plain split is that of one segment, h = 0, e = n. Z(e) is known only when the flags up to e are, so
  * there are two kernels. The first reads the flags alone, which it leaves as bits for the second, unless
- * they are bits already: a tile is 4096 elements, a chunk 8 tiles, a warp has a tile and a block a chunk.
- * The block that ends last adds up what the chunks have found; nobody waits for anybody. The second kernel
- * moves the elements, a tile a block.
+ * they are bits already: a tile is 4096 elements, a chunk some tiles, and a block has a chunk. The block that
+ * ends last adds up what the chunks have found; nobody waits for anybody. The second kernel moves the
+ * elements, a tile a block.
  *
  * Seen from a tile, the places of its elements are three runs, whatever segments there are. Let its
  * elements be split within the tile, as if segments were cut at its ends; the place in that is a slot. The
@@ -27,7 +27,7 @@ namespace vscan {
 
 static constexpr int split_warps = 8, split_threads = 32 * split_warps;
 static constexpr int tile_words = 128, tile_items = 32 * tile_words;
-static constexpr int chunk_tiles = split_warps, chunk_items = chunk_tiles * tile_items;
+static constexpr int most_tiles = split_warps;             /* of a chunk */
 static constexpr int lane_words = tile_words / 32;         /* of a tile's bits, side by side */
 static constexpr int warp_rows = tile_words / split_warps; /* a row is 32 elements, one word */
 static constexpr uint32_t nowhere = 0xffffffffu;
@@ -62,6 +62,7 @@ struct split_arguments {
     vscan__split split;
     vscan__workspace_header *header;
     split_scratch scratch;
+    int chunk_tiles; /* 2, or most_tiles */
 };
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
@@ -91,54 +92,75 @@ static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], con
     }
 }
 
-/* The same of flags of any type; `words` is room for a tile's, this warp's own. */
-static __device__ __forceinline__ void load_as_words(uint32_t (&x)[lane_words], const void *flags,
-                                                     int type, int64_t tile, int64_t n,
-                                                     uint32_t (&words)[tile_words]) {
-    const int lane = threadIdx.x % 32;
-    const int64_t first = tile * tile_items;
-    if (type == VSCAN_BIT) return load_words(x, (const uint32_t *)flags, tile, n);
-    if (type == VSCAN_BYTE && first + tile_items <= n && (uintptr_t)flags % 16 == 0) {
-        constexpr int loads = tile_items / (32 * 16);
-        int4 quads[loads];
+/* Bytes i .. i + 15, aligned; those past the n-th are 0. */
+static __device__ __forceinline__ int4 load_sixteen(const uint8_t *bytes, int64_t i, int64_t n) {
+    if (i + 16 <= n) return load_quad(bytes + i);
+    int4 quad = {};
+    for (int j = 0; i + j < n; ++j) ((uint8_t *)&quad)[j] = bytes[i + j];
+    return quad;
+}
+
+/* Ints or bytes from element `first` on as bits, by a block, Pieces of 1024 elements a warp; those past the
+   n-th are 0. */
+template <int Pieces>
+static __device__ __forceinline__ void flags_to_words(uint32_t *words, const void *flags, int type,
+                                                      int64_t first, int64_t n) {
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    if (type == VSCAN_BYTE && (uintptr_t)flags % 16 == 0) {
+        int4 quads[Pieces][2];
 #pragma unroll
-        for (int k = 0; k < loads; ++k)
-            quads[k] = load_quad((const uint8_t *)flags + first + (k * 32 + lane) * 16);
+        for (int k = 0; k < Pieces; ++k)
 #pragma unroll
-        for (int k = 0; k < loads; ++k) {
-            uint32_t fours[4], sixteen = 0;
-            memcpy(fours, &quads[k], 16);
+            for (int half = 0; half < 2; ++half)
+                quads[k][half] = load_sixteen(
+                    (const uint8_t *)flags,
+                    first + (k * split_warps + warp) * 1024 + half * 512 + lane * 16, n);
 #pragma unroll
-            for (int j = 0; j < 4; ++j) /* the product moves bit 8 b to bit 24 + b */
-                sixteen |= (__vsetne4(fours[j], 0) * 0x01020408u >> 24 & 15) << 4 * j;
-            ((uint16_t *)words)[k * 32 + lane] = (uint16_t)sixteen;
-        }
-    } else {
-#pragma unroll 1
-        for (int k = 0; k < lane_words; ++k) {
-            const int64_t i = first + k * 1024 + lane;
-            uint32_t mine = 0;
-            int32_t y[32];
-            if (type == VSCAN_INT) {
+        for (int k = 0; k < Pieces; ++k)
 #pragma unroll
-                for (int r = 0; r < 32; ++r)
-                    y[r] = i + 32 * r < n ? ((const int32_t *)flags)[i + 32 * r] : 0;
-            } else {
+            for (int half = 0; half < 2; ++half) {
+                uint32_t fours[4], sixteen = 0;
+                memcpy(fours, &quads[k][half], 16);
 #pragma unroll
-                for (int r = 0; r < 32; ++r)
-                    y[r] = i + 32 * r < n ? ((const uint8_t *)flags)[i + 32 * r] : 0;
+                for (int j = 0; j < 4; ++j) /* the product moves bit 8 b to bit 24 + b */
+                    sixteen |= (__vsetne4(fours[j], 0) * 0x01020408u >> 24 & 15) << 4 * j;
+                ((uint16_t *)words)[(k * split_warps + warp) * 64 + half * 32 + lane] =
+                    (uint16_t)sixteen;
             }
-#pragma unroll
-            for (int r = 0; r < 32; ++r) {
-                const uint32_t word = __ballot_sync(0xffffffffu, y[r] != 0);
-                if (r == lane) mine = word;
-            }
-            words[k * 32 + lane] = mine;
-        }
+        return;
     }
-    __syncwarp();
+#pragma unroll 1
+    for (int k = 0; k < Pieces; ++k) {
+        const int piece = k * split_warps + warp;
+        const int64_t i = first + piece * 1024 + lane;
+        uint32_t mine = 0;
+        int32_t x[32];
+        if (type == VSCAN_INT) {
 #pragma unroll
-    for (int j = 0; j < lane_words; ++j) x[j] = words[lane_words * lane + j];
+            for (int r = 0; r < 32; ++r)
+                x[r] = i + 32 * r < n ? ((const int32_t *)flags)[i + 32 * r] : 0;
+        } else {
+#pragma unroll
+            for (int r = 0; r < 32; ++r)
+                x[r] = i + 32 * r < n ? ((const uint8_t *)flags)[i + 32 * r] : 0;
+        }
+#pragma unroll
+        for (int r = 0; r < 32; ++r) {
+            const uint32_t word = __ballot_sync(0xffffffffu, x[r] != 0);
+            if (r == lane) mine = word;
+        }
+        words[piece * 32 + lane] = mine;
+    }
+}
+
+/* The same of a chunk's flags, of any type but bit. */
+static __device__ __forceinline__ void chunk_to_words(uint32_t *words, const void *flags, int type,
+                                                      int tiles, int64_t first, int64_t n) {
+    constexpr int most = most_tiles * tile_items / (split_warps * 1024);
+    if (tiles == most_tiles)
+        flags_to_words<most>(words, flags, type, first, n);
+    else
+        flags_to_words<1>(words, flags, type, first, n);
 }
 
 /* What a warp knows of its tile's words; numbers count from the tile's beginning. */
@@ -277,7 +299,7 @@ static __device__ __forceinline__ void load_sums(uint32_t (&x)[fold_items], cons
 template <bool Segmented>
 static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
                                      int64_t (&sums)[split_warps]) {
-    const int64_t n = a.split.n;
+    const int64_t n = a.split.n, items = a.chunk_tiles * tile_items;
     const split_scratch &s = a.scratch;
     int64_t all = 0, head = 0;
     for (int64_t begin = 0; begin < chunks; begin += fold_chunks) {
@@ -319,61 +341,80 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
         for (int64_t begin = (chunks - 1) / fold_chunks * fold_chunks; begin >= 0;
              begin -= fold_chunks) {
             const int64_t from = begin + threadIdx.x * fold_items;
-            uint32_t firsts[fold_items];
+            uint32_t set[fold_items], firsts[fold_items];
+            load_sums(set, s.sums.set, from, chunks, 0);
             load_sums(firsts, s.sums.next, from, chunks, nowhere);
-            int64_t least = n;
+            int64_t upto = from < chunks ? s.chunks[from].before : 0;
 #pragma unroll
-            for (int k = fold_items - 1; k >= 0; --k)
-                if (firsts[k] != nowhere)
-                    least = (from + k) * chunk_items - s.chunks[from + k].before + firsts[k];
-            least = scan_threads<fold_min, true>(least, &next, sums);
+            for (int k = 0; k < fold_items; ++k) upto += set[k];
+            int64_t least = n, at = upto;
 #pragma unroll
             for (int k = fold_items - 1; k >= 0; --k) {
-                if (from + k >= chunks) continue;
-                s.chunks[from + k].next = least;
-                if (firsts[k] != nowhere)
-                    least = (from + k) * chunk_items - s.chunks[from + k].before + firsts[k];
+                at -= set[k];
+                if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
+            }
+            least = scan_threads<fold_min, true>(least, &next, sums);
+            at = upto;
+#pragma unroll
+            for (int k = fold_items - 1; k >= 0; --k) {
+                at -= set[k];
+                if (from + k < chunks) s.chunks[from + k].next = least;
+                if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
             }
         }
     }
 }
 
 template <bool Segmented>
-__global__ void __launch_bounds__(split_threads)
+__global__ void __launch_bounds__(split_threads, 4)
     count_flags(const __grid_constant__ split_arguments a) {
-    __shared__ __align__(16) uint32_t words[split_warps][tile_words];
-    __shared__ uint32_t tile_set[split_warps], tile_last[split_warps], tile_first[split_warps];
+    __shared__ __align__(16) uint32_t flag_words[most_tiles][tile_words];
+    __shared__ __align__(16) uint32_t head_words[Segmented ? most_tiles : 1][tile_words];
+    __shared__ uint32_t tile_set[most_tiles], tile_last[most_tiles], tile_first[most_tiles];
     __shared__ int64_t sums[split_warps];
     __shared__ bool is_last;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = a.split.n, chunk = blockIdx.x, tile = chunk * chunk_tiles + warp;
-    const int64_t at = tile * tile_words + lane_words * lane;
-    const bool is = tile * tile_items < n;
+    const int tiles = a.chunk_tiles;
+    const int64_t n = a.split.n, chunk = blockIdx.x, tile = chunk * tiles + warp;
+    const bool is = warp < tiles && tile * tile_items < n; /* the warp has a tile */
     let_next_kernel_begin();
 
+    /* ---- Bits ------------------------------------------------------------------------------------ */
+    if (a.scratch.flags != nullptr)
+        chunk_to_words(flag_words[0], a.split.flags, a.split.flag_type, tiles,
+                       chunk * tiles * tile_items, n);
+    if (Segmented && a.scratch.heads != nullptr)
+        chunk_to_words(head_words[0], a.split.heads, a.split.head_type, tiles,
+                       chunk * tiles * tile_items, n);
+    __syncthreads();
+
     /* ---- A warp's tile --------------------------------------------------------------------------- */
-    tile_marks<Segmented> marks;
-    load_as_words(marks.flags, a.split.flags, a.split.flag_type, tile, n, words[warp]);
-    if (is && a.scratch.flags != nullptr)
-        store_piece<uint32_t, lane_words>(a.scratch.flags + at, marks.flags);
-    bool any_head = false;
-    if constexpr (Segmented) {
-        __syncwarp();
-        load_as_words(marks.heads, a.split.heads, a.split.head_type, tile, n, words[warp]);
-        if (is && a.scratch.heads != nullptr)
-            store_piece<uint32_t, lane_words>(a.scratch.heads + at, marks.heads);
-        uint32_t any = 0;
-#pragma unroll
-        for (int j = 0; j < lane_words; ++j) any |= marks.heads[j];
-        any_head = __any_sync(0xffffffffu, any != 0);
-    }
-    marks.count();
-    if (lane == 0) {
-        tile_set[warp] = marks.set;
+    if (warp < tiles) {
+        const auto keep = [&](uint32_t(&x)[lane_words], const void *bits, uint32_t *kept,
+                              const uint32_t(&words)[tile_words]) {
+            if (kept == nullptr) return load_words(x, (const uint32_t *)bits, tile, n);
+            load_piece<uint32_t, lane_words>(x, &words[lane_words * lane]);
+            if (is)
+                store_piece<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane, x);
+        };
+        tile_marks<Segmented> marks;
+        keep(marks.flags, a.split.flags, a.scratch.flags, flag_words[warp]);
+        bool any_head = false;
         if constexpr (Segmented) {
-            tile_last[warp] = any_head ? marks.last : nowhere;
-            tile_first[warp] = any_head ? marks.first : nowhere;
+            keep(marks.heads, a.split.heads, a.scratch.heads, head_words[warp]);
+            uint32_t any = 0;
+#pragma unroll
+            for (int j = 0; j < lane_words; ++j) any |= marks.heads[j];
+            any_head = __any_sync(0xffffffffu, any != 0);
+        }
+        marks.count();
+        if (lane == 0) {
+            tile_set[warp] = marks.set;
+            if constexpr (Segmented) {
+                tile_last[warp] = any_head ? marks.last : nowhere;
+                tile_first[warp] = any_head ? marks.first : nowhere;
+            }
         }
     }
     __syncthreads();
@@ -382,8 +423,7 @@ __global__ void __launch_bounds__(split_threads)
     uint32_t set = 0; /* flags before tile k */
     tile_entry entry = {0, nowhere, nowhere, 0};
     uint32_t last = nowhere, first = nowhere; /* of the chunk */
-#pragma unroll
-    for (int k = 0; k < chunk_tiles; ++k) {
+    for (int k = 0; k < tiles; ++k) {
         if (k == warp) entry.before = set;
         if constexpr (Segmented) {
             if (tile_first[k] != nowhere) {
@@ -407,7 +447,7 @@ __global__ void __launch_bounds__(split_threads)
             a.scratch.sums.next[chunk] = first;
         }
         __threadfence();
-        is_last = atomicAdd(&a.header->arrived, 1u) == gridDim.x - 1;
+        is_last = gridDim.x == 1 || atomicAdd(&a.header->arrived, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (!is_last) return;
@@ -447,14 +487,15 @@ __global__ void __launch_bounds__(split_threads)
         load_words(marks.heads,
                    a.scratch.heads != nullptr ? a.scratch.heads : (const uint32_t *)a.split.heads,
                    tile, n);
-    const chunk_entry *const chunk = &a.scratch.chunks[tile / chunk_tiles];
+    const int64_t in_chunk = tile / a.chunk_tiles;
+    const chunk_entry *const chunk = &a.scratch.chunks[in_chunk];
     const tile_entry *const entry = &a.scratch.tiles[tile];
     const int64_t before = chunk->before + entry->before;
     int64_t head = 0, next;
     if constexpr (Segmented) {
         head = entry->head != nowhere ? chunk->before + entry->head : chunk->head;
         next = entry->next != nowhere
-                   ? tile / chunk_tiles * chunk_items - chunk->before + entry->next
+                   ? in_chunk * a.chunk_tiles * tile_items - chunk->before + entry->next
                    : chunk->next;
     } else {
         next = n - *a.scratch.set;
@@ -475,33 +516,41 @@ __global__ void __launch_bounds__(split_threads)
     T *const to_set = out + (before + next - clear);
 
     /* ---- Slots ----------------------------------------------------------------------------------- */
+    /* Of a row's first clear and set element, and whether there are heads in it: where there are not,
+       nothing else is needed. */
+    uint32_t first_clear[lane_words], first_set[lane_words], with_heads[lane_words];
+#pragma unroll
+    for (int j = 0; j < lane_words; ++j) {
+        first_clear[j] = 32u * (uint32_t)(lane_words * lane + j) - marks.before[j];
+        if constexpr (Segmented) {
+            first_clear[j] += marks.head[j];
+            first_set[j] = marks.before[j] + marks.next[j];
+            with_heads[j] = __ballot_sync(0xffffffffu, marks.heads[j] != 0);
+        }
+    }
     const uint32_t below = bits_below(lane);
 #pragma unroll
     for (int r = 0; r < warp_rows; ++r) {
         const int j = r % lane_words, from = (row + r) / lane_words;
+        const uint32_t start = 32u * (uint32_t)(row + r), i = start + (uint32_t)lane;
         const uint32_t flags = __shfl_sync(0xffffffffu, marks.flags[j], from);
-        const uint32_t set = __shfl_sync(0xffffffffu, marks.before[j], from);
-        const uint32_t at = set + (uint32_t)__popc(flags & below);
-        const uint32_t i = 32u * (uint32_t)(row + r) + (uint32_t)lane;
+        const uint32_t to_clear_slot = __shfl_sync(0xffffffffu, first_clear[j], from);
+        uint32_t to_set_slot = (uint32_t)clear + start - to_clear_slot;
+        if constexpr (Segmented) to_set_slot = __shfl_sync(0xffffffffu, first_set[j], from);
+        const uint32_t set = (uint32_t)__popc(flags & below);
         const bool is_set = flags >> lane & 1;
-        uint32_t slot;
+        uint32_t slot = is_set ? to_set_slot + set : to_clear_slot + (uint32_t)lane - set;
         if constexpr (Segmented) {
-            const uint32_t heads = __shfl_sync(0xffffffffu, marks.heads[j], from);
-            const uint32_t head_before = __shfl_sync(0xffffffffu, marks.head[j], from);
-            const uint32_t next_behind = __shfl_sync(0xffffffffu, marks.next[j], from);
-            const uint32_t upto = heads & (2 * below + 1), behind = heads & ~(2 * below + 1);
-            if (is_set) {
-                const int e = __ffs((int)behind) - 1;
-                slot = at + (behind ? 32u * (uint32_t)(row + r) + (uint32_t)e - set -
-                                          (uint32_t)__popc(flags & bits_below(e))
-                                    : next_behind);
-            } else {
-                const int h = 31 - __clz((int)upto);
-                slot =
-                    i - at + (upto ? set + (uint32_t)__popc(flags & bits_below(h)) : head_before);
+            if (with_heads[j] >> from & 1) { /* for all lanes alike */
+                const uint32_t heads = __shfl_sync(0xffffffffu, marks.heads[j], from);
+                const uint32_t behind = heads & ~(2 * below + 1);
+                const uint32_t nearest = is_set ? behind & (0 - behind) : heads & (2 * below + 1);
+                const int head_lane = 31 - __clz((int)nearest);
+                const uint32_t set_there = __shfl_sync(0xffffffffu, set, head_lane);
+                if (nearest != 0)
+                    slot = is_set ? start + (uint32_t)head_lane - set_there + set
+                                  : i - set + set_there;
             }
-        } else {
-            slot = is_set ? (uint32_t)clear + at : i - at;
         }
         if constexpr (Positions) {
             const T *const to = (int)slot < clear_end   ? to_clear
@@ -529,10 +578,14 @@ __global__ void __launch_bounds__(split_threads)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
+/* Elements up to which chunks are small: there, more blocks are worth more than fewer sums, most of all for
+   ints, of which a large chunk has more than a block can load at once. */
+static constexpr int64_t small_to = 1 << 18, small_to_ints = 1 << 24;
+
 /* Lays out the scratch memory from base on, NULL to learn its size: returns that. */
 static int64_t lay_out(split_scratch *s, char *base, int64_t n, int flag_type, int head_type) {
     const int64_t tiles = (n + tile_items - 1) / tile_items;
-    const int64_t chunks = (n + chunk_items - 1) / chunk_items;
+    const int64_t chunks = (tiles + 1) / 2; /* where they are small */
     int64_t bytes = 0;
     const auto take = [&](int64_t count, int64_t size) {
         char *const at = base + bytes;
@@ -555,14 +608,17 @@ template <bool Segmented>
 static cudaError_t launch_split(const vscan__launch *launch, const vscan__split *split) {
     typedef void kernel(split_arguments);
     const bool positions = split->in == nullptr;
+    const int64_t tiles = (split->n + tile_items - 1) / tile_items;
     const int64_t size = map_size(split->type);
     split_arguments a = {};
     a.split = *split;
     a.header = (vscan__workspace_header *)launch->workspace;
+    const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
+    a.chunk_tiles = split->n <= (ints ? small_to_ints : small_to) ? 2 : most_tiles;
     lay_out(&a.scratch, (char *)launch->scratch, split->n, split->flag_type,
             Segmented ? split->head_type : 0);
     const cudaError_t error =
-        start(count_flags<Segmented>, (split->n + chunk_items - 1) / chunk_items, split_threads, 0,
+        start(count_flags<Segmented>, (tiles + a.chunk_tiles - 1) / a.chunk_tiles, split_threads, 0,
               launch->stream, a);
     if (error != cudaSuccess) return error;
     kernel *const move = positions   ? size == 8 ? split_tiles<uint64_t, true, Segmented>
@@ -574,8 +630,8 @@ static cudaError_t launch_split(const vscan__launch *launch, const vscan__split 
     cudaLaunchAttribute overlap = {};
     overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
     overlap.val.programmaticStreamSerializationAllowed = 1;
-    return start(move, (split->n + tile_items - 1) / tile_items, split_threads, 0, launch->stream,
-                 a, launch->may_overlap ? &overlap : nullptr);
+    return start(move, tiles, split_threads, 0, launch->stream, a,
+                 launch->may_overlap ? &overlap : nullptr);
 }
 
 } /* namespace vscan */

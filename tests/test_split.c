@@ -195,6 +195,30 @@ static void patterns_of_heads(void **state) {
         }
 }
 
+/* Long enough for all that a GPU does with long vectors but what beyond_2_31 alone can show. */
+static void long_vectors(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    struct inputs_random random = {harness_seed() + 36};
+    for (int density = 1; density < MAPS_DENSITIES; density++) {
+        const int64_t n = (INT64_C(1) << 24) + inputs_below(&random, 100000);
+        void *in = maps_random(VSCAN_INT, n, &random);
+        uint8_t *flags = maps_draw_flags(density, n, &random);
+        uint8_t *heads = maps_draw_flags(density == 4 ? 1 : 4, n, &random);
+        run_split(&(struct splitting){.type = VSCAN_INT,
+                                      .flag_type = flag_types[density % FLAG_TYPES],
+                                      .head_type = VSCAN_BYTE,
+                                      .n = n,
+                                      .in = in,
+                                      .flags = flags,
+                                      .heads = density == 3 ? NULL : heads},
+                  &random);
+        free(in);
+        free(flags);
+        free(heads);
+    }
+}
+
 /* ---- Several calls --------------------------------------------------------------------------- */
 
 /* A radix sort of positive ints by splits (Blelloch 1990, 3.4.2), other calls between them: each leaves
@@ -451,9 +475,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(split),          cmocka_unit_test(split_segmented),
         cmocka_unit_test(positions),      cmocka_unit_test(patterns_of_heads),
-        cmocka_unit_test(sorts),          cmocka_unit_test(positions_move),
-        cmocka_unit_test(beyond_2_31),    world_unit_test(refused_handles),
-        world_unit_test(refused_vectors), world_unit_test(refused_options),
+        cmocka_unit_test(long_vectors),   cmocka_unit_test(sorts),
+        cmocka_unit_test(positions_move), cmocka_unit_test(beyond_2_31),
+        world_unit_test(refused_handles), world_unit_test(refused_vectors),
+        world_unit_test(refused_options),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
