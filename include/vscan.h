@@ -286,8 +286,8 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
  * Packs of longs need what doubles need, packs of bytes and enumerations what ints need. Without it
  * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
- * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Splits need far more, and the one
- * that comes first makes room for all that are no longer. Never shrinks. May wait.
+ * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Splits need far more, for which this
+ * makes no room: see vscan_split. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
@@ -819,10 +819,11 @@ typedef struct vscan_split_options {
  *     count, host_count   receive the number of clear flags, which is where the elements that are
  *                         flagged begin (0 when n = 0); host_count waits, and reports as
  *                         vscan_ctx_synchronize does. count overlaps nothing
- * n = 0: nothing is written but the count. Asynchronous without host_count; can be captured. Elements are
- * read and written once; flags are read once and kept as bits, which are read again. On CUDA the context
- * makes room for that when a longer vector, or another type of flags, first comes: n / 8 bytes for flags
- * that are not bits, and n / 180 bytes; so run once before capturing, vscan_ctx_reserve does not do.
+ * n = 0: nothing is written but the count. Asynchronous without host_count; can be captured. Elements
+ * are read and written once; flags are read once, and once more as bits. On CUDA the context keeps room
+ * for that: n / 8 bytes for flags, and for heads, that are not bits, and n / 100 bytes besides. It is
+ * allocated when a call comes that needs more than any before, which cannot be in a stream capture
+ * (VSCAN_ERROR_CAPTURE); vscan_ctx_reserve does not do it, so run the call once before.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
  * and those from 400 (of earlier work, with host_count). Since 0.1.0.
  */
