@@ -58,6 +58,9 @@ struct split_scratch {
     uint32_t *flags, *heads; /* bits, 0 past the n-th; NULL: the caller's are bits */
 };
 
+/* Pieces of a chunk that a warp has at most. */
+static constexpr int most_pieces = most_tiles * tile_items / (split_warps * 1024);
+
 struct split_arguments {
     vscan__split split;
     vscan__workspace_header *header;
@@ -92,47 +95,40 @@ static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], con
     }
 }
 
-/* Bytes i .. i + 15, aligned; those past the n-th are 0. */
-static __device__ __forceinline__ int4 load_sixteen(const uint8_t *bytes, int64_t i, int64_t n) {
-    if (i + 16 <= n) return load_quad(bytes + i);
-    int4 quad = {};
-    for (int j = 0; i + j < n; ++j) ((uint8_t *)&quad)[j] = bytes[i + j];
-    return quad;
-}
-
-/* Ints or bytes from element `first` on as bits, by a block, Pieces of 1024 elements a warp; those past the
-   n-th are 0. */
-template <int Pieces>
+/* Ints or bytes from element `first` on as bits, by a block: this many pieces of 1024 elements a warp;
+   those past the n-th are 0. */
 static __device__ __forceinline__ void flags_to_words(uint32_t *words, const void *flags, int type,
-                                                      int64_t first, int64_t n) {
+                                                      int64_t first, int pieces, int64_t n) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    if (type == VSCAN_BYTE && (uintptr_t)flags % 16 == 0) {
-        int4 quads[Pieces][2];
+    const uint8_t *const bytes = (const uint8_t *)flags;
+    const bool wide = type == VSCAN_BYTE && (uintptr_t)flags % 16 == 0;
+    const auto begin = [&](int k) { return first + (k * split_warps + warp) * 1024; };
+    const auto is_wide = [&](int k) { return wide && k < pieces && begin(k) + 1024 <= n; };
+    int4 quads[most_pieces][2];
 #pragma unroll
-        for (int k = 0; k < Pieces; ++k)
+    for (int k = 0; k < most_pieces; ++k)
+        if (is_wide(k)) {
+            quads[k][0] = load_quad(bytes + begin(k) + lane * 16);
+            quads[k][1] = load_quad(bytes + begin(k) + lane * 16 + 512);
+        }
 #pragma unroll
-            for (int half = 0; half < 2; ++half)
-                quads[k][half] = load_sixteen(
-                    (const uint8_t *)flags,
-                    first + (k * split_warps + warp) * 1024 + half * 512 + lane * 16, n);
+    for (int k = 0; k < most_pieces; ++k) {
+        if (!is_wide(k)) continue;
 #pragma unroll
-        for (int k = 0; k < Pieces; ++k)
+        for (int half = 0; half < 2; ++half) {
+            uint32_t fours[4], sixteen = 0;
+            memcpy(fours, &quads[k][half], 16);
 #pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                uint32_t fours[4], sixteen = 0;
-                memcpy(fours, &quads[k][half], 16);
-#pragma unroll
-                for (int j = 0; j < 4; ++j) /* the product moves bit 8 b to bit 24 + b */
-                    sixteen |= (__vsetne4(fours[j], 0) * 0x01020408u >> 24 & 15) << 4 * j;
-                ((uint16_t *)words)[(k * split_warps + warp) * 64 + half * 32 + lane] =
-                    (uint16_t)sixteen;
-            }
-        return;
+            for (int j = 0; j < 4; ++j) /* the product moves bit 8 b to bit 24 + b */
+                sixteen |= (__vsetne4(fours[j], 0) * 0x01020408u >> 24 & 15) << 4 * j;
+            ((uint16_t *)words)[(k * split_warps + warp) * 64 + half * 32 + lane] =
+                (uint16_t)sixteen;
+        }
     }
 #pragma unroll 1
-    for (int k = 0; k < Pieces; ++k) {
-        const int piece = k * split_warps + warp;
-        const int64_t i = first + piece * 1024 + lane;
+    for (int k = 0; k < pieces; ++k) {
+        if (is_wide(k)) continue;
+        const int64_t i = begin(k) + lane;
         uint32_t mine = 0;
         int32_t x[32];
         if (type == VSCAN_INT) {
@@ -141,30 +137,18 @@ static __device__ __forceinline__ void flags_to_words(uint32_t *words, const voi
                 x[r] = i + 32 * r < n ? ((const int32_t *)flags)[i + 32 * r] : 0;
         } else {
 #pragma unroll
-            for (int r = 0; r < 32; ++r)
-                x[r] = i + 32 * r < n ? ((const uint8_t *)flags)[i + 32 * r] : 0;
+            for (int r = 0; r < 32; ++r) x[r] = i + 32 * r < n ? bytes[i + 32 * r] : 0;
         }
 #pragma unroll
         for (int r = 0; r < 32; ++r) {
             const uint32_t word = __ballot_sync(0xffffffffu, x[r] != 0);
             if (r == lane) mine = word;
         }
-        words[piece * 32 + lane] = mine;
+        words[(k * split_warps + warp) * 32 + lane] = mine;
     }
 }
 
-/* The same of a chunk's flags, of any type but bit. */
-static __device__ __forceinline__ void chunk_to_words(uint32_t *words, const void *flags, int type,
-                                                      int tiles, int64_t first, int64_t n) {
-    constexpr int most = most_tiles * tile_items / (split_warps * 1024);
-    if (tiles == most_tiles)
-        flags_to_words<most>(words, flags, type, first, n);
-    else
-        flags_to_words<1>(words, flags, type, first, n);
-}
-
 /* What a warp knows of its tile's words; numbers count from the tile's beginning. */
-template <bool Segmented>
 struct tile_marks {
     uint32_t flags[lane_words], heads[lane_words];
     uint32_t before[lane_words]; /* K where the word begins */
@@ -174,7 +158,7 @@ struct tile_marks {
         first; /* of the whole tile: K, K(h) of the last and Z(e) of the first head */
 
     /* By whole warps, with flags and heads. */
-    __device__ __forceinline__ void count() {
+    __device__ __forceinline__ void count(bool segmented) {
         const int lane = threadIdx.x % 32;
         uint32_t own = 0;
 #pragma unroll
@@ -190,7 +174,7 @@ struct tile_marks {
 #pragma unroll
         for (int j = 1; j < lane_words; ++j)
             before[j] = before[j - 1] + (uint32_t)__popc(flags[j - 1]);
-        if constexpr (Segmented) find_heads(lane);
+        if (segmented) find_heads(lane);
     }
 
   private:
@@ -296,23 +280,23 @@ static __device__ __forceinline__ void load_sums(uint32_t (&x)[fold_items], cons
 }
 
 /* The entries of all chunks, by one block, after all sums. */
-template <bool Segmented>
 static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
                                      int64_t (&sums)[split_warps]) {
     const int64_t n = a.split.n, items = a.chunk_tiles * tile_items;
     const split_scratch &s = a.scratch;
+    const bool segmented = a.split.heads != nullptr;
     int64_t all = 0, head = 0;
     for (int64_t begin = 0; begin < chunks; begin += fold_chunks) {
         const int64_t from = begin + threadIdx.x * fold_items;
         uint32_t set[fold_items], heads[fold_items];
         load_sums(set, s.sums.set, from, chunks, 0);
-        if constexpr (Segmented) load_sums(heads, s.sums.head, from, chunks, nowhere);
+        if (segmented) load_sums(heads, s.sums.head, from, chunks, nowhere);
         int64_t own = 0;
 #pragma unroll
         for (int k = 0; k < fold_items; ++k) own += set[k];
         const int64_t before = scan_threads<fold_plus, false>(own, &all, sums);
         int64_t greatest = 0, at = before;
-        if constexpr (Segmented) {
+        if (segmented) {
 #pragma unroll
             for (int k = 0; k < fold_items; ++k) {
                 if (heads[k] != nowhere) greatest = at + heads[k];
@@ -325,7 +309,7 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
         for (int k = 0; k < fold_items; ++k) {
             if (from + k >= chunks) break;
             s.chunks[from + k].before = at;
-            if constexpr (Segmented) {
+            if (segmented) {
                 s.chunks[from + k].head = greatest;
                 if (heads[k] != nowhere) greatest = at + heads[k];
             }
@@ -337,7 +321,7 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
         *s.set = all;
         if (a.split.count != nullptr) *a.split.count = n - all;
     }
-    if constexpr (Segmented) {
+    if (segmented) {
         for (int64_t begin = (chunks - 1) / fold_chunks * fold_chunks; begin >= 0;
              begin -= fold_chunks) {
             const int64_t from = begin + threadIdx.x * fold_items;
@@ -365,28 +349,29 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
     }
 }
 
-template <bool Segmented>
 __global__ void __launch_bounds__(split_threads, 4)
     count_flags(const __grid_constant__ split_arguments a) {
     __shared__ __align__(16) uint32_t flag_words[most_tiles][tile_words];
-    __shared__ __align__(16) uint32_t head_words[Segmented ? most_tiles : 1][tile_words];
+    __shared__ __align__(16) uint32_t head_words[most_tiles][tile_words];
     __shared__ uint32_t tile_set[most_tiles], tile_last[most_tiles], tile_first[most_tiles];
     __shared__ int64_t sums[split_warps];
     __shared__ bool is_last;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int tiles = a.chunk_tiles;
+    const bool segmented = a.split.heads != nullptr;
     const int64_t n = a.split.n, chunk = blockIdx.x, tile = chunk * tiles + warp;
     const bool is = warp < tiles && tile * tile_items < n; /* the warp has a tile */
     let_next_kernel_begin();
 
     /* ---- Bits ------------------------------------------------------------------------------------ */
-    if (a.scratch.flags != nullptr)
-        chunk_to_words(flag_words[0], a.split.flags, a.split.flag_type, tiles,
-                       chunk * tiles * tile_items, n);
-    if (Segmented && a.scratch.heads != nullptr)
-        chunk_to_words(head_words[0], a.split.heads, a.split.head_type, tiles,
-                       chunk * tiles * tile_items, n);
+#pragma unroll 1
+    for (int k = 0; k < 1 + (int)segmented; ++k) {
+        if ((k ? a.scratch.heads : a.scratch.flags) == nullptr) continue; /* bits already */
+        flags_to_words(k ? head_words[0] : flag_words[0], k ? a.split.heads : a.split.flags,
+                       k ? a.split.head_type : a.split.flag_type, chunk * tiles * tile_items,
+                       tiles * most_pieces / most_tiles, n);
+    }
     __syncthreads();
 
     /* ---- A warp's tile --------------------------------------------------------------------------- */
@@ -398,20 +383,20 @@ __global__ void __launch_bounds__(split_threads, 4)
             if (is)
                 store_piece<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane, x);
         };
-        tile_marks<Segmented> marks;
+        tile_marks marks;
         keep(marks.flags, a.split.flags, a.scratch.flags, flag_words[warp]);
         bool any_head = false;
-        if constexpr (Segmented) {
+        if (segmented) {
             keep(marks.heads, a.split.heads, a.scratch.heads, head_words[warp]);
             uint32_t any = 0;
 #pragma unroll
             for (int j = 0; j < lane_words; ++j) any |= marks.heads[j];
             any_head = __any_sync(0xffffffffu, any != 0);
         }
-        marks.count();
+        marks.count(segmented);
         if (lane == 0) {
             tile_set[warp] = marks.set;
-            if constexpr (Segmented) {
+            if (segmented) {
                 tile_last[warp] = any_head ? marks.last : nowhere;
                 tile_first[warp] = any_head ? marks.first : nowhere;
             }
@@ -425,7 +410,7 @@ __global__ void __launch_bounds__(split_threads, 4)
     uint32_t last = nowhere, first = nowhere; /* of the chunk */
     for (int k = 0; k < tiles; ++k) {
         if (k == warp) entry.before = set;
-        if constexpr (Segmented) {
+        if (segmented) {
             if (tile_first[k] != nowhere) {
                 const uint32_t z = tile_items * (uint32_t)k - set + tile_first[k];
                 const uint32_t h = set + tile_last[k];
@@ -442,7 +427,7 @@ __global__ void __launch_bounds__(split_threads, 4)
     /* ---- The last block adds up all chunks ------------------------------------------------------- */
     if (threadIdx.x == 0) {
         a.scratch.sums.set[chunk] = set;
-        if constexpr (Segmented) {
+        if (segmented) {
             a.scratch.sums.head[chunk] = last;
             a.scratch.sums.next[chunk] = first;
         }
@@ -453,12 +438,12 @@ __global__ void __launch_bounds__(split_threads, 4)
     if (!is_last) return;
     __threadfence();
     if (threadIdx.x == 0) a.header->arrived = 0; /* for the next launch */
-    add_up_chunks<Segmented>(a, gridDim.x, sums);
+    add_up_chunks(a, gridDim.x, sums);
 }
 
 /* ---- Moving ---------------------------------------------------------------------------------- */
 
-/* Elements as integers T of their size, or Positions of type T. */
+/* Elements as integers T of their size, or Positions of type T. Segmented: there may be heads. */
 template <class T, bool Positions, bool Segmented>
 __global__ void __launch_bounds__(split_threads)
     split_tiles(const __grid_constant__ split_arguments a) {
@@ -479,20 +464,23 @@ __global__ void __launch_bounds__(split_threads)
             x[r] = count == tile_items || (row + r) * 32 + lane < count ? in[r * 32] : (T)0;
     }
     wait_for_kernel_before(false); /* whose results all that follows needs, but not the elements */
-    tile_marks<Segmented> marks;
+    tile_marks marks;
     load_words(marks.flags,
                a.scratch.flags != nullptr ? a.scratch.flags : (const uint32_t *)a.split.flags, tile,
                n);
-    if constexpr (Segmented)
+    const bool segmented = Segmented && a.split.heads != nullptr;
+    if (segmented)
         load_words(marks.heads,
                    a.scratch.heads != nullptr ? a.scratch.heads : (const uint32_t *)a.split.heads,
                    tile, n);
+    else
+        memset(marks.heads, 0, sizeof marks.heads);
     const int64_t in_chunk = tile / a.chunk_tiles;
     const chunk_entry *const chunk = &a.scratch.chunks[in_chunk];
     const tile_entry *const entry = &a.scratch.tiles[tile];
     const int64_t before = chunk->before + entry->before;
     int64_t head = 0, next;
-    if constexpr (Segmented) {
+    if (segmented) {
         head = entry->head != nowhere ? chunk->before + entry->head : chunk->head;
         next = entry->next != nowhere
                    ? in_chunk * a.chunk_tiles * tile_items - chunk->before + entry->next
@@ -505,7 +493,7 @@ __global__ void __launch_bounds__(split_threads)
         for (int j = 0; j < lane_words; ++j)
             marks.flags[j] |= ~bits_that_are(tile * tile_words + lane_words * lane + j, n);
     }
-    marks.count();
+    marks.count(Segmented);
 
     /* ---- The three runs -------------------------------------------------------------------------- */
     const int clear = tile_items - (int)marks.set;
@@ -604,36 +592,6 @@ static int64_t lay_out(split_scratch *s, char *base, int64_t n, int flag_type, i
     return bytes;
 }
 
-template <bool Segmented>
-static cudaError_t launch_split(const vscan__launch *launch, const vscan__split *split) {
-    typedef void kernel(split_arguments);
-    const bool positions = split->in == nullptr;
-    const int64_t tiles = (split->n + tile_items - 1) / tile_items;
-    const int64_t size = map_size(split->type);
-    split_arguments a = {};
-    a.split = *split;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
-    a.chunk_tiles = split->n <= (ints ? small_to_ints : small_to) ? 2 : most_tiles;
-    lay_out(&a.scratch, (char *)launch->scratch, split->n, split->flag_type,
-            Segmented ? split->head_type : 0);
-    const cudaError_t error =
-        start(count_flags<Segmented>, (tiles + a.chunk_tiles - 1) / a.chunk_tiles, split_threads, 0,
-              launch->stream, a);
-    if (error != cudaSuccess) return error;
-    kernel *const move = positions   ? size == 8 ? split_tiles<uint64_t, true, Segmented>
-                                                 : split_tiles<uint32_t, true, Segmented>
-                           : size == 8 ? split_tiles<uint64_t, false, Segmented>
-                         : size == 4 ? split_tiles<uint32_t, false, Segmented>
-                                     : split_tiles<uint8_t, false, Segmented>;
-    /* its first blocks load their elements while the last ones of the first kernel count flags */
-    cudaLaunchAttribute overlap = {};
-    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    overlap.val.programmaticStreamSerializationAllowed = 1;
-    return start(move, tiles, split_threads, 0, launch->stream, a,
-                 launch->may_overlap ? &overlap : nullptr);
-}
-
 } /* namespace vscan */
 
 using namespace vscan;
@@ -644,6 +602,32 @@ extern "C" int64_t vscan__split_bytes(int64_t n, int flag_type, int head_type) {
 }
 
 extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vscan__split *split) {
-    return split->heads != nullptr ? launch_split<true>(launch, split)
-                                   : launch_split<false>(launch, split);
+    typedef void kernel(split_arguments);
+    const bool positions = split->in == nullptr;
+    const int64_t tiles = (split->n + tile_items - 1) / tile_items;
+    const int64_t size = map_size(split->type);
+    split_arguments a = {};
+    a.split = *split;
+    a.header = (vscan__workspace_header *)launch->workspace;
+    const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
+    a.chunk_tiles = split->n <= (ints ? small_to_ints : small_to) ? 2 : most_tiles;
+    lay_out(&a.scratch, (char *)launch->scratch, split->n, split->flag_type, split->head_type);
+    const cudaError_t error = start(count_flags, (tiles + a.chunk_tiles - 1) / a.chunk_tiles,
+                                    split_threads, 0, launch->stream, a);
+    if (error != cudaSuccess) return error;
+    const bool segmented = split->heads != nullptr;
+    kernel *const move =
+        positions
+            ? size == 8 ? split_tiles<uint64_t, true, true> : split_tiles<uint32_t, true, true>
+        : size == 1 ? split_tiles<uint8_t, false, true>
+        : size == 4
+            ? segmented ? split_tiles<uint32_t, false, true> : split_tiles<uint32_t, false, false>
+        : segmented ? split_tiles<uint64_t, false, true>
+                    : split_tiles<uint64_t, false, false>;
+    /* its first blocks load their elements while the last ones of the first kernel count flags */
+    cudaLaunchAttribute overlap = {};
+    overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    overlap.val.programmaticStreamSerializationAllowed = 1;
+    return start(move, tiles, split_threads, 0, launch->stream, a,
+                 launch->may_overlap ? &overlap : nullptr);
 }
