@@ -311,8 +311,8 @@ static void measure_families(struct work work) {
                     work.kind = VSCAN_INCLUSIVE;
                 }
                 if (work.family >= FAMILY_MAP && d) continue;
-                if (work.family == FAMILY_SEGMENTED || work.family == FAMILY_PACK ||
-                    work.family == FAMILY_ENUMERATE)
+                if (work.family == FAMILY_SEGMENTED ||
+                    (work.family >= FAMILY_PACK && work.family != FAMILY_PACK_IF))
                     measure_flagged(work);
                 else
                     measure_modes(work, "-");

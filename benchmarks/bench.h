@@ -28,9 +28,11 @@ enum family {
     FAMILY_SORT,       /* out = in, sorted */
     FAMILY_SORT_PAIRS, /* the same, and in as values besides, to a vector of the engine's */
     /* by flags, with the count on the device; no op */
-    FAMILY_PACK,     /* the elements that are flagged, to the front of out */
-    FAMILY_PACK_IF,  /* those less than 0, likewise: about half of them where the op is plus */
-    FAMILY_ENUMERATE /* out[i] = flags set before i, int alone */
+    FAMILY_PACK,      /* the elements that are flagged, to the front of out */
+    FAMILY_PACK_IF,   /* those less than 0, likewise: about half of them where the op is plus */
+    FAMILY_ENUMERATE, /* out[i] = flags set before i, int alone */
+    FAMILY_SPLIT,     /* the elements that are not flagged, then those that are */
+    FAMILY_SPLIT_SEGMENTED /* the same in every segment of WORK_SEGMENT elements, heads as flags */
 };
 
 enum mode {
@@ -56,7 +58,7 @@ struct work {
     vscan_op op;
     vscan_kind kind;
     vscan_direction direction;
-    vscan_type flag_type; /* FAMILY_SEGMENTED, _PACK, _ENUMERATE only, else 0 */
+    vscan_type flag_type; /* FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT* only, else 0 */
     struct segments segments;
     int64_t segment_count; /* set flags */
     int64_t n;
@@ -113,6 +115,9 @@ int64_t work_bytes(const struct work *work);
 enum { WORK_FACTOR = 0x3779b1 };
 int64_t work_position(const struct work *work, int64_t i);
 int work_position_shift(const struct work *work);
+
+/* Elements of a segment of a segmented split. */
+enum { WORK_SEGMENT = 1000 };
 
 /* Lays out as many sets as cache_bytes ask for: 1 when it is 0. */
 void work_lay_out(struct work *work, int64_t cache_bytes);

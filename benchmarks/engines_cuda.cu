@@ -2,11 +2,13 @@
 // CUB as it is meant to be used: its own tuning, its own sum, maximum and minimum where it has them,
 // temporary storage allocated once, 32-bit lengths, the stream and the vectors that vscan gets.
 //
-//     cub          scan (plus, max), reduce (every pair), pack by DeviceSelect::Flagged and ::If, and
-//                  sorts by DeviceRadixSort
+//     cub          scan (plus, max), reduce (every pair), pack by DeviceSelect::Flagged and ::If,
+//                  sorts by DeviceRadixSort, and splits by DevicePartition::Flagged, which turns the
+//                  set ones' order round
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_partition.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -83,6 +85,21 @@ struct is_negative {
     }
 };
 
+// Partition writes what is selected to the left: the elements whose flag is clear.
+struct is_clear {
+    template <class T>
+    __host__ __device__ bool operator()(T flag) const {
+        return flag == 0;
+    }
+};
+
+template <class T, class Flag>
+static cudaError_t partition(const T *in, const Flag *flags, T *out, int64_t *count, int n) {
+    return cub::DevicePartition::Flagged(for_cub.memory, for_cub.bytes, in,
+                                         thrust::make_transform_iterator(flags, is_clear{}), out,
+                                         count, n, device_stream);
+}
+
 // Flags are 0 or any other value; CUB takes them for booleans.
 template <class T>
 static cudaError_t pack(const struct work *work, const T *in, const void *flags, T *out) {
@@ -93,6 +110,10 @@ static cudaError_t pack(const struct work *work, const T *in, const void *flags,
         const cudaError_t error = cudaMalloc(&count, sizeof *count);
         if (error != cudaSuccess) return error;
     }
+    if (work->family == FAMILY_SPLIT)
+        return work->flag_type == VSCAN_INT
+                   ? partition(in, (const int32_t *)flags, out, count, n)
+                   : partition(in, (const uint8_t *)flags, out, count, n);
     if (work->family == FAMILY_PACK_IF)
         return DeviceSelect::If(for_cub.memory, for_cub.bytes, in, out, count, n, is_negative{},
                                 device_stream);
@@ -149,7 +170,8 @@ static bool prepare_cub(const struct work *work) {
 static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
     if (work->family == FAMILY_REDUCE) return true;
-    if (work->family == FAMILY_PACK) return !work->in_place && work->flag_type != VSCAN_BIT;
+    if (work->family == FAMILY_PACK || work->family == FAMILY_SPLIT)
+        return !work->in_place && work->flag_type != VSCAN_BIT;
     if (work->family == FAMILY_PACK_IF || work->family == FAMILY_SORT ||
         work->family == FAMILY_SORT_PAIRS)
         return !work->in_place;

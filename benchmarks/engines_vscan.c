@@ -11,7 +11,7 @@
 /* A set's buffers. */
 struct buffers {
     vscan_buffer *in, *out, *flags, *totals;
-    vscan_buffer *second; /* map2: the other operand; gather, permute: the positions */
+    vscan_buffer *second; /* map2: the other operand; gather, permute: positions; splitseg: heads */
 };
 
 /* What an engine keeps. */
@@ -24,6 +24,7 @@ struct kept {
     vscan_segmented_options segmented;
     vscan_reduce_options reduce;
     vscan_pack_options pack;
+    vscan_split_options split;
 };
 
 static struct kept on_cuda = {.place = ON_DEVICE}, on_cpu = {.place = ON_HOST},
@@ -48,6 +49,19 @@ static bool open_context(struct kept *kept) {
     };
     if (kept->ctx) return true;
     return ok(NULL, vscan_ctx_create(&options, &kept->ctx));
+}
+
+/* Flags at the multiples of WORK_SEGMENT. */
+static bool make_heads(const struct work *work, vscan_ctx *ctx, vscan_buffer **heads) {
+    const int32_t each = WORK_SEGMENT;
+    vscan_buffer *index = NULL;
+    const bool made = ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->n, &index)) &&
+                      ok(ctx, vscan_buffer_create(ctx, work->flag_type, work->n, heads)) &&
+                      ok(ctx, vscan_index(ctx, 0, 1, index)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_REMAINDER, index, &each, index)) &&
+                      ok(ctx, vscan_compare_right(ctx, VSCAN_EQUAL, index, &(int32_t){0}, *heads));
+    vscan_buffer_destroy(index);
+    return made;
 }
 
 /* 0, 1, 2, ..., or the positions of work_position. */
@@ -87,6 +101,8 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
         return false;
     if (work->family == FAMILY_SORT_PAIRS &&
         !ok(kept->ctx, vscan_buffer_create(kept->ctx, work->type, work->n, &buffers->second)))
+        return false;
+    if (work->family == FAMILY_SPLIT_SEGMENTED && !make_heads(work, kept->ctx, &buffers->second))
         return false;
     if (work->flag_type &&
         !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
@@ -134,6 +150,7 @@ static bool prepare(const struct work *work, struct kept *kept) {
                                                 .kind = (int32_t)work->kind,
                                                 .direction = (int32_t)work->direction};
     kept->pack.size = sizeof kept->pack; /* the count has been made by the sets */
+    kept->split = (vscan_split_options){.size = sizeof kept->split, .count = kept->pack.count};
     kept->reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
                                           .direction = (int32_t)work->direction};
     return true;
@@ -192,6 +209,10 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_pack_compare(ctx, in, VSCAN_LESS, &zero, out, &kept->pack));
     case FAMILY_ENUMERATE:
         return ok(ctx, vscan_enumerate(ctx, buffers->flags, out, &kept->pack));
+    case FAMILY_SPLIT:
+        return ok(ctx, vscan_split(ctx, in, buffers->flags, out, &kept->split));
+    case FAMILY_SPLIT_SEGMENTED:
+        return ok(ctx, vscan_split_segmented(ctx, in, buffers->flags, second, out, &kept->split));
     case FAMILY_REDUCE:
         break;
     }
@@ -200,9 +221,10 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* Positions are ints, and a permutation for powers of two alone. What changes its input in place is not
-   timed. */
+/* Positions are ints, and a permutation for powers of two alone. What changes its input in place is
+   not timed so, and a split has no such thing; its heads are made by way of ints. */
 static bool supported(const struct work *work) {
+    if (work->family == FAMILY_SPLIT_SEGMENTED && work->n > INT32_MAX) return false;
     if (work->family >= FAMILY_PACK)
         return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
     if (work->family == FAMILY_SORT || work->family == FAMILY_SORT_PAIRS) return !work->in_place;

@@ -15,7 +15,8 @@ static const char *const usage =
     "                    the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
     "  --family LIST     scan segmented reduce map map2 compare sort sortpairs pack packif\n"
-    "                    enumerate, gather permute (where n is a power of two); default scan\n"
+    "                    enumerate split splitseg, gather permute (where n is a power of two);\n"
+    "                    default scan\n"
     "  --type LIST       int float double; default all\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
@@ -23,7 +24,7 @@ static const char *const usage =
     "  --n LIST          elements: 1000, 2^20, 2^0..2^30 (powers of two), 2^0..2^30:2 (every "
     "other\n"
     "                    one); default 2^26\n"
-    "  --flags LIST      int byte bit: the flags of a segmented scan or a pack; default byte\n"
+    "  --flags LIST      int byte bit: the flags of a segmented scan, pack or split; default byte\n"
     "  --segment LIST    L: a segment at every L-th element; random:L: lengths are random and L "
     "on\n"
     "                    average; blocks:K: at a random element of every K-th block of 1024; one\n"
@@ -54,14 +55,22 @@ struct name {
     int64_t value;
 };
 
-static const struct name families[] = {
-    {"scan", FAMILY_SCAN},           {"segmented", FAMILY_SEGMENTED},
-    {"reduce", FAMILY_REDUCE},       {"map", FAMILY_MAP},
-    {"map2", FAMILY_MAP2},           {"compare", FAMILY_COMPARE},
-    {"gather", FAMILY_GATHER},       {"permute", FAMILY_PERMUTE},
-    {"sort", FAMILY_SORT},           {"sortpairs", FAMILY_SORT_PAIRS},
-    {"pack", FAMILY_PACK},           {"packif", FAMILY_PACK_IF},
-    {"enumerate", FAMILY_ENUMERATE}, {0}};
+static const struct name families[] = {{"scan", FAMILY_SCAN},
+                                       {"segmented", FAMILY_SEGMENTED},
+                                       {"reduce", FAMILY_REDUCE},
+                                       {"map", FAMILY_MAP},
+                                       {"map2", FAMILY_MAP2},
+                                       {"compare", FAMILY_COMPARE},
+                                       {"gather", FAMILY_GATHER},
+                                       {"permute", FAMILY_PERMUTE},
+                                       {"sort", FAMILY_SORT},
+                                       {"sortpairs", FAMILY_SORT_PAIRS},
+                                       {"pack", FAMILY_PACK},
+                                       {"packif", FAMILY_PACK_IF},
+                                       {"enumerate", FAMILY_ENUMERATE},
+                                       {"split", FAMILY_SPLIT},
+                                       {"splitseg", FAMILY_SPLIT_SEGMENTED},
+                                       {0}};
 static const struct name types[] = {
     {"int", VSCAN_INT}, {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE}, {0}};
 static const struct name flag_types[] = {

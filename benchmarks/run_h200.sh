@@ -129,6 +129,10 @@ measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --
 # By order.
 measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $few
 measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $few
+measure splits --family split --engine $peers --flags byte,bit,int --segment random:2 \
+    --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags byte,bit,int \
+    --type int,double --segment random:2 --n 2^20,2^28 --runs $runs
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

@@ -10,7 +10,8 @@ set -eu
 results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
-    reduce_graph host memory maps maps_misaligned huge_int huge_double huge_others; do
+    reduce_graph host memory maps maps_misaligned splits splits_segmented \
+    huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -93,6 +94,15 @@ file == "host" && (mine || engine == "empty") { host[$at["family"] " " engine] =
 file ~ /^maps/ && mine && n >= 67108864 {
     low(file " " $at["family"], fraction, $at["family"] " " type " n=" power(n))
 }
+file == "splits" && mine {
+    same = type " " flags " " n
+    split_time[same] = us; split_class[same] = flags (n <= 1048576 ? " small" : " large")
+    split_name[same] = type " " flags " flags n=" power(n)
+}
+file == "splits" && engine == "cub" { low("split " type " " flags " " n, us, engine) }
+file ~ /^splits/ && mine && n >= 67108864 {
+    low(file " " flags, fraction, type " n=" power(n))
+}
 file == "memory" { memory = $at["bytes"] / 1e6 }
 
 END {
@@ -157,6 +167,24 @@ END {
     row("gather, random positions, of memcpy", "", "", least["maps gather"], least_at["maps gather"],
         1)
     row("permute, the same", "", "", least["maps permute"], least_at["maps permute"], 1)
+    for (k in split_time)
+        if ("split " k in least) {
+            what = "split lead " split_class[k]
+            pairs_of[what]++
+            lost[what] += split_time[k] > least["split " k]
+            low(what, least["split " k] / split_time[k], split_name[k])
+        }
+    against("split lead byte large", "CUB partition / vscan split, byte flags, n > 2^20", 1.3, "")
+    against("split lead int large", "  int flags", 1.3, "")
+    against("split lead byte small", "  byte flags, n <= 2^20", 1, "")
+    against("split lead int small", "  int flags, n <= 2^20", 1, "")
+    split("bit byte int", forms, " ")
+    for (k = 1; k <= 3; k++) {
+        row("split, " forms[k] " flags, of memcpy, n >= 2^26", "", "", least["splits " forms[k]],
+            least_at["splits " forms[k]], 1)
+        row("  segments of 1000", "", "", least["splits_segmented " forms[k]],
+            least_at["splits_segmented " forms[k]], 1)
+    }
     split("scan segmented reduce", families, " ")
     row("in place, n >= 2^26, of memcpy", "", "", least["in_place"], least_at["in_place"], 1)
     for (k = 1; k <= 2; k++) {

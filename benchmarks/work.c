@@ -41,11 +41,12 @@ int64_t work_bytes(const struct work *work) {
                         : work->family == FAMILY_PACK_IF ? all / 2
                                                          : all;
     const int64_t totals = work->with_totals ? work->segment_count * size : 0;
-    const int64_t second = work->family == FAMILY_MAP2         ? all
-                           : work->family == FAMILY_SORT_PAIRS ? 2 * all
-                           : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE
-                               ? 4 * work->n
-                               : 0;
+    const int64_t second =
+        work->family == FAMILY_MAP2                                       ? all
+        : work->family == FAMILY_SORT_PAIRS                               ? 2 * all
+        : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE ? 4 * work->n
+        : work->family == FAMILY_SPLIT_SEGMENTED ? flag_bytes(work->flag_type, work->n)
+                                                 : 0;
     return in + out + second + flag_bytes(work->flag_type, work->n) + totals;
 }
 
@@ -321,8 +322,30 @@ static bool check_in_parts(const struct work *work, const char *engine, const vo
     return true;
 }
 
+/* CUB's partition, which takes the clear ones for its selection, writes the set ones from the end on. */
+static bool check_split(const struct work *work, const char *engine, const void *in,
+                        const void *flags, const void *out) {
+    const int64_t each = work->family == FAMILY_SPLIT ? work->n : WORK_SEGMENT;
+    const bool backward = strcmp(engine, "cub") == 0;
+    for (int64_t begin = 0; begin < work->n; begin += each) {
+        const int64_t end = begin + each < work->n ? begin + each : work->n;
+        int64_t clear = begin, set = backward ? end - 1 : end;
+        for (int64_t i = begin; !backward && i < end; i++) set -= flag_at(work, flags, i);
+        for (int64_t i = begin; i < end; i++) {
+            const bool is_set = flag_at(work, flags, i);
+            const int64_t at = is_set ? set : clear;
+            const double a = value_at(work->type, in, i), got = value_at(work->type, out, at);
+            if (got != a) return complain(work, engine, at, got, a);
+            clear += !is_set;
+            if (is_set) set += backward ? -1 : 1;
+        }
+    }
+    return true;
+}
+
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
+    if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);
     if (work->family >= FAMILY_SORT && work->family < FAMILY_PACK)
         return check_sort(work, engine, in, out);
     if (work->family >= FAMILY_MAP) return check_in_parts(work, engine, in, flags, out);

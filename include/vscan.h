@@ -285,9 +285,9 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
  * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
  * Packs of longs need what doubles need, packs of bytes and enumerations what ints need; sorts need
- * more, see vscan_sort_reserve. Without it the workspace grows when a longer vector first comes; that
- * cannot happen during a stream capture (VSCAN_ERROR_CAPTURE), so reserve, or run once, before
- * capturing. Never shrinks. May wait.
+ * more, see vscan_sort_reserve; splits too, for which this makes no room: see vscan_split. Without it
+ * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
+ * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
@@ -871,6 +871,75 @@ VSCAN_API vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *
  */
 VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, int32_t values,
                                           int64_t n);
+
+/* ---- Split ----------------------------------------------------------------------------------- */
+
+typedef struct vscan_split_options {
+    int64_t size;        /* sizeof(vscan_split_options) */
+    vscan_buffer *count; /* a one-element buffer of long for the number of clear flags, or NULL */
+    int64_t *host_count; /* the same, on the host, or NULL */
+} vscan_split_options;
+
+/*
+ * Split (Blelloch 1990, ch. 3): elements whose flag is clear move to the left, those whose flag is set
+ * to the right, both in their order. With z(i) and k(i) the numbers of clear and of set flags before i:
+ *
+ *     out[z(i)] = in[i]           for all i with flags[i] clear
+ *     out[count + k(i)] = in[i]   for all i with flags[i] set
+ *     count = the number of clear flags
+ *
+ *   in        any type but bit
+ *   flags     int, byte or bit, of in's length; overlaps nothing that is written
+ *   out       of in's type and length; overlaps nothing that is read (never in place)
+ *   options   NULL: the count is not asked for
+ *     count, host_count   receive the number of clear flags, which is where the elements that are
+ *                         flagged begin (0 when n = 0); host_count waits, and reports as
+ *                         vscan_ctx_synchronize does. count overlaps nothing
+ * n = 0: nothing is written but the count. Asynchronous without host_count; can be captured. Elements
+ * are read and written once; flags are read once, and once more as bits. On CUDA the context keeps room
+ * for that: n / 8 bytes for flags, and for heads, that are not bits, and n / 100 bytes besides. It is
+ * allocated when a call comes that needs more than any before, which cannot be in a stream capture
+ * (VSCAN_ERROR_CAPTURE); vscan_ctx_reserve does not do it, so run the call once before.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
+ * and those from 400 (of earlier work, with host_count). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
+                                   const vscan_buffer *flags, vscan_buffer *out,
+                                   const vscan_split_options *options);
+
+/*
+ * Segmented split (Blelloch 1990, ch. 3; it is the step of a quicksort of all segments at once): a split
+ * of every segment within its own places. Segments are those of vscan_scan_segmented: element i starts
+ * one where heads[i] is set, and element 0 always does. In a segment of elements s .. e with c clear
+ * flags, and z(i), k(i) counted from s on:
+ *
+ *     out[s + z(i)] = in[i]       for all i in s .. e with flags[i] clear
+ *     out[s + c + k(i)] = in[i]   for all i in s .. e with flags[i] set
+ *
+ *   heads   int, byte or bit, whatever flags are, of in's length; overlaps nothing that is written; may
+ *           be flags
+ * The rest as vscan_split; count is that of all clear flags of the vector. Heads are read and kept as
+ * flags are.
+ */
+VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
+                                             const vscan_buffer *flags, const vscan_buffer *heads,
+                                             vscan_buffer *out, const vscan_split_options *options);
+
+/*
+ * The positions of a split and of a segmented split: out[i] = where element i goes, a permutation, so that
+ * vscan_permute with these positions splits any vector alike, and vscan_gather takes it back.
+ *   flags, heads, options   as above
+ *   out                     int or long, of flags' length; int only up to INT32_MAX elements. Overlaps
+ *                           nothing that is read
+ * Asynchrony, capture and allocation as vscan_split.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
+ * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work, with host_count). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags,
+                                             vscan_buffer *out, const vscan_split_options *options);
+VSCAN_API vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vscan_buffer *flags,
+                                                       const vscan_buffer *heads, vscan_buffer *out,
+                                                       const vscan_split_options *options);
 
 #ifdef __cplusplus
 }

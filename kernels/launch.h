@@ -35,6 +35,7 @@ enum {
 struct vscan__workspace_header {
     unsigned long long launches_and_ticket; /* launches so far << 32 | next ticket of this launch */
     unsigned long long segments;            /* of the running backward scan with totals */
+    unsigned arrived;                       /* blocks of the running split that have counted */
 };
 
 /* Written by kernels into page-locked host memory when the data turn out to be wrong. */
@@ -49,6 +50,8 @@ struct vscan__launch {
     int architecture; /* that the code was compiled for: 90 for sm_90 */
     void *workspace;  /* header and words */
     int64_t words;    /* 8-byte words after the header */
+    void *scratch;    /* memory without any contents between launches, 256-byte aligned */
+    int64_t scratch_bytes;
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
     int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
@@ -100,6 +103,11 @@ vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
 typedef cudaError_t vscan__pack_launcher(const struct vscan__launch *launch,
                                          const struct vscan__pack *pack);
 vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate;
+cudaError_t vscan__launch_split(const struct vscan__launch *launch,
+                                const struct vscan__split *split);
+
+/* Bytes of scratch memory that a split of n elements needs; head_type: 0 without heads. */
+int64_t vscan__split_bytes(int64_t n, int flag_type, int head_type);
 
 /* Bytes of launch->sort_memory that a sort needs; 0: none. */
 int64_t vscan__sort_memory(const struct vscan__launch *launch, const struct vscan__sort *sort);

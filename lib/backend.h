@@ -115,6 +115,21 @@ struct vscan__sort {
 
 typedef vscan_status vscan__sort_fn(vscan_ctx *ctx, const struct vscan__sort *sort);
 
+/* A split, or the positions of one. Nothing overlaps what is written. */
+struct vscan__split {
+    int64_t n;         /* flags, > 0 */
+    const void *in;    /* n elements, or NULL: out receives positions */
+    const void *flags; /* n flags */
+    const void *heads; /* n flags that begin segments, or NULL: there is one */
+    void *out;         /* n elements */
+    int64_t *count;    /* one int64_t for the number of clear flags, or NULL */
+    int32_t type;      /* of in and out, never VSCAN_BIT; of positions: VSCAN_INT, VSCAN_LONG */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t head_type; /* the same; without heads 0 */
+};
+
+typedef vscan_status vscan__split_fn(vscan_ctx *ctx, const struct vscan__split *split);
+
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
@@ -176,6 +191,7 @@ struct vscan__backend {
     vscan__sort_fn *sort;           /* the whole vectors */
     vscan__sort_fn *sort_segmented; /* segments of them; late: POSITION */
     vscan__sort_fn *reserve_sort;   /* of n, key_size and value_size; nothing else is set */
+    vscan__split_fn *split; /* out = in, or its places, clear flags to the left, set to the right */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */

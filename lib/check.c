@@ -212,6 +212,21 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
                        vscan__type_name(buffer->type));
 }
 
+vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_buffer *count,
+                                const int64_t *host_count, const struct vscan__named *vectors,
+                                int64_t **at) {
+    *at = NULL;
+    if (count != NULL) {
+        TRY(vscan__check_element(ctx, "options->count", count, VSCAN_LONG));
+        for (; vectors->name != NULL; vectors++)
+            TRY(vscan__check_apart(ctx, "options->count", count, vectors->name, vectors->buffer));
+        *at = count->pointer;
+    } else if (host_count != NULL) {
+        *at = ctx->scratch;
+    }
+    return host_count != NULL ? ctx->backend->may_wait(ctx) : VSCAN_OK;
+}
+
 /* More than any options struct will ever have. A size that was never set may be any number, and
    nothing is known to be readable that far. */
 enum { OPTIONS_LIMIT = 4096 };
@@ -267,6 +282,13 @@ vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
 vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes) {
     TRY(ctx->backend->download(ctx, host, from, bytes));
     return ctx->backend->synchronize(ctx);
+}
+
+vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count) {
+    if (at != NULL && n == 0)
+        TRY(ctx->backend->fill(ctx, VSCAN_LONG, at, 0, 1, (union vscan__value){.as_long = 0}));
+    if (host_count == NULL) return VSCAN_OK;
+    return vscan__fetch(ctx, host_count, at, sizeof *host_count);
 }
 
 vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {

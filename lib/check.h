@@ -87,6 +87,21 @@ vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64
 /* value is 0 .. last. */
 vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last);
 
+/* A vector and its name; NULL: there is none. */
+struct vscan__named {
+    const char *name;
+    const vscan_buffer *buffer;
+};
+
+/*
+ * The places that options have for a count, either of which may be NULL: count overlaps none of the
+ * vectors, of which the last one has no name, and the host can be waited for. *at: where the backend is
+ * to write the count, or NULL.
+ */
+vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_buffer *count,
+                                const int64_t *host_count, const struct vscan__named *vectors,
+                                int64_t **at);
+
 /* The row of an operator and the type of the buffer "in". */
 vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
                                enum vscan__pair *pair);
@@ -123,6 +138,10 @@ union vscan__value vscan__load(vscan_type type, const void *host);
 /* Copies bytes from the backend's memory to the host, then reports what the context's work came to
    like vscan_ctx_synchronize: the host has its value in any case but the backend's failure. */
 vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes);
+
+/* Delivers a count of what n elements have, after the call that has written it at that place, where
+   vscan__check_count has put it: with n = 0, which nothing was called for, it is 0. */
+vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count);
 
 /*
  * Fails with a late error other than TOTALS_LENGTH, which has numbers of its own. at: one of the

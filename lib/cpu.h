@@ -7,6 +7,7 @@
  * cpu_map.c       what is done element by element, and by position
  * cpu_pack.c      pack and enumerate
  * cpu_sort.c      sorts
+ * cpu_split.c     split, segmented split, and their positions
  * cpu_modes.h     the floating-point modes that all results are computed in
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
@@ -127,6 +128,10 @@ vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;
 /* ---- cpu_sort.c ------------------------------------------------------------------------------ */
 
 vscan__sort_fn vscan__cpu_sort, vscan__cpu_sort_segmented, vscan__cpu_reserve_sort;
+
+/* ---- cpu_split.c ----------------------------------------------------------------------------- */
+
+vscan__split_fn vscan__cpu_split;
 
 /* ---- cpu_heads.c ----------------------------------------------------------------------------- */
 

@@ -333,4 +333,5 @@ const struct vscan__backend vscan__cpu = {
     .sort = vscan__cpu_sort,
     .sort_segmented = vscan__cpu_sort_segmented,
     .reserve_sort = vscan__cpu_reserve_sort,
+    .split = vscan__cpu_split,
 };

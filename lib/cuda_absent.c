@@ -96,6 +96,11 @@ static vscan_status absent_sort(vscan_ctx *ctx, const struct vscan__sort *sort) 
     return absent(ctx);
 }
 
+static vscan_status absent_split(vscan_ctx *ctx, const struct vscan__split *split) {
+    (void)split;
+    return absent(ctx);
+}
+
 #define ROW(pair, op, type, OP, TYPE) [vscan__pair_##pair] = absent_scan,
 
 const struct vscan__backend vscan__cuda = {
@@ -136,4 +141,5 @@ const struct vscan__backend vscan__cuda = {
     .sort = absent_sort,
     .sort_segmented = absent_sort,
     .reserve_sort = absent_sort,
+    .split = absent_split,
 };

@@ -192,6 +192,16 @@ static vscan_status grow(vscan_ctx *ctx, int64_t words) {
     return VSCAN_OK;
 }
 
+static vscan_status grow_scratch(vscan_ctx *ctx, int64_t bytes) {
+    struct state *state = state_of(ctx);
+    if (bytes <= state->launch.scratch_bytes) return VSCAN_OK;
+    if (bytes < 2 * state->launch.scratch_bytes) bytes = 2 * state->launch.scratch_bytes;
+    TRY(add_workspace(ctx, &state->workspaces, (size_t)bytes, (size_t)bytes));
+    state->launch.scratch = state->workspaces->memory;
+    state->launch.scratch_bytes = bytes;
+    return VSCAN_OK;
+}
+
 static vscan_status grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
     struct state *state = state_of(ctx);
     const int64_t bytes = vscan__sort_memory(&state->launch, sort);
@@ -559,6 +569,16 @@ static vscan_status reserve_sort(vscan_ctx *ctx, const struct vscan__sort *sort)
     return status;
 }
 
+static vscan_status split(vscan_ctx *ctx, const struct vscan__split *split) {
+    const int before = enter(ctx->device);
+    const vscan_status status =
+        grow_scratch(ctx, vscan__split_bytes(split->n, split->flag_type, split->head_type));
+    const cudaError_t error =
+        status == VSCAN_OK ? vscan__launch_split(&state_of(ctx)->launch, split) : cudaSuccess;
+    TRY(launched(ctx, before, error));
+    return status;
+}
+
 const struct vscan__backend vscan__cuda = {
     .name = "cuda",
     .device_count = device_count,
@@ -603,4 +623,5 @@ const struct vscan__backend vscan__cuda = {
     .sort = sort_all,
     .sort_segmented = sort_segmented,
     .reserve_sort = reserve_sort,
+    .split = split,
 };

@@ -5,28 +5,12 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-/* ---- The count ------------------------------------------------------------------------------- */
+/* ---- A call ---------------------------------------------------------------------------------- */
 
 /* Vectors that a call works on; NULL: there is none. */
 struct vectors {
     const vscan_buffer *in, *flags, *out;
 };
-
-/* Where the count goes: its place in the pack. */
-static vscan_status check_count(vscan_ctx *ctx, const vscan_pack_options *options,
-                                const struct vectors *vectors, struct vscan__pack *pack) {
-    const vscan_buffer *count = options->count;
-    if (count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", count, VSCAN_LONG));
-        TRY(vscan__check_apart(ctx, "options->count", count, "in", vectors->in));
-        TRY(vscan__check_apart(ctx, "options->count", count, "flags", vectors->flags));
-        TRY(vscan__check_apart(ctx, "options->count", count, "out", vectors->out));
-        pack->count = count->pointer;
-    } else if (options->host_count != NULL) {
-        pack->count = ctx->scratch;
-    }
-    return VSCAN_OK;
-}
 
 /* Checks the options, runs the slot, delivers the count. */
 static vscan_status run(vscan_ctx *ctx, vscan__pack_fn *slot, const struct vectors *vectors,
@@ -34,16 +18,12 @@ static vscan_status run(vscan_ctx *ctx, vscan__pack_fn *slot, const struct vecto
     vscan_pack_options set = {0};
     if (options != NULL) {
         TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
-        TRY(check_count(ctx, &set, vectors, pack));
+        const struct vscan__named named[] = {
+            {"in", vectors->in}, {"flags", vectors->flags}, {"out", vectors->out}, {0}};
+        TRY(vscan__check_count(ctx, set.count, set.host_count, named, &pack->count));
     }
-    if (set.host_count != NULL) TRY(ctx->backend->may_wait(ctx));
-    if (pack->n > 0)
-        TRY(slot(ctx, pack));
-    else if (pack->count != NULL)
-        TRY(ctx->backend->fill(ctx, VSCAN_LONG, pack->count, 0, 1,
-                               (union vscan__value){.as_long = 0}));
-    if (set.host_count == NULL) return VSCAN_OK;
-    return vscan__fetch(ctx, set.host_count, pack->count, sizeof *set.host_count);
+    if (pack->n > 0) TRY(slot(ctx, pack));
+    return vscan__deliver_count(ctx, pack->n, pack->count, set.host_count);
 }
 
 /* ---- Pack ------------------------------------------------------------------------------------ */

@@ -112,6 +112,29 @@ void maps_put_flag(vscan_type type, void *flags, int64_t i, bool set) {
     }
 }
 
+uint8_t *maps_draw_flags(int density, int64_t n, struct inputs_random *random) {
+    uint8_t *flags = malloc((size_t)n + 1);
+    assert_non_null(flags);
+    bool set = false;
+    for (int64_t i = 0; i < n; i++) {
+        if (density == 0) set = false;
+        if (density == 1) set = inputs_below(random, 1000) == 0;
+        if (density == 2) set = inputs_below(random, 2);
+        if (density == 3) set = true;
+        if (density == 4 && inputs_below(random, 3000) == 0) set = !set;
+        flags[i] = set;
+    }
+    return flags;
+}
+
+void *maps_encode_flags(vscan_type type, int64_t n, const uint8_t *flags,
+                        struct inputs_random *random) {
+    void *encoded = malloc(reference_bytes(type, n) + 8);
+    assert_non_null(encoded);
+    inputs_flags_encode(type, n, flags, inputs_next(random), encoded);
+    return encoded;
+}
+
 void *maps_at(vscan_type type, const void *v, int64_t i) {
     return (char *)v + (size_t)i * reference_bytes(type, 1);
 }

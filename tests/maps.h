@@ -22,6 +22,14 @@ void maps_shifts(struct inputs_random *random, int count, int shifts[]);
 bool maps_flag(vscan_type type, const void *flags, int64_t i);
 void maps_put_flag(vscan_type type, void *flags, int64_t i, bool set);
 
+/* n flags that the caller frees, 0 or 1: none, one in a thousand, half of them, all, or long runs. */
+enum { MAPS_DENSITIES = 5 };
+uint8_t *maps_draw_flags(int density, int64_t n, struct inputs_random *random);
+
+/* The same as a vector of a type that the caller frees. */
+void *maps_encode_flags(vscan_type type, int64_t n, const uint8_t *flags,
+                        struct inputs_random *random);
+
 /* Element i of a vector of numbers. */
 void *maps_at(vscan_type type, const void *v, int64_t i);
 

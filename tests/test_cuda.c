@@ -403,6 +403,72 @@ static void graph_packs(void **state) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
+/* Splits in a graph, replayed on new data each time. The workspace has been grown by calls before; to
+   grow it in the capture is refused, and waiting too. */
+static void graph_splits(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 300007 };
+    static int32_t in[N], got[N], want[N];
+    static uint8_t flags[N], heads[N];
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, N), *out = new_buffer(ctx, VSCAN_INT, N);
+    vscan_buffer *parts = new_buffer(ctx, VSCAN_INT, N), *p = new_buffer(ctx, VSCAN_INT, N);
+    vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, N), *h = new_buffer(ctx, VSCAN_BYTE, N);
+    vscan_buffer *count = new_buffer(ctx, VSCAN_LONG, 1);
+    vscan_split_options o = {.size = sizeof o, .count = count};
+    cudaStream_t stream = begin_capture(ctx);
+    refuses(VSCAN_ERROR_CAPTURE, vscan_split_segmented(ctx, v, f, h, parts, NULL));
+    cuda(cudaGraphExecDestroy(end_capture(stream)));
+    ok(ctx, vscan_split_segmented(ctx, v, f, h, parts, NULL));
+    stream = begin_capture(ctx);
+    ok(ctx, vscan_split(ctx, v, f, out, &o));
+    ok(ctx, vscan_split_segmented(ctx, v, f, h, parts, NULL));
+    ok(ctx, vscan_split_positions(ctx, f, p, NULL));
+    int64_t host_count = -1;
+    o.host_count = &host_count;
+    refuses(VSCAN_ERROR_CAPTURE, vscan_split(ctx, v, f, out, &o));
+    cudaGraphExec_t graph = end_capture(stream);
+    struct inputs_random random = {harness_seed() + 6};
+    for (int k = 0; k < 6; ++k) {
+        int64_t clear = 0, device_count = 0;
+        for (int i = 0; i < N; ++i) {
+            in[i] = (int32_t)(uint32_t)inputs_next(&random);
+            flags[i] = (uint8_t)inputs_below(&random, k < 3 ? 2 : 4);
+            heads[i] = inputs_below(&random, k % 2 ? 10 : 20000) == 0;
+            if (!flags[i]) want[clear++] = in[i];
+        }
+        for (int64_t i = 0, set = clear; i < N; ++i)
+            if (flags[i]) want[set++] = in[i];
+        ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        ok(ctx, vscan_buffer_upload(f, 0, N, flags));
+        ok(ctx, vscan_buffer_upload(h, 0, N, heads));
+        cuda(cudaGraphLaunch(graph, stream));
+        ok(ctx, vscan_buffer_get(count, 0, &device_count));
+        assert_int_equal(device_count, clear);
+        ok(ctx, vscan_buffer_download(out, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
+        ok(ctx, vscan_permute(ctx, v, p, out, NULL));
+        ok(ctx, vscan_buffer_download(out, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
+        for (int64_t begin = 0, end; begin < N; begin = end) {
+            int64_t to = begin;
+            for (end = begin + 1; end < N && !heads[end];) ++end;
+            for (int64_t i = begin; i < end; ++i)
+                if (!flags[i]) want[to++] = in[i];
+            for (int64_t i = begin; i < end; ++i)
+                if (flags[i]) want[to++] = in[i];
+        }
+        ok(ctx, vscan_buffer_download(parts, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
+        ok(ctx, vscan_split(ctx, v, f, out, &o)); /* with host_count, between replays */
+        assert_int_equal(host_count, clear);
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    vscan_buffer *const all[] = {v, out, parts, p, f, h, count};
+    for (int k = 0; k < 7; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
 static void graph_replayed_often(void **state) {
     (void)state;
     replay_often(NULL, harness_small() ? 8 : 10000);
@@ -698,6 +764,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(graph_maps),
         cmocka_unit_test(graph_packs),
         cmocka_unit_test(graph_sorts),
+        cmocka_unit_test(graph_splits),
         cmocka_unit_test(graph_replayed_often),
         cmocka_unit_test(graph_replayed_with_delays),
         cmocka_unit_test(capture_refusals),

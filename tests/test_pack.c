@@ -3,6 +3,7 @@
  * Pack, by flags and by comparison, and enumerate, against one plain element after another: all
  * types, densities, room for more or fewer, in place and apart. What the calls refuse is at the end.
  */
+#include "counted.h"
 #include "maps.h"
 #include "refusal.h"
 #include "world.h"
@@ -30,73 +31,12 @@ static size_t draw_sizes(int64_t sizes[SIZES], struct inputs_random *random) {
     return count;
 }
 
-/* n flags that the caller frees, 0 or 1: none, one in a thousand, half of them, all, or long runs. */
-enum { DENSITIES = 5 };
-static uint8_t *draw_flags(int density, int64_t n, struct inputs_random *random) {
-    uint8_t *flags = malloc((size_t)n + 1);
-    assert_non_null(flags);
-    bool set = false;
-    for (int64_t i = 0; i < n; i++) {
-        if (density == 0) set = false;
-        if (density == 1) set = inputs_below(random, 1000) == 0;
-        if (density == 2) set = inputs_below(random, 2);
-        if (density == 3) set = true;
-        if (density == 4 && inputs_below(random, 3000) == 0) set = !set;
-        flags[i] = set;
-    }
-    return flags;
-}
-
-/* The same as a vector of a type that the caller frees. */
-static void *encode(vscan_type type, int64_t n, const uint8_t *flags,
-                    struct inputs_random *random) {
-    void *encoded = malloc(reference_bytes(type, n) + 8);
-    assert_non_null(encoded);
-    inputs_flags_encode(type, n, flags, inputs_next(random), encoded);
-    return encoded;
-}
-
-/* ---- The count ------------------------------------------------------------------------------- */
-
-/* Which of the two places of the count a call is given. */
-struct counted {
-    struct guarded device;
-    bool on_device, on_host;
-    int64_t host;
-    vscan_pack_options options;
-};
-
-static void count_make(vscan_ctx *ctx, struct counted *c, struct inputs_random *random) {
-    *c = (struct counted){
-        .on_device = inputs_below(random, 2), .on_host = inputs_below(random, 3) == 0, .host = -77};
-    c->device = guarded_make(ctx, VSCAN_LONG, 1, (int)inputs_below(random, 3), NULL);
-    c->options = (vscan_pack_options){.size = sizeof c->options,
-                                      .count = c->on_device ? c->device.view : NULL,
-                                      .host_count = c->on_host ? &c->host : NULL};
-}
-
 /* NULL now and then, where nothing is asked for. */
-static const vscan_pack_options *count_options(const struct counted *c, int64_t n) {
-    return c->on_device || c->on_host || n % 2 ? &c->options : NULL;
-}
-
-/* Expects the late status, from the call if it waited, and the count in the places asked for. */
-static void count_check(vscan_ctx *ctx, struct counted *c, vscan_status status, vscan_status late,
-                        int64_t count, const char *what) {
-    const vscan_status expected = c->on_host ? late : VSCAN_OK;
-    if (status != expected) {
-        print_error("%s: expected %s, got %s: %s\n", what, vscan_status_name(expected),
-                    vscan_status_name(status), vscan_ctx_last_error(ctx));
-        fail();
-    }
-    maps_late(ctx, c->on_host ? VSCAN_OK : late, what);
-    maps_check(&c->device, c->on_device ? &count : guarded_original(&c->device), what);
-    if (c->host != (c->on_host ? count : -77)) {
-        print_error("%s: expected count %" PRId64 ", got %" PRId64 " on the host\n", what, count,
-                    c->host);
-        fail();
-    }
-    guarded_free(&c->device);
+static const vscan_pack_options *count_options(const struct counted *c, int64_t n,
+                                               vscan_pack_options *options) {
+    *options = (vscan_pack_options){
+        .size = sizeof *options, .count = c->to_device, .host_count = c->to_host};
+    return c->to_device != NULL || c->to_host != NULL || n % 2 ? options : NULL;
 }
 
 /* ---- Pack ------------------------------------------------------------------------------------ */
@@ -126,7 +66,7 @@ static void run_pack(const struct packing *p, struct inputs_random *random) {
     struct guarded flags = guarded_make(ctx, p->encoded != NULL ? p->flag_type : VSCAN_BYTE, p->n,
                                         shift[1], p->encoded);
     struct counted count;
-    count_make(ctx, &count, random);
+    counted_make(ctx, &count, random);
     vscan_buffer *front = NULL;
     ok(ctx, vscan_buffer_view(from.view, 0, in_place ? length : 0, &front));
 
@@ -148,12 +88,13 @@ static void run_pack(const struct packing *p, struct inputs_random *random) {
              p->encoded != NULL ? reference_type_name(p->flag_type) : "relation", (int)p->relation,
              p->n, set, length, in_place ? ", in place" : "", shift[0], shift[1], shift[2]);
     vscan_buffer *out = in_place ? front : apart.view;
-    const vscan_pack_options *options = count_options(&count, p->n);
+    vscan_pack_options space;
+    const vscan_pack_options *options = count_options(&count, p->n, &space);
     const vscan_status status =
         p->encoded != NULL
             ? vscan_pack(ctx, from.view, flags.view, out, options)
             : vscan_pack_compare(ctx, from.view, p->relation, p->right, out, options);
-    count_check(ctx, &count, status, set > length ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK, set, what);
+    counted_check(ctx, &count, status, set > length ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK, set, what);
     maps_check(to, expected, what);
     if (in_place)
         maps_check(&apart, guarded_original(&apart), what);
@@ -175,11 +116,11 @@ static void pack(void **state) {
         for (int f = 0; f < FLAG_TYPES; f++) {
             const size_t count = draw_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++)
-                for (int density = 0; density < DENSITIES; density++) {
+                for (int density = 0; density < MAPS_DENSITIES; density++) {
                     const int64_t n = sizes[s];
                     void *in = maps_random(packed_types[t], n, &random);
-                    uint8_t *flags = draw_flags(density, n, &random);
-                    void *encoded = encode(flag_types[f], n, flags, &random);
+                    uint8_t *flags = maps_draw_flags(density, n, &random);
+                    void *encoded = maps_encode_flags(flag_types[f], n, flags, &random);
                     run_pack(&(struct packing){.type = packed_types[t],
                                                .flag_type = flag_types[f],
                                                .n = n,
@@ -261,15 +202,15 @@ static void run_enumerate(vscan_type flag_type, vscan_type type, int64_t n, int 
     vscan_ctx *ctx = harness_ctx();
     int shift[2];
     maps_shifts(random, 2, shift);
-    uint8_t *flags = draw_flags(density, n, random);
-    void *encoded = encode(flag_type, n, flags, random);
+    uint8_t *flags = maps_draw_flags(density, n, random);
+    void *encoded = maps_encode_flags(flag_type, n, flags, random);
     const bool in_place = flag_type == type && inputs_below(random, 2);
     struct guarded from = guarded_make(ctx, flag_type, n, shift[0], encoded);
     struct guarded apart = guarded_make(ctx, type, n, shift[1], NULL);
     struct guarded *const to = in_place ? &from : &apart;
     void *expected = maps_original(to);
     struct counted count;
-    count_make(ctx, &count, random);
+    counted_make(ctx, &count, random);
     int64_t set = 0;
     for (int64_t i = 0; i < n; i++) {
         if (type == VSCAN_INT)
@@ -283,8 +224,10 @@ static void run_enumerate(vscan_type flag_type, vscan_type type, int64_t n, int 
              "enumerate of %s as %s, n %" PRId64 ", %" PRId64 " set%s, shifts %d %d",
              reference_type_name(flag_type), reference_type_name(type), n, set,
              in_place ? ", in place" : "", shift[0], shift[1]);
-    const vscan_status status = vscan_enumerate(ctx, from.view, to->view, count_options(&count, n));
-    count_check(ctx, &count, status, VSCAN_OK, set, what);
+    vscan_pack_options space;
+    const vscan_status status =
+        vscan_enumerate(ctx, from.view, to->view, count_options(&count, n, &space));
+    counted_check(ctx, &count, status, VSCAN_OK, set, what);
     maps_check(to, expected, what);
     struct guarded *const other = in_place ? &apart : &from;
     maps_check(other, guarded_original(other), what);
@@ -303,7 +246,7 @@ static void enumerate(void **state) {
         for (int t = 0; t < 2; t++) {
             const size_t count = draw_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++)
-                for (int density = 0; density < DENSITIES; density++)
+                for (int density = 0; density < MAPS_DENSITIES; density++)
                     run_enumerate(flag_types[f], t ? VSCAN_LONG : VSCAN_INT, sizes[s], density,
                                   &random);
         }
@@ -320,7 +263,7 @@ static void in_a_row(void **state) {
     enum { CALLS = 40 };
     const int64_t n = harness_small() ? 30000 : 1000003;
     void *in = maps_random(VSCAN_INT, n, &random);
-    uint8_t *flags = draw_flags(2, n, &random);
+    uint8_t *flags = maps_draw_flags(2, n, &random);
     vscan_buffer *v, *f, *out, *numbers, *counts;
     ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, n, &v));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, n, &f));

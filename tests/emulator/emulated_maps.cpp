@@ -6,6 +6,7 @@
  *
  *     emulated_maps [ROUNDS [SEED]]
  */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -506,6 +507,47 @@ static void sort_case(int key, int value, bool segmented) {
           {&keys, &apart, &values, &values_apart});
 }
 
+/* ---- Split ----------------------------------------------------------------------------------- */
+
+/* Up to some chunks of 8 tiles. */
+static int64_t draw_split_length() {
+    if (below(4)) return draw_pack_length();
+    const int64_t n = 32768 * (1 + below(4)) + below(9) - 4;
+    return below(2) ? n : 1 + below(n);
+}
+
+/* Of elements, or of positions, which have no in. */
+static void split_case(int type, bool moves) {
+    const int64_t n = draw_split_length();
+    const std::vector<int> shift = draw_shifts(4);
+    twins in(type, n, shift[0]), flags(draw_flag_type(), n, shift[1]);
+    twins heads(draw_flag_type(), n, shift[2]), out(type, n, shift[3]), count(VSCAN_LONG, 1, 0);
+    draw_flags(flags);
+    draw_flags(heads);
+    const bool segmented = below(3);
+    vscan_split_options o = {};
+    o.size = sizeof o;
+    vscan__split split = {};
+    split.n = n, split.in = moves ? in.at() : nullptr, split.out = out.at(), split.type = type;
+    split.flags = flags.at(), split.flag_type = flags.type;
+    if (segmented) split.heads = heads.at(), split.head_type = heads.type;
+    if (below(4)) o.count = count.buffer(), split.count = (int64_t *)count.at();
+    std::vector<char> scratch(
+        (size_t)vscan__split_bytes(n, flags.type, segmented ? heads.type : 0) + 16);
+    for (char &c : scratch) c = (char)random_bits();
+    launch.scratch = scratch.data(), launch.scratch_bytes = (int64_t)scratch.size() - 16;
+    const std::vector<char> behind(scratch.end() - 16, scratch.end());
+    cudaError_t error = vscan__launch_split(&launch, &split);
+    if (!std::equal(behind.begin(), behind.end(), scratch.end() - 16)) error = cudaErrorUnknown;
+    vscan_buffer *const f = flags.buffer(), *const h = heads.buffer(), *const to = out.buffer();
+    if (moves && segmented) ok(vscan_split_segmented(ctx, in.buffer(), f, h, to, &o));
+    if (moves && !segmented) ok(vscan_split(ctx, in.buffer(), f, to, &o));
+    if (!moves && segmented) ok(vscan_split_segmented_positions(ctx, f, h, to, &o));
+    if (!moves && !segmented) ok(vscan_split_positions(ctx, f, to, &o));
+    check(moves ? "split" : "positions of a split", type, n, error, vscan_ctx_synchronize(ctx),
+          {&in, &flags, &heads, &out, &count});
+}
+
 static void one_round() {
     static const int numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
     static const int moved[] = {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE};
@@ -548,6 +590,9 @@ static void one_round() {
         for (const int key : numbers)
             for (const int value : {0, (int)VSCAN_FLOAT, (int)VSCAN_DOUBLE})
                 sort_case(key, value, k == 0);
+        for (const int type : moved) split_case(type, true);
+        split_case(VSCAN_INT, false);
+        split_case(VSCAN_LONG, false);
         launch.test_delay = (uint32_t)below(3);
         launch.multiprocessors = 1 + (int)below(6);
     }
