@@ -108,7 +108,8 @@ typedef enum vscan_status {
     VSCAN_ERROR_DIVISION = 401,      /* an integer was divided by 0 */
     VSCAN_ERROR_POSITION = 402,      /* a position outside the vector that it is a position in */
     VSCAN_ERROR_REPEATED = 403,  /* a position that must stand only once stands more than once */
-    VSCAN_ERROR_OUT_LENGTH = 404 /* more results than the output buffer has elements */
+    VSCAN_ERROR_OUT_LENGTH = 404, /* more results than the output buffer has elements */
+    VSCAN_ERROR_OFFSETS = 405 /* an offset less than the one before it, or outside the vector */
 } vscan_status;
 
 /*
@@ -514,6 +515,61 @@ typedef struct vscan_reduce_options {
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);
+
+/* ---- Segmented reduction --------------------------------------------------------------------- */
+
+typedef struct vscan_reduce_segmented_options {
+    int64_t size;                       /* sizeof(vscan_reduce_segmented_options) */
+    const void *initial;                /* one element on the host, or NULL */
+    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
+    vscan_buffer *count;                /* a one-element long buffer, or NULL */
+    int64_t *host_count;                /* the number of segments, on the host, or NULL */
+} vscan_reduce_segmented_options;
+
+/*
+ * Segmented reduction, one total a segment (Blelloch 1990, ch. 3): for a segment k of elements s .. e,
+ *
+ *     totals[k] = z + in[s] + in[s+1] + ... + in[e]
+ *
+ * to the bit what vscan_scan_segmented, forward, gives as totals[k]; nothing else is written.
+ *   in        int, float or double
+ *   flags     int, byte or bit, of in's length. Element i starts a segment where flags[i] is set, and
+ *             element 0 always does
+ *   totals    of in's type, any length; overlaps nothing. Elements past the number of segments are
+ *             left alone. Where there are more segments than elements, those that fit are written
+ *             and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that waits
+ *   options   NULL: no initial value, and the number of segments is not asked for
+ *     initial, initial_buffer   as in vscan_scan; z starts every segment
+ *     count, host_count         receive the number of segments (0 when n = 0); host_count waits, and
+ *                               reports as vscan_ctx_synchronize does. count overlaps nothing
+ * Asynchronous without host_count; can be captured; each vector is read once; allocates as vscan_scan
+ * does, see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial
+ * values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work too, with
+ * host_count); late: TOTALS_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                              const vscan_buffer *flags, vscan_buffer *totals,
+                                              const vscan_reduce_segmented_options *options);
+
+/*
+ * The same with segments given by where they begin and end, as the rows of a sparse matrix are:
+ * segment k has the elements offsets[k] .. offsets[k+1] - 1.
+ *   offsets   int or long; one more than there are segments, so at least 1, each at least 0, at least
+ *             the one before it, and at most in's length. Elements before the first offset and from
+ *             the last one on are in no segment. A segment with offsets[k] = offsets[k+1] is empty:
+ *             its total is z, or the identity (+0.0 for float plus)
+ *   totals    of in's type, one element less than offsets; overlaps nothing
+ * What is not empty has the bits that vscan_reduce_segmented gives with flags at the offsets: the order
+ * of addition goes by an element's position in the vector, not in its segment.
+ * Where an offset is less than the one before it or outside 0 .. n, it is not followed, totals are of
+ * no use, and VSCAN_ERROR_OFFSETS is reported by the next call that waits.
+ * The rest as vscan_reduce_segmented, but for TOTALS_LENGTH; late: OFFSETS. count and host_count
+ * receive the number of totals. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                            const vscan_buffer *offsets, vscan_buffer *totals,
+                                            const vscan_reduce_segmented_options *options);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 

@@ -53,6 +53,7 @@ struct vscan__launch {
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                                further up, the segmented ones */
+    unsigned segments_ready; /* the same of segmented reductions */
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 
@@ -77,7 +78,8 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
 #define X(pair, op, type, OP, TYPE)                                                                \
     vscan__launcher vscan__launch_scan_##pair;                                                     \
     vscan__launcher vscan__launch_scan_segmented_##pair;                                           \
-    vscan__launcher vscan__launch_reduce_##pair;
+    vscan__launcher vscan__launch_reduce_##pair;                                                   \
+    vscan__launcher vscan__launch_reduce_segmented_##pair;
 VSCAN__PAIRS(X)
 #undef X
 

@@ -21,7 +21,7 @@ union vscan__value {
     uint64_t bits;
 };
 
-/* One scan, segmented scan or reduction. Addresses are in the backend's memory. */
+/* One scan or reduction, segmented or not. Addresses are in the backend's memory. */
 struct vscan__scan {
     int64_t n;           /* elements; 0 is legal */
     const void *in;      /* n elements */
@@ -37,6 +37,8 @@ struct vscan__scan {
     void *totals;           /* segmented: room for totals_length elements, or NULL */
     int64_t totals_length;
     int64_t *count; /* segmented: one int64_t for the number of segments, or NULL */
+    const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
+    int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
 };
 
 typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan);
@@ -132,6 +134,7 @@ struct vscan__backend {
     vscan__scan_fn *scan[vscan__pair_count];
     vscan__scan_fn *scan_segmented[vscan__pair_count];
     vscan__scan_fn *reduce[vscan__pair_count];
+    vscan__scan_fn *reduce_segmented[vscan__pair_count]; /* late: TOTALS_LENGTH, OFFSETS */
 
     /* element by element */
     vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */

@@ -106,6 +106,8 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
                                        const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_row *row);
+vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                         const struct vscan__cpu_row *row);
 
 /* ---- cpu_map.c ------------------------------------------------------------------------------- */
 
@@ -125,6 +127,10 @@ vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;
 
 /* Heads at positions first .. first + n - 1, first a multiple of 32; bits past the n-th are 0. */
 void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words);
+
+/* Offset i, and the number of the first one, which ascend, that is at least position. */
+int64_t vscan__cpu_offset(const struct vscan__scan *scan, int64_t i);
+int64_t vscan__cpu_find_offset(const struct vscan__scan *scan, int64_t position);
 
 /* ---- cpu_team.c ------------------------------------------------------------------------------ */
 

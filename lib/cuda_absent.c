@@ -116,6 +116,7 @@ const struct vscan__backend vscan__cuda = {
     .scan = {VSCAN__PAIRS(ROW)},
     .scan_segmented = {VSCAN__PAIRS(ROW)},
     .reduce = {VSCAN__PAIRS(ROW)},
+    .reduce_segmented = {VSCAN__PAIRS(ROW)},
     .unary = absent_map,
     .binary = absent_map,
     .compare = absent_map,

@@ -277,7 +277,7 @@ static vscan_status take_late(vscan_ctx *ctx) {
     late->status = VSCAN_OK;
     if (status != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, status, late->at);
     return VSCAN__FAIL(ctx, status,
-                       "an earlier segmented scan found more segments than 'totals' has "
+                       "an earlier segmented scan or reduction found more segments than 'totals' has "
                        "elements; those that fit were written");
 }
 
@@ -450,6 +450,9 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
         return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_reduce_##pair);                       \
+    }                                                                                              \
+    static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
+        return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_reduce_segmented_##pair);             \
     }
 VSCAN__PAIRS(X)
 #undef X
@@ -518,6 +521,9 @@ const struct vscan__backend vscan__cuda = {
 #undef X
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
     .reduce = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
+    .reduce_segmented = {VSCAN__PAIRS(X)},
 #undef X
     .unary = map_unary,
     .binary = map_binary,
