@@ -311,7 +311,7 @@ static void measure_families(struct work work) {
                 }
                 if (work.family >= FAMILY_MAP && d) continue;
                 if (work.family == FAMILY_SEGMENTED || work.family == FAMILY_PACK ||
-                    work.family == FAMILY_ENUMERATE)
+                    work.family >= FAMILY_ENUMERATE)
                     measure_flagged(work);
                 else
                     measure_modes(work, "-");

@@ -27,7 +27,10 @@ enum family {
     /* by flags, with the count on the device; no op */
     FAMILY_PACK,     /* the elements that are flagged, to the front of out */
     FAMILY_PACK_IF,  /* those less than 0, likewise: about half of them where the op is plus */
-    FAMILY_ENUMERATE /* out[i] = flags set before i, int alone */
+    FAMILY_ENUMERATE, /* out[i] = flags set before i, int alone */
+    /* one total a segment, to the front of out */
+    FAMILY_REDUCE_SEGMENTED, /* by flags */
+    FAMILY_REDUCE_OFFSETS    /* by offsets, ints, of the same segments; flags are not read */
 };
 
 enum mode {
@@ -53,7 +56,7 @@ struct work {
     vscan_op op;
     vscan_kind kind;
     vscan_direction direction;
-    vscan_type flag_type; /* FAMILY_SEGMENTED, _PACK, _ENUMERATE only, else 0 */
+    vscan_type flag_type; /* FAMILY_SEGMENTED, _PACK, _ENUMERATE, _REDUCE_... only, else 0 */
     struct segments segments;
     int64_t segment_count; /* set flags */
     int64_t n;

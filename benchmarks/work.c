@@ -36,7 +36,9 @@ int64_t work_bytes(const struct work *work) {
     const int64_t in = work->family == FAMILY_ENUMERATE ? 0 : all;
     const int64_t out = work->family == FAMILY_REDUCE    ? size
                         : work->family == FAMILY_COMPARE ? work->n
-                        : work->family == FAMILY_PACK    ? work->segment_count * size
+                        : work->family == FAMILY_PACK ||
+                                  work->family >= FAMILY_REDUCE_SEGMENTED
+                            ? work->segment_count * size
                         : work->family == FAMILY_PACK_IF ? all / 2
                                                          : all;
     const int64_t totals = work->with_totals ? work->segment_count * size : 0;
@@ -44,6 +46,7 @@ int64_t work_bytes(const struct work *work) {
                            : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE
                                ? 4 * work->n
                                : 0;
+    if (work->family == FAMILY_REDUCE_OFFSETS) return in + out + 4 * (work->segment_count + 1);
     return in + out + second + flag_bytes(work->flag_type, work->n) + totals;
 }
 
@@ -245,6 +248,30 @@ static bool check_map(const struct work *work, const char *engine, const void *i
     return true;
 }
 
+static bool check_totals(const struct work *work, const char *engine, const void *in,
+                         const void *flags, const void *out) {
+    const bool rounded = work->op == VSCAN_PLUS && work->type != VSCAN_INT;
+    const double epsilon = work->type == VSCAN_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    int64_t k = 0;
+    double sum = 0, magnitude = 0;
+    for (int64_t i = 0; i < work->n; i++) {
+        const double x = value_at(work->type, in, i);
+        if (i == 0 || flag_at(work, flags, i))
+            sum = x, magnitude = 0;
+        else if (work->type == VSCAN_INT)
+            sum = apply_int(work->op, (int32_t)sum, (int32_t)x);
+        else
+            sum = (double)apply_real(work->op, sum, x);
+        magnitude += fabs(x);
+        if (i + 1 < work->n && !flag_at(work, flags, i + 1)) continue;
+        const double got = value_at(work->type, out, k);
+        if (got != sum && !(rounded && fabs(got - sum) <= 16 * epsilon * magnitude))
+            return complain(work, engine, k, got, sum);
+        k++;
+    }
+    return true;
+}
+
 static bool check_pack(const struct work *work, const char *engine, const void *in,
                        const void *flags, const void *out) {
     int64_t count = 0;
@@ -266,6 +293,8 @@ static bool check_pack(const struct work *work, const char *engine, const void *
 
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
+    if (work->family >= FAMILY_REDUCE_SEGMENTED)
+        return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_PACK) return check_pack(work, engine, in, flags, out);
     if (work->family >= FAMILY_MAP) return check_map(work, engine, in, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);

@@ -44,6 +44,7 @@ struct segments_arguments {
     vscan__workspace_header *header;
     word *words;
     int64_t capacity;
+    int64_t units; /* one past the last element lies in one, too */
     vscan__late *late;
     uint32_t delay; /* for tests: see test_delay */
     bool aligned;   /* elements, to 16 bytes */
@@ -115,49 +116,35 @@ static __device__ __forceinline__ void load_share(const segments_arguments &a,
         for (int r = 0; r < pieces; ++r) *(int4 *)segments_at(share, (r * 32 + lane) * V) = x[r];
 #endif
     } else {
+        const int64_t to_end = a.scan.n - first;
+        const int left = (to_end > shape::share ? shape::share : (int)to_end) - lane;
         T x[shape::row_items];
 #pragma unroll
         for (int r = 0; r < shape::row_items; ++r) {
-            const int64_t i = first + r * 32 + lane;
-            x[r] = i < a.scan.n ? in[i] : Pair::out(Pair::identity);
+            x[r] = Pair::out(Pair::identity);
+            if (r * 32 < left) x[r] = in[first + lane + r * 32];
         }
 #pragma unroll
         for (int r = 0; r < shape::row_items; ++r) *segments_at(share, r * 32 + lane) = x[r];
     }
 }
 
-/* Bit j: flag first + lane * R + j of the vector is set, if it is there. By whole warps. */
-template <class Flag, int R>
-static __device__ __forceinline__ uint32_t flags_by_votes(const Flag *flags, int64_t first,
-                                                          int64_t n) {
-    const int lane = threadIdx.x % 32;
-    Flag x[R];
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-        const int64_t i = first + r * 32 + lane;
-        x[r] = i < n ? flags[i] : (Flag)0;
-    }
-    uint32_t heads = 0;
-#pragma unroll
-    for (int r = 0; r < R; ++r) {
-        const uint32_t word = __ballot_sync(segments_lanes, x[r] != 0);
-        if (lane * R / 32 == r) heads = R == 32 ? word : word >> lane * R % 32 & ((1u << R % 32) - 1);
-    }
-    return heads;
-}
-
-/* The same with the head at element 0 and the one after the last. */
+/*
+ * Bit j: a segment starts at element first + lane * R + j, or has ended before it, as this is the n-th.
+ * By whole warps.
+ */
 template <int R>
-static __device__ __forceinline__ uint32_t row_of_flags(const segments_arguments &a, int64_t first) {
+static __device__ __forceinline__ uint32_t row_of_flags(const segments_arguments &a,
+                                                        int64_t first) {
     const int lane = threadIdx.x % 32;
-    const int64_t n = a.scan.n, at = first + lane * R;
+    const int64_t to_end = a.scan.n - first;
+    const int left = to_end > 32 * R ? 32 * R : to_end < 0 ? -1 : (int)to_end;
     uint32_t heads = 0;
     if (a.scan.flag_type == VSCAN_BIT) {
-        if (at < n) heads = ((const uint32_t *)a.scan.flags)[at / 32] >> at % 32;
-    } else if (a.scan.flag_type == VSCAN_INT) {
-        heads = flags_by_votes<int32_t, R>((const int32_t *)a.scan.flags, first, n);
-    } else if (a.wide_flags && first + 32 * R <= n) {
-        const int4 *const from = (const int4 *)((const uint8_t *)a.scan.flags + at);
+        const int64_t at = first + lane * R;
+        if (lane * R < left) heads = ((const uint32_t *)a.scan.flags)[at >> 5] >> (at & 31);
+    } else if (a.scan.flag_type == VSCAN_BYTE && a.wide_flags && left == 32 * R) {
+        const int4 *const from = (const int4 *)((const uint8_t *)a.scan.flags + first + lane * R);
         uint32_t fours[R / 4];
 #pragma unroll
         for (int q = 0; q < R / 16; ++q) {
@@ -167,14 +154,29 @@ static __device__ __forceinline__ uint32_t row_of_flags(const segments_arguments
 #pragma unroll
         for (int q = 0; q < R / 4; ++q) /* as in load_mask of pack.cu */
             heads |= (__vsetne4(fours[q], 0) * 0x01020408u >> 24) << 4 * q;
-    } else {
-        heads = flags_by_votes<uint8_t, R>((const uint8_t *)a.scan.flags, first, n);
+    } else { /* 32 beside each other at a time, by votes */
+        const bool bytes = a.scan.flag_type == VSCAN_BYTE;
+        const int32_t *const as_ints = (const int32_t *)a.scan.flags + first + lane;
+        const uint8_t *const as_bytes = (const uint8_t *)a.scan.flags + first + lane;
+        int32_t x[R];
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            const bool there = r * 32 + lane < left;
+            x[r] = 0;
+            if (there && !bytes) x[r] = as_ints[r * 32];
+            if (there && bytes) x[r] = as_bytes[r * 32];
+        }
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            const uint32_t word = __ballot_sync(segments_lanes, x[r] != 0);
+            if (lane * R / 32 == r) heads = R == 32 ? word : word >> lane * R % 32;
+        }
     }
+    if (first + lane == 0) heads |= 1;
+    const int end = left - lane * R; /* in the row */
+    if (end < 0) return 0;
     if (R < 32) heads &= (1u << R % 32) - 1;
-    if (at == 0) heads |= 1;
-    const int64_t left = n - at;
-    if (left < 0) return 0;
-    return left < R ? (heads & ((1u << left) - 1)) | 1u << left : heads;
+    return end < R ? (heads & ((1u << end) - 1)) | 1u << end : heads;
 }
 
 /*
@@ -271,9 +273,9 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         *(segments_shared<Pair> *)(dynamic_shared() + 2 * warps * segments_share);
     const vscan__scan &scan = a.scan;
     const int items = warps * shape::share;
-    const int parts = Pair::in_any_order ? 1 : shape::tile / items;
+    const int parts = Pair::in_any_order ? 1 : shape::tile / items; /* 1, 2 or 4 */
     const int64_t n = scan.n;
-    const int64_t units = n / items + 1; /* one past the last element lies in one, too */
+    const int64_t units = a.units;
     const bool by_offsets = scan.offsets != nullptr;
     const segments_offsets offsets = {scan.offsets, scan.totals_length + 1,
                                       scan.offset_type == VSCAN_LONG};
@@ -337,10 +339,11 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 __syncthreads();
                 const int64_t from = shared.from, to = shared.to;
                 int64_t wrong = to < from ? from : -1;
+#pragma unroll 1
                 for (int64_t i = from + threadIdx.x; i < to; i += blockDim.x) {
                     const int64_t o = offsets[i], at = o - unit_first;
                     if (at >= 0 && at < items && o <= n)
-                        atomicOr(&shared.rows[at / R], 1u << at % R);
+                        atomicOr(&shared.rows[(unsigned)at / R], 1u << (unsigned)at % R);
                     else
                         wrong = i;
                     if (i + 1 < to && offsets[i + 1] < o) wrong = i + 1;
@@ -469,8 +472,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         uint32_t beside_heads = 0, own_heads = 0;
         if (unit >= 0) {
             test_delay(a.delay, tag, unit, 1);
-            const int64_t own = unit / parts;
-            const int mine = (int)(unit % parts);
+            const int64_t own = unit >> parts / 2;
+            const int mine = (int)unit & (parts - 1);
             for (;;) {
                 const int64_t tile = seen + threadIdx.x;
                 const int here = tile < own ? parts : tile == own ? mine : 0;
@@ -533,6 +536,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                                                      : Pair::combine(p, shared.tiles[w]);
                     } else {
                         int from = 0; /* the last tile with a head */
+#pragma unroll 1
                         for (int w = 0; w < warps; ++w)
                             if (shared.tile_heads[w])
                                 from = 32 * w + 31 - __clz((int)shared.tile_heads[w]);
@@ -566,6 +570,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 if (k >= 0 && k < scan.totals_length) totals[k] = Pair::out(local);
             }
             if (!by_offsets) {
+#pragma unroll 4
                 for (int i = lane; i < (int)warp_count; i += 32) {
                     const int64_t k = base + warp_rank + i - 1;
                     if (warp_rank + i > 0 && k < scan.totals_length) totals[k] = staged[i];
@@ -585,6 +590,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         /* ---- By offsets, the next unit's totals already -------------------------------------- */
         if (next < units && by_offsets) {
             const int64_t unit_first = next * items;
+#pragma unroll 1
             for (int64_t i = shared.from + threadIdx.x; i < shared.to; i += blockDim.x) {
                 if (i == 0) continue;
                 const int64_t o = offsets[i], at = o - unit_first;
@@ -593,11 +599,12 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                     totals[i - 1] = nothing;
                     continue;
                 }
-                const int row = (int)(at / R), of = row / 32;
-                const uint32_t earlier = shared.rows[row] & ((1u << at % R) - 1);
+                const unsigned row = (unsigned)at / R, of = row / 32;
+                const uint32_t earlier = shared.rows[row] & ((1u << (unsigned)at % R) - 1);
                 const int rank = shared.ranks[row] + __popc(earlier);
                 uint32_t heads_before = rank;
-                for (int w = 0; w < of; ++w) heads_before += shared.counts[w];
+#pragma unroll 1
+                for (unsigned w = 0; w < of; ++w) heads_before += shared.counts[w];
                 if (heads_before == 0)
                     shared.first_segment = i - 1;
                 else
@@ -641,7 +648,7 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
         if (error != cudaSuccess) return error;
         launch->segments_ready |= 1u << pair;
     }
-    const int64_t units = scan->n / (warps * shape::share) + 1;
+    const int64_t units = a.units = scan->n / (warps * shape::share) + 1;
     const int64_t resident = (int64_t)segments_resident * launch->multiprocessors;
     return start(reduce_segments<Pair>, units < resident ? units : resident, 32 * warps, bytes,
                  launch->stream, a);
