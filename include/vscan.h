@@ -851,6 +851,98 @@ VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in
 VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
                                        const vscan_pack_options *options);
 
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+/* Which element of a segment. */
+typedef enum vscan_end { VSCAN_FIRST = 0, VSCAN_LAST = 1 } vscan_end;
+
+/*
+ * Segmented distribute, also called a segmented copy (Blelloch 1990, ch. 3): an element of each segment
+ * to all its places,
+ *
+ *     out[i] = in[the first, or the last, element of the segment that i is in]
+ *
+ *   which   VSCAN_FIRST or VSCAN_LAST
+ *   in      any type but bit
+ *   flags   int, byte or bit, of in's length. Element i starts a segment where flags[i] is set, and
+ *           element 0 always does; overlaps nothing that is written
+ *   out     of in's type and length; in place or apart
+ * n = 0 does nothing. Asynchronous; can be captured; one pass; allocates as vscan_scan does, see
+ * vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which,
+                                                  const vscan_buffer *in, const vscan_buffer *flags,
+                                                  vscan_buffer *out);
+
+/*
+ * out[i] = the total of the segment that i is in, to the bit as vscan_reduce_segmented has it. in is int,
+ * float or double. Two passes. The rest as vscan_distribute_segmented; another status: PAIR.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                               const vscan_buffer *flags, vscan_buffer *out);
+
+/*
+ * What follows turns one description of segments into another. Flags of one type become those of
+ * another by vscan_convert. Offsets and lengths are int or long. Asynchronous, but for host_count; can
+ * be captured; in place nowhere. Nothing outside a vector is read or written, whatever the numbers are.
+ */
+
+/*
+ * offsets[k] = where segment k begins; offsets[count] = n.
+ *   flags     int, byte or bit. Element i starts a segment where flags[i] is set, and element 0
+ *             always does
+ *   offsets   int or long, at least 1 element; int only up to INT32_MAX flags; overlaps nothing.
+ *             Elements past the count-th are left alone. Where it has not count + 1 elements, those
+ *             that fit are written and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits
+ *   options   as in vscan_pack; the count is the number of segments, which is 0 when n = 0
+ * Allocates as vscan_scan does, see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
+ * and those from 400 (of earlier work too, with host_count); late: OUT_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
+                                              vscan_buffer *offsets,
+                                              const vscan_pack_options *options);
+
+/*
+ * flags[i] = 1 where i is one of the offsets, else 0. An offset that stands more than once, before
+ * segments that are empty, sets the same flag again: flags cannot tell of empty segments. An offset of
+ * n, as the last one is, sets none.
+ *   offsets   int or long, any number of them, as in vscan_reduce_offsets
+ *   flags     int, byte or bit; overlaps nothing
+ * Where an offset is less than the one before it or outside 0 .. n, it sets no flag, and
+ * VSCAN_ERROR_OFFSETS is reported by the next call that waits.
+ * No allocation. Statuses: NULL, CONTEXT, TYPE, OVERLAP; late: OFFSETS. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                              vscan_buffer *flags);
+
+/*
+ * lengths[k] = offsets[k+1] - offsets[k], modulo 2^32 or 2^64
+ *   offsets   int or long, at least 1 element
+ *   lengths   of offsets' type, one element less; overlaps nothing
+ * Where an offset is less than the one before it, or the first one less than 0, VSCAN_ERROR_OFFSETS is
+ * reported by the next call that waits.
+ * No allocation. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                                vscan_buffer *lengths);
+
+/*
+ * offsets[k] = lengths[0] + ... + lengths[k-1], so offsets[0] = 0, and the last one is the sum of all.
+ *   lengths   int or long, none less than 0
+ *   offsets   of lengths' type, or long; one element more; overlaps nothing
+ * Where a length is less than 0, or a sum does not fit in int offsets, VSCAN_ERROR_OFFSETS is reported by
+ * the next call that waits, and sums are modulo 2^32 or 2^64. Allocates as vscan_scan of doubles does,
+ * see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
+                                                vscan_buffer *offsets);
+
 #ifdef __cplusplus
 }
 #endif

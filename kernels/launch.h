@@ -94,7 +94,13 @@ typedef cudaError_t vscan__move_launcher(const struct vscan__launch *launch,
 vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
 typedef cudaError_t vscan__pack_launcher(const struct vscan__launch *launch,
                                          const struct vscan__pack *pack);
-vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate;
+vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate, vscan__launch_starts;
+typedef cudaError_t vscan__spread_launcher(const struct vscan__launch *launch,
+                                           const struct vscan__spread *spread);
+vscan__spread_launcher vscan__launch_spread;
+typedef cudaError_t vscan__ranges_launcher(const struct vscan__launch *launch,
+                                           const struct vscan__ranges *ranges);
+vscan__ranges_launcher vscan__launch_mark, vscan__launch_subtract, vscan__launch_add;
 
 #ifdef __cplusplus
 }

@@ -91,10 +91,36 @@ struct vscan__pack {
     int32_t row;       /* without flags: of VSCAN__COMPARE, */
     int32_t exchanged; /* 1 where the scalar is its a, */
     int32_t turned;    /* and 1 where the flags are to be turned over */
+    int32_t starts;    /* 1 for the slot of that name: flag 0 counts as set */
     union vscan__value scalar;
 };
 
 typedef vscan_status vscan__pack_fn(vscan_ctx *ctx, const struct vscan__pack *pack);
+
+/* out[i] = in[first of i's segment], backward in[last of i's segment]. */
+struct vscan__spread {
+    int64_t n;         /* > 0 */
+    const void *in;    /* n elements */
+    const void *flags; /* n flags */
+    void *out;         /* n elements, the same address as in or no overlap */
+    int32_t type;      /* of in and out; never VSCAN_BIT */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t backward;  /* 0 or 1 */
+};
+
+typedef vscan_status vscan__spread_fn(vscan_ctx *ctx, const struct vscan__spread *spread);
+
+/* Offsets or lengths to something else. in and out do not overlap. Late: OFFSETS. */
+struct vscan__ranges {
+    int64_t n;        /* elements of in; subtract: one less */
+    int64_t length;   /* mark: of out */
+    const void *in;   /* of type */
+    void *out;        /* of out_type */
+    int32_t type;     /* VSCAN_INT or VSCAN_LONG */
+    int32_t out_type; /* mark: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT; else VSCAN_INT or VSCAN_LONG */
+};
+
+typedef vscan_status vscan__ranges_fn(vscan_ctx *ctx, const struct vscan__ranges *ranges);
 
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
@@ -153,6 +179,13 @@ struct vscan__backend {
     /* by flags */
     vscan__pack_fn *pack;      /* out = the elements of in that are flagged; late: OUT_LENGTH */
     vscan__pack_fn *enumerate; /* out[i] = the number of set flags before i */
+    vscan__pack_fn *starts;    /* out = where segments begin, then n; late: OUT_LENGTH */
+
+    /* segments */
+    vscan__spread_fn *spread;
+    vscan__ranges_fn *mark;     /* out[in[i]] = 1, of flags that are clear; n > 0 */
+    vscan__ranges_fn *subtract; /* out[i] = in[i + 1] - in[i]; n > 0 */
+    vscan__ranges_fn *add;      /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */

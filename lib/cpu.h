@@ -6,6 +6,7 @@
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
  * cpu_map.c       what is done element by element, and by position
  * cpu_pack.c      pack and enumerate
+ * cpu_segments.c  elements of segments to all their places; offsets, lengths
  * cpu_modes.h     the floating-point modes that all results are computed in
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
@@ -121,7 +122,12 @@ void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64
 
 /* ---- cpu_pack.c ------------------------------------------------------------------------------ */
 
-vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;
+vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate, vscan__cpu_starts;
+
+/* ---- cpu_segments.c -------------------------------------------------------------------------- */
+
+vscan__spread_fn vscan__cpu_spread;
+vscan__ranges_fn vscan__cpu_mark, vscan__cpu_subtract, vscan__cpu_add;
 
 /* ---- cpu_heads.c ----------------------------------------------------------------------------- */
 

@@ -335,4 +335,9 @@ const struct vscan__backend vscan__cpu = {
     .permute = vscan__cpu_permute,
     .pack = vscan__cpu_pack,
     .enumerate = vscan__cpu_enumerate,
+    .starts = vscan__cpu_starts,
+    .spread = vscan__cpu_spread,
+    .mark = vscan__cpu_mark,
+    .subtract = vscan__cpu_subtract,
+    .add = vscan__cpu_add,
 };

@@ -91,6 +91,16 @@ static vscan_status absent_pack(vscan_ctx *ctx, const struct vscan__pack *pack) 
     return absent(ctx);
 }
 
+static vscan_status absent_spread(vscan_ctx *ctx, const struct vscan__spread *spread) {
+    (void)spread;
+    return absent(ctx);
+}
+
+static vscan_status absent_ranges(vscan_ctx *ctx, const struct vscan__ranges *ranges) {
+    (void)ranges;
+    return absent(ctx);
+}
+
 #define ROW(pair, op, type, OP, TYPE) [vscan__pair_##pair] = absent_scan,
 
 const struct vscan__backend vscan__cuda = {
@@ -129,4 +139,9 @@ const struct vscan__backend vscan__cuda = {
     .permute = absent_move,
     .pack = absent_pack,
     .enumerate = absent_pack,
+    .starts = absent_pack,
+    .spread = absent_spread,
+    .mark = absent_ranges,
+    .subtract = absent_ranges,
+    .add = absent_ranges,
 };

@@ -478,10 +478,12 @@ MAP(index, map)
 MAP(distribute, map)
 MAP(gather, move)
 MAP(permute, move)
+MAP(mark, ranges)
+MAP(subtract, ranges)
 
 /* A launch that publishes words, as many as for n elements of a type that can be reserved for. */
-#define PACK(family, as)                                                                           \
-    static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__pack *pack) {            \
+#define PACK(family, as, structure)                                                                \
+    static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__##structure *pack) {     \
         struct vscan__launch *launch = &state_of(ctx)->launch;                                     \
         const int before = enter(ctx->device);                                                     \
         const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), pack->n));         \
@@ -490,8 +492,11 @@ MAP(permute, move)
         TRY(launched(ctx, before, error));                                                         \
         return status;                                                                             \
     }
-PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT)
-PACK(enumerate, VSCAN_INT)
+PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack)
+PACK(enumerate, VSCAN_INT, pack)
+PACK(starts, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack)
+PACK(spread, VSCAN_INT, spread)
+PACK(add, VSCAN_DOUBLE, ranges)
 
 const struct vscan__backend vscan__cuda = {
     .name = "cuda",
@@ -537,4 +542,9 @@ const struct vscan__backend vscan__cuda = {
     .permute = map_permute,
     .pack = pack_pack,
     .enumerate = pack_enumerate,
+    .starts = pack_starts,
+    .spread = pack_spread,
+    .mark = map_mark,
+    .subtract = map_subtract,
+    .add = pack_add,
 };

@@ -187,7 +187,84 @@ static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
           vscan_ctx_synchronize(ctx), {&in, &flags, &offsets, &totals, &count, &z});
 }
 
+static void spread_case(int type) {
+    const int64_t n = 1 + draw_length(4096);
+    const std::vector<bool> set = draw_set(n);
+    twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift()),
+        apart(type, n, draw_shift());
+    for (int64_t i = 0; i < n; ++i) flags.put_flag(i, set[(size_t)i]);
+    twins &out = below(2) ? apart : in;
+    const bool backward = below(2);
+    vscan__spread spread = {};
+    spread.n = n, spread.in = in.at(), spread.flags = flags.at(), spread.out = out.at();
+    spread.type = type, spread.flag_type = flags.type, spread.backward = backward;
+    const cudaError_t error = vscan__launch_spread(&launch, &spread);
+    ok(vscan_distribute_segmented(ctx, backward ? VSCAN_LAST : VSCAN_FIRST, in.buffer(),
+                                  flags.buffer(), out.buffer()));
+    check("spread", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
+}
+
+static void starts_case(int type) {
+    const int64_t n = 1 + draw_length(4096);
+    const std::vector<bool> set = draw_set(n);
+    twins flags(draw_flag_type(), n, draw_shift()), count(VSCAN_LONG, 1, 0);
+    int64_t segments = 1;
+    for (int64_t i = 0; i < n; ++i) {
+        flags.put_flag(i, set[(size_t)i]);
+        segments += i > 0 && set[(size_t)i];
+    }
+    twins offsets(type, 1 + (below(3) ? segments + below(3) : below(segments + 1)), draw_shift());
+    vscan_pack_options o = {};
+    o.size = sizeof o;
+    vscan__pack pack = {};
+    pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
+    pack.type = type, pack.flag_type = flags.type, pack.starts = 1;
+    if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
+    const cudaError_t error = vscan__launch_starts(&launch, &pack);
+    ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
+    check("starts", type, n, error, vscan_ctx_synchronize(ctx), {&flags, &offsets, &count});
+}
+
+/* Offsets of random lengths, some of them wrong; to flags, and to lengths and back. */
+static void ranges_case(int type) {
+    const int64_t n = draw_length(4096);
+    const int most = 1 + (int)below(9);
+    const bool faults = below(4) == 0;
+    twins offsets(type, n + 1, draw_shift()), lengths(type, n, draw_shift()),
+        wide(below(2) ? (int)VSCAN_LONG : type, n + 1, draw_shift());
+    int64_t at = 0;
+    for (int64_t i = 0; i <= n; ++i) {
+        offsets.put_number(i, faults && below(100) == 0 ? at - 9 : at);
+        at += below(most);
+    }
+    twins flags(draw_flag_type(), below(3) ? offsets.number(n) < 0 ? 0 : offsets.number(n) : 99,
+                draw_shift());
+    for (int64_t i = 0; i < flags.n; ++i) flags.put_flag(i, false);
+    vscan__ranges ranges = {};
+    ranges.n = n + 1, ranges.length = flags.n, ranges.in = offsets.at(), ranges.out = flags.at();
+    ranges.type = type, ranges.out_type = flags.type;
+    cudaError_t error = vscan__launch_mark(&launch, &ranges);
+    ok(vscan_offsets_to_flags(ctx, offsets.buffer(), flags.buffer()));
+    check("mark", type, n, error, vscan_ctx_synchronize(ctx), {&offsets, &flags});
+
+    ranges.n = n, ranges.out = lengths.at(), ranges.out_type = type;
+    error = n > 0 ? vscan__launch_subtract(&launch, &ranges) : cudaSuccess;
+    ok(vscan_offsets_to_lengths(ctx, offsets.buffer(), lengths.buffer()));
+    check("subtract", type, n, error, vscan_ctx_synchronize(ctx), {&offsets, &lengths});
+
+    if (faults && n > 0 && below(2)) lengths.put_number(below(n), INT32_MAX); /* the sum is too large */
+    ranges.in = lengths.at(), ranges.out = wide.at(), ranges.out_type = wide.type;
+    error = vscan__launch_add(&launch, &ranges);
+    ok(vscan_lengths_to_offsets(ctx, lengths.buffer(), wide.buffer()));
+    check("add", type, n, error, vscan_ctx_synchronize(ctx), {&lengths, &wide});
+}
+
 static void one_round() {
+    for (const int type : {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE}) spread_case(type);
+    for (const int type : {VSCAN_INT, VSCAN_LONG}) {
+        starts_case(type);
+        ranges_case(type);
+    }
 #define X(pair, op, type, OP, TYPE)                                                                \
     for (int k = 0; k < 2; ++k) {                                                                  \
         reduce_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE,                                  \
