@@ -126,6 +126,9 @@ measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --t
 measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
     --segment random:1000,random:2,1 --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
 measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+# One total a segment.
+measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
+    --segment 1,random:100,random:10000 --n 2^20,2^26 --runs $few
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

@@ -922,7 +922,7 @@ VSCAN_API vscan_status vscan_offsets_to_flags(vscan_ctx *ctx, const vscan_buffer
 /*
  * lengths[k] = offsets[k+1] - offsets[k], modulo 2^32 or 2^64
  *   offsets   int or long, at least 1 element
- *   lengths   of offsets' type, one element less; overlaps nothing
+ *   lengths   of offsets' type, one element less; overlaps nothing. Of none, nothing is done
  * Where an offset is less than the one before it, or the first one less than 0, VSCAN_ERROR_OFFSETS is
  * reported by the next call that waits.
  * No allocation. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 0.1.0.

@@ -94,6 +94,14 @@ static __device__ __forceinline__ T *segments_at(T *share, int o) {
     return share + (o ^ (o / R % 8) * V);
 }
 
+/* Where total k of a warp waits in its share: lanes that write some each, one after the other, do not
+   meet in a bank. */
+template <class T>
+static __device__ __forceinline__ int staged_at(int k) {
+    constexpr int R = 128 / (int)sizeof(T);
+    return k ^ (k / R % R);
+}
+
 /* Asks for the elements of a warp's share, from element first of the vector on. */
 template <class Pair>
 static __device__ __forceinline__ void load_share(const segments_arguments &a,
@@ -182,30 +190,27 @@ static __device__ __forceinline__ uint32_t row_of_flags(const segments_arguments
 /*
  * What a row's elements x come to: pre, what precedes its first head (all of it where there is none),
  * suf, what follows its last one from that on. The totals of segments between heads go to
- * totals[1 ..].
+ * places rank + 1, ... of the warp's share.
  */
 template <class Pair, int R>
 static __device__ __forceinline__ void sum_row(typename Pair::U (&x)[R], uint32_t heads,
-                                               typename Pair::T *totals, typename Pair::U *pre,
-                                               typename Pair::U *suf) {
+                                               typename Pair::T *share, int rank,
+                                               typename Pair::U *pre, typename Pair::U *suf) {
+    using T = typename Pair::T;
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {
-        U sum = Pair::identity, first = Pair::identity;
-        int rank = 0;
+        U sum = Pair::identity;
+        const int begin = rank;
 #pragma unroll
         for (int j = 0; j < R; ++j) {
             if (heads >> j & 1) {
-                if (rank == 0)
-                    first = sum;
-                else
-                    totals[rank] = Pair::out(sum);
-                ++rank;
+                share[staged_at<T>(rank++)] = Pair::out(sum);
                 sum = x[j];
             } else {
                 sum = Pair::combine(sum, x[j]);
             }
         }
-        *pre = rank == 0 ? sum : first;
+        *pre = rank == begin ? sum : Pair::in(share[staged_at<T>(begin)]);
         *suf = sum;
     } else {
         U p[R];
@@ -218,8 +223,11 @@ static __device__ __forceinline__ void sum_row(typename Pair::U (&x)[R], uint32_
                 const uint32_t left = heads & ((1u << half) - 1) << j;
                 const uint32_t right = heads & ((1u << half) - 1) << (j + half);
                 const U sum = Pair::combine(x[j], p[j + half]);
-                if (left && right)
-                    totals[__popc(heads & ((1u << (j + half)) - 1))] = Pair::out(sum);
+                const bool both = left && right;
+                /* first asked for all lanes: few nodes have heads on both sides, and skip it then */
+                if (__any_sync(segments_lanes, both) && both)
+                    share[staged_at<T>(rank + __popc(heads & ((1u << (j + half)) - 1)))] =
+                        Pair::out(sum);
                 p[j] = left ? p[j] : sum;
                 x[j] = right ? x[j + half] : sum;
             }
@@ -255,6 +263,20 @@ static __device__ __forceinline__ int64_t find_offset(const segments_offsets &of
         if (bound < high) high = bound;
     }
     return low;
+}
+
+/* Offsets b, b + threads, ..., before `to`, and the one before each; before `from`, anything small. */
+static constexpr int segments_batch = 4;
+static __device__ __forceinline__ void load_batch(int64_t (&o)[segments_batch],
+                                                  int64_t (&before)[segments_batch],
+                                                  const segments_offsets &offsets, int64_t b,
+                                                  int64_t from, int64_t to) {
+#pragma unroll
+    for (int j = 0; j < segments_batch; ++j) {
+        const int64_t i = b + j * (int)blockDim.x;
+        o[j] = i < to ? offsets[i] : 0;
+        before[j] = i > from && i < to ? offsets[i - 1] : INT64_MIN;
+    }
 }
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
@@ -317,6 +339,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         const T *const staged = slots + ((parity ^ 1) * warps + warp) * shape::share;
         T *const share = slots + (parity * warps + warp) * shape::share;
         uint32_t next_rank = 0, next_count = 0, next_unit_count = 0;
+        uint32_t warps_with_heads = 0; /* bit w: the next unit's warp w has heads */
 
         /* ---- The next unit: elements, heads -------------------------------------------------- */
         if (next < units) {
@@ -340,13 +363,18 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 const int64_t from = shared.from, to = shared.to;
                 int64_t wrong = to < from ? from : -1;
 #pragma unroll 1
-                for (int64_t i = from + threadIdx.x; i < to; i += blockDim.x) {
-                    const int64_t o = offsets[i], at = o - unit_first;
-                    if (at >= 0 && at < items && o <= n)
-                        atomicOr(&shared.rows[(unsigned)at / R], 1u << (unsigned)at % R);
-                    else
-                        wrong = i;
-                    if (i + 1 < to && offsets[i + 1] < o) wrong = i + 1;
+                for (int64_t b = from + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
+                    int64_t o[segments_batch], before_it[segments_batch];
+                    load_batch(o, before_it, offsets, b, from, to);
+#pragma unroll
+                    for (int j = 0; j < segments_batch; ++j) {
+                        const int64_t i = b + j * (int)blockDim.x, at = o[j] - unit_first;
+                        if (i >= to) continue;
+                        if (at >= 0 && at < items && o[j] <= n && before_it[j] <= o[j])
+                            atomicOr(&shared.rows[(unsigned)at / R], 1u << (unsigned)at % R);
+                        else
+                            wrong = i;
+                    }
                 }
                 __syncwarp();
                 report(a.late, VSCAN_ERROR_OFFSETS, wrong);
@@ -386,7 +414,10 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                     if (heads >> j & 1) x[j] = Pair::combine(initial, x[j]);
             }
             U pre, sum;
-            sum_row<Pair>(x, heads, share + rank, &pre, &sum);
+            if (next_count == 0)
+                pre = sum = sum_items<Pair>(x);
+            else
+                sum_row<Pair>(x, heads, share, rank, &pre, &sum);
 
             /* ---- Groups: the network over the lanes ------------------------------------------ */
             bool head = heads != 0, inside = false; /* inside: a head in the group's left half */
@@ -422,43 +453,41 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             __syncthreads(); /* (1) */
 
             /* ---- Warps ----------------------------------------------------------------------- */
-            U one[segments_warps], two[segments_warps / 2], four[2];
-            uint32_t with_heads = 0; /* bit w: warp w has */
+            U level = lane < warps ? shared.sums[lane] : Pair::identity; /* of warp `lane` */
+            const uint32_t count = lane < warps ? shared.counts[lane] : 0;
+            const uint32_t with_heads = __ballot_sync(segments_lanes, count != 0);
+            uint32_t counts = count;
 #pragma unroll
-            for (int w = 0; w < segments_warps; ++w) {
-                one[w] = w < warps ? shared.sums[w] : Pair::identity;
-                const uint32_t count = w < warps ? shared.counts[w] : 0;
-                with_heads |= (uint32_t)(count != 0) << w;
-                next_unit_count += count;
-                if (w < warp) next_rank += count;
+            for (int d = 1; d < segments_warps; d *= 2) {
+                const uint32_t left = __shfl_up_sync(segments_lanes, counts, d);
+                if (lane >= d) counts += left;
             }
+            warps_with_heads = with_heads;
+            next_unit_count = __shfl_sync(segments_lanes, counts, segments_warps - 1);
+            next_rank = __shfl_sync(segments_lanes, counts - count, warp);
+            const bool first_group = !(any & ((1u << group) - 1)); /* no heads before it in the warp */
 #pragma unroll
-            for (int w = 0; w < segments_warps; w += 2)
-                two[w / 2] = with_heads >> (w + 1) & 1 ? one[w + 1] : Pair::combine(one[w], one[w + 1]);
-#pragma unroll
-            for (int w = 0; w < segments_warps; w += 4)
-                four[w / 4] = with_heads >> (w + 2) & 3 ? two[w / 2 + 1]
-                                                         : Pair::combine(two[w / 2], two[w / 2 + 1]);
-            const U all = with_heads >> 4 ? four[1] : Pair::combine(four[0], four[1]);
-            const auto open_from = [&](int right) { /* no head from warp `right` on to the group */
-                return !(any & ((1u << group) - 1)) &&
-                       !(with_heads & ((1u << warp) - (1u << right)));
-            };
-            if ((warp & 1) && open_from(warp))
-                prefix = Pair::combine(shared.sums[warp - 1], prefix);
-            if ((warp & 2) && open_from(warp & ~1))
-                prefix = Pair::combine(warp & 4 ? two[2] : two[0], prefix);
-            if ((warp & 4) && open_from(4)) prefix = Pair::combine(four[0], prefix);
+            for (int half = 1; half < segments_warps; half *= 2) {
+                const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
+                const U left = __shfl_sync(segments_lanes, level, right - 1);
+                const U left_here = __shfl_sync(segments_lanes, level, right_here - 1);
+                if ((warp & half) && first_group &&
+                    !(with_heads & ((1u << warp) - (1u << right_here))))
+                    prefix = Pair::combine(left_here, prefix);
+                if ((lane & half) && !(with_heads & ((2u << lane) - (1u << right))))
+                    level = Pair::combine(left, level);
+            }
+            const U all = __shfl_sync(segments_lanes, level, segments_warps - 1);
 
             /* ---- The total that a row's first head closes ------------------------------------ */
             if (heads != 0) {
                 if (inside) {
-                    share[rank] = Pair::out(pre);
+                    share[staged_at<T>(rank)] = Pair::out(pre);
                 } else if (rank + next_rank == 0) {
                     shared.first_prefix = prefix;
                     shared.first_pre = pre;
                 } else {
-                    share[rank] = Pair::out(Pair::combine(prefix, pre));
+                    share[staged_at<T>(rank)] = Pair::out(Pair::combine(prefix, pre));
                 }
             }
             if (threadIdx.x == 0 && units > 1) {
@@ -526,14 +555,19 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                     shared.tile_counts[warp] = all;
                 }
                 __syncthreads(); /* (2) */
-#pragma unroll 1
-                for (int w = 0; w < warps; ++w) before += shared.tile_counts[w];
+                uint32_t heads_here = lane < warps ? shared.tile_counts[lane] : 0;
+#pragma unroll
+                for (int d = segments_warps / 2; d > 0; d /= 2)
+                    heads_here += __shfl_down_sync(segments_lanes, heads_here, d);
+                before += __shfl_sync(segments_lanes, heads_here, 0);
                 if (warp == 0) {
                     if constexpr (Pair::in_any_order) {
-#pragma unroll 1
-                        for (int w = 0; w < warps; ++w)
+#pragma unroll
+                        for (int w = 0; w < segments_warps; ++w) {
+                            if (w >= warps) continue;
                             p = shared.tile_heads[w] ? shared.tiles[w]
                                                      : Pair::combine(p, shared.tiles[w]);
+                        }
                     } else {
                         int from = 0; /* the last tile with a head */
 #pragma unroll 1
@@ -573,7 +607,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 #pragma unroll 4
                 for (int i = lane; i < (int)warp_count; i += 32) {
                     const int64_t k = base + warp_rank + i - 1;
-                    if (warp_rank + i > 0 && k < scan.totals_length) totals[k] = staged[i];
+                    if (warp_rank + i > 0 && k < scan.totals_length) totals[k] = staged[staged_at<T>(i)];
                 }
                 if (threadIdx.x == 0 && unit == units - 1) {
                     const int64_t segments = base + unit_count - 1;
@@ -590,25 +624,28 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         /* ---- By offsets, the next unit's totals already -------------------------------------- */
         if (next < units && by_offsets) {
             const int64_t unit_first = next * items;
+            const int64_t to = shared.to;
 #pragma unroll 1
-            for (int64_t i = shared.from + threadIdx.x; i < shared.to; i += blockDim.x) {
-                if (i == 0) continue;
-                const int64_t o = offsets[i], at = o - unit_first;
-                if (at < 0 || at >= items || o > n) continue;
-                if (offsets[i - 1] == o) {
-                    totals[i - 1] = nothing;
-                    continue;
+            for (int64_t b = shared.from + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
+                int64_t o[segments_batch], before_it[segments_batch];
+                load_batch(o, before_it, offsets, b, 0, to);
+#pragma unroll
+                for (int j = 0; j < segments_batch; ++j) {
+                    const int64_t i = b + j * (int)blockDim.x, at = o[j] - unit_first;
+                    if (i == 0 || i >= to || at < 0 || at >= items || o[j] > n) continue;
+                    if (before_it[j] == o[j]) {
+                        totals[i - 1] = nothing;
+                        continue;
+                    }
+                    const unsigned row = (unsigned)at / R, of = row / 32;
+                    const uint32_t earlier = shared.rows[row] & ((1u << (unsigned)at % R) - 1);
+                    const int rank = shared.ranks[row] + __popc(earlier);
+                    if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
+                        shared.first_segment = i - 1;
+                    else
+                        totals[i - 1] =
+                            slots[(parity * warps + of) * shape::share + staged_at<T>(rank)];
                 }
-                const unsigned row = (unsigned)at / R, of = row / 32;
-                const uint32_t earlier = shared.rows[row] & ((1u << (unsigned)at % R) - 1);
-                const int rank = shared.ranks[row] + __popc(earlier);
-                uint32_t heads_before = rank;
-#pragma unroll 1
-                for (unsigned w = 0; w < of; ++w) heads_before += shared.counts[w];
-                if (heads_before == 0)
-                    shared.first_segment = i - 1;
-                else
-                    totals[i - 1] = slots[(parity * warps + of) * shape::share + rank];
             }
         }
         unit = next;
