@@ -36,8 +36,7 @@ int64_t work_bytes(const struct work *work) {
     const int64_t in = work->family == FAMILY_ENUMERATE ? 0 : all;
     const int64_t out = work->family == FAMILY_REDUCE    ? size
                         : work->family == FAMILY_COMPARE ? work->n
-                        : work->family == FAMILY_PACK ||
-                                  work->family >= FAMILY_REDUCE_SEGMENTED
+                        : work->family == FAMILY_PACK || work->family >= FAMILY_REDUCE_SEGMENTED
                             ? work->segment_count * size
                         : work->family == FAMILY_PACK_IF ? all / 2
                                                          : all;
@@ -293,8 +292,7 @@ static bool check_pack(const struct work *work, const char *engine, const void *
 
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
-    if (work->family >= FAMILY_REDUCE_SEGMENTED)
-        return check_totals(work, engine, in, flags, out);
+    if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_PACK) return check_pack(work, engine, in, flags, out);
     if (work->family >= FAMILY_MAP) return check_map(work, engine, in, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);

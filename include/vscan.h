@@ -107,9 +107,9 @@ typedef enum vscan_status {
     VSCAN_ERROR_TOTALS_LENGTH = 400, /* more segments than the totals buffer has elements */
     VSCAN_ERROR_DIVISION = 401,      /* an integer was divided by 0 */
     VSCAN_ERROR_POSITION = 402,      /* a position outside the vector that it is a position in */
-    VSCAN_ERROR_REPEATED = 403,  /* a position that must stand only once stands more than once */
+    VSCAN_ERROR_REPEATED = 403,   /* a position that must stand only once stands more than once */
     VSCAN_ERROR_OUT_LENGTH = 404, /* more results than the output buffer has elements */
-    VSCAN_ERROR_OFFSETS = 405 /* an offset less than the one before it, or outside the vector */
+    VSCAN_ERROR_OFFSETS = 405     /* an offset less than the one before it, or outside the vector */
 } vscan_status;
 
 /*

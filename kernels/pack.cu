@@ -447,7 +447,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
                 const int64_t all = before + count;
                 if (a.pack.count != nullptr) *a.pack.count = all;
                 if (are_starts<Form> && all < a.pack.length) ((T *)a.pack.out)[all] = (T)n;
-                if (Form::elements && all + are_starts<Form> > a.pack.length &&
+                if (Form::elements && all + are_starts < Form >> a.pack.length &&
                     *(volatile int32_t *)&a.late->status == VSCAN_OK) {
                     *(volatile int64_t *)&a.late->at = all + are_starts<Form>;
                     *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;

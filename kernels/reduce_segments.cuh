@@ -46,13 +46,14 @@ struct segments_arguments {
     int64_t capacity;
     int64_t units; /* one past the last element lies in one, too */
     vscan__late *late;
-    uint32_t delay; /* for tests: see test_delay */
-    bool aligned;   /* elements, to 16 bytes */
+    uint32_t delay;  /* for tests: see test_delay */
+    bool aligned;    /* elements, to 16 bytes */
     bool wide_flags; /* bytes, to 16 */
 };
 
 static constexpr unsigned segments_lanes = 0xffffffffu;
-static constexpr int segments_warps = 8; /* of a block at most; half as many where memory is scarce */
+static constexpr int segments_warps =
+    8; /* of a block at most; half as many where memory is scarce */
 static constexpr int segments_share = 4096; /* bytes of a warp's elements */
 static constexpr int segments_resident = 3; /* blocks of a multiprocessor */
 
@@ -70,19 +71,19 @@ struct segments_shape {
 template <class Pair>
 struct segments_shared {
     using U = typename Pair::U;
-    U sums[segments_warps];         /* of warps, from their last head on */
+    U sums[segments_warps];          /* of warps, from their last head on */
     uint32_t counts[segments_warps]; /* of heads */
-    U first_prefix, first_pre; /* of the unit's first head: groups before its own, the rest */
-    int64_t first_segment;     /* by offsets: which segment it closes, or -1 */
-    int64_t from, to;          /* by offsets: those that lie in the unit */
+    U first_prefix, first_pre;       /* of the unit's first head: groups before its own, the rest */
+    int64_t first_segment;           /* by offsets: which segment it closes, or -1 */
+    int64_t from, to;                /* by offsets: those that lie in the unit */
     ticket next;
     /* folding: sums and heads of tiles (in any order: of warps' tiles), and of the own tile */
     U tiles[32 * segments_warps];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
     U beside, above;
     uint32_t beside_heads, own_heads;
-    uint32_t rows[32 * segments_warps];    /* by offsets: heads of rows, */
-    uint16_t ranks[32 * segments_warps];   /* and how many come before them in the warp's share */
+    uint32_t rows[32 * segments_warps];  /* by offsets: heads of rows, */
+    uint16_t ranks[32 * segments_warps]; /* and how many come before them in the warp's share */
 };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -223,9 +224,7 @@ static __device__ __forceinline__ void sum_row(typename Pair::U (&x)[R], uint32_
                 const uint32_t left = heads & ((1u << half) - 1) << j;
                 const uint32_t right = heads & ((1u << half) - 1) << (j + half);
                 const U sum = Pair::combine(x[j], p[j + half]);
-                const bool both = left && right;
-                /* first asked for all lanes: few nodes have heads on both sides, and skip it then */
-                if (__any_sync(segments_lanes, both) && both)
+                if (left && right)
                     share[staged_at<T>(rank + __popc(heads & ((1u << (j + half)) - 1)))] =
                         Pair::out(sum);
                 p[j] = left ? p[j] : sum;
@@ -312,9 +311,9 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     if (scan.has_initial == 2) initial = Pair::in(*(const T *)scan.initial_at);
     const T nothing = Pair::out(scan.has_initial ? initial : Pair::visible);
 
-    U p = Pair::identity;          /* in the first warp: all tiles before number seen */
-    int64_t seen = 0, before = 0;  /* and the heads in them */
-    int64_t unit = -1;             /* whose totals are to be written; -1: none */
+    U p = Pair::identity;                   /* in the first warp: all tiles before number seen */
+    int64_t seen = 0, before = 0;           /* and the heads in them */
+    int64_t unit = -1;                      /* whose totals are to be written; -1: none */
     uint32_t warp_rank = 0, warp_count = 0; /* heads before this warp's, and its own */
     uint32_t unit_count = 0;
     U first_prefix = Pair::identity, first_pre = Pair::identity;
@@ -465,7 +464,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             warps_with_heads = with_heads;
             next_unit_count = __shfl_sync(segments_lanes, counts, segments_warps - 1);
             next_rank = __shfl_sync(segments_lanes, counts - count, warp);
-            const bool first_group = !(any & ((1u << group) - 1)); /* no heads before it in the warp */
+            const bool first_group =
+                !(any & ((1u << group) - 1)); /* no heads before it in the warp */
 #pragma unroll
             for (int half = 1; half < segments_warps; half *= 2) {
                 const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
@@ -541,7 +541,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 #pragma unroll
                 for (int d = 16; d > 0; d /= 2) all += __shfl_xor_sync(segments_lanes, all, d);
                 const unsigned cut = __ballot_sync(segments_lanes, heads != 0);
-                if constexpr (Pair::in_any_order) { /* what lies before the last head does not count */
+                if constexpr (
+                    Pair::in_any_order) { /* what lies before the last head does not count */
                     if (cut && lane < 31 - __clz((int)cut)) sum = Pair::identity;
 #pragma unroll
                     for (int d = 16; d > 0; d /= 2)
@@ -607,7 +608,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 #pragma unroll 4
                 for (int i = lane; i < (int)warp_count; i += 32) {
                     const int64_t k = base + warp_rank + i - 1;
-                    if (warp_rank + i > 0 && k < scan.totals_length) totals[k] = staged[staged_at<T>(i)];
+                    if (warp_rank + i > 0 && k < scan.totals_length)
+                        totals[k] = staged[staged_at<T>(i)];
                 }
                 if (threadIdx.x == 0 && unit == units - 1) {
                     const int64_t segments = base + unit_count - 1;

@@ -66,6 +66,35 @@ static segments_work<Work> segments_launch(const vscan__launch *launch, const Wo
  */
 static constexpr int spread_items = 1024 * spread_warps;
 
+/* Lane r: the heads of 32 elements from position first + 32 r on, bits past the n-th being anything. */
+static __device__ __forceinline__ uint32_t heads_of_rows(const vscan__spread &s, int64_t first) {
+    const int lane = threadIdx.x % 32;
+    uint32_t heads = 0;
+    if (s.flag_type == VSCAN_BIT) {
+        const uint32_t *const words = (const uint32_t *)s.flags;
+        const int64_t i = first + lane * 32, at = s.backward ? s.n - i - 31 : i; /* in memory */
+        if (s.backward ? at > 0 && i > 0 : i < s.n) {
+            heads = words[at >> 5] >> (at & 31);
+            if (at & 31) heads |= words[(at >> 5) + 1] << (32 - (at & 31));
+            if (s.backward) heads = __brev(heads);
+        } else if (s.backward) {
+            for (int j = 0; j < 32; ++j)
+                if (i + j > 0 && i + j < s.n)
+                    heads |= flag_at(s.flags, VSCAN_BIT, s.n - i - j) << j;
+        }
+        return i == 0 ? heads | 1 : heads;
+    }
+#pragma unroll 16
+    for (int r = 0; r < 32; ++r) {
+        const int64_t i = first + r * 32 + lane;
+        bool head = i == 0;
+        if (i > 0 && i < s.n) head = flag_at(s.flags, s.flag_type, s.backward ? s.n - i : i);
+        const uint32_t row = __ballot_sync(spread_lanes, head);
+        if (lane == r) heads = row;
+    }
+    return heads;
+}
+
 template <class T>
 __global__ void __launch_bounds__(spread_threads, spread_blocks)
     spread_elements(const __grid_constant__ segments_work<vscan__spread> a) {
@@ -85,15 +114,7 @@ __global__ void __launch_bounds__(spread_threads, spread_blocks)
         tile = next_tile(a, shared_ticket, tile, tiles, 1, tag); /* (1) */
         if (tile >= tiles) return;
         const int64_t first = tile * spread_items + warp * 1024;
-        uint32_t heads = 0;
-#pragma unroll 16
-        for (int r = 0; r < 32; ++r) {
-            const int64_t i = first + r * 32 + lane;
-            bool head = i == 0;
-            if (i > 0 && i < n) head = flag_at(s.flags, s.flag_type, backward ? n - i : i);
-            const uint32_t row = __ballot_sync(spread_lanes, head);
-            if (lane == r) heads = row;
-        }
+        const uint32_t heads = heads_of_rows(s, first);
         /* place of the last head in row `lane` of the tile, then in all of the warp's rows up to it */
         int last = heads ? warp * 1024 + lane * 32 + 31 - __clz((int)heads) : -1;
 #pragma unroll
@@ -104,7 +125,7 @@ __global__ void __launch_bounds__(spread_threads, spread_blocks)
         int before = __shfl_up_sync(spread_lanes, last, 1); /* row `lane` */
         if (lane == 0) before = -1;
         if (lane == 31) lasts[warp] = last;
-        __syncthreads(); /* (2) */
+        __syncthreads();                 /* (2) */
         int of_tile = -1, of_warps = -1; /* of those before this one */
 #pragma unroll
         for (int w = 0; w < spread_warps; ++w) {
@@ -165,7 +186,8 @@ __global__ void __launch_bounds__(map_threads)
     mark_offsets(const __grid_constant__ segments_work<vscan__ranges> a) {
     const vscan__ranges &s = a.work;
     const int64_t i = (int64_t)blockIdx.x * map_threads + threadIdx.x;
-    int64_t wrong = -1;
+    int64_t wrong = -1, word_at = -1;
+    uint32_t bits = 0;
     if (i < s.n) {
         const int64_t at = number_at(s.in, s.type, i);
         if (at < 0 || at > s.length || (i > 0 && number_at(s.in, s.type, i - 1) > at))
@@ -173,11 +195,24 @@ __global__ void __launch_bounds__(map_threads)
         else if (at == s.length)
             ;
         else if (s.out_type == VSCAN_BIT)
-            atomicOr(&((uint32_t *)s.out)[at >> 5], 1u << (at & 31));
+            word_at = at >> 5, bits = 1u << (at & 31);
         else if (s.out_type == VSCAN_BYTE)
             ((uint8_t *)s.out)[at] = 1;
         else
             ((int32_t *)s.out)[at] = 1;
+    }
+    if (s.out_type ==
+        VSCAN_BIT) { /* lanes beside each other that have the same word are one access */
+        const int lane = threadIdx.x % 32;
+        const int64_t left = __shfl_up_sync(spread_lanes, word_at, 1);
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const int64_t other_at = __shfl_down_sync(spread_lanes, word_at, d);
+            const uint32_t other = __shfl_down_sync(spread_lanes, bits, d);
+            if (lane + d < 32 && other_at == word_at) bits |= other;
+        }
+        if (word_at >= 0 && (lane == 0 || left != word_at))
+            atomicOr(&((uint32_t *)s.out)[word_at], bits);
     }
     report(a.late, VSCAN_ERROR_OFFSETS, wrong);
 }

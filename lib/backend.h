@@ -36,7 +36,7 @@ struct vscan__scan {
     const void *flags;      /* segmented: n flags */
     void *totals;           /* segmented: room for totals_length elements, or NULL */
     int64_t totals_length;
-    int64_t *count; /* segmented: one int64_t for the number of segments, or NULL */
+    int64_t *count;      /* segmented: one int64_t for the number of segments, or NULL */
     const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
     int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
 };

@@ -133,9 +133,10 @@ static void put_totals(const struct run *run, int64_t first, int64_t n, const ch
 }
 
 /* Scans the tile at which the fold has arrived, for its totals alone: the results stay in a cache. */
-static __attribute__((noinline)) void
-sum_tile(const struct run *run, int64_t tile, const uint32_t *words,
-         struct vscan__cpu_segments segments, struct progress *at) {
+static __attribute__((noinline)) void sum_tile(const struct run *run, int64_t tile,
+                                               const uint32_t *words,
+                                               struct vscan__cpu_segments segments,
+                                               struct progress *at) {
     _Alignas(64) char results[TILE_BYTES], closed[TILE_BYTES];
     struct vscan__cpu_span span = span_of(run, tile);
     span.out = results;

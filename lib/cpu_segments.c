@@ -46,7 +46,8 @@ static void member(struct vscan__cpu_team *team, void *work, int thread, int thr
 
 static vscan_status run_pieces(vscan_ctx *ctx, piece_fn *piece, const void *work, int64_t n,
                                int passes) {
-    struct run run; /* set where it is needed, as to set it all would take longer than a short call */
+    struct run
+        run; /* set where it is needed, as to set it all would take longer than a short call */
     run.work = work;
     run.piece = piece;
     run.n = n;

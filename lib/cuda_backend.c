@@ -276,9 +276,10 @@ static vscan_status take_late(vscan_ctx *ctx) {
     if (status == VSCAN_OK) return VSCAN_OK;
     late->status = VSCAN_OK;
     if (status != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, status, late->at);
-    return VSCAN__FAIL(ctx, status,
-                       "an earlier segmented scan or reduction found more segments than 'totals' has "
-                       "elements; those that fit were written");
+    return VSCAN__FAIL(
+        ctx, status,
+        "an earlier segmented scan or reduction found more segments than 'totals' has "
+        "elements; those that fit were written");
 }
 
 static vscan_status wait(vscan_ctx *ctx) {

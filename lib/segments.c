@@ -195,8 +195,8 @@ vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_bu
 
 static vscan_status check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers) {
     if (numbers->type == VSCAN_INT || numbers->type == VSCAN_LONG) return VSCAN_OK;
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be int or long", name,
-                       vscan__type_name(numbers->type));
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be int or long",
+                       name, vscan__type_name(numbers->type));
 }
 
 /* So that int offsets can hold the position after the last element. */
@@ -243,8 +243,7 @@ static vscan_status flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
         TRY(ctx->backend->starts(ctx, &pack));
     } else {
         TRY(ctx->backend->fill(ctx, offsets->type, offsets->pointer, 0, 1, zero));
-        if (pack.count != NULL)
-            TRY(ctx->backend->fill(ctx, VSCAN_LONG, pack.count, 0, 1, zero));
+        if (pack.count != NULL) TRY(ctx->backend->fill(ctx, VSCAN_LONG, pack.count, 0, 1, zero));
     }
     if (set.host_count == NULL) return VSCAN_OK;
     return vscan__fetch(ctx, set.host_count, pack.count, sizeof *set.host_count);

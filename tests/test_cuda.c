@@ -291,10 +291,13 @@ static void graph_segments(void **state) {
     static uint8_t flags[N];
     static double values[N];
     vscan_buffer *v = new_buffer(ctx, VSCAN_DOUBLE, N), *f = new_buffer(ctx, VSCAN_BYTE, N);
-    vscan_buffer *offsets = new_buffer(ctx, VSCAN_INT, N + 1), *back = new_buffer(ctx, VSCAN_INT, N + 1);
+    vscan_buffer *offsets = new_buffer(ctx, VSCAN_INT, N + 1),
+                 *back = new_buffer(ctx, VSCAN_INT, N + 1);
     vscan_buffer *lengths = new_buffer(ctx, VSCAN_INT, N), *bits = new_buffer(ctx, VSCAN_BIT, N);
-    vscan_buffer *totals = new_buffer(ctx, VSCAN_DOUBLE, N), *same = new_buffer(ctx, VSCAN_DOUBLE, N);
-    vscan_buffer *places = new_buffer(ctx, VSCAN_DOUBLE, N), *again = new_buffer(ctx, VSCAN_DOUBLE, N);
+    vscan_buffer *totals = new_buffer(ctx, VSCAN_DOUBLE, N),
+                 *same = new_buffer(ctx, VSCAN_DOUBLE, N);
+    vscan_buffer *places = new_buffer(ctx, VSCAN_DOUBLE, N),
+                 *again = new_buffer(ctx, VSCAN_DOUBLE, N);
     const int32_t end = N;
     ok(ctx, vscan_ctx_reserve(ctx, VSCAN_DOUBLE, N));
     cudaStream_t stream = begin_capture(ctx);
@@ -318,8 +321,12 @@ static void graph_segments(void **state) {
         ok(ctx, vscan_buffer_upload(f, 0, N, flags));
         cuda(cudaGraphLaunch(graph, stream));
         static double want[N], got[N];
-        struct reference r = {.op = VSCAN_PLUS, .type = VSCAN_DOUBLE, .n = N, .in = values,
-                              .flags = flags, .totals = want};
+        struct reference r = {.op = VSCAN_PLUS,
+                              .type = VSCAN_DOUBLE,
+                              .n = N,
+                              .in = values,
+                              .flags = flags,
+                              .totals = want};
         reference_scan(&r);
         ok(ctx, vscan_buffer_download(totals, 0, N, got));
         assert_int_equal(reference_difference(VSCAN_DOUBLE, r.count, want, got), -1);
@@ -707,7 +714,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(graph_replay),
         cmocka_unit_test(graph_segmented),
         cmocka_unit_test(graph_maps),
-        cmocka_unit_test(graph_packs), cmocka_unit_test(graph_segments),
+        cmocka_unit_test(graph_packs),
+        cmocka_unit_test(graph_segments),
         cmocka_unit_test(graph_replayed_often),
         cmocka_unit_test(graph_replayed_with_delays),
         cmocka_unit_test(capture_refusals),

@@ -88,7 +88,8 @@ static void run_distribute(vscan_type type, int64_t n, struct inputs_random *ran
 
 static void distribute(void **state) {
     (void)state;
-    static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE, VSCAN_LONG};
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE,
+                                       VSCAN_LONG};
     struct inputs_random random = {harness_seed() + 41};
     int64_t sizes[SIZES];
     for (int t = 0; t < 5; t++)
@@ -334,9 +335,12 @@ static void refused_handles(void **state) {
     for (int i = 0; i < WRONG_HANDLES; i++) {
         const struct wrong_handle h = wrong_handle(i);
         vscan_buffer *const b = h.handle;
-        refused_untouched(h.status, "in ", vscan_distribute_segmented(c, VSCAN_LAST, b, w.flags, w.out));
-        refused_untouched(h.status, "flags ", vscan_distribute_segmented(c, VSCAN_LAST, w.in, b, w.out));
-        refused_untouched(h.status, "out ", vscan_distribute_segmented(c, VSCAN_LAST, w.in, w.flags, b));
+        refused_untouched(h.status, "in ",
+                          vscan_distribute_segmented(c, VSCAN_LAST, b, w.flags, w.out));
+        refused_untouched(h.status, "flags ",
+                          vscan_distribute_segmented(c, VSCAN_LAST, w.in, b, w.out));
+        refused_untouched(h.status, "out ",
+                          vscan_distribute_segmented(c, VSCAN_LAST, w.in, w.flags, b));
         refused_untouched(h.status, "in ", vscan_distribute_totals(c, op, b, w.flags, w.out));
         refused_untouched(h.status, "flags ", vscan_distribute_totals(c, op, w.in, b, w.out));
         refused_untouched(h.status, "out ", vscan_distribute_totals(c, op, w.in, w.flags, b));
@@ -363,12 +367,16 @@ static void refused_vectors(void **state) {
                        overlap = VSCAN_ERROR_OVERLAP;
     refused_untouched(VSCAN_ERROR_ENUM, "which ",
                       vscan_distribute_segmented(c, (vscan_end)2, w.in, w.flags, w.out));
-    refused_untouched(type, "in ", vscan_distribute_segmented(c, last, w.of_bit, w.flags, w.of_bit));
+    refused_untouched(type, "in ",
+                      vscan_distribute_segmented(c, last, w.of_bit, w.flags, w.of_bit));
     refused_untouched(type, "out ", vscan_distribute_segmented(c, last, w.in, w.flags, w.of_float));
     refused_untouched(type, "flags ", vscan_distribute_segmented(c, last, w.in, w.of_long, w.out));
-    refused_untouched(length, "flags ", vscan_distribute_segmented(c, last, w.in, w.shorter, w.out));
-    refused_untouched(length, "out ", vscan_distribute_segmented(c, last, w.in, w.flags, w.shorter));
-    refused_untouched(overlap, "out ", vscan_distribute_segmented(c, last, w.in, w.flags, w.shifted));
+    refused_untouched(length, "flags ",
+                      vscan_distribute_segmented(c, last, w.in, w.shorter, w.out));
+    refused_untouched(length, "out ",
+                      vscan_distribute_segmented(c, last, w.in, w.flags, w.shorter));
+    refused_untouched(overlap, "out ",
+                      vscan_distribute_segmented(c, last, w.in, w.flags, w.shifted));
     refused_untouched(overlap, "flags ", vscan_distribute_segmented(c, last, w.in, w.out, w.out));
     refused_untouched(VSCAN_ERROR_PAIR, "in ",
                       vscan_distribute_totals(c, op, w.of_long, w.flags, w.of_long));

@@ -281,12 +281,18 @@ static void refused_handles(void **state) {
     for (int i = 0; i < WRONG_HANDLES; i++) {
         const struct wrong_handle h = wrong_handle(i);
         vscan_buffer *const bad = h.handle;
-        refused_untouched(h.status, "in ", vscan_reduce_segmented(c, op, bad, w.flags, w.totals, NULL));
-        refused_untouched(h.status, "flags ", vscan_reduce_segmented(c, op, w.in, bad, w.totals, NULL));
-        refused_untouched(h.status, "totals ", vscan_reduce_segmented(c, op, w.in, w.flags, bad, NULL));
-        refused_untouched(h.status, "in ", vscan_reduce_offsets(c, op, bad, w.flags, w.shorter, NULL));
-        refused_untouched(h.status, "offsets ", vscan_reduce_offsets(c, op, w.in, bad, w.shorter, NULL));
-        refused_untouched(h.status, "totals ", vscan_reduce_offsets(c, op, w.in, w.flags, bad, NULL));
+        refused_untouched(h.status, "in ",
+                          vscan_reduce_segmented(c, op, bad, w.flags, w.totals, NULL));
+        refused_untouched(h.status, "flags ",
+                          vscan_reduce_segmented(c, op, w.in, bad, w.totals, NULL));
+        refused_untouched(h.status, "totals ",
+                          vscan_reduce_segmented(c, op, w.in, w.flags, bad, NULL));
+        refused_untouched(h.status, "in ",
+                          vscan_reduce_offsets(c, op, bad, w.flags, w.shorter, NULL));
+        refused_untouched(h.status, "offsets ",
+                          vscan_reduce_offsets(c, op, w.in, bad, w.shorter, NULL));
+        refused_untouched(h.status, "totals ",
+                          vscan_reduce_offsets(c, op, w.in, w.flags, bad, NULL));
         if (bad == NULL) continue; /* none */
         vscan_reduce_segmented_options o = {.size = sizeof o, .count = bad};
         refused_untouched(h.status, "count ",
@@ -375,7 +381,7 @@ int main(int argc, char **argv) {
 #define X(pair, op, type, OP, TYPE) cmocka_unit_test(reduce_##pair),
         VSCAN__PAIRS(X)
 #undef X
-        world_unit_test(refused_handles), world_unit_test(refused_vectors),
-        world_unit_test(refused_options)};
+            world_unit_test(refused_handles),
+        world_unit_test(refused_vectors), world_unit_test(refused_options)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -47,7 +47,8 @@ struct twins {
         for (char &c : mine) c = (char)random_bits();
         for (int64_t i = 0; i < n; ++i) {
             if (type == VSCAN_FLOAT) put(i, (float)(below(2000) - 1000) / (float)(1 + below(50)));
-            if (type == VSCAN_DOUBLE) put(i, (double)(below(2000) - 1000) / (double)(1 + below(50)));
+            if (type == VSCAN_DOUBLE)
+                put(i, (double)(below(2000) - 1000) / (double)(1 + below(50)));
         }
         other = mine; /* both begin at multiples of 16, as all that malloc gives */
     }
@@ -176,11 +177,11 @@ static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
         o.initial = z.at();
     }
     const cudaError_t error = launcher(&launch, &scan);
-    const vscan_status status =
-        by_offsets ? vscan_reduce_offsets(ctx, (vscan_op)op, in.buffer(), offsets.buffer(),
-                                          totals.buffer(), &o)
-                   : vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(), flags.buffer(),
-                                            totals.buffer(), &o);
+    const vscan_status status = by_offsets
+                                    ? vscan_reduce_offsets(ctx, (vscan_op)op, in.buffer(),
+                                                           offsets.buffer(), totals.buffer(), &o)
+                                    : vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(),
+                                                             flags.buffer(), totals.buffer(), &o);
     ok(status);
     if (faults) totals.other = totals.mine; /* of no use */
     check(by_offsets ? "reduce by offsets" : "reduce by flags", row, n, error,
@@ -252,7 +253,8 @@ static void ranges_case(int type) {
     ok(vscan_offsets_to_lengths(ctx, offsets.buffer(), lengths.buffer()));
     check("subtract", type, n, error, vscan_ctx_synchronize(ctx), {&offsets, &lengths});
 
-    if (faults && n > 0 && below(2)) lengths.put_number(below(n), INT32_MAX); /* the sum is too large */
+    if (faults && n > 0 && below(2))
+        lengths.put_number(below(n), INT32_MAX); /* the sum is too large */
     ranges.in = lengths.at(), ranges.out = wide.at(), ranges.out_type = wide.type;
     error = vscan__launch_add(&launch, &ranges);
     ok(vscan_lengths_to_offsets(ctx, lengths.buffer(), wide.buffer()));
