@@ -32,7 +32,10 @@ enum family {
     FAMILY_PACK_IF,   /* those less than 0, likewise: about half of them where the op is plus */
     FAMILY_ENUMERATE, /* out[i] = flags set before i, int alone */
     FAMILY_SPLIT,     /* the elements that are not flagged, then those that are */
-    FAMILY_SPLIT_SEGMENTED /* the same in every segment of WORK_SEGMENT elements, heads as flags */
+    FAMILY_SPLIT_SEGMENTED, /* the same in every segment of WORK_SEGMENT elements, heads as flags */
+    /* one total a segment, to the front of out */
+    FAMILY_REDUCE_SEGMENTED, /* by flags */
+    FAMILY_REDUCE_OFFSETS    /* by offsets, ints, of the same segments; flags are not read */
 };
 
 enum mode {
@@ -58,7 +61,8 @@ struct work {
     vscan_op op;
     vscan_kind kind;
     vscan_direction direction;
-    vscan_type flag_type; /* FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT* only, else 0 */
+    /* FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT*, _REDUCE_... only, else 0 */
+    vscan_type flag_type;
     struct segments segments;
     int64_t segment_count; /* set flags */
     int64_t n;

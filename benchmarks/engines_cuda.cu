@@ -3,14 +3,16 @@
 // temporary storage allocated once, 32-bit lengths, the stream and the vectors that vscan gets.
 //
 //     cub          scan (plus, max), reduce (every pair), pack by DeviceSelect::Flagged and ::If,
-//                  sorts by DeviceRadixSort, and splits by DevicePartition::Flagged, which turns the
-//                  set ones' order round
+//                  sorts by DeviceRadixSort, splits by DevicePartition::Flagged, which turns the set
+//                  ones' order round, and one total a segment (plus, max) by DeviceReduce::ReduceByKey,
+//                  keys being the segments' numbers, or by DeviceSegmentedReduce
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_partition.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -137,12 +139,62 @@ static cudaError_t sort(const struct work *work, const T *in, T *out) {
                                       (T *)sorted_values, n, 0, bits, device_stream);
 }
 
+// What segments need besides: where they begin, and what CUB wants to write.
+static int32_t *segment_offsets, *segment_keys;
+
+static __global__ void find_offsets(const int32_t *keys, int64_t n, int32_t *offsets) {
+    for (int64_t i = blockIdx.x * 256ll + threadIdx.x; i <= n; i += gridDim.x * 256ll)
+        if (i == n)
+            offsets[keys[n - 1] - keys[0] + 1] = int32_t(n);
+        else if (i == 0 || keys[i] != keys[i - 1])
+            offsets[keys[i] - keys[0]] = int32_t(i);
+}
+
+static bool prepare_segments(const struct work *work) {
+    (void)cudaFree(segment_offsets);
+    (void)cudaFree(segment_keys);
+    segment_offsets = segment_keys = nullptr;
+    if (work->family < FAMILY_REDUCE_SEGMENTED) return true;
+    const size_t bytes = 4 * size_t(work->segment_count + 1);
+    if (!cuda_ok(cudaMalloc(&segment_offsets, bytes), "allocating offsets") ||
+        !cuda_ok(cudaMalloc(&segment_keys, bytes), "allocating keys"))
+        return false;
+    find_offsets<<<1024, 256, 0, device_stream>>>(work->data[ON_DEVICE].keys, work->n,
+                                                  segment_offsets);
+    return cuda_ok(cudaGetLastError(), "finding offsets");
+}
+
+template <class T>
+static cudaError_t reduce_segments(const struct work *work, int64_t set, const T *in, T *out) {
+    const int32_t *keys =
+        (const int32_t *)((const char *)work->data[ON_DEVICE].keys + set * work->key_stride);
+    const int count = int(work->segment_count);
+    if (work->family == FAMILY_REDUCE_OFFSETS) {
+        using cub::DeviceSegmentedReduce;
+        if (work->op == VSCAN_PLUS)
+            return DeviceSegmentedReduce::Sum(for_cub.memory, for_cub.bytes, in, out, count,
+                                              segment_offsets, segment_offsets + 1, device_stream);
+        return DeviceSegmentedReduce::Max(for_cub.memory, for_cub.bytes, in, out, count,
+                                          segment_offsets, segment_offsets + 1, device_stream);
+    }
+    int32_t *const found = segment_offsets + count; // any place will do
+    if (work->op == VSCAN_PLUS)
+        return cub::DeviceReduce::ReduceByKey(for_cub.memory, for_cub.bytes, keys, segment_keys, in,
+                                              out, found, cuda::std::plus<>{}, int(work->n),
+                                              device_stream);
+    return cub::DeviceReduce::ReduceByKey(for_cub.memory, for_cub.bytes, keys, segment_keys, in,
+                                          out, found, cuda::maximum<>{}, int(work->n),
+                                          device_stream);
+}
+
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
     return cuda_ok(with_type(work->type,
                              [&](auto zero) {
                                  using T = decltype(zero);
+                                 if (work->family >= FAMILY_REDUCE_SEGMENTED)
+                                     return reduce_segments<T>(work, set, (const T *)in, (T *)out);
                                  if (work->family >= FAMILY_PACK)
                                      return pack<T>(work, (const T *)in,
                                                     work_flags(work, ON_DEVICE, set), (T *)out);
@@ -164,7 +216,7 @@ static bool prepare_cub(const struct work *work) {
         !cuda_ok(cudaMalloc(&sorted_values, (size_t)(work->n * type_size(work->type))),
                  "allocating values"))
         return false;
-    return run_cub(work, 0) && for_cub.allocate();
+    return prepare_segments(work) && run_cub(work, 0) && for_cub.allocate();
 }
 
 static bool supports_cub(const struct work *work, enum mode mode) {
@@ -175,6 +227,8 @@ static bool supports_cub(const struct work *work, enum mode mode) {
     if (work->family == FAMILY_PACK_IF || work->family == FAMILY_SORT ||
         work->family == FAMILY_SORT_PAIRS)
         return !work->in_place;
+    if (work->family >= FAMILY_REDUCE_SEGMENTED)
+        return work->op == VSCAN_PLUS || work->op == VSCAN_MAX;
     return work->family == FAMILY_SCAN && work->direction == VSCAN_FORWARD &&
            (work->op == VSCAN_PLUS || work->op == VSCAN_MAX);
 }

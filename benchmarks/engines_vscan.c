@@ -11,7 +11,8 @@
 /* A set's buffers. */
 struct buffers {
     vscan_buffer *in, *out, *flags, *totals;
-    vscan_buffer *second; /* map2: the other operand; gather, permute: positions; splitseg: heads */
+    /* map2: the other operand; gather, permute: positions; splitseg: heads; reduceoffsets: offsets */
+    vscan_buffer *second;
 };
 
 /* What an engine keeps. */
@@ -85,10 +86,27 @@ static bool make_second(const struct work *work, vscan_ctx *ctx, vscan_buffer **
     return made;
 }
 
+/* Where segments begin, and n. */
+static bool make_offsets(const struct work *work, vscan_ctx *ctx, vscan_buffer *flags,
+                         vscan_buffer **offsets) {
+    const int32_t end = (int32_t)work->n;
+    vscan_buffer *numbers = NULL;
+    const bool made =
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->segment_count + 1, offsets)) &&
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->n, &numbers)) &&
+        ok(ctx, vscan_index(ctx, 0, 1, numbers)) &&
+        ok(ctx, vscan_pack(ctx, numbers, flags, *offsets, NULL)) &&
+        ok(ctx, vscan_buffer_set(*offsets, work->segment_count, &end));
+    vscan_buffer_destroy(numbers);
+    return made;
+}
+
 static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
                         struct buffers *buffers) {
     void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
-    const int64_t out_n = work->family == FAMILY_REDUCE ? 1 : work->n;
+    const int64_t out_n = work->family == FAMILY_REDUCE             ? 1
+                          : work->family >= FAMILY_REDUCE_SEGMENTED ? work->segment_count
+                                                                    : work->n;
     if (work->family >= FAMILY_PACK && !kept->pack.count &&
         !ok(kept->ctx, vscan_buffer_create(kept->ctx, VSCAN_LONG, 1, &kept->pack.count)))
         return false;
@@ -106,6 +124,9 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
         return false;
     if (work->flag_type &&
         !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
+        return false;
+    if (work->family == FAMILY_REDUCE_OFFSETS &&
+        !make_offsets(work, kept->ctx, buffers->flags, &buffers->second))
         return false;
     return !work->with_totals ||
            wrap(kept, work->type, work->data[kept->place].totals + set * work->stride,
@@ -213,6 +234,10 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_split(ctx, in, buffers->flags, out, &kept->split));
     case FAMILY_SPLIT_SEGMENTED:
         return ok(ctx, vscan_split_segmented(ctx, in, buffers->flags, second, out, &kept->split));
+    case FAMILY_REDUCE_SEGMENTED:
+        return ok(ctx, vscan_reduce_segmented(ctx, work->op, in, buffers->flags, out, NULL));
+    case FAMILY_REDUCE_OFFSETS:
+        return ok(ctx, vscan_reduce_offsets(ctx, work->op, in, second, out, NULL));
     case FAMILY_REDUCE:
         break;
     }

@@ -70,6 +70,8 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"enumerate", FAMILY_ENUMERATE},
                                        {"split", FAMILY_SPLIT},
                                        {"splitseg", FAMILY_SPLIT_SEGMENTED},
+                                       {"reduceflags", FAMILY_REDUCE_SEGMENTED},
+                                       {"reduceoffsets", FAMILY_REDUCE_OFFSETS},
                                        {0}};
 static const struct name types[] = {
     {"int", VSCAN_INT}, {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE}, {0}};

@@ -133,6 +133,9 @@ measure splits --family split --engine $peers --flags byte,bit,int --segment ran
     --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
 measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags byte,bit,int \
     --type int,double --segment random:2 --n 2^20,2^28 --runs $runs
+# One total a segment.
+measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
+    --segment 1,random:100,random:10000 --n 2^20,2^26 --runs $few
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

@@ -37,7 +37,8 @@ int64_t work_bytes(const struct work *work) {
     const int64_t in = work->family == FAMILY_ENUMERATE ? 0 : all;
     const int64_t out = work->family == FAMILY_REDUCE    ? size
                         : work->family == FAMILY_COMPARE ? work->n
-                        : work->family == FAMILY_PACK    ? work->segment_count * size
+                        : work->family == FAMILY_PACK || work->family >= FAMILY_REDUCE_SEGMENTED
+                            ? work->segment_count * size
                         : work->family == FAMILY_PACK_IF ? all / 2
                                                          : all;
     const int64_t totals = work->with_totals ? work->segment_count * size : 0;
@@ -47,6 +48,7 @@ int64_t work_bytes(const struct work *work) {
         : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE ? 4 * work->n
         : work->family == FAMILY_SPLIT_SEGMENTED ? flag_bytes(work->flag_type, work->n)
                                                  : 0;
+    if (work->family == FAMILY_REDUCE_OFFSETS) return in + out + 4 * (work->segment_count + 1);
     return in + out + second + flag_bytes(work->flag_type, work->n) + totals;
 }
 
@@ -256,6 +258,30 @@ static struct wrong check_map(const struct work *work, const void *in, const voi
     return (struct wrong){.at = work->n};
 }
 
+static bool check_totals(const struct work *work, const char *engine, const void *in,
+                         const void *flags, const void *out) {
+    const bool rounded = work->op == VSCAN_PLUS && work->type != VSCAN_INT;
+    const double epsilon = work->type == VSCAN_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
+    int64_t k = 0;
+    double sum = 0, magnitude = 0;
+    for (int64_t i = 0; i < work->n; i++) {
+        const double x = value_at(work->type, in, i);
+        if (i == 0 || flag_at(work, flags, i))
+            sum = x, magnitude = 0;
+        else if (work->type == VSCAN_INT)
+            sum = apply_int(work->op, (int32_t)sum, (int32_t)x);
+        else
+            sum = (double)apply_real(work->op, sum, x);
+        magnitude += fabs(x);
+        if (i + 1 < work->n && !flag_at(work, flags, i + 1)) continue;
+        const double got = value_at(work->type, out, k);
+        if (got != sum && !(rounded && fabs(got - sum) <= 16 * epsilon * magnitude))
+            return complain(work, engine, k, got, sum);
+        k++;
+    }
+    return true;
+}
+
 /* In order, and the same numbers as before: as far as a sum of their mixed bits tells. */
 static bool check_sort(const struct work *work, const char *engine, const void *in,
                        const void *out) {
@@ -345,6 +371,7 @@ static bool check_split(const struct work *work, const char *engine, const void 
 
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
+    if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);
     if (work->family >= FAMILY_SORT && work->family < FAMILY_PACK)
         return check_sort(work, engine, in, out);

@@ -107,8 +107,9 @@ typedef enum vscan_status {
     VSCAN_ERROR_TOTALS_LENGTH = 400, /* more segments than the totals buffer has elements */
     VSCAN_ERROR_DIVISION = 401,      /* an integer was divided by 0 */
     VSCAN_ERROR_POSITION = 402,      /* a position outside the vector that it is a position in */
-    VSCAN_ERROR_REPEATED = 403,  /* a position that must stand only once stands more than once */
-    VSCAN_ERROR_OUT_LENGTH = 404 /* more results than the output buffer has elements */
+    VSCAN_ERROR_REPEATED = 403,   /* a position that must stand only once stands more than once */
+    VSCAN_ERROR_OUT_LENGTH = 404, /* more results than the output buffer has elements */
+    VSCAN_ERROR_OFFSETS = 405     /* an offset less than the one before it, or outside the vector */
 } vscan_status;
 
 /*
@@ -284,8 +285,9 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 /*
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
  * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
- * Packs of longs need what doubles need, packs of bytes and enumerations what ints need; sorts need
- * more, see vscan_sort_reserve; splits too, for which this makes no room: see vscan_split. Without it
+ * Packs of longs need what doubles need, packs of bytes and enumerations what ints need; segmented
+ * reductions of n elements what 2 n + 1 need. Sorts need more, see vscan_sort_reserve; splits too, for
+ * which this makes no room: see vscan_split. Without it
  * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
  * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
  *   type   int, float or double
@@ -515,6 +517,61 @@ typedef struct vscan_reduce_options {
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);
+
+/* ---- Segmented reduction --------------------------------------------------------------------- */
+
+typedef struct vscan_reduce_segmented_options {
+    int64_t size;                       /* sizeof(vscan_reduce_segmented_options) */
+    const void *initial;                /* one element on the host, or NULL */
+    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
+    vscan_buffer *count;                /* a one-element long buffer, or NULL */
+    int64_t *host_count;                /* the number of segments, on the host, or NULL */
+} vscan_reduce_segmented_options;
+
+/*
+ * Segmented reduction, one total a segment (Blelloch 1990, ch. 3): for a segment k of elements s .. e,
+ *
+ *     totals[k] = z + in[s] + in[s+1] + ... + in[e]
+ *
+ * to the bit what vscan_scan_segmented, forward, gives as totals[k]; nothing else is written.
+ *   in        int, float or double
+ *   flags     int, byte or bit, of in's length. Element i starts a segment where flags[i] is set, and
+ *             element 0 always does
+ *   totals    of in's type, any length; overlaps nothing. Elements past the number of segments are
+ *             left alone. Where there are more segments than elements, those that fit are written
+ *             and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that waits
+ *   options   NULL: no initial value, and the number of segments is not asked for
+ *     initial, initial_buffer   as in vscan_scan; z starts every segment
+ *     count, host_count         receive the number of segments (0 when n = 0); host_count waits, and
+ *                               reports as vscan_ctx_synchronize does. count overlaps nothing
+ * Asynchronous without host_count; can be captured; each vector is read once; allocates as vscan_scan
+ * does, see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial
+ * values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work too, with
+ * host_count); late: TOTALS_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                              const vscan_buffer *flags, vscan_buffer *totals,
+                                              const vscan_reduce_segmented_options *options);
+
+/*
+ * The same with segments given by where they begin and end, as the rows of a sparse matrix are:
+ * segment k has the elements offsets[k] .. offsets[k+1] - 1.
+ *   offsets   int or long; one more than there are segments, so at least 1, each at least 0, at least
+ *             the one before it, and at most in's length. Elements before the first offset and from
+ *             the last one on are in no segment. A segment with offsets[k] = offsets[k+1] is empty:
+ *             its total is z, or the identity (+0.0 for float plus)
+ *   totals    of in's type, one element less than offsets; overlaps nothing
+ * What is not empty has the bits that vscan_reduce_segmented gives with flags at the offsets: the order
+ * of addition goes by an element's position in the vector, not in its segment.
+ * Where an offset is less than the one before it or outside 0 .. n, it is not followed, totals are of
+ * no use, and VSCAN_ERROR_OFFSETS is reported by the next call that waits.
+ * The rest as vscan_reduce_segmented, but for TOTALS_LENGTH; late: OFFSETS. count and host_count
+ * receive the number of totals. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                            const vscan_buffer *offsets, vscan_buffer *totals,
+                                            const vscan_reduce_segmented_options *options);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 
@@ -940,6 +997,98 @@ VSCAN_API vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer 
 VSCAN_API vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                                        const vscan_buffer *heads, vscan_buffer *out,
                                                        const vscan_split_options *options);
+
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+/* Which element of a segment. */
+typedef enum vscan_end { VSCAN_FIRST = 0, VSCAN_LAST = 1 } vscan_end;
+
+/*
+ * Segmented distribute, also called a segmented copy (Blelloch 1990, ch. 3): an element of each segment
+ * to all its places,
+ *
+ *     out[i] = in[the first, or the last, element of the segment that i is in]
+ *
+ *   which   VSCAN_FIRST or VSCAN_LAST
+ *   in      any type but bit
+ *   flags   int, byte or bit, of in's length. Element i starts a segment where flags[i] is set, and
+ *           element 0 always does; overlaps nothing that is written
+ *   out     of in's type and length; in place or apart
+ * n = 0 does nothing. Asynchronous; can be captured; one pass; allocates as vscan_scan does, see
+ * vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which,
+                                                  const vscan_buffer *in, const vscan_buffer *flags,
+                                                  vscan_buffer *out);
+
+/*
+ * out[i] = the total of the segment that i is in, to the bit as vscan_reduce_segmented has it. in is int,
+ * float or double. Two passes. The rest as vscan_distribute_segmented; another status: PAIR.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                               const vscan_buffer *flags, vscan_buffer *out);
+
+/*
+ * What follows turns one description of segments into another. Flags of one type become those of
+ * another by vscan_convert. Offsets and lengths are int or long. Asynchronous, but for host_count; can
+ * be captured; in place nowhere. Nothing outside a vector is read or written, whatever the numbers are.
+ */
+
+/*
+ * offsets[k] = where segment k begins; offsets[count] = n.
+ *   flags     int, byte or bit. Element i starts a segment where flags[i] is set, and element 0
+ *             always does
+ *   offsets   int or long, at least 1 element; int only up to INT32_MAX flags; overlaps nothing.
+ *             Elements past the count-th are left alone. Where it has not count + 1 elements, those
+ *             that fit are written and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits
+ *   options   as in vscan_pack; the count is the number of segments, which is 0 when n = 0
+ * Allocates as vscan_scan does, see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
+ * and those from 400 (of earlier work too, with host_count); late: OUT_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
+                                              vscan_buffer *offsets,
+                                              const vscan_pack_options *options);
+
+/*
+ * flags[i] = 1 where i is one of the offsets, else 0. An offset that stands more than once, before
+ * segments that are empty, sets the same flag again: flags cannot tell of empty segments. An offset of
+ * n, as the last one is, sets none.
+ *   offsets   int or long, any number of them, as in vscan_reduce_offsets
+ *   flags     int, byte or bit; overlaps nothing
+ * Where an offset is less than the one before it or outside 0 .. n, it sets no flag, and
+ * VSCAN_ERROR_OFFSETS is reported by the next call that waits.
+ * No allocation. Statuses: NULL, CONTEXT, TYPE, OVERLAP; late: OFFSETS. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                              vscan_buffer *flags);
+
+/*
+ * lengths[k] = offsets[k+1] - offsets[k], modulo 2^32 or 2^64
+ *   offsets   int or long, at least 1 element
+ *   lengths   of offsets' type, one element less; overlaps nothing. Of none, nothing is done
+ * Where an offset is less than the one before it, or the first one less than 0, VSCAN_ERROR_OFFSETS is
+ * reported by the next call that waits.
+ * No allocation. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                                vscan_buffer *lengths);
+
+/*
+ * offsets[k] = lengths[0] + ... + lengths[k-1], so offsets[0] = 0, and the last one is the sum of all.
+ *   lengths   int or long, none less than 0
+ *   offsets   of lengths' type, or long; one element more; overlaps nothing
+ * Where a length is less than 0, or a sum does not fit in int offsets, VSCAN_ERROR_OFFSETS is reported by
+ * the next call that waits, and sums are modulo 2^32 or 2^64. Allocates as vscan_scan of doubles does,
+ * see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
+                                                vscan_buffer *offsets);
 
 #ifdef __cplusplus
 }

@@ -63,6 +63,7 @@ struct vscan__launch {
     void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
     int64_t sort_bytes;  /* of it */
     int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
+    unsigned segments_ready; /* the same of segmented reductions */
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 
@@ -87,7 +88,8 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
 #define X(pair, op, type, OP, TYPE)                                                                \
     vscan__launcher vscan__launch_scan_##pair;                                                     \
     vscan__launcher vscan__launch_scan_segmented_##pair;                                           \
-    vscan__launcher vscan__launch_reduce_##pair;
+    vscan__launcher vscan__launch_reduce_##pair;                                                   \
+    vscan__launcher vscan__launch_reduce_segmented_##pair;
 VSCAN__PAIRS(X)
 #undef X
 
@@ -102,7 +104,7 @@ typedef cudaError_t vscan__move_launcher(const struct vscan__launch *launch,
 vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
 typedef cudaError_t vscan__pack_launcher(const struct vscan__launch *launch,
                                          const struct vscan__pack *pack);
-vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate;
+vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate, vscan__launch_starts;
 cudaError_t vscan__launch_split(const struct vscan__launch *launch,
                                 const struct vscan__split *split);
 
@@ -114,6 +116,12 @@ int64_t vscan__sort_memory(const struct vscan__launch *launch, const struct vsca
 typedef cudaError_t vscan__sort_launcher(const struct vscan__launch *launch,
                                          const struct vscan__sort *sort);
 vscan__sort_launcher vscan__launch_sort, vscan__launch_sort_segmented;
+typedef cudaError_t vscan__spread_launcher(const struct vscan__launch *launch,
+                                           const struct vscan__spread *spread);
+vscan__spread_launcher vscan__launch_spread;
+typedef cudaError_t vscan__ranges_launcher(const struct vscan__launch *launch,
+                                           const struct vscan__ranges *ranges);
+vscan__ranges_launcher vscan__launch_mark, vscan__launch_subtract, vscan__launch_add;
 
 #ifdef __cplusplus
 }

@@ -79,6 +79,18 @@ struct pack_by_value {
     static constexpr bool flags = false, elements = true;
 };
 
+/* Where segments begin: positions, of type T, of flags, the first of which counts as set. */
+template <class Position>
+struct pack_starts {
+    using T = Position;
+    static constexpr int V = sizeof(T) == 8 ? 2 : 4;
+    static constexpr bool flags = true, elements = true;
+};
+template <class Form>
+static constexpr bool are_starts = false;
+template <class Position>
+static constexpr bool are_starts<pack_starts<Position>> = true;
+
 /* The numbers of flags, of type T. */
 template <class Number>
 struct pack_numbers {
@@ -107,6 +119,13 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows
     using T = typename Form::T;
     constexpr int V = Form::V;
     const T *const in = (const T *)a.pack.in;
+    if constexpr (are_starts<Form>) {
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) x[r][j] = (T)(piece_at<Form>(tile, r) + j);
+        return;
+    }
     if (whole && a.wide_in) {
 #pragma unroll
         for (int r = 0; r < pack_rows; ++r) load_piece<T, V>(x[r], in + piece_at<Form>(tile, r));
@@ -411,6 +430,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
                 mask = load_mask<Form>(a, next, whole);
             else
                 mask = compare_mask<T, V>(a, x);
+            if (are_starts<Form> && next == 0 && threadIdx.x == 0) mask |= 1;
             if (!whole) mask = cut_mask<Form>(mask, n, next);
             counts.count(mask);
             if (lane == 0) warp_counts[warp] = counts.total();
@@ -473,10 +493,12 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             }
             if (done == tiles - 1 && threadIdx.x == 0) {
                 const int64_t all = before + count;
+                constexpr int closing = are_starts<Form>; /* n, after all starts */
                 if (a.pack.count != nullptr) *a.pack.count = all;
-                if (Form::elements && all > a.pack.length &&
+                if (are_starts<Form> && all < a.pack.length) ((T *)a.pack.out)[all] = (T)n;
+                if (Form::elements && all + closing > a.pack.length &&
                     *(volatile int32_t *)&a.late->status == VSCAN_OK) {
-                    *(volatile int64_t *)&a.late->at = all;
+                    *(volatile int64_t *)&a.late->at = all + closing;
                     *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
                 }
             }
@@ -543,4 +565,9 @@ extern "C" cudaError_t vscan__launch_enumerate(const vscan__launch *launch,
                                                const vscan__pack *pack) {
     return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack)
                                    : launch_pack<pack_numbers<int64_t>>(launch, pack);
+}
+
+extern "C" cudaError_t vscan__launch_starts(const vscan__launch *launch, const vscan__pack *pack) {
+    return pack->type == VSCAN_INT ? launch_pack<pack_starts<int32_t>>(launch, pack)
+                                   : launch_pack<pack_starts<int64_t>>(launch, pack);
 }

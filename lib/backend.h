@@ -21,7 +21,7 @@ union vscan__value {
     uint64_t bits;
 };
 
-/* One scan, segmented scan or reduction. Addresses are in the backend's memory. */
+/* One scan or reduction, segmented or not. Addresses are in the backend's memory. */
 struct vscan__scan {
     int64_t n;           /* elements; 0 is legal */
     const void *in;      /* n elements */
@@ -36,7 +36,9 @@ struct vscan__scan {
     const void *flags;      /* segmented: n flags */
     void *totals;           /* segmented: room for totals_length elements, or NULL */
     int64_t totals_length;
-    int64_t *count; /* segmented: one int64_t for the number of segments, or NULL */
+    int64_t *count;      /* segmented: one int64_t for the number of segments, or NULL */
+    const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
+    int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
 };
 
 typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan);
@@ -89,6 +91,7 @@ struct vscan__pack {
     int32_t row;       /* without flags: of VSCAN__COMPARE, */
     int32_t exchanged; /* 1 where the scalar is its a, */
     int32_t turned;    /* and 1 where the flags are to be turned over */
+    int32_t starts;    /* 1 for the slot of that name: flag 0 counts as set */
     union vscan__value scalar;
 };
 
@@ -130,6 +133,31 @@ struct vscan__split {
 
 typedef vscan_status vscan__split_fn(vscan_ctx *ctx, const struct vscan__split *split);
 
+/* out[i] = in[first of i's segment], backward in[last of i's segment]. */
+struct vscan__spread {
+    int64_t n;         /* > 0 */
+    const void *in;    /* n elements */
+    const void *flags; /* n flags */
+    void *out;         /* n elements, the same address as in or no overlap */
+    int32_t type;      /* of in and out; never VSCAN_BIT */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t backward;  /* 0 or 1 */
+};
+
+typedef vscan_status vscan__spread_fn(vscan_ctx *ctx, const struct vscan__spread *spread);
+
+/* Offsets or lengths to something else. in and out do not overlap. Late: OFFSETS. */
+struct vscan__ranges {
+    int64_t n;        /* elements of in; subtract: one less */
+    int64_t length;   /* mark: of out */
+    const void *in;   /* of type */
+    void *out;        /* of out_type */
+    int32_t type;     /* VSCAN_INT or VSCAN_LONG */
+    int32_t out_type; /* mark: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT; else VSCAN_INT or VSCAN_LONG */
+};
+
+typedef vscan_status vscan__ranges_fn(vscan_ctx *ctx, const struct vscan__ranges *ranges);
+
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
@@ -168,6 +196,7 @@ struct vscan__backend {
     vscan__scan_fn *scan[vscan__pair_count];
     vscan__scan_fn *scan_segmented[vscan__pair_count];
     vscan__scan_fn *reduce[vscan__pair_count];
+    vscan__scan_fn *reduce_segmented[vscan__pair_count]; /* late: TOTALS_LENGTH, OFFSETS */
 
     /* element by element */
     vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */
@@ -192,6 +221,13 @@ struct vscan__backend {
     vscan__sort_fn *sort_segmented; /* segments of them; late: POSITION */
     vscan__sort_fn *reserve_sort;   /* of n, key_size and value_size; nothing else is set */
     vscan__split_fn *split; /* out = in, or its places, clear flags to the left, set to the right */
+    vscan__pack_fn *starts;    /* out = where segments begin, then n; late: OUT_LENGTH */
+
+    /* segments */
+    vscan__spread_fn *spread;
+    vscan__ranges_fn *mark;     /* out[in[i]] = 1, of flags that are clear; n > 0 */
+    vscan__ranges_fn *subtract; /* out[i] = in[i + 1] - in[i]; n > 0 */
+    vscan__ranges_fn *add;      /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* lib/cpu_backend.c */

@@ -304,7 +304,10 @@ vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
             "an earlier gather, permute or segmented sort met a position outside its vector, or an "
             "offset smaller than the one before it",
         [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
-            "an earlier permute met a position for the second time"};
+            "an earlier permute met a position for the second time",
+        [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
+            "an earlier call met an offset that is less than the one before it, or outside the "
+            "vector"};
     return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,
                        found[late - VSCAN_ERROR_DIVISION], at);
 }

@@ -8,6 +8,7 @@
  * cpu_pack.c      pack and enumerate
  * cpu_sort.c      sorts
  * cpu_split.c     split, segmented split, and their positions
+ * cpu_segments.c  elements of segments to all their places; offsets, lengths
  * cpu_modes.h     the floating-point modes that all results are computed in
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
@@ -110,6 +111,8 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
                                        const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_row *row);
+vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                         const struct vscan__cpu_row *row);
 
 /* ---- cpu_map.c ------------------------------------------------------------------------------- */
 
@@ -123,7 +126,12 @@ void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64
 
 /* ---- cpu_pack.c ------------------------------------------------------------------------------ */
 
-vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;
+vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate, vscan__cpu_starts;
+
+/* ---- cpu_segments.c -------------------------------------------------------------------------- */
+
+vscan__spread_fn vscan__cpu_spread;
+vscan__ranges_fn vscan__cpu_mark, vscan__cpu_subtract, vscan__cpu_add;
 
 /* ---- cpu_sort.c ------------------------------------------------------------------------------ */
 
@@ -137,6 +145,10 @@ vscan__split_fn vscan__cpu_split;
 
 /* Heads at positions first .. first + n - 1, first a multiple of 32; bits past the n-th are 0. */
 void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words);
+
+/* Offset i, and the number of the first one, which ascend, that is at least position. */
+int64_t vscan__cpu_offset(const struct vscan__scan *scan, int64_t i);
+int64_t vscan__cpu_find_offset(const struct vscan__scan *scan, int64_t position);
 
 /* ---- cpu_team.c ------------------------------------------------------------------------------ */
 

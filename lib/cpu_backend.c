@@ -152,7 +152,8 @@ static vscan_status synchronize(vscan_ctx *ctx) {
     if (late == VSCAN_OK) return VSCAN_OK;
     if (late != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, late, state->late_at);
     return VSCAN__FAIL(ctx, late,
-                       "an earlier segmented scan had %lld segments and room for %lld totals",
+                       "an earlier segmented scan or reduction had %lld segments and room for %lld "
+                       "totals",
                        (long long)state->late_segments, (long long)state->late_room);
 }
 
@@ -285,6 +286,9 @@ static inline const struct vscan__cpu_row *row(const vscan_ctx *ctx, enum vscan_
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
         return vscan__cpu_reduce(ctx, scan, row(ctx, vscan__pair_##pair));                         \
+    }                                                                                              \
+    static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
+        return vscan__cpu_reduce_segmented(ctx, scan, row(ctx, vscan__pair_##pair));               \
     }
 VSCAN__PAIRS(X)
 #undef X
@@ -318,6 +322,9 @@ const struct vscan__backend vscan__cpu = {
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
     .reduce = {VSCAN__PAIRS(X)},
 #undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
+    .reduce_segmented = {VSCAN__PAIRS(X)},
+#undef X
     .unary = vscan__cpu_unary,
     .binary = vscan__cpu_binary,
     .compare = vscan__cpu_compare,
@@ -334,4 +341,9 @@ const struct vscan__backend vscan__cpu = {
     .sort_segmented = vscan__cpu_sort_segmented,
     .reserve_sort = vscan__cpu_reserve_sort,
     .split = vscan__cpu_split,
+    .starts = vscan__cpu_starts,
+    .spread = vscan__cpu_spread,
+    .mark = vscan__cpu_mark,
+    .subtract = vscan__cpu_subtract,
+    .add = vscan__cpu_add,
 };

@@ -4,7 +4,8 @@
  * forward scan ends one; the tiles see neither: they get one bit a position, in scan order.
  *
  * Forward, position p is a head where p = 0 or flag[p] is set. Backward, position p is element
- * n - 1 - p, the last one of its segment where p = 0 or flag[n - p] is set.
+ * n - 1 - p, the last one of its segment where p = 0 or flag[n - p] is set. Offsets are the heads'
+ * positions themselves, forward alone.
  */
 #include <string.h>
 
@@ -71,7 +72,42 @@ static uint32_t word_at(const struct vscan__scan *scan, int64_t at) {
     }
 }
 
+/* ---- Offsets --------------------------------------------------------------------------------- */
+
+int64_t vscan__cpu_offset(const struct vscan__scan *scan, int64_t i) {
+    return scan->offset_type == VSCAN_LONG ? ((const int64_t *)scan->offsets)[i]
+                                           : ((const int32_t *)scan->offsets)[i];
+}
+
+int64_t vscan__cpu_find_offset(const struct vscan__scan *scan, int64_t position) {
+    int64_t low = 0, high = scan->totals_length + 1;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (vscan__cpu_offset(scan, middle) < position)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void heads_of_offsets(const struct vscan__scan *scan, int64_t first, int64_t n,
+                             uint32_t *words) {
+    memset(words, 0, (size_t)((n + 31) / 32) * sizeof *words);
+    for (int64_t i = vscan__cpu_find_offset(scan, first); i <= scan->totals_length; i++) {
+        const int64_t at = vscan__cpu_offset(scan, i) - first;
+        if (at >= n) return;
+        words[at / 32] |= UINT32_C(1) << at % 32;
+    }
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
 void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words) {
+    if (scan->offsets != NULL) {
+        heads_of_offsets(scan, first, n, words);
+        return;
+    }
     for (int64_t p = first; p < first + n; p += 32) {
         int64_t count = first + n - p < 32 ? first + n - p : 32;
         /* the flag of position p + j is number p + j, backward n - p - j */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack and enumerate: one thread takes block after block, in one pass. Several threads have one piece
+ * Pack, enumerate, starts of segments: one thread takes block after block, in one pass. Several threads have one piece
  * of the vector each, count its flags, meet, and then know where their results begin.
  *
  * A block is packed in a small array without a branch an element: each is stored, and the next one
@@ -62,6 +62,7 @@ static int64_t read_block(const struct vscan__pack *pack, int64_t first, int64_t
         vscan__cpu_read_flags(pack->flags, pack->flag_type, first, n, bytes);
     else
         rows[pack->row](pack, first, n, bytes);
+    if (pack->starts != 0 && first == 0) bytes[0] = 1;
     uint32_t count = 0;
     EACH(i, n) count += bytes[i];
     return count;
@@ -109,6 +110,33 @@ static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64
                 memcpy(out, packed, (size_t)(room * width));
             }
         }
+        before += count;
+    }
+    return before;
+}
+
+#define STARTS(T)                                                                                  \
+    do {                                                                                           \
+        T *to = (T *)packed;                                                                       \
+        for (int64_t i = 0; i < size; i++) {                                                       \
+            *to = (T)(at + i);                                                                     \
+            to += bytes[i];                                                                        \
+        }                                                                                          \
+    } while (0)
+
+static int64_t write_starts(const struct vscan__pack *pack, int64_t first, int64_t n,
+                            int64_t before) {
+    const int64_t width = vscan__element_size((vscan_type)pack->type);
+    uint8_t bytes[BLOCK];
+    uint64_t packed[BLOCK];
+    EACH_BLOCK(at, size, first, n) {
+        const int64_t count = read_block(pack, at, size, bytes);
+        const int64_t room = before < pack->length ? smaller(count, pack->length - before) : 0;
+        if (width == 4)
+            STARTS(int32_t);
+        else
+            STARTS(int64_t);
+        if (room > 0) memcpy((char *)pack->out + before * width, packed, (size_t)(room * width));
         before += count;
     }
     return before;
@@ -184,10 +212,17 @@ static vscan_status run_pieces(vscan_ctx *ctx, write_fn *write, const struct vsc
     else
         vscan__cpu_together((int)threads, member, &run);
     if (pack->count != NULL) *pack->count = run.count;
-    if (write == write_packed && run.count > pack->length && ctx->late == VSCAN_OK) {
+    const int64_t results = run.count + (pack->starts != 0);
+    if (write != write_numbers && results > pack->length && ctx->late == VSCAN_OK) {
         struct vscan__cpu_state *state = ctx->state;
         ctx->late = VSCAN_ERROR_OUT_LENGTH;
-        state->late_at = run.count;
+        state->late_at = results;
+    }
+    if (pack->starts != 0 && results <= pack->length) {
+        if (pack->type == VSCAN_LONG)
+            ((int64_t *)pack->out)[run.count] = pack->n;
+        else
+            ((int32_t *)pack->out)[run.count] = (int32_t)pack->n;
     }
     return VSCAN_OK;
 }
@@ -203,4 +238,8 @@ vscan_status vscan__cpu_pack(vscan_ctx *ctx, const struct vscan__pack *pack) {
 
 vscan_status vscan__cpu_enumerate(vscan_ctx *ctx, const struct vscan__pack *pack) {
     return run_pieces(ctx, write_numbers, pack, worth(pack));
+}
+
+vscan_status vscan__cpu_starts(vscan_ctx *ctx, const struct vscan__pack *pack) {
+    return run_pieces(ctx, write_starts, pack, worth(pack));
 }

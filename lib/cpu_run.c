@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans, segmented scans and reductions of whole vectors: cuts them into tiles and deals these to
+ * Scans and reductions of whole vectors, segmented or not: cuts them into tiles and deals these to
  * threads.
  *
  * One thread takes tile after tile, each after the result of the one before. Several threads work
@@ -28,7 +28,8 @@ enum {
        written then. On a Xeon with 2 MiB a core that pays from 4 MiB on, but who reads the output
        next finds it in memory; from 32 MiB on both together take less time too. */
     STREAM_FROM = 32 << 20,
-    TILES_WORTH = 2 /* a thread must have this many to be worth its start */
+    TILES_WORTH = 2, /* a thread must have this many to be worth its start */
+    TILE_BYTES = 64 << 10
 };
 
 /* One call. */
@@ -41,6 +42,7 @@ struct run {
     int64_t tiles;
     int64_t each;             /* tiles of a round, each thread */
     bool stream;              /* results go past the caches */
+    bool scans;               /* tiles are scanned: for results, or for totals */
     bool segmented, numbered; /* numbered: backward with totals, the segments are counted first */
     /* results */
     union vscan__value last; /* the last inclusive result */
@@ -105,6 +107,49 @@ static void fold(const struct run *run, struct progress *at, const struct vscan_
     at->heads += share->heads;
 }
 
+/* What callers see where a segment has no elements, or a scan nothing before an element. */
+static void put_empty(const struct run *run, void *totals, int64_t k) {
+    run->row->put((char *)totals + k * run->row->size, run->empty);
+}
+
+/*
+ * Totals by offsets: those of segments that end at positions first .. first + n - 1. closed: what the
+ * heads there close, in their order.
+ */
+static void put_totals(const struct run *run, int64_t first, int64_t n, const char *closed) {
+    const struct vscan__scan *scan = run->scan;
+    const int64_t size = run->row->size;
+    char *totals = scan->totals;
+    for (int64_t i = vscan__cpu_find_offset(scan, first); i <= scan->totals_length; i++) {
+        const int64_t at = vscan__cpu_offset(scan, i);
+        if (at >= first + n) return;
+        if (i > 0 && vscan__cpu_offset(scan, i - 1) == at) {
+            put_empty(run, totals, i - 1);
+            continue;
+        }
+        if (i > 0) memcpy(totals + (i - 1) * size, closed, (size_t)size);
+        closed += size;
+    }
+}
+
+/* Scans the tile at which the fold has arrived, for its totals alone: the results stay in a cache. */
+static __attribute__((noinline)) void sum_tile(const struct run *run, int64_t tile,
+                                               const uint32_t *words,
+                                               struct vscan__cpu_segments segments,
+                                               struct progress *at) {
+    _Alignas(64) char results[TILE_BYTES], closed[TILE_BYTES];
+    struct vscan__cpu_span span = span_of(run, tile);
+    span.out = results;
+    if (run->scan->offsets != NULL) {
+        segments.totals = closed;
+        segments.open = 0;
+        segments.end = span.n;
+    }
+    at->before = run->row->scan(&span, &segments, at->before);
+    at->heads += count_heads(words, span.n);
+    if (run->scan->offsets != NULL) put_totals(run, tile * run->row->tile, span.n, closed);
+}
+
 /* Scans the tile at which the fold has arrived, and takes it to the next. */
 static void scan_tile(const struct run *run, int64_t tile, struct progress *at) {
     const struct vscan__cpu_row *row = run->row;
@@ -127,6 +172,10 @@ static void scan_tile(const struct run *run, int64_t tile, struct progress *at) 
         .end = backward && run->count < run->scan->totals_length ? run->count
                                                                  : run->scan->totals_length,
     };
+    if (span.out == NULL) {
+        sum_tile(run, tile, words, segments, at);
+        return;
+    }
     at->before = row->scan(&span, &segments, at->before);
     at->heads += count_heads(words, span.n);
 }
@@ -161,7 +210,7 @@ static void run_alone(struct run *run) {
     struct progress at = beginning(run);
     if (run->numbered) run->count = count_tiles(run, 0, run->tiles);
     for (int64_t tile = 0; tile < run->tiles; tile++) {
-        if (run->scan->out != NULL) {
+        if (run->scans) {
             scan_tile(run, tile, &at);
         } else {
             const struct vscan__cpu_share share = aggregate(run, tile);
@@ -202,7 +251,7 @@ static void run_member(struct vscan__cpu_team *team, void *work, int thread, int
         for (int64_t tile = from; tile < to; tile++) shares[tile - first] = aggregate(run, tile);
         vscan__cpu_meet(team, threads);
         for (int64_t tile = first; tile < end; tile++) {
-            if (run->scan->out != NULL && from <= tile && tile < to)
+            if (run->scans && from <= tile && tile < to)
                 scan_tile(run, tile, &at);
             else
                 fold(run, &at, &shares[tile - first]);
@@ -231,7 +280,7 @@ static void run_tiles(vscan_ctx *ctx, struct run *run) {
         return;
     }
     /* a reduction reads nothing twice: its rounds are as long as the shares allow */
-    const int64_t most = run->scan->out != NULL ? TILES_EACH : VSCAN__CPU_ROUND / threads;
+    const int64_t most = run->scans ? TILES_EACH : VSCAN__CPU_ROUND / threads;
     run->each = smaller(most, (run->tiles + threads - 1) / threads);
     vscan__cpu_together((int)threads, run_in_team, run);
 }
@@ -257,6 +306,7 @@ static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
     run->tiles = scan->n <= row->tile ? scan->n > 0 : (scan->n - 1) / row->tile + 1;
     run->each = 0;
     run->stream = scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / row->size;
+    run->scans = scan->out != NULL;
     run->segmented = false;
     run->numbered = false;
     run->count = 0;
@@ -295,6 +345,7 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
     struct run run;
     prepare(ctx, scan, row, &run);
     run.segmented = true;
+    run.scans = true;
     run.numbered = scan->backward != 0 && scan->totals != NULL;
     if (scan->n > 0) run_tiles(ctx, &run);
     vscan__put_back_modes(row->arithmetic, &modes);
@@ -309,5 +360,40 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
         run.state->late_segments = run.count;
         run.state->late_room = scan->totals_length;
     }
+    return VSCAN_OK;
+}
+
+/* The first offset that is less than the one before it, or outside the vector; or -1. */
+static int64_t bad_offset(const struct vscan__scan *scan) {
+    int64_t before = 0;
+    for (int64_t i = 0; i <= scan->totals_length; i++) {
+        const int64_t at = vscan__cpu_offset(scan, i);
+        if (at < before || at > scan->n) return i;
+        before = at;
+    }
+    return -1;
+}
+
+vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                         const struct vscan__cpu_row *row) {
+    if (scan->offsets == NULL) return vscan__cpu_scan_segmented(ctx, scan, row);
+    const int64_t bad = bad_offset(scan);
+    if (bad >= 0) {
+        struct vscan__cpu_state *state = ctx->state;
+        if (ctx->late == VSCAN_OK) state->late_at = bad;
+        if (ctx->late == VSCAN_OK) ctx->late = VSCAN_ERROR_OFFSETS;
+        return VSCAN_OK;
+    }
+    const struct vscan__modes modes = vscan__set_modes(row->arithmetic);
+    struct run run;
+    prepare(ctx, scan, row, &run);
+    run.segmented = true;
+    run.scans = true;
+    if (scan->n > 0) run_tiles(ctx, &run);
+    /* the segments that end with the vector */
+    union vscan__value last;
+    row->put(&last, run.last);
+    put_totals(&run, scan->n, 1, (const char *)&last);
+    vscan__put_back_modes(row->arithmetic, &modes);
     return VSCAN_OK;
 }

@@ -101,6 +101,16 @@ static vscan_status absent_split(vscan_ctx *ctx, const struct vscan__split *spli
     return absent(ctx);
 }
 
+static vscan_status absent_spread(vscan_ctx *ctx, const struct vscan__spread *spread) {
+    (void)spread;
+    return absent(ctx);
+}
+
+static vscan_status absent_ranges(vscan_ctx *ctx, const struct vscan__ranges *ranges) {
+    (void)ranges;
+    return absent(ctx);
+}
+
 #define ROW(pair, op, type, OP, TYPE) [vscan__pair_##pair] = absent_scan,
 
 const struct vscan__backend vscan__cuda = {
@@ -126,6 +136,7 @@ const struct vscan__backend vscan__cuda = {
     .scan = {VSCAN__PAIRS(ROW)},
     .scan_segmented = {VSCAN__PAIRS(ROW)},
     .reduce = {VSCAN__PAIRS(ROW)},
+    .reduce_segmented = {VSCAN__PAIRS(ROW)},
     .unary = absent_map,
     .binary = absent_map,
     .compare = absent_map,
@@ -142,4 +153,9 @@ const struct vscan__backend vscan__cuda = {
     .sort_segmented = absent_sort,
     .reserve_sort = absent_sort,
     .split = absent_split,
+    .starts = absent_pack,
+    .spread = absent_spread,
+    .mark = absent_ranges,
+    .subtract = absent_ranges,
+    .add = absent_ranges,
 };

@@ -327,9 +327,10 @@ static vscan_status take_late(vscan_ctx *ctx) {
     if (status == VSCAN_OK) return VSCAN_OK;
     late->status = VSCAN_OK;
     if (status != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, status, late->at);
-    return VSCAN__FAIL(ctx, status,
-                       "an earlier segmented scan found more segments than 'totals' has "
-                       "elements; those that fit were written");
+    return VSCAN__FAIL(
+        ctx, status,
+        "an earlier segmented scan or reduction found more segments than 'totals' has "
+        "elements; those that fit were written");
 }
 
 static vscan_status wait(vscan_ctx *ctx) {
@@ -480,10 +481,11 @@ static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+/* With the words that n elements of a type need. */
 static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
-                           vscan__launcher *launcher) {
+                           int64_t n, vscan__launcher *launcher) {
     const int before = enter(ctx->device);
-    vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, scan->n));
+    vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
     cudaError_t error = cudaSuccess;
     if (status == VSCAN_OK) error = launcher(&state_of(ctx)->launch, scan);
     leave(before);
@@ -492,15 +494,20 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
     return VSCAN_OK;
 }
 
+/* A segmented reduction has units of half a tile at least, and one for what ends at the end. */
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
-        return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_scan_##pair);                         \
+        return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_scan_##pair);                \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
-        return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_scan_segmented_##pair);               \
+        return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_scan_segmented_##pair);      \
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
-        return launch(ctx, scan, VSCAN_##TYPE, vscan__launch_reduce_##pair);                       \
+        return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_reduce_##pair);              \
+    }                                                                                              \
+    static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
+        return launch(ctx, scan, VSCAN_##TYPE, 2 * scan->n + 1,                                    \
+                      vscan__launch_reduce_segmented_##pair);                                      \
     }
 VSCAN__PAIRS(X)
 #undef X
@@ -526,20 +533,25 @@ MAP(index, map)
 MAP(distribute, map)
 MAP(gather, move)
 MAP(permute, move)
+MAP(mark, ranges)
+MAP(subtract, ranges)
 
 /* A launch that publishes words, as many as for n elements of a type that can be reserved for. */
-#define PACK(family, as)                                                                           \
-    static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__pack *pack) {            \
+#define PACK(family, as, structure)                                                                \
+    static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__##structure *pack) {     \
         struct vscan__launch *launch = &state_of(ctx)->launch;                                     \
         const int before = enter(ctx->device);                                                     \
-        const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), pack->n));         \
+        const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), pack->n + 1));     \
         const cudaError_t error =                                                                  \
             status == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess;               \
         TRY(launched(ctx, before, error));                                                         \
         return status;                                                                             \
     }
-PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT)
-PACK(enumerate, VSCAN_INT)
+PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack)
+PACK(enumerate, VSCAN_INT, pack)
+PACK(starts, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack)
+PACK(spread, VSCAN_INT, spread)
+PACK(add, VSCAN_DOUBLE, ranges)
 
 /* Notes which memory a graph may refer to. */
 static vscan_status ready_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
@@ -608,6 +620,9 @@ const struct vscan__backend vscan__cuda = {
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
     .reduce = {VSCAN__PAIRS(X)},
 #undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
+    .reduce_segmented = {VSCAN__PAIRS(X)},
+#undef X
     .unary = map_unary,
     .binary = map_binary,
     .compare = map_compare,
@@ -624,4 +639,9 @@ const struct vscan__backend vscan__cuda = {
     .sort_segmented = sort_segmented,
     .reserve_sort = reserve_sort,
     .split = split,
+    .starts = pack_starts,
+    .spread = pack_spread,
+    .mark = map_mark,
+    .subtract = map_subtract,
+    .add = pack_add,
 };

@@ -32,7 +32,8 @@
     X(ERROR_DIVISION, "an integer was divided by 0")                                               \
     X(ERROR_POSITION, "a position outside the vector that it is a position in")                    \
     X(ERROR_REPEATED, "a position that must stand only once stands more than once")                \
-    X(ERROR_OUT_LENGTH, "more results than the output buffer has elements")
+    X(ERROR_OUT_LENGTH, "more results than the output buffer has elements")                        \
+    X(ERROR_OFFSETS, "an offset that is less than the one before it, or outside the vector")
 
 const char *vscan_status_name(vscan_status status) {
     switch (status) {

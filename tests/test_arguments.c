@@ -45,7 +45,8 @@ static void statuses(void **state) {
                {401, "VSCAN_ERROR_DIVISION"},
                {402, "VSCAN_ERROR_POSITION"},
                {403, "VSCAN_ERROR_REPEATED"},
-               {404, "VSCAN_ERROR_OUT_LENGTH"}};
+               {404, "VSCAN_ERROR_OUT_LENGTH"},
+               {405, "VSCAN_ERROR_OFFSETS"}};
     const char *unknown = vscan_status_text((vscan_status)-1);
     size_t next = 0;
     for (int number = -5; number < 1000; number++) {

@@ -329,6 +329,71 @@ static void graph_sorts(void **state) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
+/* Segments in a graph, from flags to offsets to lengths and back, their totals by flags, by offsets and to
+   all places; replayed on new data each time, with plain calls in between. */
+static void graph_segments(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 70001 };
+    static uint8_t flags[N];
+    static double values[N];
+    vscan_buffer *v = new_buffer(ctx, VSCAN_DOUBLE, N), *f = new_buffer(ctx, VSCAN_BYTE, N);
+    vscan_buffer *offsets = new_buffer(ctx, VSCAN_INT, N + 1),
+                 *back = new_buffer(ctx, VSCAN_INT, N + 1);
+    vscan_buffer *lengths = new_buffer(ctx, VSCAN_INT, N), *bits = new_buffer(ctx, VSCAN_BIT, N);
+    vscan_buffer *totals = new_buffer(ctx, VSCAN_DOUBLE, N),
+                 *same = new_buffer(ctx, VSCAN_DOUBLE, N);
+    vscan_buffer *places = new_buffer(ctx, VSCAN_DOUBLE, N),
+                 *again = new_buffer(ctx, VSCAN_DOUBLE, N);
+    const int32_t end = N;
+    ok(ctx, vscan_ctx_reserve(ctx, VSCAN_DOUBLE, N));
+    cudaStream_t stream = begin_capture(ctx);
+    /* offsets past the last segment's end are n: as many empty segments more */
+    ok(ctx, vscan_buffer_fill(offsets, &end));
+    ok(ctx, vscan_flags_to_offsets(ctx, f, offsets, NULL));
+    ok(ctx, vscan_offsets_to_lengths(ctx, offsets, lengths));
+    ok(ctx, vscan_lengths_to_offsets(ctx, lengths, back));
+    ok(ctx, vscan_offsets_to_flags(ctx, back, bits));
+    ok(ctx, vscan_reduce_offsets(ctx, VSCAN_PLUS, v, back, totals, NULL));
+    ok(ctx, vscan_reduce_segmented(ctx, VSCAN_PLUS, v, bits, same, NULL));
+    ok(ctx, vscan_distribute_totals(ctx, VSCAN_PLUS, v, bits, places));
+    ok(ctx, vscan_distribute_segmented(ctx, VSCAN_FIRST, places, bits, again));
+    cudaGraphExec_t graph = end_capture(stream);
+    struct inputs_random random = {harness_seed() + 5};
+    for (int k = 0; k < 6; ++k) {
+        inputs_fill(INPUTS_RANDOM, VSCAN_DOUBLE, N, inputs_next(&random), values);
+        inputs_flags_fill((enum inputs_flags)inputs_below(&random, INPUTS_FLAGS_PATTERNS), 4096, N,
+                          inputs_next(&random), flags);
+        ok(ctx, vscan_buffer_upload(v, 0, N, values));
+        ok(ctx, vscan_buffer_upload(f, 0, N, flags));
+        cuda(cudaGraphLaunch(graph, stream));
+        static double want[N], got[N];
+        struct reference r = {.op = VSCAN_PLUS,
+                              .type = VSCAN_DOUBLE,
+                              .n = N,
+                              .in = values,
+                              .flags = flags,
+                              .totals = want};
+        reference_scan(&r);
+        ok(ctx, vscan_buffer_download(totals, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_DOUBLE, r.count, want, got), -1);
+        for (int64_t i = r.count; i < N; ++i) assert_true(got[i] == 0);
+        ok(ctx, vscan_buffer_download(same, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_DOUBLE, r.count, want, got), -1);
+        ok(ctx, vscan_buffer_download(again, 0, N, got));
+        int64_t segment = -1;
+        for (int i = 0; i < N; ++i) {
+            segment += i == 0 || flags[i];
+            assert_true(memcmp(&got[i], &want[segment], sizeof got[i]) == 0);
+        }
+        ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, places, NULL)); /* something else, in between */
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    vscan_buffer *const all[] = {v, f, offsets, back, lengths, bits, totals, same, places, again};
+    for (int k = 0; k < 10; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
 /* Packs in a graph, whose counts on the device are the total of what comes next; replayed on new data
    each time, with plain calls of other lengths in between. The first use of the kernels is in the
    capture. */
@@ -765,6 +830,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(graph_packs),
         cmocka_unit_test(graph_sorts),
         cmocka_unit_test(graph_splits),
+        cmocka_unit_test(graph_segments),
         cmocka_unit_test(graph_replayed_often),
         cmocka_unit_test(graph_replayed_with_delays),
         cmocka_unit_test(capture_refusals),

@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels that work on segments, run by the emulator, against the CPU backend: random vectors,
+ * segments, lengths and addresses. Both work on a copy of the same memory, and all of it must be the
+ * same afterwards, and the late status too.
+ *
+ *     emulated_segments [ROUNDS [SEED]]
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <vector>
+
+#include "launch.h"
+#include "vscan.h"
+
+static std::mt19937_64 random_bits;
+static int64_t below(int64_t n) {
+    return (int64_t)(random_bits() % (uint64_t)n);
+}
+
+static vscan_ctx *ctx;
+static void ok(vscan_status status) {
+    if (status == VSCAN_OK) return;
+    fprintf(stderr, "%s\n", vscan_ctx_last_error(ctx));
+    exit(1);
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+static int64_t size_of(int type) {
+    return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
+}
+
+/* n elements somewhere in memory, twice: for the kernels and for the CPU backend. */
+struct twins {
+    int type;
+    int64_t n;
+    size_t before, bytes;
+    std::vector<char> mine, other;
+
+    twins(int type_, int64_t n_, int shift) : type(type_), n(n_) {
+        bytes = (size_t)(type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * size_of(type));
+        before = 64 + (size_t)(shift * size_of(type));
+        mine.resize(bytes + 256);
+        for (char &c : mine) c = (char)random_bits();
+        for (int64_t i = 0; i < n; ++i) {
+            if (type == VSCAN_FLOAT) put(i, (float)(below(2000) - 1000) / (float)(1 + below(50)));
+            if (type == VSCAN_DOUBLE)
+                put(i, (double)(below(2000) - 1000) / (double)(1 + below(50)));
+        }
+        other = mine; /* both begin at multiples of 16, as all that malloc gives */
+    }
+    void *at() { return mine.data() + before; }
+    template <class T>
+    void put(int64_t i, T x) {
+        memcpy(mine.data() + before + (size_t)i * sizeof x, &x, sizeof x);
+        if (!other.empty()) memcpy(other.data() + before + (size_t)i * sizeof x, &x, sizeof x);
+    }
+    void put_number(int64_t i, int64_t x) {
+        if (type == VSCAN_LONG)
+            put(i, x);
+        else
+            put(i, (int32_t)x);
+    }
+    int64_t number(int64_t i) const {
+        int64_t wide;
+        int32_t narrow;
+        if (type == VSCAN_LONG) return memcpy(&wide, &mine[before + (size_t)i * 8], 8), wide;
+        return memcpy(&narrow, &mine[before + (size_t)i * 4], 4), narrow;
+    }
+    void put_flag(int64_t i, bool set) {
+        if (type == VSCAN_INT) put(i, set ? (int32_t)(below(2) ? 1 : -256) : 0);
+        if (type == VSCAN_BYTE) put(i, (uint8_t)(set ? 1 + below(255) : 0));
+        if (type != VSCAN_BIT) return;
+        for (std::vector<char> *words : {&mine, &other}) {
+            char &c = (*words)[before + (size_t)(i / 8)];
+            c = (char)((c & ~(1 << i % 8)) | (int)set << i % 8);
+        }
+    }
+    vscan_buffer *buffer() {
+        vscan_buffer *b;
+        ok(vscan_buffer_wrap(ctx, (vscan_type)type, other.data() + before, n, &b));
+        return b;
+    }
+    bool same() const { return mine == other; }
+};
+
+/* ---- Cases ----------------------------------------------------------------------------------- */
+
+static vscan__late late;
+static vscan__launch launch;
+static int cases, bad;
+
+static void check(const char *family, int row, int64_t n, cudaError_t error,
+                  vscan_status other_late, const std::vector<twins *> &vectors) {
+    ++cases;
+    bool good = error == cudaSuccess && late.status == (int32_t)other_late;
+    size_t k = 0;
+    for (; good && k < vectors.size(); ++k) good = vectors[k]->same();
+    if (!good) {
+        ++bad;
+        printf("WRONG: %s %d, n %lld, vector %d, late %d, expected %d\n", family, row, (long long)n,
+               (int)k - 1, (int)late.status, (int)other_late);
+    }
+    late.status = 0;
+}
+
+/* Around the edges of units and tiles, of which there are several. */
+static int64_t draw_length(int64_t unit) {
+    if (below(4) == 0) return below(300);
+    const int64_t n = unit * below(14) + below(9) - 4;
+    return n < 0 ? 0 : below(3) ? n : below(n + 1);
+}
+
+/* Set with a probability of 0, 1/3000, 1/30, 1/2, 1, or in long runs. */
+static std::vector<bool> draw_set(int64_t n) {
+    std::vector<bool> flags((size_t)n);
+    const int density = (int)below(6), each[] = {0, 3000, 30, 2, 1};
+    bool set = false;
+    for (int64_t i = 0; i < n; ++i) {
+        if (density == 5)
+            set = below(700) == 0 ? !set : set;
+        else
+            set = density > 0 && below(each[density]) == 0;
+        flags[(size_t)i] = set;
+    }
+    return flags;
+}
+
+static int draw_flag_type() {
+    const int types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+    return types[below(3)];
+}
+static int draw_shift() {
+    return below(2) ? 0 : (int)below(16);
+}
+
+static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
+    const int64_t n = draw_length(type == VSCAN_DOUBLE ? 2048 : 4096);
+    const bool by_offsets = below(2), faults = by_offsets && below(8) == 0;
+    const std::vector<bool> set = draw_set(n + 1);
+    twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift());
+    std::vector<int64_t> positions;
+    int64_t segments = n > 0;
+    for (int64_t i = 0; i <= n; ++i) {
+        if (i < n) flags.put_flag(i, set[(size_t)i]);
+        segments += i > 0 && i < n && set[(size_t)i];
+        if (!by_offsets || !(set[(size_t)i] || i == n)) continue;
+        for (int64_t k = below(20) ? 1 : below(200) + 1; k > 0; --k) positions.push_back(i);
+    }
+    if (by_offsets && positions.size() > 1 && below(3) == 0) positions.pop_back(); /* ends early */
+    twins offsets(below(2) ? VSCAN_INT : VSCAN_LONG, (int64_t)positions.size(), draw_shift());
+    for (size_t i = 0; i < positions.size(); ++i) {
+        int64_t p = positions[i];
+        if (faults && (i == positions.size() / 2 || below(40) == 0))
+            p = below(2) ? -1 - below(3) : n + 1 + below(3);
+        offsets.put_number((int64_t)i, p);
+    }
+    if (by_offsets) segments = (int64_t)positions.size() - 1;
+    const int64_t room = by_offsets || below(4) ? segments : below(segments + 1);
+    twins totals(type, room, draw_shift()), count(VSCAN_LONG, 1, 0), z(type, 1, 0);
+    vscan_reduce_segmented_options o = {};
+    o.size = sizeof o;
+    vscan__scan scan = {};
+    scan.n = n, scan.in = in.at(), scan.totals = totals.at(), scan.totals_length = room;
+    if (by_offsets)
+        scan.offsets = offsets.at(), scan.offset_type = offsets.type;
+    else
+        scan.flags = flags.at(), scan.flag_type = flags.type;
+    if (!by_offsets && below(4)) o.count = count.buffer(), scan.count = (int64_t *)count.at();
+    if (below(3) == 0) {
+        scan.has_initial = 1 + (int)below(2);
+        memcpy(&scan.initial, z.at(), (size_t)size_of(type));
+        scan.initial_at = z.at();
+        o.initial = z.at();
+    }
+    const cudaError_t error = launcher(&launch, &scan);
+    const vscan_status status = by_offsets
+                                    ? vscan_reduce_offsets(ctx, (vscan_op)op, in.buffer(),
+                                                           offsets.buffer(), totals.buffer(), &o)
+                                    : vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(),
+                                                             flags.buffer(), totals.buffer(), &o);
+    ok(status);
+    if (faults) totals.other = totals.mine; /* of no use */
+    check(by_offsets ? "reduce by offsets" : "reduce by flags", row, n, error,
+          vscan_ctx_synchronize(ctx), {&in, &flags, &offsets, &totals, &count, &z});
+}
+
+static void spread_case(int type) {
+    const int64_t n = 1 + draw_length(4096);
+    const std::vector<bool> set = draw_set(n);
+    twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift()),
+        apart(type, n, draw_shift());
+    for (int64_t i = 0; i < n; ++i) flags.put_flag(i, set[(size_t)i]);
+    twins &out = below(2) ? apart : in;
+    const bool backward = below(2);
+    vscan__spread spread = {};
+    spread.n = n, spread.in = in.at(), spread.flags = flags.at(), spread.out = out.at();
+    spread.type = type, spread.flag_type = flags.type, spread.backward = backward;
+    const cudaError_t error = vscan__launch_spread(&launch, &spread);
+    ok(vscan_distribute_segmented(ctx, backward ? VSCAN_LAST : VSCAN_FIRST, in.buffer(),
+                                  flags.buffer(), out.buffer()));
+    check("spread", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
+}
+
+static void starts_case(int type) {
+    const int64_t n = 1 + draw_length(4096);
+    const std::vector<bool> set = draw_set(n);
+    twins flags(draw_flag_type(), n, draw_shift()), count(VSCAN_LONG, 1, 0);
+    int64_t segments = 1;
+    for (int64_t i = 0; i < n; ++i) {
+        flags.put_flag(i, set[(size_t)i]);
+        segments += i > 0 && set[(size_t)i];
+    }
+    twins offsets(type, 1 + (below(3) ? segments + below(3) : below(segments + 1)), draw_shift());
+    vscan_pack_options o = {};
+    o.size = sizeof o;
+    vscan__pack pack = {};
+    pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
+    pack.type = type, pack.flag_type = flags.type, pack.starts = 1;
+    if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
+    const cudaError_t error = vscan__launch_starts(&launch, &pack);
+    ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
+    check("starts", type, n, error, vscan_ctx_synchronize(ctx), {&flags, &offsets, &count});
+}
+
+/* Offsets of random lengths, some of them wrong; to flags, and to lengths and back. */
+static void ranges_case(int type) {
+    const int64_t n = draw_length(4096);
+    const int most = 1 + (int)below(9);
+    const bool faults = below(4) == 0;
+    twins offsets(type, n + 1, draw_shift()), lengths(type, n, draw_shift()),
+        wide(below(2) ? (int)VSCAN_LONG : type, n + 1, draw_shift());
+    int64_t at = 0;
+    for (int64_t i = 0; i <= n; ++i) {
+        offsets.put_number(i, faults && below(100) == 0 ? at - 9 : at);
+        at += below(most);
+    }
+    twins flags(draw_flag_type(), below(3) ? offsets.number(n) < 0 ? 0 : offsets.number(n) : 99,
+                draw_shift());
+    for (int64_t i = 0; i < flags.n; ++i) flags.put_flag(i, false);
+    vscan__ranges ranges = {};
+    ranges.n = n + 1, ranges.length = flags.n, ranges.in = offsets.at(), ranges.out = flags.at();
+    ranges.type = type, ranges.out_type = flags.type;
+    cudaError_t error = vscan__launch_mark(&launch, &ranges);
+    ok(vscan_offsets_to_flags(ctx, offsets.buffer(), flags.buffer()));
+    check("mark", type, n, error, vscan_ctx_synchronize(ctx), {&offsets, &flags});
+
+    ranges.n = n, ranges.out = lengths.at(), ranges.out_type = type;
+    error = n > 0 ? vscan__launch_subtract(&launch, &ranges) : cudaSuccess;
+    ok(vscan_offsets_to_lengths(ctx, offsets.buffer(), lengths.buffer()));
+    check("subtract", type, n, error, vscan_ctx_synchronize(ctx), {&offsets, &lengths});
+
+    if (faults && n > 0 && below(2))
+        lengths.put_number(below(n), INT32_MAX); /* the sum is too large */
+    ranges.in = lengths.at(), ranges.out = wide.at(), ranges.out_type = wide.type;
+    error = vscan__launch_add(&launch, &ranges);
+    ok(vscan_lengths_to_offsets(ctx, lengths.buffer(), wide.buffer()));
+    check("add", type, n, error, vscan_ctx_synchronize(ctx), {&lengths, &wide});
+}
+
+static void one_round() {
+    for (const int type : {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE}) spread_case(type);
+    for (const int type : {VSCAN_INT, VSCAN_LONG}) {
+        starts_case(type);
+        ranges_case(type);
+    }
+#define X(pair, op, type, OP, TYPE)                                                                \
+    for (int k = 0; k < 2; ++k) {                                                                  \
+        reduce_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE,                                  \
+                    vscan__launch_reduce_segmented_##pair);                                        \
+        launch.test_delay = (uint32_t)below(3);                                                    \
+        launch.multiprocessors = 1 + (int)below(3);                                                \
+        launch.shared_memory = below(2) ? VSCAN__BULK_SHARED : 0;                                  \
+    }
+    VSCAN__PAIRS(X)
+#undef X
+}
+
+int main(int argc, char **argv) {
+    const int rounds = argc > 1 ? atoi(argv[1]) : 12;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
+    random_bits.seed(seed);
+    printf("segments: %d rounds, seed %llu\n", rounds, (unsigned long long)seed);
+    vscan_ctx_options options = {};
+    options.size = sizeof options;
+    options.backend = VSCAN_BACKEND_CPU;
+    ok(vscan_ctx_create(&options, &ctx));
+    launch.late = &late;
+    launch.multiprocessors = 2;
+    launch.words = 256;
+    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
+    launch.workspace = workspace.data();
+    for (int round = 0; round < rounds; ++round) one_round();
+    vscan_ctx_destroy(ctx);
+    printf("segments: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
+    return bad != 0;
+}
