@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans and reductions of many lines at once: the rows of a matrix, or its columns. One pass.
+ *
+ * A thread holds a piece of a line in registers, 128 bytes of values, and scans it alone: a group of
+ * floats, half a group of doubles. A block has 256 pieces, of some lines, as many of each; these make
+ * up a chunk of the line, at most half a tile. Sums of pieces meet in shared memory, one level of the
+ * tree at a time. Thread t has piece t / lines of line t % lines.
+ *
+ * Columns: lines beside one another are columns beside one another, so a warp reads and writes whole
+ * lines of the cache. Rows: what the block reads, in the order of memory, goes through shared memory,
+ * a slot for each piece; results go back the same way. Slots are an odd number of 16 bytes apart, so
+ * that lanes that read 16 bytes each of their slots meet in no bank.
+ *
+ * A line that is longer than a chunk is scanned by several blocks, which take their chunks by ticket
+ * (unit_words.cuh), so that the earlier chunks of a line are taken earlier. Chunk m of a tile
+ * publishes a word as the binary counter 1 + m says: with b the number of times that 2 goes into
+ * 1 + m, the sum of the 2^b chunks that end with it. The chunks before chunk m are then those of one
+ * word for each bit of m that is set, and the word of a tile's last chunk is the sum of the tile.
+ * Sums of tiles are folded from the left by everyone; where there are more than a window of them, from
+ * what comes before the first tile of the window, which that tile's predecessor publishes too. A block
+ * only ever waits for words of earlier tickets, and publishes its chunk's before it waits for tiles.
+ */
+#ifndef VSCAN_MATRIX_CUH
+#define VSCAN_MATRIX_CUH
+
+#include "bulk_tile.cuh"
+
+namespace vscan {
+
+static constexpr int matrix_threads = 256, log_matrix_threads = 8;
+static constexpr int matrix_window = 1024; /* sums of tiles that a block folds at most, */
+static constexpr int matrix_tiles = 128;   /* and those of one line */
+static constexpr int matrix_levels = 6;    /* of the tree between a chunk and a tile, at most */
+
+/* How a matrix is dealt to blocks. */
+struct matrix_shape {
+    int log_lines, log_pieces; /* of a block; pieces of a line. Together log_matrix_threads */
+    int piece_items;           /* fewer than a thread can hold where that is all of a line */
+    int slot;                  /* rows: elements from one slot to the next */
+    int log_vectors;           /* rows: 2^n vectors hold the pieces of a line */
+    int window;                /* tiles */
+    int64_t line_blocks, chunks, tiles; /* the latter two of a line, at least 1 */
+    int64_t words;                      /* of a line, for one chunk and one tile each; or 0 */
+};
+
+struct matrix_arguments {
+    vscan__matrix matrix;
+    matrix_shape shape;
+    vscan__workspace_header *header;
+    word *words;
+    int64_t capacity;
+    uint32_t delay; /* for tests: see test_delay */
+};
+
+/* ---- Rows in shared memory ------------------------------------------------------------------- */
+
+/* What a block copies of its rows: elements begin .. begin + span - 1 of each. */
+struct matrix_slab {
+    int64_t line, begin; /* the first row */
+    int lines, span;
+    int pad; /* elements of the slots that come before the span */
+};
+
+/*
+ * Calls copy(element of the matrix, of the slots) for this thread's vectors of V elements: Ahead of
+ * them with the first function, then with the second.
+ */
+template <class T, int V, class First, class Second>
+static __device__ __forceinline__ void each_vector(const matrix_arguments &a, const matrix_slab &s,
+                                                   First first, Second second) {
+    constexpr int ahead = 8, R = 128 / (int)sizeof(T), full = 16 / (int)sizeof(T);
+    const int log = a.shape.log_vectors + (V == full ? 0 : full == 4 ? 2 : 1);
+    const int count = 1 << (log + a.shape.log_lines);
+#pragma unroll 1
+    for (int base = (int)threadIdx.x; base < count; base += ahead * matrix_threads) {
+        int64_t from[ahead];
+        int to[ahead];
+#pragma unroll
+        for (int k = 0; k < ahead; ++k) {
+            const int vector = base + k * matrix_threads;
+            const int line = vector >> log, at = (vector & ((1 << log) - 1)) * V;
+            const int in_slots = at + s.pad;
+            from[k] = (s.line + line) * a.matrix.line_step + s.begin + at;
+            to[k] = line < s.lines && at < s.span
+                        ? ((in_slots / R << a.shape.log_lines) + line) * a.shape.slot + in_slots % R
+                        : -1;
+            if (to[k] >= 0) first(k, from[k], to[k]);
+        }
+#pragma unroll
+        for (int k = 0; k < ahead; ++k)
+            if (to[k] >= 0) second(k, from[k], to[k]);
+    }
+}
+
+template <class T>
+static __device__ __forceinline__ bool whole_quads(const matrix_arguments &a, const matrix_slab &s,
+                                                   const void *vector) {
+    constexpr int V = 16 / (int)sizeof(T);
+    return ((uintptr_t)vector & 15) == 0 && (a.matrix.line_step | s.begin | s.span) % V == 0;
+}
+
+template <class T>
+static __device__ __forceinline__ void load_slab(const matrix_arguments &a, const matrix_slab &s,
+                                                 T *slots) {
+    const T *const in = (const T *)a.matrix.in;
+    if (whole_quads<T>(a, s, in)) {
+        int4 held[8];
+        each_vector<T, 16 / (int)sizeof(T)>(
+            a, s, [&](int k, int64_t from, int) { held[k] = *(const int4 *)(in + from); },
+            [&](int k, int64_t, int to) { *(int4 *)(slots + to) = held[k]; });
+    } else {
+        T held[8];
+        each_vector<T, 1>(
+            a, s, [&](int k, int64_t from, int) { held[k] = in[from]; },
+            [&](int k, int64_t, int to) { slots[to] = held[k]; });
+    }
+}
+
+template <class T>
+static __device__ __forceinline__ void store_slab(const matrix_arguments &a, const matrix_slab &s,
+                                                  const T *slots) {
+    T *const out = (T *)a.matrix.out;
+    if (whole_quads<T>(a, s, out)) {
+        int4 held[8];
+        each_vector<T, 16 / (int)sizeof(T)>(
+            a, s, [&](int k, int64_t, int from) { held[k] = *(const int4 *)(slots + from); },
+            [&](int k, int64_t to, int) { *(int4 *)(out + to) = held[k]; });
+    } else {
+        T held[8];
+        each_vector<T, 1>(
+            a, s, [&](int k, int64_t, int from) { held[k] = slots[from]; },
+            [&](int k, int64_t to, int) { out[to] = held[k]; });
+    }
+}
+
+/* ---- Kernel ---------------------------------------------------------------------------------- */
+
+template <class U>
+static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at, uint32_t tag) {
+    U value;
+    uint32_t none;
+    while (!unit_word<U>::read(words, at, tag, &value, &none)) {
+    }
+    return value;
+}
+
+template <class Pair>
+__global__ void __launch_bounds__(matrix_threads, 3)
+    matrix_lines(const __grid_constant__ matrix_arguments a) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    constexpr int V = 16 / (int)sizeof(T), R = 128 / (int)sizeof(T);
+    constexpr int group_pieces = Pair::in_any_order ? 1 : VSCAN__GROUP / R;
+    constexpr int tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    __shared__ U sums[matrix_threads];       /* of a line's pieces up to one */
+    __shared__ U above[matrix_levels * 32];  /* for each bit of m, those of the chunks before */
+    __shared__ U before[32];                 /* all tiles before */
+    __shared__ ticket shared_ticket;
+    char *const dynamic = dynamic_shared();
+
+    const vscan__matrix &x_of = a.matrix;
+    const matrix_shape &shape = a.shape;
+    const bool backward = x_of.backward, split = shape.chunks > 1;
+    const int lines = 1 << shape.log_lines, pieces = 1 << shape.log_pieces;
+    const int line = (int)threadIdx.x & (lines - 1), piece = (int)threadIdx.x >> shape.log_lines;
+    const int chunk_items = shape.piece_items << shape.log_pieces;
+
+    /* ---- Which chunk of which lines ---------------------------------------------------------- */
+    int64_t item = blockIdx.x;
+    uint32_t tag = 0;
+    if (split) {
+        if (threadIdx.x == 0) {
+            shared_ticket = take_ticket(a.header);
+            if (shared_ticket.index == gridDim.x - 1)
+                end_tickets(a.header, a.words, a.capacity,
+                            x_of.lines * shape.words * unit_word<U>::words);
+        }
+        __syncthreads();
+        item = shared_ticket.index;
+        tag = shared_ticket.tag;
+    }
+    /* in the order of memory */
+    const int64_t chunk = x_of.columns ? item / shape.line_blocks : item % shape.chunks;
+    const int64_t line_block = x_of.columns ? item % shape.line_blocks : item / shape.chunks;
+    const int64_t first_line = line_block << shape.log_lines;
+    const int64_t my_line = first_line + line;
+    const bool there = my_line < x_of.lines;
+    const int64_t begin = chunk * chunk_items; /* positions count in scan order */
+    const int span =
+        (int)(x_of.length - begin < chunk_items ? x_of.length - begin : (int64_t)chunk_items);
+    const int at = piece * shape.piece_items; /* of the chunk */
+    int here = span - at < shape.piece_items ? span - at : shape.piece_items;
+    if (here < 0 || !there) here = 0;
+
+    U initial = Pair::identity;
+    if (x_of.has_initial == 1) initial = Pair::in(element_of<T>(x_of.initial));
+    if (x_of.has_initial == 2 && there)
+        initial = Pair::in(((const T *)x_of.initial_at)[my_line * x_of.initial_step]);
+
+    /* ---- Elements, and sums inside pieces ---------------------------------------------------- */
+    U x[R];
+    matrix_slab slab;
+    T *const slots = (T *)dynamic;
+    T *slot = nullptr;
+    const int64_t column = x_of.columns ? my_line + (backward ? x_of.length - 1 - begin - at
+                                                              : begin + at) *
+                                                        x_of.step
+                                        : 0;
+    const int64_t step = backward ? -x_of.step : x_of.step;
+    if (x_of.columns) {
+        const T *const in = (const T *)x_of.in + column;
+        T raw[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j) raw[j] = j < here ? in[j * step] : (T)0;
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+    } else {
+        slab.line = first_line;
+        slab.begin = backward ? x_of.length - begin - span : begin;
+        slab.lines = (int)(x_of.lines - first_line < lines ? x_of.lines - first_line : lines);
+        slab.span = span;
+        slab.pad = backward ? chunk_items - span : 0;
+        load_slab(a, slab, slots);
+        __syncthreads();
+        const int in_memory = backward ? pieces - 1 - piece : piece;
+        slot = slots + ((in_memory << shape.log_lines) + line) * shape.slot;
+#pragma unroll
+        for (int c = 0; c < R; c += V) {
+            T raw[V] = {};
+            if (c < shape.piece_items) {
+                const int4 quad =
+                    *(const int4 *)(slot + (backward ? shape.piece_items - V - c : c));
+                memcpy(raw, &quad, 16);
+            }
+#pragma unroll
+            for (int j = 0; j < V; ++j) x[c + j] = Pair::in(backward ? raw[V - 1 - j] : raw[j]);
+        }
+    }
+    if (here < R) {
+#pragma unroll
+        for (int j = 0; j < R; ++j)
+            if (j >= here) x[j] = Pair::identity;
+    }
+    if constexpr (Pair::in_any_order) {
+#pragma unroll
+        for (int j = 1; j < R; ++j) x[j] = Pair::combine(x[j - 1], x[j]);
+    } else {
+        scan_row<Pair, false, R>(x, 0);
+    }
+
+    /* ---- Sums of the chunk's pieces: the network over them ------------------------------------ */
+    U sum = x[R - 1], part = Pair::identity; /* part: the same group's piece before this one */
+    sums[threadIdx.x] = sum;
+#pragma unroll 1
+    for (int half = 1; half < pieces; half *= 2) {
+        __syncthreads();
+        if (!(piece & half)) continue;
+        const U left = sums[(((piece & ~(half - 1)) - 1) << shape.log_lines) + line];
+        if (group_pieces > 1 && half == 1) {
+            part = left;
+#pragma unroll
+            for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
+        }
+        sum = Pair::combine(left, sum);
+        sums[threadIdx.x] = sum;
+    }
+    __syncthreads();
+    const int group = piece & ~(group_pieces - 1); /* its first piece */
+    U end = group > 0 ? sums[((group - 1) << shape.log_lines) + line] : Pair::identity;
+
+    /* ---- The chunks before ------------------------------------------------------------------- */
+    U p = initial;
+    const int chunks_a_tile = tile_items / chunk_items;
+    const int m = split ? (int)(chunk & (chunks_a_tile - 1)) : 0;
+    if (split) {
+        const bool last = piece == pieces - 1; /* speaks for the chunk's line */
+        const bool goes_on = there && chunk + 1 < shape.chunks;
+        const int64_t tile = chunk / chunks_a_tile;
+        /* words: of a line, or of all lines for a chunk, beside one another */
+        const int64_t line_words = x_of.columns ? 1 : shape.words;
+        const int64_t word_step = x_of.columns ? x_of.lines : 1;
+        const int64_t words_at = my_line * line_words;
+        if (there && piece < matrix_levels && (m >> piece & 1)) {
+            const int64_t ended = chunk - m + (m >> piece << piece) - 1;
+            above[(piece << shape.log_lines) + line] =
+                wait_for_word<U>(a.words, words_at + ended * word_step, tag);
+        }
+        __syncthreads();
+        U node = sum;
+        if (last && goes_on) {
+#pragma unroll 1
+            for (int b = 0; m >> b & 1; ++b)
+                node = Pair::combine(above[(b << shape.log_lines) + line], node);
+            test_delay(a.delay, tag, item, 0);
+            unit_word<U>::publish(a.words, words_at + chunk * word_step, tag, node);
+        }
+#pragma unroll 1
+        for (int b = 0; m >> b; ++b) {
+            if (!(m >> b & 1)) continue;
+            const U left = above[(b << shape.log_lines) + line];
+            end = Pair::combine(left, end);
+            sum = Pair::combine(left, sum);
+        }
+        if (tile > 0) {
+            U *const tiles = (U *)(dynamic + (x_of.columns ? 0
+                                                           : matrix_threads * shape.slot *
+                                                                 (int)sizeof(T)));
+            const int count = (int)(tile < shape.window ? tile : (int64_t)shape.window);
+            test_delay(a.delay, tag, item, 1);
+#pragma unroll 1
+            for (int k = piece; there && k < count; k += pieces)
+                tiles[(k << shape.log_lines) + line] = wait_for_word<U>(
+                    a.words,
+                    words_at + ((tile - count + k + 1) * chunks_a_tile - 1) * word_step, tag);
+            __syncthreads();
+            if (last && there) {
+                if (tile > count)
+                    p = wait_for_word<U>(
+                        a.words, words_at + (shape.chunks + tile - count) * word_step, tag);
+#pragma unroll 8
+                for (int k = 0; k < count; ++k)
+                    p = Pair::combine(p, tiles[(k << shape.log_lines) + line]);
+                before[line] = p;
+            }
+            __syncthreads();
+            p = before[line];
+        }
+        if (last && goes_on && m == chunks_a_tile - 1 && shape.tiles > shape.window)
+            unit_word<U>::publish(a.words, words_at + (shape.chunks + tile + 1) * word_step, tag,
+                                  Pair::combine(p, node));
+    }
+
+    /* ---- Results ----------------------------------------------------------------------------- */
+    const bool whole_group = here == R && piece - group == group_pieces - 1;
+    const U visible = x_of.has_initial ? initial : Pair::visible;
+    /* the line's last element; -1: there is none */
+    const int last_item = chunk + 1 == shape.chunks && at + here == span ? here - 1 : -1;
+    const bool total_here = there && x_of.totals != nullptr &&
+                            (x_of.length == 0 ? piece == 0 : last_item >= 0);
+    if (x_of.out == nullptr && !total_here) return; /* a reduction; all barriers are behind */
+    U result = visible;
+    U earlier = begin + at == 0 ? visible : p;
+    if (piece > group)
+        earlier = Pair::combine(p, Pair::combine(end, part));
+    else if (group > 0 || m > 0)
+        earlier = Pair::combine(p, end);
+#pragma unroll
+    for (int j = 0; j < R; ++j) {
+        U y = Pair::combine(p, Pair::combine(end, x[j]));
+        if (j == R - 1 && whole_group) y = Pair::combine(p, sum);
+        if (j == last_item) result = y;
+        x[j] = x_of.exclusive ? earlier : y;
+        earlier = y;
+    }
+    if (total_here) ((T *)x_of.totals)[my_line] = Pair::out(result);
+    if (x_of.out == nullptr) return;
+
+    if (x_of.columns) {
+        T *const out = (T *)x_of.out + column;
+#pragma unroll
+        for (int j = 0; j < R; ++j)
+            if (j < here) out[j * step] = Pair::out(x[j]);
+        return;
+    }
+#pragma unroll
+    for (int c = 0; c < R; c += V) {
+        T raw[V];
+#pragma unroll
+        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? x[c + V - 1 - j] : x[c + j]);
+        int4 quad;
+        memcpy(&quad, raw, 16);
+        if (c < shape.piece_items)
+            *(int4 *)(slot + (backward ? shape.piece_items - V - c : c)) = quad;
+    }
+    __syncthreads();
+    store_slab(a, slab, slots);
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+static int log_over(int64_t n) {
+    int log = 0;
+    while ((int64_t)1 << log < n) ++log;
+    return log;
+}
+
+static matrix_shape shape_of(const vscan__matrix &matrix, int size) {
+    const int V = 16 / size, R = 128 / size;
+    const int tile_items = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t length = matrix.length;
+    matrix_shape s;
+    const int64_t pieces = length > R ? (length + R - 1) / R : 1;
+    s.log_pieces = log_over(pieces < matrix_threads ? pieces : matrix_threads);
+    if (matrix.columns) { /* a warp has 32 columns, or all that there are */
+        const int most = log_matrix_threads - log_over(matrix.lines < 32 ? matrix.lines : 32);
+        if (s.log_pieces > most) s.log_pieces = most;
+    }
+    s.log_lines = log_matrix_threads - s.log_pieces;
+    s.piece_items = R;
+    if (s.log_pieces == 0 && !matrix.columns)
+        s.piece_items = length > V ? (int)((length + V - 1) / V * V) : V;
+    s.slot = (s.piece_items / V | 1) * V;
+    const int64_t chunk_items = (int64_t)s.piece_items << s.log_pieces;
+    s.log_vectors = log_over(((length < chunk_items ? length : chunk_items) + V - 1) / V);
+    s.window = matrix_window >> s.log_lines;
+    if (s.window > matrix_tiles) s.window = matrix_tiles;
+    s.line_blocks = (matrix.lines + (1 << s.log_lines) - 1) >> s.log_lines;
+    s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
+    s.tiles = length > tile_items ? (length + tile_items - 1) / tile_items : 1;
+    s.words = s.chunks > 1 ? s.chunks + s.tiles : 0;
+    return s;
+}
+
+template <class Pair>
+static cudaError_t launch_matrix(const vscan__launch *launch, const vscan__matrix *matrix) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    matrix_arguments a;
+    a.matrix = *matrix;
+    a.shape = shape_of(*matrix, sizeof(T));
+    a.header = (vscan__workspace_header *)launch->workspace;
+    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
+    a.capacity = launch->words;
+    a.delay = launch->test_delay;
+    const int64_t blocks = a.shape.line_blocks * a.shape.chunks;
+    if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
+    int shared = matrix->columns ? 0 : matrix_threads * a.shape.slot * (int)sizeof(T);
+    if (a.shape.tiles > 1) shared += (a.shape.window << a.shape.log_lines) * (int)sizeof(U);
+    return start(matrix_lines<Pair>, blocks, matrix_threads, shared, launch->stream, a);
+}
+
+} /* namespace vscan */
+
+#endif
