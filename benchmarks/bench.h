@@ -27,7 +27,12 @@ enum family {
     /* by flags, with the count on the device; no op */
     FAMILY_PACK,     /* the elements that are flagged, to the front of out */
     FAMILY_PACK_IF,  /* those less than 0, likewise: about half of them where the op is plus */
-    FAMILY_ENUMERATE /* out[i] = flags set before i, int alone */
+    FAMILY_ENUMERATE, /* out[i] = flags set before i, int alone */
+    /* a matrix whose rows have as many elements as the segment says; inclusive, forward */
+    FAMILY_ROWS,       /* every row scanned */
+    FAMILY_COLUMNS,    /* every column scanned */
+    FAMILY_ROW_SUMS,   /* out[r] = the total of row r */
+    FAMILY_COLUMN_SUMS /* out[c] = the total of column c */
 };
 
 enum mode {
@@ -101,6 +106,11 @@ extern const struct engine engine_tbb,
 
 int64_t type_size(vscan_type type); /* 0 for bits */
 int64_t flag_bytes(vscan_type flag_type, int64_t n);
+
+/* Lines of a matrix: rows or columns. */
+bool work_is_matrix(const struct work *work);
+bool work_is_sums(const struct work *work); /* of lines */
+int64_t work_lines(const struct work *work);
 
 /* What the operation must move: every input read once, every output written once. */
 int64_t work_bytes(const struct work *work);

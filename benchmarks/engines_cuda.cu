@@ -2,11 +2,13 @@
 // CUB as it is meant to be used: its own tuning, its own sum, maximum and minimum where it has them,
 // temporary storage allocated once, 32-bit lengths, the stream and the vectors that vscan gets.
 //
-//     cub          scan (plus, max), reduce (every pair), and pack by DeviceSelect::Flagged and ::If
+//     cub          scan (plus, max), reduce (every pair), pack by DeviceSelect::Flagged and ::If, and
+//                  plus of rows by DeviceScan::...SumByKey and DeviceSegmentedReduce
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_segmented_reduce.cuh>
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -101,12 +103,39 @@ static cudaError_t pack(const struct work *work, const T *in, const void *flags,
                                  count, n, device_stream);
 }
 
+// Rows: a scan by key, the key being the row's number, and a reduction by the rows' offsets.
+struct row_of {
+    int columns;
+    __host__ __device__ int operator()(int i) const { return i / columns; }
+};
+struct offset_of {
+    int columns;
+    __host__ __device__ int operator()(int row) const { return row * columns; }
+};
+
+template <class T>
+static cudaError_t rows(const struct work *work, const T *in, T *out) {
+    const int columns = int(work->segments.length);
+    const thrust::counting_iterator<int> numbers(0);
+    if (work->family == FAMILY_ROWS)
+        return cub::DeviceScan::InclusiveSumByKey(
+            for_cub.memory, for_cub.bytes,
+            thrust::make_transform_iterator(numbers, row_of{columns}), in, out, int(work->n),
+            cuda::std::equal_to<>{}, device_stream);
+    const auto offsets = thrust::make_transform_iterator(numbers, offset_of{columns});
+    return cub::DeviceSegmentedReduce::Sum(for_cub.memory, for_cub.bytes, in, out,
+                                           int(work_lines(work)), offsets, offsets + 1,
+                                           device_stream);
+}
+
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
     return cuda_ok(with_type(work->type,
                              [&](auto zero) {
                                  using T = decltype(zero);
+                                 if (work_is_matrix(work))
+                                     return rows<T>(work, (const T *)in, (T *)out);
                                  if (work->family >= FAMILY_PACK)
                                      return pack<T>(work, (const T *)in,
                                                     work_flags(work, ON_DEVICE, set), (T *)out);
@@ -124,6 +153,8 @@ static bool prepare_cub(const struct work *work) {
 
 static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
+    if (work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS)
+        return work->op == VSCAN_PLUS;
     if (work->family == FAMILY_REDUCE) return true;
     if (work->family == FAMILY_PACK) return !work->in_place && work->flag_type != VSCAN_BIT;
     if (work->family == FAMILY_PACK_IF) return !work->in_place;

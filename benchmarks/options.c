@@ -15,7 +15,8 @@ static const char *const usage =
     "                    the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
     "  --family LIST     scan segmented reduce map map2 compare pack packif enumerate, gather\n"
-    "                    permute (where n is a power of two); default scan\n"
+    "                    permute (where n is a power of two), rows columns rowsums columnsums\n"
+    "                    (of a matrix: --segment is the length of its rows); default scan\n"
     "  --type LIST       int float double; default all\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
@@ -58,7 +59,9 @@ static const struct name families[] = {
     {"scan", FAMILY_SCAN},      {"segmented", FAMILY_SEGMENTED}, {"reduce", FAMILY_REDUCE},
     {"map", FAMILY_MAP},        {"map2", FAMILY_MAP2},           {"compare", FAMILY_COMPARE},
     {"gather", FAMILY_GATHER},  {"permute", FAMILY_PERMUTE},     {"pack", FAMILY_PACK},
-    {"packif", FAMILY_PACK_IF}, {"enumerate", FAMILY_ENUMERATE}, {0}};
+    {"packif", FAMILY_PACK_IF}, {"enumerate", FAMILY_ENUMERATE},
+    {"rows", FAMILY_ROWS},      {"columns", FAMILY_COLUMNS},     {"rowsums", FAMILY_ROW_SUMS},
+    {"columnsums", FAMILY_COLUMN_SUMS}, {0}};
 static const struct name types[] = {
     {"int", VSCAN_INT}, {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE}, {0}};
 static const struct name flag_types[] = {

@@ -2,8 +2,8 @@
 /*
  * Scans and reductions of many lines at once: the rows of a matrix, or its columns. One pass.
  *
- * A thread holds a piece of a line in registers, 128 bytes of values, and scans it alone: a group of
- * floats, half a group of doubles. A block has 256 pieces, of some lines, as many of each; these make
+ * A thread holds a piece of a line in registers, 64 bytes of values, and scans it alone: half a group of
+ * floats, a quarter of doubles. A block has 256 pieces, of some lines, as many of each; these make
  * up a chunk of the line, at most half a tile. Sums of pieces meet in shared memory, one level of the
  * tree at a time. Thread t has piece t / lines of line t % lines.
  *
@@ -29,9 +29,10 @@
 namespace vscan {
 
 static constexpr int matrix_threads = 256, log_matrix_threads = 8;
+static constexpr int matrix_piece_bytes = 64;
 static constexpr int matrix_window = 1024; /* sums of tiles that a block folds at most, */
 static constexpr int matrix_tiles = 128;   /* and those of one line */
-static constexpr int matrix_levels = 6;    /* of the tree between a chunk and a tile, at most */
+static constexpr int matrix_levels = 7;    /* of the tree between a chunk and a tile, at most */
 
 /* How a matrix is dealt to blocks. */
 struct matrix_shape {
@@ -63,33 +64,46 @@ struct matrix_slab {
 };
 
 /*
- * Calls copy(element of the matrix, of the slots) for this thread's vectors of V elements: Ahead of
- * them with the first function, then with the second.
+ * The vectors of V elements that a thread copies: one after the other of the same column, or of the
+ * same row where rows are long, so that addresses only take steps. Calls first(k, element of the
+ * matrix, of the slots) for up to 4 of them, k from 0 on, then second for the same.
  */
 template <class T, int V, class First, class Second>
 static __device__ __forceinline__ void each_vector(const matrix_arguments &a, const matrix_slab &s,
                                                    First first, Second second) {
-    constexpr int ahead = 8, R = 128 / (int)sizeof(T), full = 16 / (int)sizeof(T);
-    const int log = a.shape.log_vectors + (V == full ? 0 : full == 4 ? 2 : 1);
-    const int count = 1 << (log + a.shape.log_lines);
+    constexpr int ahead = 4, R = matrix_piece_bytes / (int)sizeof(T), log_r = R == 16 ? 4 : 3;
+    constexpr int log_more = V * sizeof(T) == 16 ? 0 : sizeof(T) == 4 ? 2 : 1;
+    const int log = a.shape.log_vectors + log_more; /* of a row's vectors */
+    const bool along = log > log_matrix_threads;
+    int log_threads = log; /* that share a row */
+    if (along) {
+        log_threads = log_matrix_threads - a.shape.log_lines;
+        if (log_threads < log_r) log_threads = log_r;
+    }
+    const int at = ((int)threadIdx.x & ((1 << log_threads) - 1)) * V;
+    const int rows_at_once = matrix_threads >> log_threads;
+    const int step = along ? V << log_threads : rows_at_once; /* elements, or rows */
+    const int64_t from_step = along ? (int64_t)step : step * a.matrix.line_step;
+    const int to_step = (along ? step / R << a.shape.log_lines : step) * a.shape.slot;
+    const int in_slots = at + s.pad;
+    if (at >= s.span) return;
 #pragma unroll 1
-    for (int base = (int)threadIdx.x; base < count; base += ahead * matrix_threads) {
-        int64_t from[ahead];
-        int to[ahead];
+    for (int line = (int)threadIdx.x >> log_threads; line < s.lines;
+         line += along ? rows_at_once : matrix_threads) {
+        int left = (along ? s.span - at : s.lines - line) - 1;
+        int64_t from = (s.line + line) * a.matrix.line_step + s.begin + at;
+        int to = ((in_slots / R << a.shape.log_lines) + line) * a.shape.slot + in_slots % R;
+#pragma unroll 1
+        for (; left >= 0; left -= ahead * step, from += ahead * from_step, to += ahead * to_step) {
+            int64_t here = from;
 #pragma unroll
-        for (int k = 0; k < ahead; ++k) {
-            const int vector = base + k * matrix_threads;
-            const int line = vector >> log, at = (vector & ((1 << log) - 1)) * V;
-            const int in_slots = at + s.pad;
-            from[k] = (s.line + line) * a.matrix.line_step + s.begin + at;
-            to[k] = line < s.lines && at < s.span
-                        ? ((in_slots / R << a.shape.log_lines) + line) * a.shape.slot + in_slots % R
-                        : -1;
-            if (to[k] >= 0) first(k, from[k], to[k]);
+            for (int k = 0; k < ahead; ++k, here += from_step)
+                if (left >= k * step) first(k, here, to + k * to_step);
+            here = from;
+#pragma unroll
+            for (int k = 0; k < ahead; ++k, here += from_step)
+                if (left >= k * step) second(k, here, to + k * to_step);
         }
-#pragma unroll
-        for (int k = 0; k < ahead; ++k)
-            if (to[k] >= 0) second(k, from[k], to[k]);
     }
 }
 
@@ -100,38 +114,24 @@ static __device__ __forceinline__ bool whole_quads(const matrix_arguments &a, co
     return ((uintptr_t)vector & 15) == 0 && (a.matrix.line_step | s.begin | s.span) % V == 0;
 }
 
-template <class T>
-static __device__ __forceinline__ void load_slab(const matrix_arguments &a, const matrix_slab &s,
-                                                 T *slots) {
+template <class T, class Piece>
+static __device__ __forceinline__ void load_pieces(const matrix_arguments &a, const matrix_slab &s,
+                                                   T *slots) {
     const T *const in = (const T *)a.matrix.in;
-    if (whole_quads<T>(a, s, in)) {
-        int4 held[8];
-        each_vector<T, 16 / (int)sizeof(T)>(
-            a, s, [&](int k, int64_t from, int) { held[k] = *(const int4 *)(in + from); },
-            [&](int k, int64_t, int to) { *(int4 *)(slots + to) = held[k]; });
-    } else {
-        T held[8];
-        each_vector<T, 1>(
-            a, s, [&](int k, int64_t from, int) { held[k] = in[from]; },
-            [&](int k, int64_t, int to) { slots[to] = held[k]; });
-    }
+    Piece held[4];
+    each_vector<T, (int)(sizeof(Piece) / sizeof(T))>(
+        a, s, [&](int k, int64_t from, int) { held[k] = *(const Piece *)(in + from); },
+        [&](int k, int64_t, int to) { *(Piece *)(slots + to) = held[k]; });
 }
 
-template <class T>
-static __device__ __forceinline__ void store_slab(const matrix_arguments &a, const matrix_slab &s,
-                                                  const T *slots) {
+template <class T, class Piece>
+static __device__ __forceinline__ void store_pieces(const matrix_arguments &a, const matrix_slab &s,
+                                                    const T *slots) {
     T *const out = (T *)a.matrix.out;
-    if (whole_quads<T>(a, s, out)) {
-        int4 held[8];
-        each_vector<T, 16 / (int)sizeof(T)>(
-            a, s, [&](int k, int64_t, int from) { held[k] = *(const int4 *)(slots + from); },
-            [&](int k, int64_t to, int) { *(int4 *)(out + to) = held[k]; });
-    } else {
-        T held[8];
-        each_vector<T, 1>(
-            a, s, [&](int k, int64_t, int from) { held[k] = slots[from]; },
-            [&](int k, int64_t to, int) { out[to] = held[k]; });
-    }
+    Piece held[4];
+    each_vector<T, (int)(sizeof(Piece) / sizeof(T))>(
+        a, s, [&](int k, int64_t, int from) { held[k] = *(const Piece *)(slots + from); },
+        [&](int k, int64_t to, int) { *(Piece *)(out + to) = held[k]; });
 }
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
@@ -146,11 +146,11 @@ static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at,
 }
 
 template <class Pair>
-__global__ void __launch_bounds__(matrix_threads, 3)
+__global__ void __launch_bounds__(matrix_threads, 6)
     matrix_lines(const __grid_constant__ matrix_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    constexpr int V = 16 / (int)sizeof(T), R = 128 / (int)sizeof(T);
+    constexpr int V = 16 / (int)sizeof(T), R = matrix_piece_bytes / (int)sizeof(T);
     constexpr int group_pieces = Pair::in_any_order ? 1 : VSCAN__GROUP / R;
     constexpr int tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     __shared__ U sums[matrix_threads];       /* of a line's pieces up to one */
@@ -209,10 +209,10 @@ __global__ void __launch_bounds__(matrix_threads, 3)
                                         : 0;
     const int64_t step = backward ? -x_of.step : x_of.step;
     if (x_of.columns) {
-        const T *const in = (const T *)x_of.in + column;
+        const T *in = (const T *)x_of.in + column;
         T raw[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) raw[j] = j < here ? in[j * step] : (T)0;
+        for (int j = 0; j < R; ++j, in += step) raw[j] = j < here ? *in : (T)0;
 #pragma unroll
         for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
     } else {
@@ -221,7 +221,10 @@ __global__ void __launch_bounds__(matrix_threads, 3)
         slab.lines = (int)(x_of.lines - first_line < lines ? x_of.lines - first_line : lines);
         slab.span = span;
         slab.pad = backward ? chunk_items - span : 0;
-        load_slab(a, slab, slots);
+        if (whole_quads<T>(a, slab, x_of.in))
+            load_pieces<T, int4>(a, slab, slots);
+        else
+            load_pieces<T, T>(a, slab, slots);
         __syncthreads();
         const int in_memory = backward ? pieces - 1 - piece : piece;
         slot = slots + ((in_memory << shape.log_lines) + line) * shape.slot;
@@ -257,8 +260,8 @@ __global__ void __launch_bounds__(matrix_threads, 3)
         __syncthreads();
         if (!(piece & half)) continue;
         const U left = sums[(((piece & ~(half - 1)) - 1) << shape.log_lines) + line];
-        if (group_pieces > 1 && half == 1) {
-            part = left;
+        if (half < group_pieces) {
+            part = Pair::combine(left, part);
 #pragma unroll
             for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
         }
@@ -357,10 +360,10 @@ __global__ void __launch_bounds__(matrix_threads, 3)
     if (x_of.out == nullptr) return;
 
     if (x_of.columns) {
-        T *const out = (T *)x_of.out + column;
+        T *out = (T *)x_of.out + column;
 #pragma unroll
-        for (int j = 0; j < R; ++j)
-            if (j < here) out[j * step] = Pair::out(x[j]);
+        for (int j = 0; j < R; ++j, out += step)
+            if (j < here) *out = Pair::out(x[j]);
         return;
     }
 #pragma unroll
@@ -374,7 +377,10 @@ __global__ void __launch_bounds__(matrix_threads, 3)
             *(int4 *)(slot + (backward ? shape.piece_items - V - c : c)) = quad;
     }
     __syncthreads();
-    store_slab(a, slab, slots);
+    if (whole_quads<T>(a, slab, x_of.out))
+        store_pieces<T, int4>(a, slab, slots);
+    else
+        store_pieces<T, T>(a, slab, slots);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -386,7 +392,7 @@ static int log_over(int64_t n) {
 }
 
 static matrix_shape shape_of(const vscan__matrix &matrix, int size) {
-    const int V = 16 / size, R = 128 / size;
+    const int V = 16 / size, R = matrix_piece_bytes / size;
     const int tile_items = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t length = matrix.length;
     matrix_shape s;
