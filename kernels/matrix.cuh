@@ -30,9 +30,8 @@ namespace vscan {
 
 static constexpr int matrix_threads = 256, log_matrix_threads = 8;
 static constexpr int matrix_piece_bytes = 64;
-static constexpr int matrix_window = 1024; /* sums of tiles that a block folds at most, */
-static constexpr int matrix_tiles = 128;   /* and those of one line */
-static constexpr int matrix_levels = 7;    /* of the tree between a chunk and a tile, at most */
+static constexpr int matrix_tiles = 128; /* of a line that are folded at a time, at most */
+static constexpr int matrix_levels = 7;  /* of the tree between a chunk and a tile, at most */
 
 /* How a matrix is dealt to blocks. */
 struct matrix_shape {
@@ -145,8 +144,8 @@ static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at,
     return value;
 }
 
-template <class Pair>
-__global__ void __launch_bounds__(matrix_threads, 6)
+template <class Pair, bool Columns>
+__global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
     matrix_lines(const __grid_constant__ matrix_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -167,7 +166,7 @@ __global__ void __launch_bounds__(matrix_threads, 6)
     const int chunk_items = shape.piece_items << shape.log_pieces;
 
     /* ---- Which chunk of which lines ---------------------------------------------------------- */
-    int64_t item = blockIdx.x;
+    uint32_t item = blockIdx.x;
     uint32_t tag = 0;
     if (split) {
         if (threadIdx.x == 0) {
@@ -181,35 +180,34 @@ __global__ void __launch_bounds__(matrix_threads, 6)
         tag = shared_ticket.tag;
     }
     /* in the order of memory */
-    const int64_t chunk = x_of.columns ? item / shape.line_blocks : item % shape.chunks;
-    const int64_t line_block = x_of.columns ? item % shape.line_blocks : item / shape.chunks;
-    const int64_t first_line = line_block << shape.log_lines;
+    uint32_t chunk = 0, line_block = item;
+    if (split) {
+        const uint32_t by = (uint32_t)(Columns ? shape.line_blocks : shape.chunks);
+        const uint32_t high = item / by, low = item % by;
+        chunk = Columns ? high : low;
+        line_block = Columns ? low : high;
+    }
+    const int64_t first_line = (int64_t)line_block << shape.log_lines;
     const int64_t my_line = first_line + line;
     const bool there = my_line < x_of.lines;
-    const int64_t begin = chunk * chunk_items; /* positions count in scan order */
+    const int64_t begin = (int64_t)chunk * chunk_items; /* positions count in scan order */
     const int span =
         (int)(x_of.length - begin < chunk_items ? x_of.length - begin : (int64_t)chunk_items);
     const int at = piece * shape.piece_items; /* of the chunk */
     int here = span - at < shape.piece_items ? span - at : shape.piece_items;
     if (here < 0 || !there) here = 0;
 
-    U initial = Pair::identity;
-    if (x_of.has_initial == 1) initial = Pair::in(element_of<T>(x_of.initial));
-    if (x_of.has_initial == 2 && there)
-        initial = Pair::in(((const T *)x_of.initial_at)[my_line * x_of.initial_step]);
-
     /* ---- Elements, and sums inside pieces ---------------------------------------------------- */
     U x[R];
     matrix_slab slab;
     T *const slots = (T *)dynamic;
     T *slot = nullptr;
-    const int64_t column = x_of.columns ? my_line + (backward ? x_of.length - 1 - begin - at
-                                                              : begin + at) *
-                                                        x_of.step
-                                        : 0;
+    const auto column = [&] {
+        return my_line + (backward ? x_of.length - 1 - begin - at : begin + at) * x_of.step;
+    };
     const int64_t step = backward ? -x_of.step : x_of.step;
-    if (x_of.columns) {
-        const T *in = (const T *)x_of.in + column;
+    if constexpr (Columns) {
+        const T *in = (const T *)x_of.in + column();
         T raw[R];
 #pragma unroll
         for (int j = 0; j < R; ++j, in += step) raw[j] = j < here ? *in : (T)0;
@@ -273,19 +271,24 @@ __global__ void __launch_bounds__(matrix_threads, 6)
     U end = group > 0 ? sums[((group - 1) << shape.log_lines) + line] : Pair::identity;
 
     /* ---- The chunks before ------------------------------------------------------------------- */
+    U initial = Pair::identity;
+    if (x_of.has_initial == 1) initial = Pair::in(element_of<T>(x_of.initial));
+    if (x_of.has_initial == 2 && there)
+        initial = Pair::in(((const T *)x_of.initial_at)[my_line * x_of.initial_step]);
+
     U p = initial;
     const int chunks_a_tile = tile_items / chunk_items;
-    const int m = split ? (int)(chunk & (chunks_a_tile - 1)) : 0;
+    const int m = (int)chunk & (chunks_a_tile - 1);
     if (split) {
         const bool last = piece == pieces - 1; /* speaks for the chunk's line */
         const bool goes_on = there && chunk + 1 < shape.chunks;
-        const int64_t tile = chunk / chunks_a_tile;
+        const int64_t tile = chunk / (uint32_t)chunks_a_tile;
         /* words: of a line, or of all lines for a chunk, beside one another */
-        const int64_t line_words = x_of.columns ? 1 : shape.words;
-        const int64_t word_step = x_of.columns ? x_of.lines : 1;
+        const int64_t line_words = Columns ? 1 : shape.words;
+        const int64_t word_step = Columns ? x_of.lines : 1;
         const int64_t words_at = my_line * line_words;
         if (there && piece < matrix_levels && (m >> piece & 1)) {
-            const int64_t ended = chunk - m + (m >> piece << piece) - 1;
+            const int64_t ended = (int64_t)chunk - m + (m >> piece << piece) - 1;
             above[(piece << shape.log_lines) + line] =
                 wait_for_word<U>(a.words, words_at + ended * word_step, tag);
         }
@@ -306,16 +309,15 @@ __global__ void __launch_bounds__(matrix_threads, 6)
             sum = Pair::combine(left, sum);
         }
         if (tile > 0) {
-            U *const tiles = (U *)(dynamic + (x_of.columns ? 0
+            U *const tiles = (U *)(dynamic + (Columns ? 0
                                                            : matrix_threads * shape.slot *
                                                                  (int)sizeof(T)));
             const int count = (int)(tile < shape.window ? tile : (int64_t)shape.window);
             test_delay(a.delay, tag, item, 1);
-#pragma unroll 1
-            for (int k = piece; there && k < count; k += pieces)
-                tiles[(k << shape.log_lines) + line] = wait_for_word<U>(
+            if (there && piece < count)
+                tiles[(piece << shape.log_lines) + line] = wait_for_word<U>(
                     a.words,
-                    words_at + ((tile - count + k + 1) * chunks_a_tile - 1) * word_step, tag);
+                    words_at + ((tile - count + piece + 1) * chunks_a_tile - 1) * word_step, tag);
             __syncthreads();
             if (last && there) {
                 if (tile > count)
@@ -359,8 +361,8 @@ __global__ void __launch_bounds__(matrix_threads, 6)
     if (total_here) ((T *)x_of.totals)[my_line] = Pair::out(result);
     if (x_of.out == nullptr) return;
 
-    if (x_of.columns) {
-        T *out = (T *)x_of.out + column;
+    if constexpr (Columns) {
+        T *out = (T *)x_of.out + column();
 #pragma unroll
         for (int j = 0; j < R; ++j, out += step)
             if (j < here) *out = Pair::out(x[j]);
@@ -409,7 +411,7 @@ static matrix_shape shape_of(const vscan__matrix &matrix, int size) {
     s.slot = (s.piece_items / V | 1) * V;
     const int64_t chunk_items = (int64_t)s.piece_items << s.log_pieces;
     s.log_vectors = log_over(((length < chunk_items ? length : chunk_items) + V - 1) / V);
-    s.window = matrix_window >> s.log_lines;
+    s.window = 1 << s.log_pieces; /* a thread waits for one */
     if (s.window > matrix_tiles) s.window = matrix_tiles;
     s.line_blocks = (matrix.lines + (1 << s.log_lines) - 1) >> s.log_lines;
     s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
@@ -433,7 +435,7 @@ static cudaError_t launch_matrix(const vscan__launch *launch, const vscan__matri
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     int shared = matrix->columns ? 0 : matrix_threads * a.shape.slot * (int)sizeof(T);
     if (a.shape.tiles > 1) shared += (a.shape.window << a.shape.log_lines) * (int)sizeof(U);
-    return start(matrix_lines<Pair>, blocks, matrix_threads, shared, launch->stream, a);
+    return start(matrix->columns ? matrix_lines<Pair, true> : matrix_lines<Pair, false>, blocks, matrix_threads, shared, launch->stream, a);
 }
 
 } /* namespace vscan */
