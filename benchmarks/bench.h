@@ -25,8 +25,8 @@ enum family {
     FAMILY_GATHER,  /* out[i] = in[work_position(i)], of a vector of ints; no op */
     FAMILY_PERMUTE, /* out[work_position(i)] = in[i], likewise */
     /* by flags, with the count on the device; no op */
-    FAMILY_PACK,     /* the elements that are flagged, to the front of out */
-    FAMILY_PACK_IF,  /* those less than 0, likewise: about half of them where the op is plus */
+    FAMILY_PACK,      /* the elements that are flagged, to the front of out */
+    FAMILY_PACK_IF,   /* those less than 0, likewise: about half of them where the op is plus */
     FAMILY_ENUMERATE, /* out[i] = flags set before i, int alone */
     /* a matrix whose rows have as many elements as the segment says; inclusive, forward */
     FAMILY_ROWS,       /* every row scanned */

@@ -55,13 +55,22 @@ struct name {
     int64_t value;
 };
 
-static const struct name families[] = {
-    {"scan", FAMILY_SCAN},      {"segmented", FAMILY_SEGMENTED}, {"reduce", FAMILY_REDUCE},
-    {"map", FAMILY_MAP},        {"map2", FAMILY_MAP2},           {"compare", FAMILY_COMPARE},
-    {"gather", FAMILY_GATHER},  {"permute", FAMILY_PERMUTE},     {"pack", FAMILY_PACK},
-    {"packif", FAMILY_PACK_IF}, {"enumerate", FAMILY_ENUMERATE},
-    {"rows", FAMILY_ROWS},      {"columns", FAMILY_COLUMNS},     {"rowsums", FAMILY_ROW_SUMS},
-    {"columnsums", FAMILY_COLUMN_SUMS}, {0}};
+static const struct name families[] = {{"scan", FAMILY_SCAN},
+                                       {"segmented", FAMILY_SEGMENTED},
+                                       {"reduce", FAMILY_REDUCE},
+                                       {"map", FAMILY_MAP},
+                                       {"map2", FAMILY_MAP2},
+                                       {"compare", FAMILY_COMPARE},
+                                       {"gather", FAMILY_GATHER},
+                                       {"permute", FAMILY_PERMUTE},
+                                       {"pack", FAMILY_PACK},
+                                       {"packif", FAMILY_PACK_IF},
+                                       {"enumerate", FAMILY_ENUMERATE},
+                                       {"rows", FAMILY_ROWS},
+                                       {"columns", FAMILY_COLUMNS},
+                                       {"rowsums", FAMILY_ROW_SUMS},
+                                       {"columnsums", FAMILY_COLUMN_SUMS},
+                                       {0}};
 static const struct name types[] = {
     {"int", VSCAN_INT}, {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE}, {0}};
 static const struct name flag_types[] = {

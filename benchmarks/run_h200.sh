@@ -126,6 +126,9 @@ measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --t
 measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
     --segment random:1000,random:2,1 --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
 measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+# Rows and columns; those that are short enough are checked by a serial loop.
+measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
+    --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $few
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

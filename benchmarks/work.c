@@ -302,8 +302,7 @@ static bool check_matrix(const struct work *work, const char *engine, const void
             if (work_is_sums(work) && k + 1 < length) continue;
             const int64_t at = work_is_sums(work) ? line : i;
             const double got = value_at(work->type, out, at);
-            if (got != (double)sum &&
-                !(rounded && fabsl(got - sum) <= 64 * epsilon * magnitude))
+            if (got != (double)sum && !(rounded && fabsl(got - sum) <= 64 * epsilon * magnitude))
                 return complain(work, engine, at, got, (double)sum);
         }
     }

@@ -283,7 +283,8 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /*
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
- * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
+ * allocates, scans, segmented scans, reductions and packs alike, but not those of rows and columns;
+ * one workspace serves all types.
  * Packs of longs need what doubles need, packs of bytes and enumerations what ints need. Without it
  * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
  * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
@@ -552,8 +553,8 @@ typedef struct vscan_matrix_options {
  *                               totals[l] receives the total of line l: of a line without elements
  *                               the initial value, or the identity. Overlaps nothing
  * Where rows or columns is 0, nothing is written but the totals. Asynchronous; can be captured. One
- * pass over the data; no allocation once the workspace has been grown by the same call or by one on
- * more elements (vscan_ctx_reserve grows it for rows; for columns run once before capturing).
+ * pass over the data. No allocation once a matrix of the same shape has been scanned or reduced;
+ * vscan_ctx_reserve does not know shapes, so run once before capturing.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (a buffer, or rows or columns < 0), OVERLAP, ENUM, PAIR,
  * STRUCT_SIZE, VALUE (two initial values, pitch), OVERFLOW (no buffer could hold the matrix),
  * HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.

@@ -152,9 +152,9 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
     constexpr int V = 16 / (int)sizeof(T), R = matrix_piece_bytes / (int)sizeof(T);
     constexpr int group_pieces = Pair::in_any_order ? 1 : VSCAN__GROUP / R;
     constexpr int tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    __shared__ U sums[matrix_threads];       /* of a line's pieces up to one */
-    __shared__ U above[matrix_levels * 32];  /* for each bit of m, those of the chunks before */
-    __shared__ U before[32];                 /* all tiles before */
+    __shared__ U sums[matrix_threads];      /* of a line's pieces up to one */
+    __shared__ U above[matrix_levels * 32]; /* for each bit of m, those of the chunks before */
+    __shared__ U before[32];                /* all tiles before */
     __shared__ ticket shared_ticket;
     char *const dynamic = dynamic_shared();
 
@@ -309,9 +309,8 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
             sum = Pair::combine(left, sum);
         }
         if (tile > 0) {
-            U *const tiles = (U *)(dynamic + (Columns ? 0
-                                                           : matrix_threads * shape.slot *
-                                                                 (int)sizeof(T)));
+            U *const tiles =
+                (U *)(dynamic + (Columns ? 0 : matrix_threads * shape.slot * (int)sizeof(T)));
             const int count = (int)(tile < shape.window ? tile : (int64_t)shape.window);
             test_delay(a.delay, tag, item, 1);
             if (there && piece < count)
@@ -321,8 +320,8 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
             __syncthreads();
             if (last && there) {
                 if (tile > count)
-                    p = wait_for_word<U>(
-                        a.words, words_at + (shape.chunks + tile - count) * word_step, tag);
+                    p = wait_for_word<U>(a.words,
+                                         words_at + (shape.chunks + tile - count) * word_step, tag);
 #pragma unroll 8
                 for (int k = 0; k < count; ++k)
                     p = Pair::combine(p, tiles[(k << shape.log_lines) + line]);
@@ -341,8 +340,8 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
     const U visible = x_of.has_initial ? initial : Pair::visible;
     /* the line's last element; -1: there is none */
     const int last_item = chunk + 1 == shape.chunks && at + here == span ? here - 1 : -1;
-    const bool total_here = there && x_of.totals != nullptr &&
-                            (x_of.length == 0 ? piece == 0 : last_item >= 0);
+    const bool total_here =
+        there && x_of.totals != nullptr && (x_of.length == 0 ? piece == 0 : last_item >= 0);
     if (x_of.out == nullptr && !total_here) return; /* a reduction; all barriers are behind */
     U result = visible;
     U earlier = begin + at == 0 ? visible : p;
@@ -366,23 +365,23 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
 #pragma unroll
         for (int j = 0; j < R; ++j, out += step)
             if (j < here) *out = Pair::out(x[j]);
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int c = 0; c < R; c += V) {
-        T raw[V];
+        for (int c = 0; c < R; c += V) {
+            T raw[V];
 #pragma unroll
-        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? x[c + V - 1 - j] : x[c + j]);
-        int4 quad;
-        memcpy(&quad, raw, 16);
-        if (c < shape.piece_items)
-            *(int4 *)(slot + (backward ? shape.piece_items - V - c : c)) = quad;
+            for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? x[c + V - 1 - j] : x[c + j]);
+            int4 quad;
+            memcpy(&quad, raw, 16);
+            if (c < shape.piece_items)
+                *(int4 *)(slot + (backward ? shape.piece_items - V - c : c)) = quad;
+        }
+        __syncthreads();
+        if (whole_quads<T>(a, slab, x_of.out))
+            store_pieces<T, int4>(a, slab, slots);
+        else
+            store_pieces<T, T>(a, slab, slots);
     }
-    __syncthreads();
-    if (whole_quads<T>(a, slab, x_of.out))
-        store_pieces<T, int4>(a, slab, slots);
-    else
-        store_pieces<T, T>(a, slab, slots);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -435,7 +434,8 @@ static cudaError_t launch_matrix(const vscan__launch *launch, const vscan__matri
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     int shared = matrix->columns ? 0 : matrix_threads * a.shape.slot * (int)sizeof(T);
     if (a.shape.tiles > 1) shared += (a.shape.window << a.shape.log_lines) * (int)sizeof(U);
-    return start(matrix->columns ? matrix_lines<Pair, true> : matrix_lines<Pair, false>, blocks, matrix_threads, shared, launch->stream, a);
+    return start(matrix->columns ? matrix_lines<Pair, true> : matrix_lines<Pair, false>, blocks,
+                 matrix_threads, shared, launch->stream, a);
 }
 
 } /* namespace vscan */

@@ -54,9 +54,9 @@ struct vscan__cpu_segments {
 
 /* Adjacent columns of a matrix, at most VSCAN__CPU_BAND bytes of a row. */
 struct vscan__cpu_band {
-    const void *in; /* the first column's element in row 0 */
-    void *out;      /* the same address as in, or no overlap; NULL: a reduction */
-    void *totals;   /* one element a column, or NULL */
+    const void *in;       /* the first column's element in row 0 */
+    void *out;            /* the same address as in, or no overlap; NULL: a reduction */
+    void *totals;         /* one element a column, or NULL */
     const void *initial;  /* one element, or one a column, or NULL */
     int64_t initial_step; /* 0 or 1 */
     int64_t columns, rows, pitch;

@@ -56,12 +56,12 @@ static void run_row(const struct lines *lines, int64_t line) {
     for (int64_t first = 0; first < scan.n; first += row->tile) {
         const int64_t n = smaller(scan.n - first, row->tile);
         const int64_t offset = (scan.backward ? scan.n - first - n : first) * row->size;
-        const struct vscan__cpu_span span = {
-            .in = (const char *)scan.in + offset,
-            .out = scan.out != NULL ? (char *)scan.out + offset : NULL,
-            .n = n,
-            .backward = scan.backward != 0,
-            .exclusive = scan.exclusive != 0};
+        const struct vscan__cpu_span span = {.in = (const char *)scan.in + offset,
+                                             .out = scan.out != NULL ? (char *)scan.out + offset
+                                                                     : NULL,
+                                             .n = n,
+                                             .backward = scan.backward != 0,
+                                             .exclusive = scan.exclusive != 0};
         at = scan.out != NULL ? row->scan(&span, NULL, at)
                               : row->fold(at, row->aggregate(&span, 0, row->identity()));
     }

@@ -616,23 +616,23 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
         }
         for (int k = 0; k < vectors; k++) {
             const int64_t left = band->columns - k * LANES;
-            vec sum = NAME(count)(op, c.group, k, in_group, NAME(load_columns)(op, in + k * LANES,
-                                                                                left));
+            vec sum =
+                NAME(count)(op, c.group, k, in_group, NAME(load_columns)(op, in + k * LANES, left));
             if (whole)
                 sum = c.ends[k] = NAME(count)(op, c.tile, k, in_tile / GROUP, sum);
             else
                 sum = NAME(combine)(op, c.ends[k], sum);
             sum = NAME(combine)(op, c.before[k], sum);
             if (band->out != NULL)
-                NAME(store_columns)(op, (T *)band->out + at + k * LANES, left,
-                                    band->exclusive ? c.results[k] : sum);
+                NAME(store_columns)
+                (op, (T *)band->out + at + k * LANES, left, band->exclusive ? c.results[k] : sum);
             c.results[k] = sum;
         }
     }
     if (band->totals == NULL) return;
     for (int k = 0; k < vectors; k++)
-        NAME(store_columns)(op, (T *)band->totals + k * LANES, band->columns - k * LANES,
-                            c.results[k]);
+        NAME(store_columns)
+        (op, (T *)band->totals + k * LANES, band->columns - k * LANES, c.results[k]);
 }
 
 /* ready for the next kind of element */

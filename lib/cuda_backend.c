@@ -472,9 +472,9 @@ static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix,
             .backward = matrix->backward,
             .has_initial = matrix->has_initial,
             .initial = matrix->initial,
-            .initial_at = matrix->has_initial == 2 ? (const char *)matrix->initial_at +
-                                                         row * matrix->initial_step * size
-                                                   : NULL,
+            .initial_at = matrix->has_initial == 2
+                              ? (const char *)matrix->initial_at + row * matrix->initial_step * size
+                              : NULL,
             .total = matrix->totals != NULL ? (char *)matrix->totals + row * size : NULL};
         TRY(run(ctx, &scan));
     }

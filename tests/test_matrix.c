@@ -100,7 +100,8 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
     int shift[4];
     maps_shifts(random, 4, shift);
     void *in = malloc((size_t)n * size + 8), *initials = malloc((size_t)lines * size + 8);
-    void *line_in = malloc((size_t)length * size + 8), *line_out = malloc((size_t)length * size + 8);
+    void *line_in = malloc((size_t)length * size + 8),
+         *line_out = malloc((size_t)length * size + 8);
     assert_true(in && initials && line_in && line_out);
     inputs_fill(c->pattern, c->type, n, c->seed, in);
     inputs_fill(INPUTS_RANDOM, c->type, lines > 0 ? lines : 1, c->seed + 1, initials);
@@ -134,14 +135,13 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
             check_alone(ctx, c, line_in, r.initial, line_out, total, what);
     }
 
-    const vscan_matrix_options o = {
-        .size = sizeof o,
-        .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
-        .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-        .pitch = c->pitch_given ? c->pitch : 0,
-        .initial = c->initial == 1 ? initials : NULL,
-        .initial_buffer = c->initial >= 2 ? firsts.view : NULL,
-        .totals = c->with_totals && !c->reduce ? totals.view : NULL};
+    const vscan_matrix_options o = {.size = sizeof o,
+                                    .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                    .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                                    .pitch = c->pitch_given ? c->pitch : 0,
+                                    .initial = c->initial == 1 ? initials : NULL,
+                                    .initial_buffer = c->initial >= 2 ? firsts.view : NULL,
+                                    .totals = c->with_totals && !c->reduce ? totals.view : NULL};
     if (c->reduce)
         ok(ctx, (c->by_columns ? vscan_reduce_columns : vscan_reduce_rows)(
                     ctx, c->op, from.view, totals.view, c->rows, c->columns, &o));
@@ -162,10 +162,9 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
 
 /* Draws all that is not the pair or the shape. */
 static void draw_and_run(struct matrix_case *c, struct inputs_random *random) {
-    static const enum inputs_pattern patterns[] = {INPUTS_RANDOM,    INPUTS_RANDOM,
-                                                   INPUTS_EXTREMES,  INPUTS_NAN_MIDDLE,
-                                                   INPUTS_INFINITE,  INPUTS_ZEROS,
-                                                   INPUTS_RARE_ZERO, INPUTS_RARE_ONE};
+    static const enum inputs_pattern patterns[] = {
+        INPUTS_RANDOM,   INPUTS_RANDOM, INPUTS_EXTREMES,  INPUTS_NAN_MIDDLE,
+        INPUTS_INFINITE, INPUTS_ZEROS,  INPUTS_RARE_ZERO, INPUTS_RARE_ONE};
     c->pitch = c->columns;
     if (inputs_below(random, 2)) c->pitch += inputs_below(random, 2) ? 8 : inputs_below(random, 40);
     c->pitch_given = c->pitch != c->columns || inputs_below(random, 2);
@@ -186,8 +185,9 @@ static void test_pair(vscan_op op, vscan_type type) {
     struct inputs_random random = {harness_seed() + 100 * (uint64_t)op + (uint64_t)type};
     struct matrix_case c = {.op = op, .type = type};
     const int64_t tile = reference_tile(type);
-    static const int64_t sides[] = {0, 1, 2, 3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 63, 64, 65, 100,
-                                    127, 128, 129, 255, 256, 257, 300, 511, 513, 1000};
+    static const int64_t sides[] = {0,   1,   2,   3,   4,   7,   8,   15,  16,
+                                    17,  31,  32,  33,  63,  64,  65,  100, 127,
+                                    128, 129, 255, 256, 257, 300, 511, 513, 1000};
     enum { SIDES = sizeof sides / sizeof sides[0] };
     for (int a = 0; a < SIDES; a++)
         for (int b = 0; b < SIDES; b++) {
@@ -210,7 +210,8 @@ static void test_pair(vscan_op op, vscan_type type) {
     if (harness_small()) return;
     /* more tiles than are folded at a time; a wide and a tall matrix */
     for (int k = 0; k < 3; k++) {
-        const int64_t length = (k == 0 ? 140 : 12) * tile + 77, few = k == 0 ? 1 : 2 + 30 * (k == 2);
+        const int64_t length = (k == 0 ? 140 : 12) * tile + 77,
+                      few = k == 0 ? 1 : 2 + 30 * (k == 2);
         if (k == 2 && op != VSCAN_PLUS) continue;
         c.rows = k == 0 ? 1 : length;
         c.columns = k == 0 ? length : few;
@@ -254,8 +255,10 @@ static void refused_handles(void **state) {
         const struct wrong_handle h = wrong_handle(i);
         refused_untouched(h.status, "in ", vscan_scan_rows(c, plus, h.handle, w.out, 2, 3, NULL));
         refused_untouched(h.status, "out ", vscan_scan_rows(c, plus, w.in, h.handle, 2, 3, NULL));
-        refused_untouched(h.status, "in ", vscan_scan_columns(c, plus, h.handle, w.out, 2, 3, NULL));
-        refused_untouched(h.status, "out ", vscan_scan_columns(c, plus, w.in, h.handle, 2, 3, NULL));
+        refused_untouched(h.status, "in ",
+                          vscan_scan_columns(c, plus, h.handle, w.out, 2, 3, NULL));
+        refused_untouched(h.status, "out ",
+                          vscan_scan_columns(c, plus, w.in, h.handle, 2, 3, NULL));
         refused_untouched(h.status, "in ", vscan_reduce_rows(c, plus, h.handle, w.out, 2, 3, NULL));
         refused_untouched(h.status, "totals ",
                           vscan_reduce_columns(c, plus, w.in, h.handle, 2, 3, NULL));
@@ -327,7 +330,10 @@ static void refused_options(void **state) {
     } cases[] = {
         {VSCAN_ERROR_ENUM, "options->kind ", {.kind = 2}, true},
         {VSCAN_ERROR_ENUM, "options->direction ", {.direction = -1}, true},
-        {VSCAN_ERROR_VALUE, "options->initial ", {.initial = &z, .initial_buffer = w.one_int}, true},
+        {VSCAN_ERROR_VALUE,
+         "options->initial ",
+         {.initial = &z, .initial_buffer = w.one_int},
+         true},
         {VSCAN_ERROR_TYPE, "options->initial_buffer ", {.initial_buffer = w.one_float}, true},
         {VSCAN_ERROR_LENGTH, "options->initial_buffer ", {.initial_buffer = w.shorter}, true},
         {VSCAN_ERROR_OVERLAP, "options->initial_buffer ", {.initial_buffer = w.out}, true},
