@@ -524,11 +524,11 @@ VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buf
  * after the last one, is never read and never written.
  */
 typedef struct vscan_matrix_options {
-    int64_t size;      /* sizeof(vscan_matrix_options) */
-    int32_t kind;      /* a vscan_kind; 0 in a reduction */
-    int32_t direction; /* a vscan_direction */
-    int64_t pitch;     /* elements from one row to the next, at least columns; 0: columns */
-    const void *initial;                /* one element on the host, or NULL */
+    int64_t size;        /* sizeof(vscan_matrix_options) */
+    int32_t kind;        /* a vscan_kind; 0 in a reduction */
+    int32_t direction;   /* a vscan_direction */
+    int64_t pitch;       /* elements from one row to the next, at least columns; 0: columns */
+    const void *initial; /* one element on the host, or NULL */
     const vscan_buffer *initial_buffer; /* a buffer of one element, or of one a line, or NULL */
     vscan_buffer *totals;               /* a buffer of one element a line, or NULL; NULL in a
                                            reduction */

@@ -2,15 +2,16 @@
 /*
  * Scans and reductions of many lines at once: the rows of a matrix, or its columns. One pass.
  *
- * A thread holds a piece of a line in registers, 64 bytes of values, and scans it alone: half a group of
- * floats, a quarter of doubles. A block has 256 pieces, of some lines, as many of each; these make
- * up a chunk of the line, at most half a tile. Sums of pieces meet in shared memory, one level of the
- * tree at a time. Thread t has piece t / lines of line t % lines.
+ * A thread holds a piece of a line in registers, 64 bytes of values, and scans it alone: half a group
+ * of floats, a quarter of doubles. A block has 256 pieces, of some lines, as many of each; these make
+ * up a chunk of the line, at most a quarter of a tile.
  *
- * Columns: lines beside one another are columns beside one another, so a warp reads and writes whole
- * lines of the cache. Rows: what the block reads, in the order of memory, goes through shared memory,
- * a slot for each piece; results go back the same way. Slots are an odd number of 16 bytes apart, so
- * that lanes that read 16 bytes each of their slots meet in no bank.
+ * Columns: the lanes of a warp have adjacent columns, so that it reads and writes whole lines of the
+ * cache; sums of pieces meet in shared memory, one level of the tree at a time. Rows: what the block
+ * reads, in the order of memory, goes through shared memory, a slot for each piece, and results go
+ * back the same way; the lanes of a warp have adjacent pieces of a row, whose sums they exchange.
+ * Slots are an odd number of 16 bytes apart, so that lanes that read 16 bytes each of their slots meet
+ * in no bank.
  *
  * A line that is longer than a chunk is scanned by several blocks, which take their chunks by ticket
  * (unit_words.cuh), so that the earlier chunks of a line are taken earlier. Chunk m of a tile
@@ -33,12 +34,29 @@ static constexpr int matrix_piece_bytes = 64;
 static constexpr int matrix_tiles = 128; /* of a line that are folded at a time, at most */
 static constexpr int matrix_levels = 7;  /* of the tree between a chunk and a tile, at most */
 
+/* Blocks of a multiprocessor, as many as there are registers for: what does not fit in them would go
+   through memory beside the elements, and take as long. Measured on an H200. */
+template <class Pair, bool Columns>
+static constexpr int matrix_blocks = Columns                         ? 6
+                                     : sizeof(typename Pair::U) == 8 ? 3
+                                                                     : 4;
+
+/* How a block copies rows: a thread's vectors lie one step after the other. */
+struct matrix_copy {
+    int log_threads;   /* that share a row */
+    int rows;          /* from a thread's first row to its next, after its steps */
+    int step;          /* in rows, or, along a row, in elements */
+    int to_step;       /* in elements of the slots */
+    int64_t from_step; /* in elements of the matrix */
+    bool along;
+};
+
 /* How a matrix is dealt to blocks. */
 struct matrix_shape {
     int log_lines, log_pieces; /* of a block; pieces of a line. Together log_matrix_threads */
     int piece_items;           /* fewer than a thread can hold where that is all of a line */
     int slot;                  /* rows: elements from one slot to the next */
-    int log_vectors;           /* rows: 2^n vectors hold the pieces of a line */
+    matrix_copy copies[2];     /* rows: of 16 bytes at a time, and of single elements */
     int window;                /* tiles */
     int64_t line_blocks, chunks, tiles; /* the latter two of a line, at least 1 */
     int64_t words;                      /* of a line, for one chunk and one tile each; or 0 */
@@ -70,38 +88,27 @@ struct matrix_slab {
 template <class T, int V, class First, class Second>
 static __device__ __forceinline__ void each_vector(const matrix_arguments &a, const matrix_slab &s,
                                                    First first, Second second) {
-    constexpr int ahead = 4, R = matrix_piece_bytes / (int)sizeof(T), log_r = R == 16 ? 4 : 3;
-    constexpr int log_more = V * sizeof(T) == 16 ? 0 : sizeof(T) == 4 ? 2 : 1;
-    const int log = a.shape.log_vectors + log_more; /* of a row's vectors */
-    const bool along = log > log_matrix_threads;
-    int log_threads = log; /* that share a row */
-    if (along) {
-        log_threads = log_matrix_threads - a.shape.log_lines;
-        if (log_threads < log_r) log_threads = log_r;
-    }
-    const int at = ((int)threadIdx.x & ((1 << log_threads) - 1)) * V;
-    const int rows_at_once = matrix_threads >> log_threads;
-    const int step = along ? V << log_threads : rows_at_once; /* elements, or rows */
-    const int64_t from_step = along ? (int64_t)step : step * a.matrix.line_step;
-    const int to_step = (along ? step / R << a.shape.log_lines : step) * a.shape.slot;
+    constexpr int ahead = 4, R = matrix_piece_bytes / (int)sizeof(T);
+    const matrix_copy &c = a.shape.copies[V * sizeof(T) == 16 ? 0 : 1];
+    const int at = ((int)threadIdx.x & ((1 << c.log_threads) - 1)) * V;
     const int in_slots = at + s.pad;
     if (at >= s.span) return;
 #pragma unroll 1
-    for (int line = (int)threadIdx.x >> log_threads; line < s.lines;
-         line += along ? rows_at_once : matrix_threads) {
-        int left = (along ? s.span - at : s.lines - line) - 1;
+    for (int line = (int)threadIdx.x >> c.log_threads; line < s.lines; line += c.rows) {
+        int left = (c.along ? s.span - at : s.lines - line) - 1;
         int64_t from = (s.line + line) * a.matrix.line_step + s.begin + at;
-        int to = ((in_slots / R << a.shape.log_lines) + line) * a.shape.slot + in_slots % R;
+        int to = ((line << a.shape.log_pieces) + in_slots / R) * a.shape.slot + in_slots % R;
 #pragma unroll 1
-        for (; left >= 0; left -= ahead * step, from += ahead * from_step, to += ahead * to_step) {
+        for (; left >= 0;
+             left -= ahead * c.step, from += ahead * c.from_step, to += ahead * c.to_step) {
             int64_t here = from;
 #pragma unroll
-            for (int k = 0; k < ahead; ++k, here += from_step)
-                if (left >= k * step) first(k, here, to + k * to_step);
+            for (int k = 0; k < ahead; ++k, here += c.from_step)
+                if (left >= k * c.step) first(k, here, to + k * c.to_step);
             here = from;
 #pragma unroll
-            for (int k = 0; k < ahead; ++k, here += from_step)
-                if (left >= k * step) second(k, here, to + k * to_step);
+            for (int k = 0; k < ahead; ++k, here += c.from_step)
+                if (left >= k * c.step) second(k, here, to + k * c.to_step);
         }
     }
 }
@@ -145,7 +152,7 @@ static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at,
 }
 
 template <class Pair, bool Columns>
-__global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
+__global__ void __launch_bounds__(matrix_threads, (matrix_blocks<Pair, Columns>))
     matrix_lines(const __grid_constant__ matrix_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -162,7 +169,9 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
     const matrix_shape &shape = a.shape;
     const bool backward = x_of.backward, split = shape.chunks > 1;
     const int lines = 1 << shape.log_lines, pieces = 1 << shape.log_pieces;
-    const int line = (int)threadIdx.x & (lines - 1), piece = (int)threadIdx.x >> shape.log_lines;
+    const int thread = (int)threadIdx.x, lane = thread % 32;
+    const int line = Columns ? thread & (lines - 1) : thread >> shape.log_pieces;
+    const int piece = Columns ? thread >> shape.log_lines : thread & (pieces - 1);
     const int chunk_items = shape.piece_items << shape.log_pieces;
 
     /* ---- Which chunk of which lines ---------------------------------------------------------- */
@@ -225,7 +234,7 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
             load_pieces<T, T>(a, slab, slots);
         __syncthreads();
         const int in_memory = backward ? pieces - 1 - piece : piece;
-        slot = slots + ((in_memory << shape.log_lines) + line) * shape.slot;
+        slot = slots + ((line << shape.log_pieces) + in_memory) * shape.slot;
 #pragma unroll
         for (int c = 0; c < R; c += V) {
             T raw[V] = {};
@@ -251,24 +260,59 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
     }
 
     /* ---- Sums of the chunk's pieces: the network over them ------------------------------------ */
-    U sum = x[R - 1], part = Pair::identity; /* part: the same group's piece before this one */
-    sums[threadIdx.x] = sum;
-#pragma unroll 1
-    for (int half = 1; half < pieces; half *= 2) {
-        __syncthreads();
-        if (!(piece & half)) continue;
-        const U left = sums[(((piece & ~(half - 1)) - 1) << shape.log_lines) + line];
+    U sum = x[R - 1], end;                         /* end: of the chunk's groups before this one */
+    U part = Pair::identity;                       /* of the group's pieces before this one */
+    const int group = piece & ~(group_pieces - 1); /* its first piece */
+    const auto level = [&](U left, int half) {
         if (half < group_pieces) {
             part = Pair::combine(left, part);
 #pragma unroll
             for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
         }
         sum = Pair::combine(left, sum);
-        sums[threadIdx.x] = sum;
+    };
+    if constexpr (Columns) {
+        sums[thread] = sum;
+#pragma unroll 1
+        for (int half = 1; half < pieces; half *= 2) {
+            __syncthreads();
+            if (!(piece & half)) continue;
+            level(sums[(((piece & ~(half - 1)) - 1) << shape.log_lines) + line], half);
+            sums[thread] = sum;
+        }
+        __syncthreads();
+        end = group > 0 ? sums[((group - 1) << shape.log_lines) + line] : Pair::identity;
+    } else {
+        /* the pieces of a row lie beside one another in a warp, and then in warps */
+#pragma unroll
+        for (int half = 1; half < 32; half *= 2) {
+            if (half >= pieces) break;
+            const U left = __shfl_sync(all_lanes, sum, (lane & ~(half - 1)) - 1);
+            if (piece & half) level(left, half);
+        }
+        const U left = __shfl_sync(all_lanes, sum, (lane & ~(group_pieces - 1)) - 1);
+        end = group % 32 > 0 ? left : Pair::identity;
+        if (pieces > 32) {
+            if (lane == 31) sums[thread / 32] = sum;
+            __syncthreads();
+            const int warp = piece / 32; /* of the row */
+            const U *const before_row = sums + (thread / 32 - warp);
+#pragma unroll
+            for (int half = 1; half < matrix_threads / 32; half *= 2) {
+                if (!(warp & half)) continue;
+                U tree[matrix_threads / 64];
+#pragma unroll
+                for (int k = 0; k < half; ++k) tree[k] = before_row[(warp & ~(2 * half - 1)) + k];
+#pragma unroll
+                for (int d = 1; d < half; d *= 2)
+#pragma unroll
+                    for (int k = 0; k < half; k += 2 * d)
+                        tree[k] = Pair::combine(tree[k], tree[k + d]);
+                end = Pair::combine(tree[0], end);
+                sum = Pair::combine(tree[0], sum);
+            }
+        }
     }
-    __syncthreads();
-    const int group = piece & ~(group_pieces - 1); /* its first piece */
-    U end = group > 0 ? sums[((group - 1) << shape.log_lines) + line] : Pair::identity;
 
     /* ---- The chunks before ------------------------------------------------------------------- */
     U initial = Pair::identity;
@@ -353,7 +397,7 @@ __global__ void __launch_bounds__(matrix_threads, Columns ? 8 : 6)
     for (int j = 0; j < R; ++j) {
         U y = Pair::combine(p, Pair::combine(end, x[j]));
         if (j == R - 1 && whole_group) y = Pair::combine(p, sum);
-        if (j == last_item) result = y;
+        if (total_here && j == last_item) result = y;
         x[j] = x_of.exclusive ? earlier : y;
         earlier = y;
     }
@@ -409,7 +453,27 @@ static matrix_shape shape_of(const vscan__matrix &matrix, int size) {
         s.piece_items = length > V ? (int)((length + V - 1) / V * V) : V;
     s.slot = (s.piece_items / V | 1) * V;
     const int64_t chunk_items = (int64_t)s.piece_items << s.log_pieces;
-    s.log_vectors = log_over(((length < chunk_items ? length : chunk_items) + V - 1) / V);
+    const int log_span = log_over(length < chunk_items ? length : chunk_items);
+    for (int k = 0; k < 2; ++k) {
+        matrix_copy &c = s.copies[k];
+        const int vector = k == 0 ? V : 1;
+        c.log_threads =
+            log_span - log_over(vector); /* a row's vectors, made up to a power of two */
+        if (c.log_threads < 0) c.log_threads = 0;
+        c.along = c.log_threads > log_matrix_threads;
+        if (c.along) {
+            c.log_threads = s.log_pieces < log_over(R) ? log_over(R) : s.log_pieces;
+            c.rows = matrix_threads >> c.log_threads;
+            c.step = vector << c.log_threads;
+            c.from_step = c.step;
+            c.to_step = c.step / R * s.slot;
+        } else {
+            c.rows = matrix_threads;
+            c.step = matrix_threads >> c.log_threads;
+            c.from_step = c.step * matrix.line_step;
+            c.to_step = (c.step << s.log_pieces) * s.slot;
+        }
+    }
     s.window = 1 << s.log_pieces; /* a thread waits for one */
     if (s.window > matrix_tiles) s.window = matrix_tiles;
     s.line_blocks = (matrix.lines + (1 << s.log_lines) - 1) >> s.log_lines;

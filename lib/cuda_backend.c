@@ -205,7 +205,7 @@ enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
 
 /* Bytes of a row from which on the kernels for vectors, row after row, are faster than the one for
    matrices; and where the tests choose the kernels for vectors. */
-enum { ROWS_FROM = 256 << 20, FORCED_ROWS_FROM = 300000 };
+enum { ROWS_FROM = 8 << 20, FORCED_ROWS_FROM = 300000 };
 
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
