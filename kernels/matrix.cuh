@@ -69,53 +69,6 @@ struct matrix_arguments {
     word *words;
     int64_t capacity;
     uint32_t delay; /* for tests: see test_delay */
-    bool turned;    /* see matrix_op */
-};
-
-/* ---- Operators ------------------------------------------------------------------------------- */
-
-/*
- * Min is max between elements that are turned over, and likewise and is or: one kernel for the two
- * of them, since kernels for all pairs would be a good part of the library. turn undoes itself, but
- * for numbers that are logical values, which it leaves 0 or 1.
- */
-template <class Pair>
-struct matrix_op {
-    using kernels = Pair;
-    static constexpr bool turned = false;
-    static __device__ __forceinline__ typename Pair::T turn(typename Pair::T x, bool) { return x; }
-};
-template <class T>
-struct matrix_op<pair<op_max, T>> {
-    using kernels = pair<op_max, T>;
-    static constexpr bool turned = false;
-    static __device__ __forceinline__ T turn(T x, bool over) {
-        if constexpr ((T)0.5 != (T)0) /* real: the sign's bit alone, of NaN and 0 too */
-            return over ? -x : x;
-        else
-            return over ? ~x : x;
-    }
-};
-template <class T>
-struct matrix_op<pair<op_or, T>> {
-    using kernels = pair<op_or, T>;
-    static constexpr bool turned = false;
-    static __device__ __forceinline__ T turn(T x, bool over) {
-        if constexpr ((T)0.5 != (T)0)
-            return over ? (T)(x == (T)0) : x;
-        else
-            return over ? ~x : x;
-    }
-};
-template <class T>
-struct matrix_op<pair<op_min, T>> {
-    using kernels = pair<op_max, T>;
-    static constexpr bool turned = true;
-};
-template <class T>
-struct matrix_op<pair<op_and, T>> {
-    using kernels = pair<op_or, T>;
-    static constexpr bool turned = true;
 };
 
 /* ---- Rows in shared memory ------------------------------------------------------------------- */
@@ -211,8 +164,6 @@ __global__ void __launch_bounds__(matrix_threads, (matrix_blocks<Pair, Columns>)
     __shared__ U before[32];                /* all tiles before */
     __shared__ ticket shared_ticket;
     char *const dynamic = dynamic_shared();
-    const auto take = [&](T y) { return Pair::in(matrix_op<Pair>::turn(y, a.turned)); };
-    const auto give = [&](U y) { return matrix_op<Pair>::turn(Pair::out(y), a.turned); };
 
     const vscan__matrix &x_of = a.matrix;
     const matrix_shape &shape = a.shape;
@@ -270,7 +221,7 @@ __global__ void __launch_bounds__(matrix_threads, (matrix_blocks<Pair, Columns>)
 #pragma unroll
         for (int j = 0; j < R; ++j, in += step) raw[j] = j < here ? *in : (T)0;
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = take(raw[j]);
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
     } else {
         slab.line = first_line;
         slab.begin = backward ? x_of.length - begin - span : begin;
@@ -293,7 +244,7 @@ __global__ void __launch_bounds__(matrix_threads, (matrix_blocks<Pair, Columns>)
                 memcpy(raw, &quad, 16);
             }
 #pragma unroll
-            for (int j = 0; j < V; ++j) x[c + j] = take(backward ? raw[V - 1 - j] : raw[j]);
+            for (int j = 0; j < V; ++j) x[c + j] = Pair::in(backward ? raw[V - 1 - j] : raw[j]);
         }
     }
     if (here < R) {
@@ -365,9 +316,9 @@ __global__ void __launch_bounds__(matrix_threads, (matrix_blocks<Pair, Columns>)
 
     /* ---- The chunks before ------------------------------------------------------------------- */
     U initial = Pair::identity;
-    if (x_of.has_initial == 1) initial = take(element_of<T>(x_of.initial));
+    if (x_of.has_initial == 1) initial = Pair::in(element_of<T>(x_of.initial));
     if (x_of.has_initial == 2 && there)
-        initial = take(((const T *)x_of.initial_at)[my_line * x_of.initial_step]);
+        initial = Pair::in(((const T *)x_of.initial_at)[my_line * x_of.initial_step]);
 
     U p = initial;
     const int chunks_a_tile = tile_items / chunk_items;
@@ -450,20 +401,20 @@ __global__ void __launch_bounds__(matrix_threads, (matrix_blocks<Pair, Columns>)
         x[j] = x_of.exclusive ? earlier : y;
         earlier = y;
     }
-    if (total_here) ((T *)x_of.totals)[my_line] = give(result);
+    if (total_here) ((T *)x_of.totals)[my_line] = Pair::out(result);
     if (x_of.out == nullptr) return;
 
     if constexpr (Columns) {
         T *out = (T *)x_of.out + column();
 #pragma unroll
         for (int j = 0; j < R; ++j, out += step)
-            if (j < here) *out = give(x[j]);
+            if (j < here) *out = Pair::out(x[j]);
     } else {
 #pragma unroll
         for (int c = 0; c < R; c += V) {
             T raw[V];
 #pragma unroll
-            for (int j = 0; j < V; ++j) raw[j] = give(backward ? x[c + V - 1 - j] : x[c + j]);
+            for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? x[c + V - 1 - j] : x[c + j]);
             int4 quad;
             memcpy(&quad, raw, 16);
             if (c < shape.piece_items)
@@ -532,9 +483,8 @@ static matrix_shape shape_of(const vscan__matrix &matrix, int size) {
     return s;
 }
 
-template <class Of>
+template <class Pair>
 static cudaError_t launch_matrix(const vscan__launch *launch, const vscan__matrix *matrix) {
-    using Pair = typename matrix_op<Of>::kernels;
     using T = typename Pair::T;
     using U = typename Pair::U;
     matrix_arguments a;
@@ -544,7 +494,6 @@ static cudaError_t launch_matrix(const vscan__launch *launch, const vscan__matri
     a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
     a.capacity = launch->words;
     a.delay = launch->test_delay;
-    a.turned = matrix_op<Of>::turned;
     const int64_t blocks = a.shape.line_blocks * a.shape.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     int shared = matrix->columns ? 0 : matrix_threads * a.shape.slot * (int)sizeof(T);
