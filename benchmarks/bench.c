@@ -95,6 +95,8 @@ static bool check_fetched(const struct work *work, const struct engine *engine) 
     int64_t out_bytes = bytes;
     if (work->family == FAMILY_REDUCE && engine->computes) out_bytes = type_size(work->type);
     if (work->family == FAMILY_COMPARE && engine->computes) out_bytes = work->n;
+    if (work_is_sums(work) && engine->computes)
+        out_bytes = work_lines(work) * type_size(work->type);
     const int64_t flags_bytes = flag_bytes(work->flag_type, work->n);
     if (!grow(&in, ON_HOST, bytes) || !grow(&out, ON_HOST, bytes) ||
         !grow(&flags, ON_HOST, flags_bytes) ||
@@ -125,7 +127,7 @@ static bool check_call(const struct work *work, const struct engine *engine, con
     if (!device_synchronize()) return false;
     if (engine == &engine_empty) return *how = "-", true;
     const bool many = work->n > options.check_most;
-    if (many && !engine->computes) return *how = "-", true;
+    if (many && (!engine->computes || work_is_matrix(work))) return *how = "-", true;
     if (!many || work->family >= FAMILY_MAP)
         return check_fetched(work, engine); /* the device checks scans and reductions alone */
     return *how = "device", device_check(work, engine->name);
@@ -157,7 +159,7 @@ static void print_head(const char *command) {
 static void print_row(enum mode mode, const struct work *work, const struct engine *engine,
                       const char *segment, const struct timing *timing, double bytes,
                       double fraction, const char *check) {
-    const bool segmented = work->flag_type != 0;
+    const bool segmented = work->flag_type != 0 || work_is_matrix(work);
     char numbers[128] = ",,", rate[64] = "", part[32] = "", threads[16] = "-";
     if (engine->place == ON_HOST) snprintf(threads, sizeof threads, "%d", work->threads);
     if (timing) {
@@ -299,6 +301,17 @@ static void measure_flagged(struct work work) {
         }
 }
 
+/* Rows of so many elements, where they make up a matrix. */
+static void measure_matrix(struct work work) {
+    for (int s = 0; s < options.segments_count; s++) {
+        work.segments = options.segments[s];
+        if (work.segments.kind != SEGMENT_FIXED || work.segments.length > work.n) continue;
+        struct work whole = work;
+        whole.n -= work.n % work.segments.length;
+        measure_modes(whole, options.segment_names[s]);
+    }
+}
+
 static void measure_families(struct work work) {
     for (int f = 0; f < options.families.count; f++) {
         work.family = (enum family)options.families.items[f];
@@ -311,8 +324,10 @@ static void measure_families(struct work work) {
                     work.kind = VSCAN_INCLUSIVE;
                 }
                 if (work.family >= FAMILY_MAP && d) continue;
-                if (work.family == FAMILY_SEGMENTED ||
-                    (work.family >= FAMILY_PACK && work.family != FAMILY_PACK_IF))
+                if (work_is_matrix(&work))
+                    measure_matrix(work);
+                else if (work.family == FAMILY_SEGMENTED ||
+                         (work.family >= FAMILY_PACK && work.family != FAMILY_PACK_IF))
                     measure_flagged(work);
                 else
                     measure_modes(work, "-");

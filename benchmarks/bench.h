@@ -33,6 +33,11 @@ enum family {
     FAMILY_ENUMERATE, /* out[i] = flags set before i, int alone */
     FAMILY_SPLIT,     /* the elements that are not flagged, then those that are */
     FAMILY_SPLIT_SEGMENTED, /* the same in every segment of WORK_SEGMENT elements, heads as flags */
+    /* a matrix whose rows have as many elements as the segment says; inclusive, forward */
+    FAMILY_ROWS,        /* every row scanned */
+    FAMILY_COLUMNS,     /* every column scanned */
+    FAMILY_ROW_SUMS,    /* out[r] = the total of row r */
+    FAMILY_COLUMN_SUMS, /* out[c] = the total of column c */
     /* one total a segment, to the front of out */
     FAMILY_REDUCE_SEGMENTED, /* by flags */
     FAMILY_REDUCE_OFFSETS    /* by offsets, ints, of the same segments; flags are not read */
@@ -110,6 +115,11 @@ extern const struct engine engine_tbb,
 
 int64_t type_size(vscan_type type); /* 0 for bits */
 int64_t flag_bytes(vscan_type flag_type, int64_t n);
+
+/* Lines of a matrix: rows or columns. */
+bool work_is_matrix(const struct work *work);
+bool work_is_sums(const struct work *work); /* of lines */
+int64_t work_lines(const struct work *work);
 
 /* What the operation must move: every input read once, every output written once. */
 int64_t work_bytes(const struct work *work);

@@ -4,8 +4,9 @@
 //
 //     cub          scan (plus, max), reduce (every pair), pack by DeviceSelect::Flagged and ::If,
 //                  sorts by DeviceRadixSort, splits by DevicePartition::Flagged, which turns the set
-//                  ones' order round, and one total a segment (plus, max) by DeviceReduce::ReduceByKey,
-//                  keys being the segments' numbers, or by DeviceSegmentedReduce
+//                  ones' order round, one total a segment (plus, max) by DeviceReduce::ReduceByKey,
+//                  keys being the segments' numbers, or by DeviceSegmentedReduce, and plus of rows by
+//                  DeviceScan::...SumByKey and DeviceSegmentedReduce
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_radix_sort.cuh>
@@ -187,6 +188,31 @@ static cudaError_t reduce_segments(const struct work *work, int64_t set, const T
                                           device_stream);
 }
 
+// Rows: a scan by key, the key being the row's number, and a reduction by the rows' offsets.
+struct row_of {
+    int columns;
+    __host__ __device__ int operator()(int i) const { return i / columns; }
+};
+struct offset_of {
+    int columns;
+    __host__ __device__ int operator()(int row) const { return row * columns; }
+};
+
+template <class T>
+static cudaError_t rows(const struct work *work, const T *in, T *out) {
+    const int columns = int(work->segments.length);
+    const thrust::counting_iterator<int> numbers(0);
+    if (work->family == FAMILY_ROWS)
+        return cub::DeviceScan::InclusiveSumByKey(
+            for_cub.memory, for_cub.bytes,
+            thrust::make_transform_iterator(numbers, row_of{columns}), in, out, int(work->n),
+            cuda::std::equal_to<>{}, device_stream);
+    const auto offsets = thrust::make_transform_iterator(numbers, offset_of{columns});
+    return cub::DeviceSegmentedReduce::Sum(for_cub.memory, for_cub.bytes, in, out,
+                                           int(work_lines(work)), offsets, offsets + 1,
+                                           device_stream);
+}
+
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
@@ -195,6 +221,8 @@ static bool run_cub(const struct work *work, int64_t set) {
                                  using T = decltype(zero);
                                  if (work->family >= FAMILY_REDUCE_SEGMENTED)
                                      return reduce_segments<T>(work, set, (const T *)in, (T *)out);
+                                 if (work_is_matrix(work))
+                                     return rows<T>(work, (const T *)in, (T *)out);
                                  if (work->family >= FAMILY_PACK)
                                      return pack<T>(work, (const T *)in,
                                                     work_flags(work, ON_DEVICE, set), (T *)out);
@@ -221,6 +249,8 @@ static bool prepare_cub(const struct work *work) {
 
 static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
+    if (work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS)
+        return work->op == VSCAN_PLUS;
     if (work->family == FAMILY_REDUCE) return true;
     if (work->family == FAMILY_PACK || work->family == FAMILY_SPLIT)
         return !work->in_place && work->flag_type != VSCAN_BIT;

@@ -104,10 +104,13 @@ static bool make_offsets(const struct work *work, vscan_ctx *ctx, vscan_buffer *
 static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
                         struct buffers *buffers) {
     void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
-    const int64_t out_n = work->family == FAMILY_REDUCE             ? 1
-                          : work->family >= FAMILY_REDUCE_SEGMENTED ? work->segment_count
-                                                                    : work->n;
-    if (work->family >= FAMILY_PACK && !kept->pack.count &&
+    const int64_t out_n =
+        work->family == FAMILY_REDUCE ? 1
+        : work->family == FAMILY_REDUCE_SEGMENTED || work->family == FAMILY_REDUCE_OFFSETS
+            ? work->segment_count
+        : work_is_sums(work) ? work_lines(work)
+                             : work->n;
+    if (work->family >= FAMILY_PACK && !work_is_matrix(work) && !kept->pack.count &&
         !ok(kept->ctx, vscan_buffer_create(kept->ctx, VSCAN_LONG, 1, &kept->pack.count)))
         return false;
     if (!wrap(kept, work->type, in, work->n, &buffers->in)) return false;
@@ -203,6 +206,8 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     vscan_ctx *ctx = kept->ctx;
     const struct buffers *buffers = &kept->sets[set];
     vscan_buffer *in = buffers->in, *out = buffers->out, *second = buffers->second;
+    const int64_t columns = work_is_matrix(work) ? work->segments.length : work->n;
+    const int64_t rows = work->n / columns;
     switch (work->family) {
     case FAMILY_SCAN:
         return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &kept->scan));
@@ -238,6 +243,14 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_reduce_segmented(ctx, work->op, in, buffers->flags, out, NULL));
     case FAMILY_REDUCE_OFFSETS:
         return ok(ctx, vscan_reduce_offsets(ctx, work->op, in, second, out, NULL));
+    case FAMILY_ROWS:
+        return ok(ctx, vscan_scan_rows(ctx, work->op, in, out, rows, columns, NULL));
+    case FAMILY_COLUMNS:
+        return ok(ctx, vscan_scan_columns(ctx, work->op, in, out, rows, columns, NULL));
+    case FAMILY_ROW_SUMS:
+        return ok(ctx, vscan_reduce_rows(ctx, work->op, in, out, rows, columns, NULL));
+    case FAMILY_COLUMN_SUMS:
+        return ok(ctx, vscan_reduce_columns(ctx, work->op, in, out, rows, columns, NULL));
     case FAMILY_REDUCE:
         break;
     }
@@ -250,6 +263,7 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
    not timed so, and a split has no such thing; its heads are made by way of ints. */
 static bool supported(const struct work *work) {
     if (work->family == FAMILY_SPLIT_SEGMENTED && work->n > INT32_MAX) return false;
+    if (work_is_matrix(work)) return true;
     if (work->family >= FAMILY_PACK)
         return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
     if (work->family == FAMILY_SORT || work->family == FAMILY_SORT_PAIRS) return !work->in_place;

@@ -136,6 +136,9 @@ measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags by
 # One total a segment.
 measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
     --segment 1,random:100,random:10000 --n 2^20,2^26 --runs $few
+# Rows and columns; those that are short enough are checked by a serial loop.
+measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
+    --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $few
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU

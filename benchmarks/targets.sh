@@ -10,7 +10,7 @@ set -eu
 results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
-    reduce_graph host memory maps maps_misaligned splits splits_segmented \
+    reduce_graph host memory matrix maps maps_misaligned splits splits_segmented \
     huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
@@ -103,6 +103,9 @@ file == "splits" && engine == "cub" { low("split " type " " flags " " n, us, eng
 file ~ /^splits/ && mine && n >= 67108864 {
     low(file " " flags, fraction, type " n=" power(n))
 }
+file == "matrix" && mine && n >= 67108864 {
+    low("matrix " $at["family"], fraction, op "_" type " rows of " $at["segment"] " n=" power(n))
+}
 file == "memory" { memory = $at["bytes"] / 1e6 }
 
 END {
@@ -156,6 +159,11 @@ END {
             sprintf("%.2f us / %.2f us", ours, bare), 0)
     }
     row("memory of a context ready for n = 2^30 ints", 1, 0.256, memory, "", 0, "MB")
+    split("rows columns rowsums columnsums", families, " ")
+    split("scan of rows;scan of columns;reduction of rows;reduction of columns", texts, ";")
+    for (k = 1; k <= 4; k++)
+        row(texts[k] ", of memcpy, n = 2^28", k < 3 ? 0.90 : "", "", least["matrix " families[k]],
+            least_at["matrix " families[k]], 1)
     split("map map2 compare", families, " ")
     split("map of one vector;map of two vectors;comparison", texts, ";")
     for (k = 1; k <= 3; k++) {

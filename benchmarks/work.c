@@ -31,6 +31,22 @@ int64_t flag_bytes(vscan_type flag_type, int64_t n) {
     return flag_type ? n * type_size(flag_type) : 0;
 }
 
+bool work_is_matrix(const struct work *work) {
+    return work->family >= FAMILY_ROWS && work->family <= FAMILY_COLUMN_SUMS;
+}
+
+bool work_is_sums(const struct work *work) {
+    return work->family == FAMILY_ROW_SUMS || work->family == FAMILY_COLUMN_SUMS;
+}
+
+static bool by_rows(const struct work *work) {
+    return work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS;
+}
+
+int64_t work_lines(const struct work *work) {
+    return by_rows(work) ? work->n / work->segments.length : work->segments.length;
+}
+
 int64_t work_bytes(const struct work *work) {
     const int64_t size = type_size(work->type);
     const int64_t all = work->n * size;
@@ -40,6 +56,7 @@ int64_t work_bytes(const struct work *work) {
                         : work->family == FAMILY_PACK || work->family >= FAMILY_REDUCE_SEGMENTED
                             ? work->segment_count * size
                         : work->family == FAMILY_PACK_IF ? all / 2
+                        : work_is_sums(work)             ? work_lines(work) * size
                                                          : all;
     const int64_t totals = work->with_totals ? work->segment_count * size : 0;
     const int64_t second =
@@ -369,8 +386,37 @@ static bool check_split(const struct work *work, const char *engine, const void 
     return true;
 }
 
+/* Line by line; sums of floats may be off by rounding. */
+static bool check_matrix(const struct work *work, const char *engine, const void *in,
+                         const void *out) {
+    const int64_t lines = work_lines(work), columns = work->segments.length;
+    const int64_t length = work->n / lines;
+    const double epsilon = work->type == VSCAN_FLOAT ? FLT_EPSILON : DBL_EPSILON;
+    const bool rounded = work->type != VSCAN_INT && work->op == VSCAN_PLUS;
+    for (int64_t line = 0; line < lines; line++) {
+        int32_t whole = identity_int(work->op);
+        long double sum = identity_real(work->op), magnitude = 0;
+        for (int64_t k = 0; k < length; k++) {
+            const int64_t i = by_rows(work) ? line * columns + k : k * columns + line;
+            const double x = value_at(work->type, in, i);
+            if (work->type == VSCAN_INT)
+                sum = whole = apply_int(work->op, whole, (int32_t)x);
+            else
+                sum = apply_real(work->op, sum, x);
+            magnitude += fabs(x);
+            if (work_is_sums(work) && k + 1 < length) continue;
+            const int64_t at = work_is_sums(work) ? line : i;
+            const double got = value_at(work->type, out, at);
+            if (got != (double)sum && !(rounded && fabsl(got - sum) <= 64 * epsilon * magnitude))
+                return complain(work, engine, at, got, (double)sum);
+        }
+    }
+    return true;
+}
+
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
+    if (work_is_matrix(work)) return check_matrix(work, engine, in, out);
     if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);
     if (work->family >= FAMILY_SORT && work->family < FAMILY_PACK)

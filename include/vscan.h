@@ -284,10 +284,10 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /*
  * Grows the workspace so that no later operation on vectors of up to n elements of that type
- * allocates, scans, segmented scans, reductions and packs alike; one workspace serves all types.
- * Packs of longs need what doubles need, packs of bytes and enumerations what ints need; segmented
- * reductions of n elements what 2 n + 1 need. Sorts need more, see vscan_sort_reserve; splits too, for
- * which this makes no room: see vscan_split. Without it
+ * allocates, scans, segmented scans, reductions and packs alike, but not those of rows and columns;
+ * one workspace serves all types. Packs of longs need what doubles need, packs of bytes and
+ * enumerations what ints need; segmented reductions of n elements what 2 n + 1 need. Sorts need more,
+ * see vscan_sort_reserve; splits too, for which this makes no room: see vscan_split. Without it
  * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
  * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
  *   type   int, float or double
@@ -572,6 +572,71 @@ VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const
 VSCAN_API vscan_status vscan_reduce_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                             const vscan_buffer *offsets, vscan_buffer *totals,
                                             const vscan_reduce_segmented_options *options);
+
+/* ---- Rows and columns ------------------------------------------------------------------------ */
+
+/*
+ * A matrix is a buffer in which row r has its elements at r * pitch, r * pitch + 1, ...,
+ * r * pitch + columns - 1. What lies between the end of a row and the beginning of the next one, and
+ * after the last one, is never read and never written.
+ */
+typedef struct vscan_matrix_options {
+    int64_t size;        /* sizeof(vscan_matrix_options) */
+    int32_t kind;        /* a vscan_kind; 0 in a reduction */
+    int32_t direction;   /* a vscan_direction */
+    int64_t pitch;       /* elements from one row to the next, at least columns; 0: columns */
+    const void *initial; /* one element on the host, or NULL */
+    const vscan_buffer *initial_buffer; /* a buffer of one element, or of one a line, or NULL */
+    vscan_buffer *totals;               /* a buffer of one element a line, or NULL; NULL in a
+                                           reduction */
+} vscan_matrix_options;
+
+/*
+ * Scans every line of a matrix by itself: every row, or every column. A line's results and its total
+ * have exactly the bits that vscan_scan gives for a vector of the line's elements alone, with the same
+ * kind, direction and initial value (Iverson, A Programming Language, 1962: the scan along an axis).
+ * Forward, a row begins at column 0 and a column at row 0; backward, they begin at the last one.
+ *
+ *   in              int, float or double, of at least (rows - 1) * pitch + columns elements, or of any
+ *                   length where rows or columns is 0; never written, except where it is out
+ *   out             of in's type and length, with the same pitch; the very same elements as in (in
+ *                   place), or no overlap of the two buffers, of what lies between rows neither
+ *   rows, columns   at least 0
+ *   options         NULL: inclusive, forward, pitch = columns, no initial value, no totals
+ *     initial, initial_buffer   at most one of them; the host value is read before the call returns.
+ *                               One element stands before every line, several before one each. A
+ *                               buffer of them overlaps nothing that is written
+ *     totals                    of in's type, of `rows` elements (vscan_scan_columns: of `columns`);
+ *                               totals[l] receives the total of line l: of a line without elements
+ *                               the initial value, or the identity. Overlaps nothing
+ * Where rows or columns is 0, nothing is written but the totals. Asynchronous; can be captured. One
+ * pass over the data. No allocation once a matrix of the same shape has been scanned or reduced;
+ * vscan_ctx_reserve does not know shapes, so run once before capturing.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (a buffer, or rows or columns < 0), OVERLAP, ENUM, PAIR,
+ * STRUCT_SIZE, VALUE (two initial values, pitch), OVERFLOW (no buffer could hold the matrix),
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                       vscan_buffer *out, int64_t rows, int64_t columns,
+                                       const vscan_matrix_options *options);
+VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                          vscan_buffer *out, int64_t rows, int64_t columns,
+                                          const vscan_matrix_options *options);
+
+/*
+ * Reduces every line of a matrix: totals[l] is the total of row l, or of column l, to the bit what
+ * vscan_scan_rows and vscan_scan_columns give as totals.
+ *   totals    of in's type, of `rows` elements (vscan_reduce_columns: of `columns`); overlaps nothing
+ *   options   NULL: forward, pitch = columns, no initial value; kind is 0, and totals NULL
+ * The rest as vscan_scan_rows; VALUE also where kind or options->totals is set. Reads the data once.
+ * Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                         vscan_buffer *totals, int64_t rows, int64_t columns,
+                                         const vscan_matrix_options *options);
+VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                            vscan_buffer *totals, int64_t rows, int64_t columns,
+                                            const vscan_matrix_options *options);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
 

@@ -58,6 +58,7 @@ struct vscan__launch {
     int32_t may_overlap; /* programmatic dependent launches: see scan_short.cuh */
     int64_t short_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
+    int64_t rows_from;   /* bytes of a row from which on rows are scanned one after the other */
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                                further up, the segmented ones */
     void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
@@ -92,6 +93,14 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
     vscan__launcher vscan__launch_reduce_segmented_##pair;
 VSCAN__PAIRS(X)
 #undef X
+
+/* Rows and columns; 8-byte words that a launch needs. */
+typedef cudaError_t vscan__matrix_launcher(const struct vscan__launch *launch,
+                                           const struct vscan__matrix *matrix);
+#define X(pair, op, type, OP, TYPE) vscan__matrix_launcher vscan__launch_matrix_##pair;
+VSCAN__PAIRS(X)
+#undef X
+int64_t vscan__matrix_words_needed(vscan_type type, const struct vscan__matrix *matrix);
 
 /* Element by element, and by position; see the slots of struct vscan__backend. */
 typedef cudaError_t vscan__map_launcher(const struct vscan__launch *launch,

@@ -158,6 +158,26 @@ struct vscan__ranges {
 
 typedef vscan_status vscan__ranges_fn(vscan_ctx *ctx, const struct vscan__ranges *ranges);
 
+/* A scan or a reduction of every line of a matrix, its rows or its columns. Element k of line l is
+   number l * line_step + k * step; no other is read or written. */
+struct vscan__matrix {
+    int64_t lines;           /* > 0 */
+    int64_t length;          /* elements of a line; 0 is legal */
+    int64_t line_step, step; /* rows: the pitch, 1; columns: 1, the pitch */
+    const void *in;
+    void *out;            /* the same address as in or no overlap; reduce: NULL */
+    void *totals;         /* one element a line, or NULL */
+    int32_t columns;      /* 0 or 1 */
+    int32_t exclusive;    /* 0 or 1 */
+    int32_t backward;     /* 0 or 1 */
+    int32_t has_initial;  /* 0: none; 1: initial; 2: those at initial_at */
+    int32_t initial_step; /* 0: one element for all lines; 1: one a line */
+    union vscan__value initial;
+    const void *initial_at;
+};
+
+typedef vscan_status vscan__matrix_fn(vscan_ctx *ctx, const struct vscan__matrix *matrix);
+
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
@@ -197,6 +217,7 @@ struct vscan__backend {
     vscan__scan_fn *scan_segmented[vscan__pair_count];
     vscan__scan_fn *reduce[vscan__pair_count];
     vscan__scan_fn *reduce_segmented[vscan__pair_count]; /* late: TOTALS_LENGTH, OFFSETS */
+    vscan__matrix_fn *matrix[vscan__pair_count];
 
     /* element by element */
     vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */

@@ -4,6 +4,7 @@
  *
  * cpu_backend.c   the table: devices, memory, fill; it binds each pair's row to the drivers
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
+ * cpu_matrix.c    rows and columns of a matrix
  * cpu_map.c       what is done element by element, and by position
  * cpu_pack.c      pack and enumerate
  * cpu_sort.c      sorts
@@ -54,6 +55,20 @@ struct vscan__cpu_segments {
     int64_t end;              /* totals[k] is written for 0 <= k < end */
 };
 
+/* Adjacent columns of a matrix, at most VSCAN__CPU_BAND bytes of a row. */
+struct vscan__cpu_band {
+    const void *in;       /* the first column's element in row 0 */
+    void *out;            /* the same address as in, or no overlap; NULL: a reduction */
+    void *totals;         /* one element a column, or NULL */
+    const void *initial;  /* one element, or one a column, or NULL */
+    int64_t initial_step; /* 0 or 1 */
+    int64_t columns, rows, pitch;
+    bool backward;
+    bool exclusive;
+};
+
+enum { VSCAN__CPU_BAND = 512 };
+
 /* One row a pair. */
 struct vscan__cpu_row {
     int64_t size;    /* bytes of an element */
@@ -72,6 +87,8 @@ struct vscan__cpu_row {
     union vscan__value (*scan)(const struct vscan__cpu_span *span,
                                const struct vscan__cpu_segments *segments,
                                union vscan__value before);
+    /* scans or reduces every column of a band */
+    void (*band)(const struct vscan__cpu_band *band);
 };
 
 /* One table an instruction set. They differ in speed, never in a bit of a result. */
@@ -113,6 +130,11 @@ vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                          const struct vscan__cpu_row *row);
+
+/* ---- cpu_matrix.c ---------------------------------------------------------------------------- */
+
+vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
+                               const struct vscan__cpu_row *row);
 
 /* ---- cpu_map.c ------------------------------------------------------------------------------- */
 

@@ -289,6 +289,9 @@ static inline const struct vscan__cpu_row *row(const vscan_ctx *ctx, enum vscan_
     }                                                                                              \
     static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
         return vscan__cpu_reduce_segmented(ctx, scan, row(ctx, vscan__pair_##pair));               \
+    }                                                                                              \
+    static vscan_status matrix_##pair(vscan_ctx *ctx, const struct vscan__matrix *matrix) {        \
+        return vscan__cpu_matrix(ctx, matrix, row(ctx, vscan__pair_##pair));                       \
     }
 VSCAN__PAIRS(X)
 #undef X
@@ -324,6 +327,9 @@ const struct vscan__backend vscan__cpu = {
 #undef X
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
     .reduce_segmented = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = matrix_##pair,
+    .matrix = {VSCAN__PAIRS(X)},
 #undef X
     .unary = vscan__cpu_unary,
     .binary = vscan__cpu_binary,

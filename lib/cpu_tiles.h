@@ -105,6 +105,9 @@
                                           const struct vscan__cpu_segments *segments,              \
                                           union vscan__value before) {                             \
         return OF(scan, kind)(VSCAN_##OP, span, segments, before);                                 \
+    }                                                                                              \
+    static void band_##pair(const struct vscan__cpu_band *band) {                                  \
+        OF(scan_band, kind)(VSCAN_##OP, band);                                                     \
     }
 #define OF(function, kind) CPU_JOIN(function, kind)
 
@@ -125,6 +128,7 @@ const struct vscan__cpu_row ROWS[vscan__pair_count] = {
         .fold = fold_##pair,                                                                       \
         .aggregate = aggregate_##pair,                                                             \
         .scan = scan_##pair,                                                                       \
+        .band = band_##pair,                                                                       \
     },
     VSCAN__PAIRS(X)
 #undef X

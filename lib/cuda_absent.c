@@ -76,6 +76,11 @@ static vscan_status absent_scan(vscan_ctx *ctx, const struct vscan__scan *scan) 
     return absent(ctx);
 }
 
+static vscan_status absent_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix) {
+    (void)matrix;
+    return absent(ctx);
+}
+
 static vscan_status absent_map(vscan_ctx *ctx, const struct vscan__map *map) {
     (void)map;
     return absent(ctx);
@@ -137,6 +142,9 @@ const struct vscan__backend vscan__cuda = {
     .scan_segmented = {VSCAN__PAIRS(ROW)},
     .reduce = {VSCAN__PAIRS(ROW)},
     .reduce_segmented = {VSCAN__PAIRS(ROW)},
+#undef ROW
+#define ROW(pair, op, type, OP, TYPE) [vscan__pair_##pair] = absent_matrix,
+    .matrix = {VSCAN__PAIRS(ROW)},
     .unary = absent_map,
     .binary = absent_map,
     .compare = absent_map,

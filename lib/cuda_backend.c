@@ -252,6 +252,10 @@ enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
    vectors that are longer hardly notice where it is cut. */
 enum { SORT_PORTION = 1 << 28 };
 
+/* Bytes of a row from which on the kernels for vectors, row after row, are faster than the one for
+   matrices; and where the tests choose the kernels for vectors. */
+enum { ROWS_FROM = 8 << 20, FORCED_ROWS_FROM = 300000 };
+
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
  * kernels for devices without bulk copies, "bulk" those with bulk copies, both at every length,
@@ -279,6 +283,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->sort_portion = SORT_PORTION;
     launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
     launch->bulk_from = always ? 0 : BULK_FROM;
+    launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
     /* see VSCAN__BULK in kernels/bulk.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "units") == 0) return VSCAN_OK;
     void *encode = NULL;
@@ -512,6 +517,54 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
 VSCAN__PAIRS(X)
 #undef X
 
+/* Row after row. */
+static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix, int64_t size,
+                             vscan__scan_fn *run) {
+    for (int64_t row = 0; row < matrix->lines; row++) {
+        const int64_t at = row * matrix->line_step * size;
+        const struct vscan__scan scan = {
+            .n = matrix->length,
+            .in = (const char *)matrix->in + at,
+            .out = matrix->out != NULL ? (char *)matrix->out + at : NULL,
+            .exclusive = matrix->exclusive,
+            .backward = matrix->backward,
+            .has_initial = matrix->has_initial,
+            .initial = matrix->initial,
+            .initial_at = matrix->has_initial == 2
+                              ? (const char *)matrix->initial_at + row * matrix->initial_step * size
+                              : NULL,
+            .total = matrix->totals != NULL ? (char *)matrix->totals + row * size : NULL};
+        TRY(run(ctx, &scan));
+    }
+    return VSCAN_OK;
+}
+
+static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
+                                  vscan_type type, enum vscan__pair pair,
+                                  vscan__matrix_launcher *launcher) {
+    const int64_t size = vscan__element_size(type);
+    struct vscan__launch *launch = &state_of(ctx)->launch;
+    if (!matrix->columns && matrix->length >= launch->rows_from / size)
+        return each_row(ctx, matrix, size,
+                        matrix->out != NULL ? vscan__cuda.scan[pair] : vscan__cuda.reduce[pair]);
+    const int before = enter(ctx->device);
+    const vscan_status status = grow(ctx, vscan__matrix_words_needed(type, matrix));
+    cudaError_t error = cudaSuccess;
+    if (status == VSCAN_OK) error = launcher(launch, matrix);
+    leave(before);
+    TRY(status);
+    TRY_CUDA(ctx, "launching", error);
+    return VSCAN_OK;
+}
+
+#define X(pair, op, type, OP, TYPE)                                                                \
+    static vscan_status matrix_##pair(vscan_ctx *ctx, const struct vscan__matrix *matrix) {        \
+        return launch_matrix(ctx, matrix, VSCAN_##TYPE, vscan__pair_##pair,                        \
+                             vscan__launch_matrix_##pair);                                         \
+    }
+VSCAN__PAIRS(X)
+#undef X
+
 static vscan_status launched(vscan_ctx *ctx, int before, cudaError_t error) {
     leave(before);
     TRY_CUDA(ctx, "launching", error);
@@ -536,22 +589,24 @@ MAP(permute, move)
 MAP(mark, ranges)
 MAP(subtract, ranges)
 
-/* A launch that publishes words, as many as for n elements of a type that can be reserved for. */
-#define PACK(family, as, structure)                                                                \
+/* A launch that publishes words, as many as for so many elements of a type that can be reserved for. */
+#define PACK(family, as, structure, elements)                                                      \
     static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__##structure *pack) {     \
         struct vscan__launch *launch = &state_of(ctx)->launch;                                     \
         const int before = enter(ctx->device);                                                     \
-        const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), pack->n + 1));     \
+        const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), (elements)));      \
         const cudaError_t error =                                                                  \
             status == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess;               \
         TRY(launched(ctx, before, error));                                                         \
         return status;                                                                             \
     }
-PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack)
-PACK(enumerate, VSCAN_INT, pack)
-PACK(starts, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack)
-PACK(spread, VSCAN_INT, spread)
-PACK(add, VSCAN_DOUBLE, ranges)
+PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack,
+     pack->n)
+PACK(enumerate, VSCAN_INT, pack, pack->n)
+PACK(starts, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack,
+     pack->n)
+PACK(spread, VSCAN_INT, spread, 2 * pack->n + 1)
+PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
 
 /* Notes which memory a graph may refer to. */
 static vscan_status ready_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
@@ -622,6 +677,9 @@ const struct vscan__backend vscan__cuda = {
 #undef X
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
     .reduce_segmented = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = matrix_##pair,
+    .matrix = {VSCAN__PAIRS(X)},
 #undef X
     .unary = map_unary,
     .binary = map_binary,

@@ -546,6 +546,47 @@ static void graph_replayed_with_delays(void **state) {
     replay_often("4", harness_small() ? 4 : 500);
 }
 
+/* Rows and columns that several blocks share, in a graph: replayed on new data each time, with plain
+   calls of other shapes in between, against the same calls outside of it, which also grow the
+   workspace. */
+static void graph_matrix(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { ROWS = 7, COLUMNS = 41003, N = ROWS * COLUMNS };
+    static float in[N], got[N], want[N];
+    vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, N), *rows = new_buffer(ctx, VSCAN_FLOAT, N);
+    vscan_buffer *out = new_buffer(ctx, VSCAN_FLOAT, N);
+    vscan_buffer *totals = new_buffer(ctx, VSCAN_FLOAT, ROWS);
+    const vscan_matrix_options o = {.size = sizeof o, .totals = totals};
+    const vscan_matrix_options carry = {.size = sizeof carry, .initial_buffer = totals};
+    struct inputs_random random = {harness_seed() + 7};
+    cudaStream_t stream = NULL;
+    cudaGraphExec_t graph = NULL;
+    for (int k = 0; k < 7; ++k) {
+        for (int i = 0; i < N; ++i) in[i] = (float)(inputs_below(&random, 2000001) - 1000000) / 997;
+        ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        for (int captured = 0; captured < 2; ++captured) {
+            ok(ctx, vscan_buffer_fill(out, &(float){0}));
+            if (k > 0 && captured) {
+                cuda(cudaGraphLaunch(graph, stream));
+            } else {
+                if (captured) stream = begin_capture(ctx);
+                ok(ctx, vscan_scan_rows(ctx, VSCAN_PLUS, v, rows, ROWS, COLUMNS, &o));
+                ok(ctx, vscan_scan_columns(ctx, VSCAN_PLUS, rows, out, COLUMNS, ROWS, &carry));
+                if (captured) graph = end_capture(stream);
+                if (captured) cuda(cudaGraphLaunch(graph, stream));
+            }
+            ok(ctx, vscan_buffer_download(out, 0, N, captured ? got : want));
+            ok(ctx, vscan_scan_rows(ctx, VSCAN_MAX, v, rows, 1 + k, 9000 + k, NULL));
+        }
+        assert_int_equal(reference_difference(VSCAN_FLOAT, N, want, got), -1);
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    vscan_buffer *const all[] = {v, rows, out, totals};
+    for (int k = 0; k < 4; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
 /* What would wait or allocate is refused during a capture, which goes on unharmed. */
 static void capture_refusals(void **state) {
     (void)state;
@@ -833,6 +874,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(graph_segments),
         cmocka_unit_test(graph_replayed_often),
         cmocka_unit_test(graph_replayed_with_delays),
+        cmocka_unit_test(graph_matrix),
         cmocka_unit_test(capture_refusals),
         cmocka_unit_test(capture_needs_workspace),
         cmocka_unit_test(capture_after_reserve),

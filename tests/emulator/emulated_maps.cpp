@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels that work element by element, by position, by flags and by order, run by the emulator,
- * against the CPU backend: every row, random vectors, lengths, addresses, in place and apart. Both work on a copy of
+ * The kernels that work element by element, by position, by flags, by order, and on the rows and
+ * columns of a matrix, run by the emulator, against the CPU backend: every row, random vectors,
+ * lengths, addresses, in place and apart. Both work on a copy of
  * the same memory, and all of it must be the same afterwards, and the late status too.
  *
  *     emulated_maps [ROUNDS [SEED]]
@@ -548,6 +549,80 @@ static void split_case(int type, bool moves) {
           {&in, &flags, &heads, &out, &count});
 }
 
+/* ---- Rows and columns ------------------------------------------------------------------------ */
+
+static int64_t draw_lines() {
+    return below(3) ? 1 + below(5) : 1 + below(300);
+}
+
+/* Up to some tiles, unless there are many lines. */
+static int64_t draw_line_length(int64_t lines, int64_t tile) {
+    static const int64_t edges[] = {0, 1, 4, 16, 17, 32, 33, 64, 100, 128, 256, 1024};
+    if (lines <= 5 && below(2)) return (1 + below(5)) * tile / 2 + below(9) - 4;
+    if (below(2)) return edges[below(lines <= 40 ? 12 : 8)];
+    return below(lines <= 5 ? 3 * tile : lines <= 40 ? 2000 : 70);
+}
+
+template <class T>
+static void draw_numbers(twins &v, bool plus) {
+    if (!plus) return; /* those that operators treat specially will do */
+    for (int64_t i = 0; i < v.n; ++i) {
+        const T x = (T)((double)(below(2000001) - 1000000) / 997);
+        for (std::vector<char> *bytes : {&v.mine, &v.other})
+            memcpy(bytes->data() + v.before + i * (int64_t)sizeof x, &x, sizeof x);
+    }
+}
+
+static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher *launcher) {
+    const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const bool by_columns = below(2), reduce = below(4) == 0, in_place = below(3) == 0;
+    const int64_t lines = draw_lines(), length = draw_line_length(lines, tile);
+    const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
+    int64_t pitch = columns;
+    if (below(2)) pitch += below(3) ? 4 * below(5) : below(20);
+    const int64_t n = rows * pitch;
+    const std::vector<int> shift = draw_shifts(4);
+    twins in(type, n, shift[0]), apart(type, n, shift[1]), totals(type, lines, shift[2]),
+        initial(type, below(2) ? 1 : lines, shift[3]);
+    for (twins *v : {&in, &initial}) {
+        if (type == VSCAN_INT) draw_numbers<int32_t>(*v, op == VSCAN_PLUS);
+        if (type == VSCAN_FLOAT) draw_numbers<float>(*v, op == VSCAN_PLUS);
+        if (type == VSCAN_DOUBLE) draw_numbers<double>(*v, op == VSCAN_PLUS);
+    }
+    twins &out = in_place ? in : apart;
+    vscan_matrix_options o = {};
+    o.size = sizeof o, o.direction = (int32_t)below(2), o.pitch = pitch;
+    vscan__matrix m = {};
+    m.lines = lines, m.length = length, m.line_step = by_columns ? 1 : pitch;
+    m.step = by_columns ? pitch : 1, m.in = in.at(), m.columns = by_columns;
+    m.backward = o.direction;
+    if (!reduce) {
+        m.out = out.at();
+        m.exclusive = o.kind = (int32_t)below(2);
+    }
+    if (below(2)) o.initial_buffer = initial.buffer(), m.has_initial = 2;
+    m.initial_at = initial.at(), m.initial_step = initial.n != 1;
+    if (reduce || below(2)) m.totals = totals.at();
+    const int64_t words = vscan__matrix_words_needed((vscan_type)type, &m);
+    if (words > launch.words) {
+        fprintf(stderr, "a workspace of %lld words\n", (long long)words);
+        exit(1);
+    }
+    const cudaError_t error =
+        length > 0 || m.totals != nullptr ? launcher(&launch, &m) : cudaSuccess;
+    vscan_buffer *const from = in.buffer(), *const to = out.buffer(), *const sums = totals.buffer();
+    if (reduce) {
+        ok(by_columns ? vscan_reduce_columns(ctx, op, from, sums, rows, columns, &o)
+                      : vscan_reduce_rows(ctx, op, from, sums, rows, columns, &o));
+    } else {
+        o.totals = m.totals != nullptr ? sums : nullptr;
+        ok(by_columns ? vscan_scan_columns(ctx, op, from, to, rows, columns, &o)
+                      : vscan_scan_rows(ctx, op, from, to, rows, columns, &o));
+    }
+    check(by_columns ? "columns" : "rows", pair, lines * 1000000 + length, error,
+          vscan_ctx_synchronize(ctx), {&in, &apart, &totals, &initial});
+}
+
 static void one_round() {
     static const int numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
     static const int moved[] = {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE};
@@ -581,6 +656,11 @@ static void one_round() {
     for (const int type : moved)
         for (const int position_type : {VSCAN_INT, VSCAN_LONG})
             for (const bool gather : {false, true}) move_case(gather, type, position_type);
+#define X(pair, op, type, OP, TYPE)                                                                \
+    for (int k = 0; k < (VSCAN_##OP == VSCAN_PLUS ? 6 : 1); ++k)                                   \
+        matrix_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE, vscan__launch_matrix_##pair);
+    VSCAN__PAIRS(X)
+#undef X
     for (int k = 0; k < 2; ++k) {
         for (int type = VSCAN_INT; type <= VSCAN_LONG; ++type)
             if (type != VSCAN_BIT) pack_case(type, false);
@@ -610,7 +690,7 @@ int main(int argc, char **argv) {
     launch.late = &late;
     launch.multiprocessors = 2;
     launch.architecture = 90;
-    launch.words = 64;
+    launch.words = 1 << 16;
     std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
     for (int round = 0; round < rounds; ++round) one_round();
