@@ -290,6 +290,7 @@ int main(int argc, char **argv) {
     ok(vscan_ctx_create(&options, &ctx));
     launch.late = &late;
     launch.multiprocessors = 2;
+    launch.architecture = 90;
     launch.words = 256;
     std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
