@@ -31,9 +31,9 @@ namespace vscan {
 static constexpr int pack_warps = 16, pack_threads = 32 * pack_warps;
 static constexpr int pack_writers = pack_threads - 32;
 static constexpr int pack_blocks = 2; /* of a multiprocessor */
-/* pieces of a lane; sm_75 has not the shared memory for a tile of 64 KiB */
+/* Pieces of a lane: before sm_90 shared memory may not have room for two tiles of 64 KiB. */
 static constexpr int pack_rows_of(int architecture) {
-    return architecture < 800 ? 4 : 8;
+    return architecture < 900 ? 4 : 8;
 }
 #ifdef __CUDA_ARCH__
 static constexpr int pack_rows = pack_rows_of(__CUDA_ARCH__);
