@@ -127,7 +127,7 @@ static bool check_call(const struct work *work, const struct engine *engine, con
     if (!device_synchronize()) return false;
     if (engine == &engine_empty) return *how = "-", true;
     const bool many = work->n > options.check_most;
-    if (many && (!engine->computes || work_is_matrix(work))) return *how = "-", true;
+    if (many && (!engine->computes || !work_is_checked_long(work))) return *how = "-", true;
     if (!many || work->family >= FAMILY_MAP)
         return check_fetched(work, engine); /* the device checks scans and reductions alone */
     return *how = "device", device_check(work, engine->name);

@@ -119,6 +119,7 @@ int64_t flag_bytes(vscan_type flag_type, int64_t n);
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
 bool work_is_sums(const struct work *work); /* of lines */
+bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
 int64_t work_lines(const struct work *work);
 
 /* What the operation must move: every input read once, every output written once. */

@@ -109,7 +109,7 @@ measure segmented_blocks --family segmented --engine $segmented_peers --flags by
     --type int,float --n 2^24 --runs $runs \
     --segment blocks:1,blocks:2,blocks:4,blocks:8,blocks:16,blocks:32,blocks:64,blocks:128,blocks:256,blocks:512,blocks:1024,blocks:2048,blocks:4096,blocks:8192,blocks:16384
 measure totals --family segmented --engine memcpy,vscan-cuda --flags byte,bit --totals \
-    --segment 1,10,1000,random:100,one --n 2^26,2^28 --runs $runs
+    --segment 1,3,10,1000,random:100,one --n 2^26,2^28 --runs $runs
 
 # Reductions, the host's part, memory.
 measure reduce --family reduce --engine $peers --op all --n $n_reduce --runs $runs
@@ -117,28 +117,6 @@ measure reduce_graph --family reduce --engine $peers --op plus,max --mode graph 
     --n 2^0,2^4,2^10,2^16,2^20 --runs $runs
 measure host --family scan,segmented,reduce --engine empty,$peers,cub-key --mode host --type int \
     --flags byte --n 2^10 --runs 101
-# Element by element, and by position.
-measure maps --family map,map2,compare,gather,permute --engine memcpy,vscan-cuda \
-    --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
-measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --type int,double \
-    --offset 1 --n 2^28 --runs $runs
-# By flags.
-measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
-    --segment random:1000,random:2,1 --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
-measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
-# By order.
-measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $few
-measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $few
-measure splits --family split --engine $peers --flags byte,bit,int --segment random:2 \
-    --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
-measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags byte,bit,int \
-    --type int,double --segment random:2 --n 2^20,2^28 --runs $runs
-# One total a segment.
-measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
-    --segment 1,random:100,random:10000 --n 2^20,2^26 --runs $few
-# Rows and columns; those that are short enough are checked by a serial loop.
-measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
-    --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $few
 measure memory --engine vscan-cuda --mode memory --type int --n 2^30
 
 # Longer than 2^31, every element compared with a formula or its neighbour on the device; and the CPU
@@ -155,6 +133,28 @@ if ! $quick; then
     measure cpu --engine memcpy-cpu,vscan-cpu --op plus,max --n 2^8..2^26:3 --runs 5
 fi
 
+# Element by element, and by position.
+measure maps --family map,map2,compare,gather,permute --engine memcpy,vscan-cuda \
+    --n 2^10,2^16,2^20,2^24,2^28 --runs $few
+measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --type int,double \
+    --offset 1 --n 2^28 --runs $runs
+# By flags.
+measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
+    --segment random:1000,random:2,1 --n 2^10,2^20,2^28 --runs $few
+measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $few
+# By order.
+measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $few
+measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $few
+measure splits --family split --engine $peers --flags byte,bit,int --segment random:2 \
+    --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
+measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags byte,bit,int \
+    --type int,double --segment random:2 --n 2^20,2^28 --runs $runs
+# One total a segment.
+measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
+    --segment 1,random:100,random:1000 --n 2^20,2^26 --runs $few
+# Rows and columns; those that are short enough are checked by a serial loop.
+measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
+    --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $few
 echo "all: $(($(date +%s) - begin)) s"
 sh "$here/targets.sh" "$results"
 $all_well || echo "Something failed: see above."

@@ -35,6 +35,11 @@ bool work_is_matrix(const struct work *work) {
     return work->family >= FAMILY_ROWS && work->family <= FAMILY_COLUMN_SUMS;
 }
 
+bool work_is_checked_long(const struct work *work) {
+    return work->family <= FAMILY_PERMUTE ||
+           (work->family >= FAMILY_PACK && work->family <= FAMILY_ENUMERATE);
+}
+
 bool work_is_sums(const struct work *work) {
     return work->family == FAMILY_ROW_SUMS || work->family == FAMILY_COLUMN_SUMS;
 }

@@ -10,7 +10,9 @@
 # another machine: nothing but its run/ and lib/ is used. RECORD is the file to write. COMMIT is the
 # commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
 # checkout has changes. VSCAN_RECORD_JOBS programs run at a time (default 8: the tools use the
-# processor far more than the GPU). Exits with 0 if nothing failed.
+# processor far more than the GPU). VSCAN_RECORD_STAGES names what is done (default: all of it), for
+# where one call may not take long enough; a record is then the files of several calls, one after the
+# other. Exits with 0 if nothing failed.
 set -eu
 
 [ $# = 2 ] || [ $# = 3 ] || {
@@ -24,6 +26,8 @@ record=$2
 commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
+all_stages="programs table memcheck racecheck initcheck synccheck"
+stages=${VSCAN_RECORD_STAGES:-$all_stages}
 program_limit=180 # seconds for one program
 tool_limit=240    # seconds for one program under one tool
 log=$(mktemp -d)
@@ -82,6 +86,7 @@ head_of_record() {
     fi
     echo "library $(library_tested)"
     echo "command $command"
+    [ "$stages" = "$all_stages" ] || echo "stages $stages"
 }
 
 # library_tested: name, size, digest.
@@ -202,14 +207,20 @@ run_tool() {
 all_well=true
 {
     head_of_record
-    run_programs
-    if [ -x "$run/scan_table" ]; then run_table; fi
-    if [ -n "$sanitizer" ]; then
-        for tool in memcheck racecheck initcheck synccheck; do run_tool $tool; done
-    else
-        echo "compute-sanitizer: not found"
-        all_well=false
-    fi
+    for stage in $stages; do
+        case $stage in
+        programs) run_programs ;;
+        table) [ ! -x "$run/scan_table" ] || run_table ;;
+        *)
+            if [ -n "$sanitizer" ]; then
+                run_tool "$stage"
+            else
+                echo "compute-sanitizer: not found"
+                all_well=false
+            fi
+            ;;
+        esac
+    done
     echo
     if $all_well; then echo "PASSED"; else echo "FAILED"; fi
 } >"$record"

@@ -481,6 +481,8 @@ static void graph_splits(void **state) {
     vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, N), *h = new_buffer(ctx, VSCAN_BYTE, N);
     vscan_buffer *count = new_buffer(ctx, VSCAN_LONG, 1);
     vscan_split_options o = {.size = sizeof o, .count = count};
+    vscan_buffer *const read[] = {v, f, h};
+    for (int k = 0; k < 3; ++k) ok(ctx, vscan_buffer_fill(read[k], &(int32_t){0}));
     cudaStream_t stream = begin_capture(ctx);
     refuses(VSCAN_ERROR_CAPTURE, vscan_split_segmented(ctx, v, f, h, parts, NULL));
     cuda(cudaGraphExecDestroy(end_capture(stream)));
