@@ -378,7 +378,7 @@ static void graph_segments(void **state) {
         ok(ctx, vscan_buffer_download(totals, 0, N, got));
         assert_int_equal(reference_difference(VSCAN_DOUBLE, r.count, want, got), -1);
         for (int64_t i = r.count; i < N; ++i) assert_true(got[i] == 0);
-        ok(ctx, vscan_buffer_download(same, 0, N, got));
+        ok(ctx, vscan_buffer_download(same, 0, r.count, got)); /* the rest is not written */
         assert_int_equal(reference_difference(VSCAN_DOUBLE, r.count, want, got), -1);
         ok(ctx, vscan_buffer_download(again, 0, N, got));
         int64_t segment = -1;
