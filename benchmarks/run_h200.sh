@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Measures everything that the figures of this folder come from, in three or four minutes on an H200
+# Measures everything that the figures of this folder come from, in some five minutes on an H200
 # (results are compared with a serial loop on the host up to 2^20 elements, on the device beyond):
 #
 #     sh benchmarks/run_h200.sh [--quick] BUILD [RESULTS [COMMIT]]
