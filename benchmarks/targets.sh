@@ -10,8 +10,8 @@ set -eu
 results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
-    reduce_graph host memory matrix maps maps_misaligned splits splits_segmented \
-    huge_int huge_double huge_others; do
+    reduce_graph host memory matrix maps maps_misaligned packs packs_if splits splits_segmented \
+    reduce_segments sorts sorts_long huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -20,7 +20,7 @@ done
 }
 
 . "$(dirname -- "$0")/targets_table.sh"
-awk -F, -v width=49 "$table_functions"'
+awk -F, -v width=54 "$table_functions"'
 # spread(WHAT): the largest of (slowest / fastest - 1) of its groups, in per cent
 function spread(what,   count, keys, k, fast, slow) {
     count = split(groups[what], keys, ";")
@@ -49,7 +49,7 @@ $1 == "mode" { for (k = 1; k <= NF; k++) at[$k] = k; next }
 {
     mode = $at["mode"]; engine = $at["engine"]; type = $at["type"]; op = $at["operator"]
     flags = $at["flags"]; n = $at["n"] + 0; us = $at["us"] + 0
-    fraction = $at["frac_of_memcpy"] + 0
+    fraction = $at["frac_of_memcpy"] + 0; family = $at["family"]; segment = $at["segment"]
     name = op "_" type " " $at["kind"] " " $at["direction"] " n=" power(n)
     if ($at["family"] == "segmented")
         name = op "_" type " " flags " flags, segments " $at["segment"] " n=" power(n)
@@ -61,7 +61,7 @@ file == "pairs" && mine && n >= 67108864 {
     low("pairs", fraction, name)
     grouped("pairs", n " " size, us, name)
 }
-file == "small" || file == "large" || file ~ /^reduce/ {
+file == "small" || file == "large" || file == "reduce" || file == "reduce_graph" {
     if (mine) { our_time[same] = us; our_name[same] = mode " " name }
     if (engine == "cub") cub_time[same] = us
     class[same] = file ~ /^reduce/ ? "reduce" : n <= 1048576 ? "small" : "large"
@@ -94,12 +94,17 @@ file == "host" && (mine || engine == "empty") { host[$at["family"] " " engine] =
 file ~ /^maps/ && mine && n >= 67108864 {
     low(file " " $at["family"], fraction, $at["family"] " " type " n=" power(n))
 }
-file == "splits" && mine {
-    same = type " " flags " " n
-    split_time[same] = us; split_class[same] = flags (n <= 1048576 ? " small" : " large")
-    split_name[same] = type " " flags " flags n=" power(n)
+file ~ /^(packs|packs_if|sorts|sorts_long|splits|reduce_segments)$/ && family != "enumerate" {
+    row_of = family " " type " " op " " flags " " segment " " n
+    if (engine == "cub") low("peer " row_of, us, engine)
+    if (mine) {
+        led_time[row_of] = us
+        led_class[row_of] = family (family ~ /^(pack|split)$/ ? " " flags : "") \
+            (n <= 1048576 ? " small" : " large")
+        led_name[row_of] = type (flags == "none" ? "" : " " flags " flags") \
+            (segment == "-" ? "" : ", segments " segment) " n=" power(n)
+    }
 }
-file == "splits" && engine == "cub" { low("split " type " " flags " " n, us, engine) }
 file ~ /^splits/ && mine && n >= 67108864 {
     low(file " " flags, fraction, type " n=" power(n))
 }
@@ -175,17 +180,23 @@ END {
     row("gather, random positions, of memcpy", "", "", least["maps gather"], least_at["maps gather"],
         1)
     row("permute, the same", "", "", least["maps permute"], least_at["maps permute"], 1)
-    for (k in split_time)
-        if ("split " k in least) {
-            what = "split lead " split_class[k]
+    for (k in led_time)
+        if ("peer " k in least) {
+            what = "lead " led_class[k]
             pairs_of[what]++
-            lost[what] += split_time[k] > least["split " k]
-            low(what, least["split " k] / split_time[k], split_name[k])
+            lost[what] += led_time[k] > least["peer " k]
+            low(what, least["peer " k] / led_time[k], led_name[k])
         }
-    against("split lead byte large", "CUB partition / vscan split, byte flags, n > 2^20", 1.3, "")
-    against("split lead int large", "  int flags", 1.3, "")
-    against("split lead byte small", "  byte flags, n <= 2^20", 1, "")
-    against("split lead int small", "  int flags, n <= 2^20", 1, "")
+    count = split("pack byte;pack int;packif;split byte;split int;reduceflags;reduceoffsets;" \
+                  "sort;sortpairs", leads, ";")
+    split("CUB select / vscan pack, byte flags;  int flags;  by comparison;" \
+          "CUB partition / vscan split, byte flags;  int flags;" \
+          "CUB by key / reduction of segments by flags;CUB segmented / the same by offsets;" \
+          "CUB radix sort / vscan sort, keys;  keys and values", texts, ";")
+    for (k = 1; k <= count; k++) {
+        against("lead " leads[k] " large", texts[k] ", n > 2^20", k <= 5 ? 1.3 : 1, "")
+        against("lead " leads[k] " small", "  n <= 2^20", 1, "")
+    }
     split("bit byte int", forms, " ")
     for (k = 1; k <= 3; k++) {
         row("split, " forms[k] " flags, of memcpy, n >= 2^26", "", "", least["splits " forms[k]],
