@@ -12,53 +12,16 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <random>
 #include <vector>
 
-#include "launch.h"
-#include "vscan.h"
-
-static std::mt19937_64 random_bits;
-static int64_t below(int64_t n) {
-    return (int64_t)(random_bits() % (uint64_t)n);
-}
-
-static vscan_ctx *ctx;
-static void ok(vscan_status status) {
-    if (status == VSCAN_OK) return;
-    fprintf(stderr, "%s\n", vscan_ctx_last_error(ctx));
-    exit(1);
-}
+#include "two_copies.h"
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-static int64_t size_of(int type) {
-    return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
-}
-static int64_t bytes_of(int type, int64_t n) {
-    return type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * size_of(type);
-}
-
-/* n elements somewhere in memory, twice: for the kernels and for the CPU backend. */
-struct twins {
-    int type;
-    int64_t n;
-    std::vector<char> mine, other;
-    size_t before;
-
-    twins(int type_, int64_t n_, int shift) : type(type_), n(n_) {
-        const size_t bytes = (size_t)bytes_of(type, n);
-        mine.resize(bytes + 256);
-        for (char &c : mine) c = (char)random_bits();
-        before = 64 + (size_t)(shift * size_of(type));
+struct twins : two_copies {
+    twins(int type_, int64_t n_, int shift) : two_copies(type_, n_, shift) {
         draw();
-        other = mine; /* both begin at multiples of 16, as all that malloc gives */
-    }
-    void *at() { return mine.data() + before; }
-    vscan_buffer *buffer() {
-        vscan_buffer *b;
-        ok(vscan_buffer_wrap(ctx, (vscan_type)type, other.data() + before, n, &b));
-        return b;
+        other = mine;
     }
 
   private:
@@ -86,7 +49,7 @@ struct twins {
     }
 
   public:
-    bool same() const {
+    bool same() const override {
         if (mine == other) return true;
         for (size_t k = 0; k < mine.size(); ++k) {
             if (mine[k] == other[k]) continue;
@@ -109,10 +72,6 @@ struct twins {
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
-static vscan__late late;
-static vscan__launch launch;
-static int cases, bad;
-
 static int64_t draw_length() {
     static const int64_t edges[] = {1, 32, 1024, 2048, 4096, 8192};
     if (below(3) == 0) return 1 + below(5000);
@@ -127,20 +86,6 @@ static std::vector<int> draw_shifts(int count) {
     const int all = below(2) ? 0 : (int)below(16);
     for (int &s : shifts) s = alike ? all : (int)below(16);
     return shifts;
-}
-
-static void check(const char *family, int row, int64_t n, cudaError_t error,
-                  vscan_status other_late, const std::vector<twins *> &vectors) {
-    ++cases;
-    bool good = error == cudaSuccess && late.status == (int32_t)other_late;
-    size_t k = 0;
-    for (; good && k < vectors.size(); ++k) good = vectors[k]->same();
-    if (!good) {
-        ++bad;
-        printf("WRONG: %s %d, n %lld, vector %d, late %d, expected %d\n", family, row, (long long)n,
-               (int)k - 1, (int)late.status, (int)other_late);
-    }
-    late.status = 0;
 }
 
 static void unary_case(int row, int op, int type) {

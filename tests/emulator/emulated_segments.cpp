@@ -9,54 +9,24 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <random>
 #include <vector>
 
-#include "launch.h"
-#include "vscan.h"
-
-static std::mt19937_64 random_bits;
-static int64_t below(int64_t n) {
-    return (int64_t)(random_bits() % (uint64_t)n);
-}
-
-static vscan_ctx *ctx;
-static void ok(vscan_status status) {
-    if (status == VSCAN_OK) return;
-    fprintf(stderr, "%s\n", vscan_ctx_last_error(ctx));
-    exit(1);
-}
+#include "two_copies.h"
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-static int64_t size_of(int type) {
-    return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
-}
-
-/* n elements somewhere in memory, twice: for the kernels and for the CPU backend. */
-struct twins {
-    int type;
-    int64_t n;
-    size_t before, bytes;
-    std::vector<char> mine, other;
-
-    twins(int type_, int64_t n_, int shift) : type(type_), n(n_) {
-        bytes = (size_t)(type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * size_of(type));
-        before = 64 + (size_t)(shift * size_of(type));
-        mine.resize(bytes + 256);
-        for (char &c : mine) c = (char)random_bits();
+struct twins : two_copies {
+    twins(int type_, int64_t n_, int shift) : two_copies(type_, n_, shift) {
         for (int64_t i = 0; i < n; ++i) {
             if (type == VSCAN_FLOAT) put(i, (float)(below(2000) - 1000) / (float)(1 + below(50)));
             if (type == VSCAN_DOUBLE)
                 put(i, (double)(below(2000) - 1000) / (double)(1 + below(50)));
         }
-        other = mine; /* both begin at multiples of 16, as all that malloc gives */
     }
-    void *at() { return mine.data() + before; }
     template <class T>
     void put(int64_t i, T x) {
         memcpy(mine.data() + before + (size_t)i * sizeof x, &x, sizeof x);
-        if (!other.empty()) memcpy(other.data() + before + (size_t)i * sizeof x, &x, sizeof x);
+        memcpy(other.data() + before + (size_t)i * sizeof x, &x, sizeof x);
     }
     void put_number(int64_t i, int64_t x) {
         if (type == VSCAN_LONG)
@@ -79,33 +49,9 @@ struct twins {
             c = (char)((c & ~(1 << i % 8)) | (int)set << i % 8);
         }
     }
-    vscan_buffer *buffer() {
-        vscan_buffer *b;
-        ok(vscan_buffer_wrap(ctx, (vscan_type)type, other.data() + before, n, &b));
-        return b;
-    }
-    bool same() const { return mine == other; }
 };
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
-
-static vscan__late late;
-static vscan__launch launch;
-static int cases, bad;
-
-static void check(const char *family, int row, int64_t n, cudaError_t error,
-                  vscan_status other_late, const std::vector<twins *> &vectors) {
-    ++cases;
-    bool good = error == cudaSuccess && late.status == (int32_t)other_late;
-    size_t k = 0;
-    for (; good && k < vectors.size(); ++k) good = vectors[k]->same();
-    if (!good) {
-        ++bad;
-        printf("WRONG: %s %d, n %lld, vector %d, late %d, expected %d\n", family, row, (long long)n,
-               (int)k - 1, (int)late.status, (int)other_late);
-    }
-    late.status = 0;
-}
 
 /* Around the edges of units and tiles, of which there are several. */
 static int64_t draw_length(int64_t unit) {

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the programs have in common that compare emulated kernels with the CPU backend. */
+#ifndef TESTS_TWO_COPIES_H
+#define TESTS_TWO_COPIES_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <random>
+#include <vector>
+
+#include "launch.h"
+#include "vscan.h"
+
+static std::mt19937_64 random_bits;
+static int64_t below(int64_t n) {
+    return (int64_t)(random_bits() % (uint64_t)n);
+}
+
+static vscan_ctx *ctx;
+static void ok(vscan_status status) {
+    if (status == VSCAN_OK) return;
+    fprintf(stderr, "%s\n", vscan_ctx_last_error(ctx));
+    exit(1);
+}
+
+static int64_t size_of(int type) {
+    return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
+}
+static int64_t bytes_of(int type, int64_t n) {
+    return type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * size_of(type);
+}
+
+/* n elements somewhere in memory, twice: for the kernels and for the CPU backend. */
+struct two_copies {
+    int type;
+    int64_t n;
+    size_t before;
+    std::vector<char> mine, other;
+
+    two_copies(int type_, int64_t n_, int shift)
+        : type(type_), n(n_), before(64 + (size_t)(shift * size_of(type_))) {
+        mine.resize((size_t)bytes_of(type, n) + 256);
+        for (char &c : mine) c = (char)random_bits();
+        other = mine; /* both begin at multiples of 16, as all that malloc gives */
+    }
+    virtual ~two_copies() = default;
+    void *at() { return mine.data() + before; }
+    vscan_buffer *buffer() {
+        vscan_buffer *b;
+        ok(vscan_buffer_wrap(ctx, (vscan_type)type, other.data() + before, n, &b));
+        return b;
+    }
+    virtual bool same() const { return mine == other; }
+};
+
+static vscan__late late;
+static vscan__launch launch;
+static int cases, bad;
+
+static void check(const char *family, int row, int64_t n, cudaError_t error,
+                  vscan_status other_late, const std::vector<const two_copies *> &vectors) {
+    ++cases;
+    bool good = error == cudaSuccess && late.status == (int32_t)other_late;
+    size_t k = 0;
+    for (; good && k < vectors.size(); ++k) good = vectors[k]->same();
+    if (!good) {
+        ++bad;
+        printf("WRONG: %s %d, n %lld, vector %d, late %d, expected %d\n", family, row, (long long)n,
+               (int)k - 1, (int)late.status, (int)other_late);
+    }
+    late.status = 0;
+}
+
+#endif
