@@ -154,7 +154,6 @@ static bool prepare(const struct work *work, struct kept *kept) {
     if (!open_context(kept)) return false;
     vscan_ctx *ctx = kept->ctx;
     if (!ok(ctx, vscan_ctx_set_threads(ctx, work->threads))) return false;
-    if (!ok(ctx, vscan_ctx_reserve(ctx, work->type, work->n))) return false;
     const int32_t values = work->family == FAMILY_SORT_PAIRS ? (int32_t)work->type : 0;
     if ((work->family == FAMILY_SORT || values != 0) &&
         !ok(ctx, vscan_sort_reserve(ctx, work->type, values, work->n)))
@@ -344,22 +343,25 @@ const struct engine engine_vscan_cpu_plain = {.name = "vscan-cpu-plain",
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+/* What contexts have that have all done the work. */
 bool vscan_context_bytes(const struct work *work, double *bytes) {
     enum { CONTEXTS = 64 };
-    static vscan_ctx *contexts[CONTEXTS];
-    const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CUDA};
+    static struct kept contexts[CONTEXTS];
     int64_t before = 0, after = 0;
     bool good = true;
-    /* one context and call beforehand: loading the kernels is paid by the process, not a context */
-    if (!prepare_cuda(work) || !run_cuda(work, 0)) return false;
-    if (!ok(on_cuda.ctx, vscan_ctx_synchronize(on_cuda.ctx))) return false;
-    finish_cuda();
-    good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &before));
-    for (int k = 0; good && k < CONTEXTS; k++)
-        good = ok(NULL, vscan_ctx_create(&options, &contexts[k])) &&
-               ok(contexts[k], vscan_ctx_reserve(contexts[k], work->type, work->n));
+    /* one beforehand: loading the kernels is paid by the process, not by a context */
+    for (int k = -1; good && k < CONTEXTS; k++) {
+        struct kept *const kept = k < 0 ? &on_cuda : &contexts[k];
+        kept->place = ON_DEVICE;
+        good = prepare(work, kept) && run(work, kept, 0) &&
+               ok(kept->ctx, vscan_ctx_synchronize(kept->ctx));
+        if (k >= 0) continue;
+        finish_cuda();
+        if (good) good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &before));
+    }
     if (good) good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &after));
-    for (int k = 0; k < CONTEXTS; k++) vscan_ctx_destroy(contexts[k]);
+    for (int k = 0; k < CONTEXTS; k++)
+        if (contexts[k].ctx != NULL) finish(&contexts[k]);
     *bytes = (double)(before - after) / CONTEXTS;
     return good;
 }

@@ -283,12 +283,12 @@ VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);
 VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /*
- * Grows the workspace so that no later operation on vectors of up to n elements of that type
- * allocates, scans, segmented scans, reductions and packs alike, but not those of rows and columns;
- * one workspace serves all types. Packs of longs need what doubles need, packs of bytes and
- * enumerations what ints need; segmented reductions of n elements what 2 n + 1 need. Sorts need more,
- * see vscan_sort_reserve; splits too, for which this makes no room: see vscan_split. Without it
- * the workspace grows when a longer vector first comes; that cannot happen during a stream capture
+ * Grows the workspace so that no later operation on vectors of up to n elements allocates: scans,
+ * segmented scans, reductions, segmented reductions, packs, conversions of segments. One workspace
+ * serves all types. Not those of rows and columns; nor sorts and splits, which need memory in
+ * proportion to their vectors: see vscan_sort_reserve and vscan_split. Scans alone need no more than
+ * a new context has (ints and floats) or twice that. Without it the workspace
+ * grows when a longer vector first comes; that cannot happen during a stream capture
  * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0

@@ -25,6 +25,9 @@ enum {
     /* Words that scans of short vectors may need, kernels/scan_short.cuh, or reductions of vectors of
        up to 128 MiB, kernels/reduce.cuh */
     VSCAN__SHORT_WORDS = 4096,
+    /* Tiles that one launch of a scan goes through at most, 2 GiB: each needs a word. Longer vectors are
+       scanned in portions, whose carry stays in the workspace's header; a launch is 0.2 % of one. */
+    VSCAN__SCAN_TILES = 32768,
     /* At the beginning of a workspace, before the unit words (kernels/unit_words.cuh) */
     VSCAN__WORKSPACE_HEADER = 256,
     /* At the beginning of the memory for sorts: zero when that is new */
@@ -36,6 +39,7 @@ struct vscan__workspace_header {
     unsigned long long launches_and_ticket; /* launches so far << 32 | next ticket of this launch */
     unsigned long long segments;            /* of the running backward scan with totals */
     unsigned arrived;                       /* blocks of the running split that have counted */
+    unsigned long long carry;               /* from portion to portion of a scan: one element */
 };
 
 /* Written by kernels into page-locked host memory when the data turn out to be wrong. */
@@ -51,20 +55,20 @@ struct vscan__launch {
     void *workspace;  /* header and words */
     int64_t words;    /* 8-byte words after the header */
     void *scratch;    /* memory without any contents between launches, 256-byte aligned */
-    int64_t scratch_bytes;
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
     int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
     int32_t may_overlap; /* programmatic dependent launches: see scan_short.cuh */
     int64_t short_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
+    int64_t scan_tiles;  /* that one launch of a scan goes through at most */
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
     int64_t rows_from;   /* bytes of a row from which on rows are scanned one after the other */
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
-                               further up, the segmented ones */
+                            further up, the segmented ones */
+    unsigned segments_ready; /* the same of segmented reductions */
     void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
     int64_t sort_bytes;  /* of it */
     int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
-    unsigned segments_ready; /* the same of segmented reductions */
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 

@@ -19,6 +19,35 @@ __global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
     if (scan.count != nullptr) *scan.count = 0;
 }
 
+template <class T>
+static constexpr int64_t tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+
+template <class Pair, bool Segmented>
+static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair);
+
+/* So many launches, of whole tiles, about as many each; from one to the next goes the carry. */
+template <class Pair>
+static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan, int pair,
+                                   int64_t tiles, int64_t portions) {
+    using T = typename Pair::T;
+    const int64_t items = (tiles + portions - 1) / portions * tile_items<T>;
+    void *const carry = &((vscan__workspace_header *)launch->workspace)->carry;
+    vscan__scan portion = *scan;
+    for (int64_t done = 0; done < scan->n; done += items) {
+        const int64_t left = scan->n - done;
+        portion.n = left < items ? left : items;
+        const int64_t first = scan->backward ? left - portion.n : done;
+        portion.in = (const T *)scan->in + first;
+        portion.out = (T *)scan->out + first;
+        portion.total = left > items ? carry : scan->total;
+        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, pair);
+        if (error != cudaSuccess) return error;
+        portion.has_initial = 2;
+        portion.initial_at = carry;
+    }
+    return cudaSuccess;
+}
+
 template <class Pair, bool Segmented>
 static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair) {
     using shape = unit_shape<Pair>;
@@ -26,6 +55,10 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(scan_nothing<Pair>, 1, 1, 0, launch->stream, *scan);
     }
+    const int64_t tiles = (scan->n - 1) / tile_items<typename Pair::T> + 1;
+    if (!Segmented && tiles > launch->scan_tiles)
+        return launch_portions<Pair>(launch, scan, pair, tiles,
+                                     (tiles - 1) / launch->scan_tiles + 1);
     scan_arguments a;
     a.scan = *scan;
     a.header = (vscan__workspace_header *)launch->workspace;

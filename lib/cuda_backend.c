@@ -1,37 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The CUDA table: devices, streams, memory and workspace on the host side, and the rows of
- * lib/pairs.h, whose kernels are in kernels/.
+ * The CUDA table: devices, streams and the host's part of launches, and the rows of lib/pairs.h, whose
+ * kernels are in kernels/. Memory is in cuda_memory.c.
  *
- * Every slot makes the context's device current and puts the caller's device back. A workspace that
- * has been outgrown is kept until the context goes: a captured graph may still refer to it. Those of
- * sorts are large, and kept only where they have been captured.
+ * Every slot makes the context's device current and puts the caller's device back.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
-#include "launch.h"
-
-struct workspace {
-    struct workspace *older;
-    void *memory;
-    bool captured; /* for sorts: a graph may refer to it */
-};
-
-struct state {
-    struct vscan__launch launch; /* its stream is the one in use */
-    cudaStream_t own;
-    struct workspace *workspaces; /* the newest first */
-    struct workspace *for_sorts;  /* the same, of sorts */
-};
-
-/* Words of a new workspace, 64 KiB: enough for vectors of 2^26 ints. */
-enum { FIRST_WORDS = 8192 };
-
-static struct state *state_of(vscan_ctx *ctx) {
-    return ctx->state;
-}
+#include "cuda_state.h"
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -60,29 +37,21 @@ static vscan_status status_of(cudaError_t error) {
     }
 }
 
-static vscan_status failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
+vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
     (void)cudaGetLastError(); /* an error that is not sticky is ours alone, not the caller's next */
     return VSCAN__FAIL(ctx, status_of(error), "CUDA, %s: %s (error %d)", doing,
                        cudaGetErrorString(error), (int)error);
 }
 
-#define TRY_CUDA(ctx, doing, call)                                                                 \
-    do {                                                                                           \
-        cudaError_t try_error_ = (call);                                                           \
-        if (try_error_ != cudaSuccess) return failed(ctx, try_error_, doing);                      \
-    } while (0)
-
 /* ---- The current device ---------------------------------------------------------------------- */
 
-/* Makes a device current and returns the one that was, to be given to leave; -1: nothing to undo.
- */
-static int enter(int device) {
+int vscan__cuda_enter(int device) {
     int before = -1;
     if (cudaGetDevice(&before) != cudaSuccess || before == device) return -1;
     return cudaSetDevice(device) == cudaSuccess ? before : -1;
 }
 
-static void leave(int before) {
+void vscan__cuda_leave(int before) {
     if (before >= 0) (void)cudaSetDevice(before);
 }
 
@@ -120,9 +89,9 @@ static vscan_status device_name(int32_t device, char *name, int64_t capacity) {
 static vscan_status device_memory(int32_t device, int64_t *total, int64_t *available) {
     size_t free_bytes = 0, total_bytes = 0;
     TRY(check_device(device));
-    const int before = enter(device);
+    const int before = vscan__cuda_enter(device);
     const cudaError_t error = cudaMemGetInfo(&free_bytes, &total_bytes);
-    leave(before);
+    vscan__cuda_leave(before);
     TRY_CUDA(NULL, "reading free memory", error);
     *total = (int64_t)total_bytes;
     *available = (int64_t)free_bytes;
@@ -131,7 +100,7 @@ static vscan_status device_memory(int32_t device, int64_t *total, int64_t *avail
 
 /* ---- Capture --------------------------------------------------------------------------------- */
 
-static bool capturing(cudaStream_t stream) {
+bool vscan__cuda_capturing(cudaStream_t stream) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
         (void)cudaGetLastError();
@@ -140,8 +109,8 @@ static bool capturing(cudaStream_t stream) {
     return status != cudaStreamCaptureStatusNone;
 }
 
-static vscan_status may_wait(vscan_ctx *ctx) {
-    if (!capturing(state_of(ctx)->launch.stream)) return VSCAN_OK;
+vscan_status vscan__cuda_may_wait(vscan_ctx *ctx) {
+    if (!vscan__cuda_capturing(vscan__cuda_state(ctx)->launch.stream)) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_CAPTURE,
                        "the call would have to wait or allocate, which is not possible while the "
                        "stream is being captured");
@@ -149,97 +118,60 @@ static vscan_status may_wait(vscan_ctx *ctx) {
 
 /* ---- Workspace ------------------------------------------------------------------------------- */
 
-static void free_workspaces(struct workspace *newest) {
-    while (newest != NULL) {
-        struct workspace *older = newest->older;
-        (void)cudaFree(newest->memory);
-        free(newest);
-        newest = older;
-    }
-}
+/* Words of a new context: enough for scans of 4-byte elements of any length (with bulk copies). */
+enum { FIRST_WORDS = VSCAN__SCAN_TILES };
 
-/* A new workspace in front of a list; its first bytes are cleared. */
-static vscan_status add_workspace(vscan_ctx *ctx, struct workspace **list, size_t bytes,
-                                  size_t cleared) {
-    TRY(may_wait(ctx));
-    struct workspace *newest = malloc(sizeof *newest);
-    if (newest == NULL)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the workspace");
-    cudaError_t error = cudaMalloc(&newest->memory, bytes);
-    if (error == cudaSuccess) {
-        error = cudaMemsetAsync(newest->memory, 0, cleared, state_of(ctx)->launch.stream);
-        if (error != cudaSuccess) (void)cudaFree(newest->memory);
-    }
-    if (error != cudaSuccess) {
-        free(newest);
-        return failed(ctx, error, "allocating workspace");
-    }
-    newest->older = *list;
-    newest->captured = false;
-    *list = newest;
-    return VSCAN_OK;
-}
-
-static vscan_status grow(vscan_ctx *ctx, int64_t words) {
-    struct state *state = state_of(ctx);
+static vscan_status grow_words(vscan_ctx *ctx, int64_t words) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     if (words <= state->launch.words) return VSCAN_OK;
-    /* at least doubled, so that all outgrown ones together are no larger than the one in use */
-    if (words < 2 * state->launch.words) words = 2 * state->launch.words;
-    const size_t bytes = VSCAN__WORKSPACE_HEADER + 8 * (size_t)words;
-    TRY(add_workspace(ctx, &state->workspaces, bytes, bytes));
-    state->launch.workspace = state->workspaces->memory;
-    state->launch.words = words;
+    const int64_t bytes = VSCAN__WORKSPACE_HEADER + 8 * words;
+    TRY(vscan__grow(ctx, &state->words, bytes, true));
+    state->launch.workspace = vscan__grown(&state->words);
+    state->launch.words = (state->words.bytes - VSCAN__WORKSPACE_HEADER) / 8;
     return VSCAN_OK;
 }
 
 static vscan_status grow_scratch(vscan_ctx *ctx, int64_t bytes) {
-    struct state *state = state_of(ctx);
-    if (bytes <= state->launch.scratch_bytes) return VSCAN_OK;
-    if (bytes < 2 * state->launch.scratch_bytes) bytes = 2 * state->launch.scratch_bytes;
-    TRY(add_workspace(ctx, &state->workspaces, (size_t)bytes, (size_t)bytes));
-    state->launch.scratch = state->workspaces->memory;
-    state->launch.scratch_bytes = bytes;
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    TRY(vscan__grow(ctx, &state->scratch, bytes, true));
+    state->launch.scratch = vscan__grown(&state->scratch);
     return VSCAN_OK;
 }
 
 static vscan_status grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
-    struct state *state = state_of(ctx);
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     const int64_t bytes = vscan__sort_memory(&state->launch, sort);
-    if (bytes <= state->launch.sort_bytes) return VSCAN_OK;
-    TRY(may_wait(ctx));
-    struct workspace *outgrown = state->for_sorts;
-    if (outgrown != NULL && !outgrown->captured) {
-        state->for_sorts = outgrown->older;
-        state->launch.sort_memory = NULL;
-        state->launch.sort_bytes = 0;
-        outgrown->older = NULL;
-        free_workspaces(outgrown); /* waits for its work */
-    }
-    TRY(add_workspace(ctx, &state->for_sorts, (size_t)bytes, VSCAN__SORT_HEADER));
-    state->launch.sort_memory = state->for_sorts->memory;
-    state->launch.sort_bytes = bytes;
-    return VSCAN_OK;
+    const vscan_status status = vscan__grow(ctx, &state->sorts, bytes, false);
+    state->launch.sort_memory = vscan__grown(&state->sorts); /* NULL where there is not enough */
+    state->launch.sort_bytes = state->sorts.bytes;
+    return status;
 }
 
+/* What needs most: segmented reductions have two units a tile and one for what ends at the end, and
+   positions are sums of 8 bytes, whatever the type. */
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
-    const int before = enter(ctx->device);
-    const vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
-    leave(before);
+    (void)type;
+    const int before = vscan__cuda_enter(ctx->device);
+    const struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
+    const vscan_status status =
+        grow_words(ctx, vscan__words_needed(launch, VSCAN_DOUBLE, 2 * n + 1));
+    vscan__cuda_leave(before);
     return status;
 }
 
 /* ---- Open, close ----------------------------------------------------------------------------- */
 
 static void close_state(vscan_ctx *ctx) {
-    struct state *state = state_of(ctx);
-    const int before = enter(ctx->device);
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    const int before = vscan__cuda_enter(ctx->device);
     (void)cudaStreamSynchronize(state->launch.stream);
-    free_workspaces(state->workspaces);
-    free_workspaces(state->for_sorts);
+    vscan__free_growing(&state->words);
+    vscan__free_growing(&state->scratch);
+    vscan__free_growing(&state->sorts);
     if (state->launch.late != NULL) (void)cudaFreeHost(state->launch.late);
     if (state->own != NULL) (void)cudaStreamDestroy(state->own);
     (void)cudaGetLastError();
-    leave(before);
+    vscan__cuda_leave(before);
     free(state);
     ctx->state = NULL;
 }
@@ -255,6 +187,9 @@ enum { SORT_PORTION = 1 << 28 };
 /* Bytes of a row from which on the kernels for vectors, row after row, are faster than the one for
    matrices; and where the tests choose the kernels for vectors. */
 enum { ROWS_FROM = 8 << 20, FORCED_ROWS_FROM = 300000 };
+
+/* Tiles of a portion where the tests choose the kernels: some more than there are multiprocessors. */
+enum { FORCED_SCAN_TILES = 150 };
 
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
@@ -276,7 +211,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     const char *forced = getenv("VSCAN_TEST_KERNELS");
     if (forced == NULL) forced = "";
     if (strcmp(forced, "none") == 0)
-        return failed(ctx, cudaErrorNoKernelImageForDevice, "loading kernels");
+        return vscan__cuda_failed(ctx, cudaErrorNoKernelImageForDevice, "loading kernels");
     const char *delay = getenv("VSCAN_TEST_DELAY");
     if (delay != NULL) launch->test_delay = (uint32_t)strtoul(delay, NULL, 10);
     const bool always = strcmp(forced, "bulk") == 0;
@@ -284,6 +219,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
     launch->bulk_from = always ? 0 : BULK_FROM;
     launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
+    launch->scan_tiles = forced[0] != 0 ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
     /* see VSCAN__BULK in kernels/bulk.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "units") == 0) return VSCAN_OK;
     void *encode = NULL;
@@ -301,7 +237,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
 }
 
 static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
-    struct state *state = state_of(ctx);
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     TRY(choose_kernels(ctx, &state->launch));
     TRY_CUDA(ctx, "creating a stream", cudaStreamCreate(&state->own));
     state->launch.stream = stream != NULL ? (cudaStream_t)stream : state->own;
@@ -309,25 +245,25 @@ static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
              cudaHostAlloc((void **)&state->launch.late, sizeof *state->launch.late,
                            cudaHostAllocPortable | cudaHostAllocMapped));
     memset(state->launch.late, 0, sizeof *state->launch.late);
-    return grow(ctx, FIRST_WORDS);
+    return grow_words(ctx, FIRST_WORDS);
 }
 
 static vscan_status open_state(vscan_ctx *ctx, void *stream) {
     TRY(check_device(ctx->device));
-    ctx->state = calloc(1, sizeof(struct state));
+    ctx->state = calloc(1, sizeof(struct vscan__cuda_state));
     if (ctx->state == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the context");
-    const int before = enter(ctx->device);
+    const int before = vscan__cuda_enter(ctx->device);
     const vscan_status status = fill_state(ctx, stream);
     if (status != VSCAN_OK) close_state(ctx);
-    leave(before);
+    vscan__cuda_leave(before);
     return status;
 }
 
 /* ---- Stream ---------------------------------------------------------------------------------- */
 
 static vscan_status take_late(vscan_ctx *ctx) {
-    volatile struct vscan__late *late = state_of(ctx)->launch.late;
+    volatile struct vscan__late *late = vscan__cuda_state(ctx)->launch.late;
     const vscan_status status = (vscan_status)late->status;
     if (status == VSCAN_OK) return VSCAN_OK;
     late->status = VSCAN_OK;
@@ -338,17 +274,17 @@ static vscan_status take_late(vscan_ctx *ctx) {
         "elements; those that fit were written");
 }
 
-static vscan_status wait(vscan_ctx *ctx) {
-    TRY(may_wait(ctx));
+vscan_status vscan__cuda_wait(vscan_ctx *ctx) {
+    TRY(vscan__cuda_may_wait(ctx));
     TRY_CUDA(ctx, "waiting for the stream (the failure may be of earlier work)",
-             cudaStreamSynchronize(state_of(ctx)->launch.stream));
+             cudaStreamSynchronize(vscan__cuda_state(ctx)->launch.stream));
     return VSCAN_OK;
 }
 
 static vscan_status synchronize(vscan_ctx *ctx) {
-    const int before = enter(ctx->device);
-    vscan_status status = wait(ctx);
-    leave(before);
+    const int before = vscan__cuda_enter(ctx->device);
+    vscan_status status = vscan__cuda_wait(ctx);
+    vscan__cuda_leave(before);
     return status != VSCAN_OK ? status : take_late(ctx);
 }
 
@@ -363,123 +299,40 @@ static vscan_status order_streams(vscan_ctx *ctx, cudaStream_t from, cudaStream_
 }
 
 static vscan_status set_stream(vscan_ctx *ctx, void *stream) {
-    struct state *state = state_of(ctx);
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     const cudaStream_t from = state->launch.stream;
     const cudaStream_t to = stream != NULL ? (cudaStream_t)stream : state->own;
     if (from == to) return VSCAN_OK;
-    const int before = enter(ctx->device);
+    const int before = vscan__cuda_enter(ctx->device);
     vscan_status status = VSCAN_OK;
-    if (!capturing(from) && !capturing(to)) status = order_streams(ctx, from, to);
-    leave(before);
+    if (!vscan__cuda_capturing(from) && !vscan__cuda_capturing(to))
+        status = order_streams(ctx, from, to);
+    vscan__cuda_leave(before);
     if (status == VSCAN_OK) state->launch.stream = to;
     return status;
 }
 
 static vscan_status get_stream(vscan_ctx *ctx, void **stream) {
-    *stream = state_of(ctx)->launch.stream;
+    *stream = vscan__cuda_state(ctx)->launch.stream;
     return VSCAN_OK;
 }
 
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-static vscan_status allocate_here(vscan_ctx *ctx, int64_t bytes, void **pointer) {
-    TRY(may_wait(ctx));
-    TRY_CUDA(ctx, "allocating device memory", cudaMalloc(pointer, (size_t)bytes));
-    return VSCAN_OK;
-}
-
-static vscan_status allocate(vscan_ctx *ctx, int64_t bytes, void **pointer) {
-    const int before = enter(ctx->device);
-    const vscan_status status = allocate_here(ctx, bytes, pointer);
-    leave(before);
-    return status;
-}
-
-static void release(vscan_ctx *ctx, void *pointer) {
-    const int before = enter(ctx->device);
-    (void)cudaStreamSynchronize(state_of(ctx)->launch.stream);
-    (void)cudaFree(pointer);
-    (void)cudaGetLastError();
-    leave(before);
-}
-
-static vscan_status check_pointer(vscan_ctx *ctx, const void *pointer, int64_t bytes) {
-    struct cudaPointerAttributes attributes;
-    (void)bytes;
-    const int before = enter(ctx->device);
-    const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
-    if (error != cudaSuccess) (void)cudaGetLastError();
-    leave(before);
-    if (error != cudaSuccess ||
-        (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged))
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_POINTER,
-                           "argument 'pointer' is neither device nor managed memory");
-    if (attributes.type == cudaMemoryTypeDevice && attributes.device != ctx->device)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_POINTER,
-                           "argument 'pointer' is memory of device %d, the context is on device %d",
-                           attributes.device, (int)ctx->device);
-    return VSCAN_OK;
-}
-
-/* Pageable memory has been read when cudaMemcpyAsync returns; page-locked memory has not. */
-static vscan_status upload_here(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    struct cudaPointerAttributes attributes;
-    TRY(may_wait(ctx));
-    TRY_CUDA(ctx, "copying to the device",
-             cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice,
-                             state_of(ctx)->launch.stream));
-    if (cudaPointerGetAttributes(&attributes, from) == cudaSuccess &&
-        attributes.type == cudaMemoryTypeUnregistered)
-        return VSCAN_OK;
-    (void)cudaGetLastError();
-    return wait(ctx);
-}
-
-static vscan_status upload(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    const int before = enter(ctx->device);
-    const vscan_status status = upload_here(ctx, to, from, bytes);
-    leave(before);
-    return status;
-}
-
-static vscan_status download_here(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    TRY(may_wait(ctx));
-    TRY_CUDA(ctx, "copying from the device",
-             cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToHost,
-                             state_of(ctx)->launch.stream));
-    return wait(ctx);
-}
-
-static vscan_status download(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    const int before = enter(ctx->device);
-    const vscan_status status = download_here(ctx, to, from, bytes);
-    leave(before);
-    return status;
-}
-
-static vscan_status copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    const int before = enter(ctx->device);
-    const cudaError_t error = cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice,
-                                              state_of(ctx)->launch.stream);
-    leave(before);
-    TRY_CUDA(ctx, "copying", error);
-    return VSCAN_OK;
-}
+/* ---- Bits and fills ---- */
 
 static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
                          union vscan__value value) {
-    const int before = enter(ctx->device);
+    const int before = vscan__cuda_enter(ctx->device);
     const cudaError_t error =
-        vscan__launch_fill(&state_of(ctx)->launch, type, pointer, first, n, value);
-    leave(before);
+        vscan__launch_fill(&vscan__cuda_state(ctx)->launch, type, pointer, first, n, value);
+    vscan__cuda_leave(before);
     TRY_CUDA(ctx, "filling", error);
     return VSCAN_OK;
 }
 
 static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n) {
-    const int before = enter(ctx->device);
-    const cudaError_t error = vscan__launch_copy_bits(&state_of(ctx)->launch, to, from, n);
-    leave(before);
+    const int before = vscan__cuda_enter(ctx->device);
+    const cudaError_t error = vscan__launch_copy_bits(&vscan__cuda_state(ctx)->launch, to, from, n);
+    vscan__cuda_leave(before);
     TRY_CUDA(ctx, "copying bits", error);
     return VSCAN_OK;
 }
@@ -489,20 +342,29 @@ static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_
 /* With the words that n elements of a type need. */
 static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
                            int64_t n, vscan__launcher *launcher) {
-    const int before = enter(ctx->device);
-    vscan_status status = grow(ctx, vscan__words_needed(&state_of(ctx)->launch, type, n));
+    const int before = vscan__cuda_enter(ctx->device);
+    vscan_status status =
+        grow_words(ctx, vscan__words_needed(&vscan__cuda_state(ctx)->launch, type, n));
     cudaError_t error = cudaSuccess;
-    if (status == VSCAN_OK) error = launcher(&state_of(ctx)->launch, scan);
-    leave(before);
+    if (status == VSCAN_OK) error = launcher(&vscan__cuda_state(ctx)->launch, scan);
+    vscan__cuda_leave(before);
     TRY(status);
     TRY_CUDA(ctx, "launching", error);
     return VSCAN_OK;
 }
 
+/* Elements that one launch of a scan goes through. */
+static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t most = vscan__cuda_state(ctx)->launch.scan_tiles * tile;
+    return n < most ? n : most;
+}
+
 /* A segmented reduction has units of half a tile at least, and one for what ends at the end. */
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
-        return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_scan_##pair);                \
+        return launch(ctx, scan, VSCAN_##TYPE, portion(ctx, VSCAN_##TYPE, scan->n),                \
+                      vscan__launch_scan_##pair);                                                  \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
         return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_scan_segmented_##pair);      \
@@ -543,15 +405,15 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
                                   vscan_type type, enum vscan__pair pair,
                                   vscan__matrix_launcher *launcher) {
     const int64_t size = vscan__element_size(type);
-    struct vscan__launch *launch = &state_of(ctx)->launch;
+    struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
     if (!matrix->columns && matrix->length >= launch->rows_from / size)
         return each_row(ctx, matrix, size,
                         matrix->out != NULL ? vscan__cuda.scan[pair] : vscan__cuda.reduce[pair]);
-    const int before = enter(ctx->device);
-    const vscan_status status = grow(ctx, vscan__matrix_words_needed(type, matrix));
+    const int before = vscan__cuda_enter(ctx->device);
+    const vscan_status status = grow_words(ctx, vscan__matrix_words_needed(type, matrix));
     cudaError_t error = cudaSuccess;
     if (status == VSCAN_OK) error = launcher(launch, matrix);
-    leave(before);
+    vscan__cuda_leave(before);
     TRY(status);
     TRY_CUDA(ctx, "launching", error);
     return VSCAN_OK;
@@ -566,15 +428,16 @@ VSCAN__PAIRS(X)
 #undef X
 
 static vscan_status launched(vscan_ctx *ctx, int before, cudaError_t error) {
-    leave(before);
+    vscan__cuda_leave(before);
     TRY_CUDA(ctx, "launching", error);
     return VSCAN_OK;
 }
 
 #define MAP(family, structure)                                                                     \
     static vscan_status map_##family(vscan_ctx *ctx, const struct vscan__##structure *work) {      \
-        const int before = enter(ctx->device);                                                     \
-        return launched(ctx, before, vscan__launch_##family(&state_of(ctx)->launch, work));        \
+        const int before = vscan__cuda_enter(ctx->device);                                         \
+        return launched(ctx, before,                                                               \
+                        vscan__launch_##family(&vscan__cuda_state(ctx)->launch, work));            \
     }
 MAP(unary, map)
 MAP(binary, map)
@@ -592,9 +455,10 @@ MAP(subtract, ranges)
 /* A launch that publishes words, as many as for so many elements of a type that can be reserved for. */
 #define PACK(family, as, structure, elements)                                                      \
     static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__##structure *pack) {     \
-        struct vscan__launch *launch = &state_of(ctx)->launch;                                     \
-        const int before = enter(ctx->device);                                                     \
-        const vscan_status status = grow(ctx, vscan__words_needed(launch, (as), (elements)));      \
+        struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;                            \
+        const int before = vscan__cuda_enter(ctx->device);                                         \
+        const vscan_status status =                                                                \
+            grow_words(ctx, vscan__words_needed(launch, (as), (elements)));                        \
         const cudaError_t error =                                                                  \
             status == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess;               \
         TRY(launched(ctx, before, error));                                                         \
@@ -611,18 +475,16 @@ PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
 /* Notes which memory a graph may refer to. */
 static vscan_status ready_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
     TRY(grow_for_sort(ctx, sort));
-    struct state *state = state_of(ctx);
-    if (state->for_sorts != NULL && capturing(state->launch.stream))
-        state->for_sorts->captured = true;
+    vscan__note_capture(ctx, &vscan__cuda_state(ctx)->sorts);
     return VSCAN_OK;
 }
 
 #define SORT(name, launcher)                                                                       \
     static vscan_status name(vscan_ctx *ctx, const struct vscan__sort *sort) {                     \
-        const int before = enter(ctx->device);                                                     \
+        const int before = vscan__cuda_enter(ctx->device);                                         \
         const vscan_status status = ready_for_sort(ctx, sort);                                     \
         const cudaError_t error =                                                                  \
-            status == VSCAN_OK ? launcher(&state_of(ctx)->launch, sort) : cudaSuccess;             \
+            status == VSCAN_OK ? launcher(&vscan__cuda_state(ctx)->launch, sort) : cudaSuccess;    \
         TRY(launched(ctx, before, error));                                                         \
         return status;                                                                             \
     }
@@ -630,18 +492,19 @@ SORT(sort_all, vscan__launch_sort)
 SORT(sort_segmented, vscan__launch_sort_segmented)
 
 static vscan_status reserve_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
-    const int before = enter(ctx->device);
+    const int before = vscan__cuda_enter(ctx->device);
     const vscan_status status = grow_for_sort(ctx, sort);
-    leave(before);
+    vscan__cuda_leave(before);
     return status;
 }
 
 static vscan_status split(vscan_ctx *ctx, const struct vscan__split *split) {
-    const int before = enter(ctx->device);
+    const int before = vscan__cuda_enter(ctx->device);
     const vscan_status status =
         grow_scratch(ctx, vscan__split_bytes(split->n, split->flag_type, split->head_type));
-    const cudaError_t error =
-        status == VSCAN_OK ? vscan__launch_split(&state_of(ctx)->launch, split) : cudaSuccess;
+    const cudaError_t error = status == VSCAN_OK
+                                  ? vscan__launch_split(&vscan__cuda_state(ctx)->launch, split)
+                                  : cudaSuccess;
     TRY(launched(ctx, before, error));
     return status;
 }
@@ -657,13 +520,13 @@ const struct vscan__backend vscan__cuda = {
     .synchronize = synchronize,
     .set_stream = set_stream,
     .get_stream = get_stream,
-    .may_wait = may_wait,
-    .allocate = allocate,
-    .release = release,
-    .check_pointer = check_pointer,
-    .upload = upload,
-    .download = download,
-    .copy = copy,
+    .may_wait = vscan__cuda_may_wait,
+    .allocate = vscan__cuda_allocate,
+    .release = vscan__cuda_release,
+    .check_pointer = vscan__cuda_check_pointer,
+    .upload = vscan__cuda_upload,
+    .download = vscan__cuda_download,
+    .copy = vscan__cuda_copy,
     .fill = fill,
     .copy_bits = copy_bits,
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_##pair,

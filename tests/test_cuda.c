@@ -180,7 +180,6 @@ static void replay_often(const char *delay, int replays) {
         ok(ctx, vscan_buffer_fill(sums[k], &(int32_t){0}));
         ok(ctx, vscan_ctx_reserve(ctx, witnesses[k].type, witnesses[k].n));
     }
-    ok(ctx, vscan_ctx_reserve(ctx, VSCAN_INT, 2 * witnesses[0].n)); /* the words of results */
     cudaStream_t stream = begin_capture(ctx);
     for (int k = 0; k < SCANS; ++k) witness_enqueue(&captured[k], witnesses[k].n, sums[k]);
     cudaGraphExec_t graph = end_capture(stream);

@@ -232,6 +232,7 @@ static bool one_case(const pair_row &pair, int family, kernels set, vscan__launc
     launch->multiprocessors = 1 + (int)below(3);
     launch->short_to = set == SHORT_KERNELS ? INT64_MAX : 0;
     launch->bulk_from = set == BULK_KERNELS ? 0 : INT64_MAX;
+    launch->scan_tiles = below(2) ? 1 + below(3) : INT64_MAX;
     launch->shared_memory = set == UNIT_KERNELS ? 0 : 227 << 10;
     launch->test_delay = below(4) == 0 ? (uint32_t)random_bits() : 0;
     vscan__launcher *const launchers[] = {pair.scan, pair.segmented, pair.reduce};

@@ -481,7 +481,7 @@ static void split_case(int type, bool moves) {
     std::vector<char> scratch(
         (size_t)vscan__split_bytes(n, flags.type, segmented ? heads.type : 0) + 16);
     for (char &c : scratch) c = (char)random_bits();
-    launch.scratch = scratch.data(), launch.scratch_bytes = (int64_t)scratch.size() - 16;
+    launch.scratch = scratch.data();
     const std::vector<char> behind(scratch.end() - 16, scratch.end());
     cudaError_t error = vscan__launch_split(&launch, &split);
     if (!std::equal(behind.begin(), behind.end(), scratch.end() - 16)) error = cudaErrorUnknown;
