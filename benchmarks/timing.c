@@ -68,8 +68,6 @@ static bool sample(struct runner *runner, double *us) {
 
 /* ---- Preparing one engine -------------------------------------------------------------------- */
 
-/* ---- Preparing one engine -------------------------------------------------------------------- */
-
 /* How many calls make a sample, from a first few. */
 static bool choose_calls(const struct timing_plan *plan, struct runner *runner) {
     const int64_t bytes = work_bytes(runner->work);
@@ -88,6 +86,7 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
                    : plan->mode == MODE_LATENCY ? 64
                    : on_host                    ? CALLS_AT_MOST_ON_HOST
                                                 : CALLS_AT_MOST;
+    if (plan->calls_most > 0 && most > plan->calls_most) most = plan->calls_most;
     const int64_t sets = runner->work->sets;
     if (plan->cold && !covered && most > sets) most = sets;
     const int64_t fewest = on_host && one_suffices ? 1 : 2;
