@@ -163,9 +163,10 @@ measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --fla
 # What segments have, to all their places; segments in one form and another.
 measure distribute --family distributefirst,distributetotals --engine memcpy,vscan-cuda \
     --type int,double --flags bit,byte,int --segment random:100 --n 2^20,2^27 --runs $few
-measure forms --family flagsflags,flagsoffsets,offsetsflags,offsetslengths,lengthsoffsets \
-    --engine memcpy,vscan-cuda --type int --flags bit,byte,int --segment random:2,random:100 \
-    --n 2^20,2^27 --runs $few
+measure forms --family flagsflags,flagsoffsets,offsetsflags --engine memcpy,vscan-cuda --type int \
+    --flags bit,byte,int --segment random:2,random:100 --n 2^20,2^27 --runs $few
+measure lengths --family offsetslengths,lengthsoffsets --engine memcpy,vscan-cuda --type int \
+    --flags bit --segment random:2 --n 2^20,2^27 --runs $few
 # Rows and columns; those that are short enough are checked by a serial loop.
 measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
     --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $few

@@ -10,7 +10,7 @@ set -eu
 results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
-    reduce_graph host memory matrix maps maps_misaligned elements distribute forms packs packs_if splits splits_segmented \
+    reduce_graph host memory matrix maps maps_misaligned elements distribute forms lengths packs packs_if splits splits_segmented \
     reduce_segments sorts sorts_long huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
@@ -103,7 +103,7 @@ file == "elements" && mine && n >= 67108864 {
 file == "distribute" && mine && n >= 67108864 {
     low(family, fraction, type " " flags " flags, segments " segment " n=" power(n))
 }
-file == "forms" && mine && n >= 67108864 {
+file ~ /^(forms|lengths)$/ && mine && n >= 67108864 {
     low(family, fraction, flags " flags, segments " segment " n=" power(n))
 }
 file ~ /^(packs|packs_if|sorts|sorts_long|splits|reduce_segments)$/ && family != "enumerate" {
