@@ -185,7 +185,7 @@ for engine in single:cuda:"on the GPU, each call waited for" \
         sed -n "s/^$engine ${family%%:*} \([0-9]*\) \([^ ]*\) .*/\1 \2/p" "$data/ratios" >"$data/$plots"
         from=$(sed -n "s/^$engine ${family%%:*} .* //p" "$data/ratios" | head -n 1)
         case $from in
-        *^*) from="from 2^{${from#*^}} on" ;;
+        *^*) from="from 2^{${from#*^}}" ;;
         esac
         add "${text%%:*}, $from" "${text#*:}" 1
     done

@@ -70,6 +70,8 @@ function then_ratio(column, f) {
 # cell(E, F): "2^13, 45 x"
 function cell(e, f) { return from(e, f) ", " figure(ratio(e, f, last)) " x" }
 
+/^# commit/ { commit = substr($0, 10, 12) (/, with changes/ ? " with changes" : "") }
+/^# processor/ { processor = $0; sub(/^# processor */, "", processor) }
 /^#/ { next }
 FNR == 1 || $1 == "mode" || $1 == "family" { split("", at) }
 $1 == "mode" || $1 == "family" { for (k = 1; k <= NF; k++) at[$k] = k; next }
@@ -107,9 +109,10 @@ END {
                             ratio(engines[e], families[f], lengths[k]), \
                             from(engines[e], families[f])
     } else if (form == "markdown") {
-        print "The vector model against serial loops of one CPU core, ints: the length from which on vscan is"
-        printf "never slower, and how many times as fast it is at %s; and the same ratio of a report of\n", power(last)
-        print "2009, which had its own kernels on a GTX 260, some of them also with NVIDIA'"'"'s scan.\n"
+        print "The vector model against serial loops on one core of the same machine (" processor "),"
+        print "ints, the same vectors in every call: the length from which on vscan was never slower, and how many"
+        print "times as fast it was at " power(last) "; beside it the same ratio in a report of 2009, of its own kernels on"
+        print "a GTX 260 and of those on top of NVIDIA'"'"'s scan (commit " commit ").\n"
         print "| | GPU, a call waited for | GPU, calls back to back | CPU, " threads " threads | 2009 | with NVIDIA'"'"'s scan |"
         print "|---|---|---|---|---|---|"
         for (f = 1; f <= families_count; f++) {
