@@ -174,9 +174,7 @@ measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type f
 # 50 ms. Of calls that are waited for, the median of nine such means.
 model="--family scan,segmented,permute,map,copy,split,sort --type int --flags int --segment random:2"
 model="$model --warm --n $n_model --calls-most 10 --sample-us 50000 --check-most 2^23"
-# shellcheck disable=SC2086 # lists of options
 measure table_2009 --engine vscan-cuda,vscan-cpu,serial --runs 1 $model
-# shellcheck disable=SC2086
 measure table_2009_single --engine vscan-cuda --mode latency --runs $few $model
 sh "$here/table_2009.sh" "$results"
 echo "all: $(($(date +%s) - begin)) s"

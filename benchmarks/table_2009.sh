@@ -26,7 +26,7 @@ for name in table_2009 table_2009_single; do
     }
 done
 
-awk -F, -v form=$form '
+awk -F, -v form="$form" '
 # power(N): as the README writes lengths
 function power(n,   k) {
     for (k = 0; n > 1 && n % 2 == 0; k++) n /= 2
