@@ -14,11 +14,11 @@
 #include "options.h"
 
 const struct engine *const all_engines[] = {
-    &engine_memcpy,     &engine_copy,       &engine_vscan_cuda,      &engine_cub,
-    &engine_cub_key,    &engine_cub_lifted, &engine_thrust,          &engine_empty,
-    &engine_memcpy_cpu, &engine_vscan_cpu,  &engine_vscan_cpu_plain, &engine_serial,
-    &engine_tbb,        &engine_openmp,     &engine_thrust_omp,      &engine_ntcopy_cpu,
-    &engine_read_cpu};
+    &engine_memcpy,     &engine_memset,     &engine_copy,       &engine_vscan_cuda,
+    &engine_cub,        &engine_cub_key,    &engine_cub_lifted, &engine_thrust,
+    &engine_empty,      &engine_memcpy_cpu, &engine_vscan_cpu,  &engine_vscan_cpu_plain,
+    &engine_serial,     &engine_tbb,        &engine_openmp,     &engine_thrust_omp,
+    &engine_ntcopy_cpu, &engine_read_cpu};
 const int all_engines_count = sizeof all_engines / sizeof all_engines[0];
 
 static struct options options;
@@ -92,12 +92,9 @@ static bool check_fetched(const struct work *work, const struct engine *engine) 
     struct work apart = *work; /* in place: in still has what out had */
     apart.in_place = false;
     const int64_t bytes = work->n * type_size(work->type);
-    int64_t out_bytes = bytes;
-    if (work->family == FAMILY_REDUCE && engine->computes) out_bytes = type_size(work->type);
-    if (work->family == FAMILY_COMPARE && engine->computes) out_bytes = work->n;
-    if (work_is_sums(work) && engine->computes)
-        out_bytes = work_lines(work) * type_size(work->type);
-    const int64_t flags_bytes = flag_bytes(work->flag_type, work->n);
+    const int64_t out_bytes =
+        engine->computes ? type_bytes(work_out_type(work), work_out_length(work)) : bytes;
+    const int64_t flags_bytes = type_bytes(work->flag_type, work->n);
     if (!grow(&in, ON_HOST, bytes) || !grow(&out, ON_HOST, bytes) ||
         !grow(&flags, ON_HOST, flags_bytes) ||
         !device_fetch(in.memory, work_in(&apart, ON_DEVICE, 0), bytes) ||
@@ -125,7 +122,7 @@ static bool check_call(const struct work *work, const struct engine *engine, con
     }
     if (!device_prepare_checked_call(work) || !engine->run(work, 0)) return false;
     if (!device_synchronize()) return false;
-    if (engine == &engine_empty) return *how = "-", true;
+    if (engine == &engine_empty || engine == &engine_memset) return *how = "-", true;
     const bool many = work->n > options.check_most;
     if (many && (!engine->computes || !work_is_checked_long(work))) return *how = "-", true;
     if (!many || work->family >= FAMILY_MAP)
@@ -146,7 +143,8 @@ static void print_head(const char *command) {
     device_describe(device, sizeof device);
     for (int k = 0; k < options.notes_count; k++) printf("# %s\n", options.notes[k]);
     printf("# libvscan %s, %s\n", vscan_version_text(), device);
-    printf("# compiler %s, %d threads\n", COMPILER, omp_get_max_threads());
+    printf("# compiler %s, %d threads, loops on the CPU for %s\n", COMPILER, omp_get_max_threads(),
+           BENCH_MARCH);
     for (int e = 0; e < all_engines_count; e++)
         if (all_engines[e]->absent && all_engines[e]->place == ON_HOST)
             printf("# absent %s: %s\n", all_engines[e]->name, all_engines[e]->absent);
@@ -225,8 +223,8 @@ static void measure(const struct work *work, const char *segment, enum mode mode
     struct timing timings[LIST_AT_MOST];
     const char *checks[LIST_AT_MOST] = {NULL};
     int count = 0;
-    const struct timing_plan plan = {mode, options.runs, options.sample_us, options.cold,
-                                     cache_bytes};
+    const struct timing_plan plan = {
+        mode, options.runs, options.sample_us, options.calls_most, options.cold, cache_bytes};
     if (mode == MODE_MEMORY) {
         if (has(&engine_vscan_cuda)) measure_memory(work, segment);
         return;

@@ -19,11 +19,16 @@ enum family {
     FAMILY_SEGMENTED,
     FAMILY_REDUCE,
     /* element by element, and by position, where kind and direction mean nothing */
-    FAMILY_MAP,     /* out[i] = in[i] op 3 */
-    FAMILY_MAP2,    /* out[i] = in[i] op i, of a second vector */
-    FAMILY_COMPARE, /* out[i] = in[i] < 3, a byte; no op */
-    FAMILY_GATHER,  /* out[i] = in[work_position(i)], of a vector of ints; no op */
-    FAMILY_PERMUTE, /* out[work_position(i)] = in[i], likewise */
+    FAMILY_MAP,        /* out[i] = in[i] op 3 */
+    FAMILY_MAP2,       /* out[i] = in[i] op i, of a second vector */
+    FAMILY_COMPARE,    /* out[i] = in[i] < 3, a byte; no op */
+    FAMILY_COPY,       /* out[i] = in[i]; no op, nor have those below */
+    FAMILY_FILL,       /* out[i] = 3, from the host */
+    FAMILY_INDEX,      /* out[i] = 3 + 2 i */
+    FAMILY_DISTRIBUTE, /* out[i] = in[0] */
+    FAMILY_ELEMENT,    /* in[n / 2] to the host, and from there to out[n / 2] */
+    FAMILY_GATHER,     /* out[i] = in[work_position(i)], of a vector of ints; no op */
+    FAMILY_PERMUTE,    /* out[work_position(i)] = in[i], likewise */
     /* by order, ascending; no op */
     FAMILY_SORT,       /* out = in, sorted */
     FAMILY_SORT_PAIRS, /* the same, and in as values besides, to a vector of the engine's */
@@ -40,7 +45,16 @@ enum family {
     FAMILY_COLUMN_SUMS, /* out[c] = the total of column c */
     /* one total a segment, to the front of out */
     FAMILY_REDUCE_SEGMENTED, /* by flags */
-    FAMILY_REDUCE_OFFSETS    /* by offsets, ints, of the same segments; flags are not read */
+    FAMILY_REDUCE_OFFSETS,   /* by offsets, ints, of the same segments; flags are not read */
+    /* an element of each segment, or its total, to all its places */
+    FAMILY_DISTRIBUTE_FIRST,
+    FAMILY_DISTRIBUTE_TOTALS,
+    /* segments in one form and another, offsets and lengths being ints; no op */
+    FAMILY_FLAGS_TO_FLAGS, /* ints and bytes to bits, bits to bytes */
+    FAMILY_FLAGS_TO_OFFSETS,
+    FAMILY_OFFSETS_TO_FLAGS,
+    FAMILY_OFFSETS_TO_LENGTHS,
+    FAMILY_LENGTHS_TO_OFFSETS
 };
 
 enum mode {
@@ -66,7 +80,7 @@ struct work {
     vscan_op op;
     vscan_kind kind;
     vscan_direction direction;
-    /* FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT*, _REDUCE_... only, else 0 */
+    /* FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT*, and from _REDUCE_SEGMENTED on; else 0 */
     vscan_type flag_type;
     struct segments segments;
     int64_t segment_count; /* set flags */
@@ -102,7 +116,7 @@ struct engine {
 
 /* Functions that return bool have said on stderr what went wrong when it is false. */
 
-extern const struct engine engine_memcpy, engine_copy, engine_empty;      /* device.cu */
+extern const struct engine engine_memcpy, engine_memset, engine_copy, engine_empty; /* device.cu */
 extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted; /* engines_cuda.cu */
 extern const struct engine engine_thrust;                                 /* engine_thrust.cu */
 extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_vscan_cpu_plain;
@@ -113,17 +127,22 @@ extern const struct engine engine_tbb,
 
 /* ---- work.c: lengths, addresses, input, checks on the host ----------------------------------- */
 
-int64_t type_size(vscan_type type); /* 0 for bits */
-int64_t flag_bytes(vscan_type flag_type, int64_t n);
+int64_t type_size(vscan_type type);             /* 0 for bits */
+int64_t type_bytes(vscan_type type, int64_t n); /* 0 for none */
 
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
-bool work_is_sums(const struct work *work); /* of lines */
+bool work_is_sums(const struct work *work);         /* of lines */
+bool work_is_form(const struct work *work);         /* segments in one form and another */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
 int64_t work_lines(const struct work *work);
 
 /* What the operation must move: every input read once, every output written once. */
 int64_t work_bytes(const struct work *work);
+
+/* What it writes. */
+vscan_type work_out_type(const struct work *work);
+int64_t work_out_length(const struct work *work);
 
 /* A permutation of 0 .. n - 1 for lengths that are powers of two, without order: the low bits of a
    product, mixed with the high ones, twice. */
@@ -190,8 +209,9 @@ struct timing {
 
 struct timing_plan {
     enum mode mode;
-    int runs;         /* samples an engine */
-    double sample_us; /* how long one sample should take */
+    int runs;           /* samples an engine */
+    double sample_us;   /* how long one sample should take */
+    int64_t calls_most; /* how many calls it has at most; 0: as many as the queue takes */
     bool cold;
     int64_t cache_bytes; /* what must be touched in between for data to have left the caches */
 };

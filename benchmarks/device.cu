@@ -254,6 +254,21 @@ static bool run_memcpy(const struct work *work, int64_t set) {
 extern "C" const struct engine engine_memcpy = {"memcpy", ON_DEVICE,  false,   any_mode,
                                                 nullptr,  run_memcpy, nullptr, copy_bytes};
 
+// ---- memset: writes the output and reads nothing ------------------------------------------------
+
+static int64_t memset_bytes(const struct work *work) {
+    return work->n * type_size(work->type);
+}
+
+static bool run_memset(const struct work *work, int64_t set) {
+    TRY_CUDA("memset",
+             cudaMemsetAsync(work_out(work, ON_DEVICE, set), 3, memset_bytes(work), device_stream));
+    return true;
+}
+
+extern "C" const struct engine engine_memset = {"memset", ON_DEVICE,  false,   any_mode,
+                                                nullptr,  run_memset, nullptr, memset_bytes};
+
 // ---- copy: 1024 threads, two vectors of 16 bytes each, one block a part -------------------------
 
 static __global__ void __launch_bounds__(1024)

@@ -11,6 +11,7 @@
     const struct engine NAME = {.name = TEXT, .place = ON_DEVICE, .absent = BENCH_NO_CUDA}
 
 ABSENT(engine_memcpy, "memcpy");
+ABSENT(engine_memset, "memset");
 ABSENT(engine_copy, "copy");
 ABSENT(engine_empty, "empty");
 ABSENT(engine_cub, "cub");

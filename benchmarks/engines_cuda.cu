@@ -249,6 +249,7 @@ static bool prepare_cub(const struct work *work) {
 
 static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
+    if (work->family > FAMILY_REDUCE_OFFSETS) return false;
     if (work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS)
         return work->op == VSCAN_PLUS;
     if (work->family == FAMILY_REDUCE) return true;

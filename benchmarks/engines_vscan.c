@@ -11,7 +11,8 @@
 /* A set's buffers. */
 struct buffers {
     vscan_buffer *in, *out, *flags, *totals;
-    /* map2: the other operand; gather, permute: positions; splitseg: heads; reduceoffsets: offsets */
+    /* map2: the other operand; gather, permute: positions; splitseg: heads; distribute: the value;
+       where offsets or lengths are read: they */
     vscan_buffer *second;
 };
 
@@ -101,21 +102,27 @@ static bool make_offsets(const struct work *work, vscan_ctx *ctx, vscan_buffer *
     return made;
 }
 
+/* Their lengths in place of offsets. */
+static bool make_lengths(const struct work *work, vscan_ctx *ctx, vscan_buffer **offsets) {
+    vscan_buffer *lengths = NULL;
+    const bool made = ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->segment_count, &lengths)) &&
+                      ok(ctx, vscan_offsets_to_lengths(ctx, *offsets, lengths));
+    vscan_buffer_destroy(*offsets);
+    *offsets = lengths;
+    return made;
+}
+
 static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
                         struct buffers *buffers) {
     void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
-    const int64_t out_n =
-        work->family == FAMILY_REDUCE ? 1
-        : work->family == FAMILY_REDUCE_SEGMENTED || work->family == FAMILY_REDUCE_OFFSETS
-            ? work->segment_count
-        : work_is_sums(work) ? work_lines(work)
-                             : work->n;
     if (work->family >= FAMILY_PACK && !work_is_matrix(work) && !kept->pack.count &&
         !ok(kept->ctx, vscan_buffer_create(kept->ctx, VSCAN_LONG, 1, &kept->pack.count)))
         return false;
     if (!wrap(kept, work->type, in, work->n, &buffers->in)) return false;
-    const vscan_type out_type = work->family == FAMILY_COMPARE ? VSCAN_BYTE : work->type;
-    if (!wrap(kept, out_type, out, out_n, &buffers->out)) return false;
+    if (!wrap(kept, work_out_type(work), out, work_out_length(work), &buffers->out)) return false;
+    if (work->family == FAMILY_DISTRIBUTE &&
+        !ok(kept->ctx, vscan_buffer_view(buffers->in, 0, 1, &buffers->second)))
+        return false;
     if ((work->family == FAMILY_MAP2 || work->family == FAMILY_GATHER ||
          work->family == FAMILY_PERMUTE) &&
         !make_second(work, kept->ctx, &buffers->second))
@@ -128,8 +135,11 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
     if (work->flag_type &&
         !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
         return false;
-    if (work->family == FAMILY_REDUCE_OFFSETS &&
+    if ((work->family == FAMILY_REDUCE_OFFSETS || work->family >= FAMILY_OFFSETS_TO_FLAGS) &&
         !make_offsets(work, kept->ctx, buffers->flags, &buffers->second))
+        return false;
+    if (work->family == FAMILY_LENGTHS_TO_OFFSETS &&
+        !make_lengths(work, kept->ctx, &buffers->second))
         return false;
     return !work->with_totals ||
            wrap(kept, work->type, work->data[kept->place].totals + set * work->stride,
@@ -207,6 +217,7 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     vscan_buffer *in = buffers->in, *out = buffers->out, *second = buffers->second;
     const int64_t columns = work_is_matrix(work) ? work->segments.length : work->n;
     const int64_t rows = work->n / columns;
+    int64_t element; /* of any type */
     switch (work->family) {
     case FAMILY_SCAN:
         return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &kept->scan));
@@ -220,6 +231,17 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_map_binary(ctx, binary_of(work->op), in, second, out));
     case FAMILY_COMPARE:
         return ok(ctx, vscan_compare_right(ctx, VSCAN_LESS, in, three(work->type), out));
+    case FAMILY_COPY:
+        return ok(ctx, vscan_buffer_copy(out, in));
+    case FAMILY_FILL:
+        return ok(ctx, vscan_buffer_fill(out, three(work->type)));
+    case FAMILY_INDEX:
+        return ok(ctx, vscan_index(ctx, 3, 2, out));
+    case FAMILY_DISTRIBUTE:
+        return ok(ctx, vscan_distribute(ctx, second, out));
+    case FAMILY_ELEMENT:
+        return ok(ctx, vscan_buffer_get(in, work->n / 2, &element)) &&
+               ok(ctx, vscan_buffer_set(out, work->n / 2, &element));
     case FAMILY_GATHER:
         return ok(ctx, vscan_gather(ctx, in, second, out));
     case FAMILY_PERMUTE:
@@ -242,6 +264,20 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_reduce_segmented(ctx, work->op, in, buffers->flags, out, NULL));
     case FAMILY_REDUCE_OFFSETS:
         return ok(ctx, vscan_reduce_offsets(ctx, work->op, in, second, out, NULL));
+    case FAMILY_DISTRIBUTE_FIRST:
+        return ok(ctx, vscan_distribute_segmented(ctx, VSCAN_FIRST, in, buffers->flags, out));
+    case FAMILY_DISTRIBUTE_TOTALS:
+        return ok(ctx, vscan_distribute_totals(ctx, work->op, in, buffers->flags, out));
+    case FAMILY_FLAGS_TO_FLAGS:
+        return ok(ctx, vscan_convert(ctx, buffers->flags, out));
+    case FAMILY_FLAGS_TO_OFFSETS:
+        return ok(ctx, vscan_flags_to_offsets(ctx, buffers->flags, out, NULL));
+    case FAMILY_OFFSETS_TO_FLAGS:
+        return ok(ctx, vscan_offsets_to_flags(ctx, second, out));
+    case FAMILY_OFFSETS_TO_LENGTHS:
+        return ok(ctx, vscan_offsets_to_lengths(ctx, second, out));
+    case FAMILY_LENGTHS_TO_OFFSETS:
+        return ok(ctx, vscan_lengths_to_offsets(ctx, second, out));
     case FAMILY_ROWS:
         return ok(ctx, vscan_scan_rows(ctx, work->op, in, out, rows, columns, NULL));
     case FAMILY_COLUMNS:
@@ -259,9 +295,13 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
 /* Positions are ints, and a permutation for powers of two alone. What changes its input in place is
-   not timed so, and a split has no such thing; its heads are made by way of ints. */
+   not timed so, and a split has no such thing; its heads are made by way of ints. What is written has
+   room for one element fewer than offsets of segments of one element would be. */
 static bool supported(const struct work *work) {
     if (work->family == FAMILY_SPLIT_SEGMENTED && work->n > INT32_MAX) return false;
+    if (work_is_form(work))
+        return work->type == VSCAN_INT && work->n <= INT32_MAX && !work->in_place &&
+               work_out_length(work) <= work->n;
     if (work_is_matrix(work)) return true;
     if (work->family >= FAMILY_PACK)
         return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
@@ -272,6 +312,7 @@ static bool supported(const struct work *work) {
 
 static bool supports_cuda(const struct work *work, enum mode mode) {
     if (!supported(work)) return false;
+    if (work->family == FAMILY_ELEMENT) return mode == MODE_STREAM || mode == MODE_LATENCY;
     return mode != MODE_MEMORY || work->family == FAMILY_SCAN;
 }
 static bool prepare_cuda(const struct work *work) {

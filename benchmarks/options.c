@@ -9,15 +9,19 @@
 
 static const char *const usage =
     "usage: bench [option value]...   every list is separated by commas\n"
-    "  --engine LIST     on a GPU: vscan-cuda cub cub-key cub-lifted thrust memcpy copy empty;\n"
+    "  --engine LIST     on a GPU: vscan-cuda cub cub-key cub-lifted thrust memcpy memset copy\n"
+    "                    empty;\n"
     "                    on the CPU: vscan-cpu vscan-cpu-plain serial tbb openmp thrust-omp\n"
     "                    ntcopy-cpu memcpy-cpu read-cpu; default: vscan, its peers and a copy, on\n"
     "                    the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
-    "  --family LIST     scan segmented reduce map map2 compare sort sortpairs pack packif\n"
-    "                    enumerate split splitseg reduceflags reduceoffsets, gather permute\n"
-    "                    (where n is a power of two), rows columns rowsums columnsums (of a\n"
-    "                    matrix: --segment is the length of its rows); default scan\n"
+    "  --family LIST     scan segmented reduce map map2 compare copy fill index distribute\n"
+    "                    element sort sortpairs pack packif enumerate split splitseg reduceflags\n"
+    "                    reduceoffsets distributefirst distributetotals flagsflags flagsoffsets\n"
+    "                    offsetsflags offsetslengths lengthsoffsets, gather permute (where n is a\n"
+    "                    power of two), rows columns rowsums columnsums (of a matrix: --segment "
+    "is\n"
+    "                    the length of its rows); default scan\n"
     "  --type LIST       int float double; default all\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
@@ -39,6 +43,7 @@ static const char *const usage =
     "  --threads LIST    that engines on the CPU may use: 1, 2, all; default all\n"
     "  --runs N          samples an engine; default 11\n"
     "  --sample-us T     how long a sample takes; default 1500\n"
+    "  --calls-most N    calls a sample has at most; default as many as the time takes\n"
     "  --check-most N    longest vectors that are checked by a serial loop; default 2^24\n"
     "                    (longer ones are checked on the device, and not at all on the CPU)\n"
     "  --note TEXT       one more line at the head of the CSV; can be repeated\n"
@@ -62,6 +67,11 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"map", FAMILY_MAP},
                                        {"map2", FAMILY_MAP2},
                                        {"compare", FAMILY_COMPARE},
+                                       {"copy", FAMILY_COPY},
+                                       {"fill", FAMILY_FILL},
+                                       {"index", FAMILY_INDEX},
+                                       {"distribute", FAMILY_DISTRIBUTE},
+                                       {"element", FAMILY_ELEMENT},
                                        {"gather", FAMILY_GATHER},
                                        {"permute", FAMILY_PERMUTE},
                                        {"sort", FAMILY_SORT},
@@ -73,6 +83,13 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"splitseg", FAMILY_SPLIT_SEGMENTED},
                                        {"reduceflags", FAMILY_REDUCE_SEGMENTED},
                                        {"reduceoffsets", FAMILY_REDUCE_OFFSETS},
+                                       {"distributefirst", FAMILY_DISTRIBUTE_FIRST},
+                                       {"distributetotals", FAMILY_DISTRIBUTE_TOTALS},
+                                       {"flagsflags", FAMILY_FLAGS_TO_FLAGS},
+                                       {"flagsoffsets", FAMILY_FLAGS_TO_OFFSETS},
+                                       {"offsetsflags", FAMILY_OFFSETS_TO_FLAGS},
+                                       {"offsetslengths", FAMILY_OFFSETS_TO_LENGTHS},
+                                       {"lengthsoffsets", FAMILY_LENGTHS_TO_OFFSETS},
                                        {"rows", FAMILY_ROWS},
                                        {"columns", FAMILY_COLUMNS},
                                        {"rowsums", FAMILY_ROW_SUMS},
@@ -250,6 +267,8 @@ static void read_number_option(struct options *options, const char *option, cons
         options->runs = (int)read_whole_number(option, value);
     else if (!strcmp(option, "--sample-us"))
         options->sample_us = (double)read_whole_number(option, value);
+    else if (!strcmp(option, "--calls-most"))
+        options->calls_most = read_whole_number(option, value);
     else if (!strcmp(option, "--check-most"))
         options->check_most = read_whole_number(option, value);
     else if (!strcmp(option, "--note") && options->notes_count < NOTES_AT_MOST)

@@ -22,6 +22,7 @@ struct options {
     bool cold, in_place, with_totals, steps, csv;
     int runs;
     double sample_us;
+    int64_t calls_most;
     int64_t check_most; /* up to this n results are checked by a serial loop on the host */
     const char *notes[NOTES_AT_MOST];
     int notes_count;

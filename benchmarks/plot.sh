@@ -45,6 +45,13 @@ series() {
 
 plots=0
 curves=
+# add TITLE COLOUR DASH: the points of file $plots to the next plot, if there are any.
+add() {
+    [ -s "$data/$plots" ] || return 0
+    curves="$curves${curves:+, }'$data/$plots' using 1:2 with linespoints lw 2 pt 7 ps 0.4 \
+lc rgb '$2' dt $3 title '$1'"
+}
+
 # curve TITLE COLOUR DASH CONDITION X Y FILE...: adds a curve to the next plot, if it has points.
 curve() {
     title=$1
@@ -53,9 +60,7 @@ curve() {
     shift 3
     plots=$((plots + 1))
     series "$@" >"$data/$plots"
-    [ -s "$data/$plots" ] || return 0
-    curves="$curves${curves:+, }'$data/$plots' using 1:2 with linespoints lw 2 pt 7 ps 0.4 \
-lc rgb '$colour' dt $dash title '$title'"
+    add "$title" "$colour" "$dash"
 }
 
 # draw NAME TITLE XLABEL YLABEL SETTINGS: the curves added since the last plot.
@@ -162,6 +167,31 @@ for type in int float double; do
     draw "experiment_blocks_$type" \
         "Segmented scan, $type plus, n = 2^{24}: a segment in every k-th block of 1024" \
         'k' "$speed" "$by_two; set yrange [0:*]"
+done
+
+# The vector model against serial loops; each curve is named with where it stays above 1.
+: >"$data/ratios"
+if [ -f "$results/table_2009.csv" ]; then
+    sh "$(dirname -- "$0")/table_2009.sh" --ratios "$results" >"$data/ratios"
+fi
+for engine in single:cuda:"on the GPU, each call waited for" \
+    vscan-cpu:cpu:"on the CPU, all threads"; do
+    rest=${engine#*:}
+    engine=${engine%%:*}
+    for family in scan:scan:"$blue" segmented:"segmented scan":"$navy" permute:permute:"$red" \
+        map:map:"$green" copy:copy:"$grey" split:split:"$pink" sort:"radix sort":"$brown"; do
+        text=${family#*:}
+        plots=$((plots + 1))
+        sed -n "s/^$engine ${family%%:*} \([0-9]*\) \([^ ]*\) .*/\1 \2/p" "$data/ratios" >"$data/$plots"
+        from=$(sed -n "s/^$engine ${family%%:*} .* //p" "$data/ratios" | head -n 1)
+        case $from in
+        *^*) from="from 2^{${from#*^}}" ;;
+        esac
+        add "${text%%:*}, $from" "${text#*:}" 1
+    done
+    draw "table_2009_${rest%%:*}" "vscan ${rest#*:}: times the speed of a serial loop, ints" \
+        'elements' 'times as fast as the loop' "$by_two; set logscale y 10; \
+set arrow from graph 0, first 1 to graph 1, first 1 nohead lw 2 lc rgb '#444444'"
 done
 
 # The CPU backend: every engine, in 10^9 elements a second, in the cache and beyond.

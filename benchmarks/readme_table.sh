@@ -17,7 +17,7 @@ for marker in "$begin" "$end"; do
         exit 2
     }
 done
-for name in small large reduce segmented; do
+for name in small large reduce segmented table_2009; do
     [ -f "$results/$name.csv" ] || {
         echo "$0: no $results/$name.csv" >&2
         exit 2
@@ -93,6 +93,8 @@ END {
         print line
     }
 }' "$results/small.csv" "$results/large.csv" "$results/reduce.csv" "$results/segmented.csv" >"$tables"
+echo >>"$tables"
+sh "$here/table_2009.sh" --markdown "$results" >>"$tables"
 
 awk -v begin="$begin" -v end="$end" -v tables="$tables" '
 $0 == end { inside = 0; print "" }

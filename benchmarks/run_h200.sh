@@ -19,6 +19,7 @@ order=$results/order
 [ $# -ge 2 ] || order=$here/results/order
 driver=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1 ||
     true)
+processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)
 mkdir -p "$results" "$order"
 
 # measure NAME OPTION...: one call of bench, into NAME.csv.
@@ -28,6 +29,7 @@ measure() {
     start=$(date +%s)
     status=0
     "$run/bench" --csv --note "commit $commit" --note "GPU and driver ${driver:-unknown}" \
+        --note "processor ${processor:-unknown}" \
         --check-most 2^20 "$@" >"$results/$name.csv" 2>"$results/$name.log" || status=$?
     rows=$(grep -vc '^#' "$results/$name.csv" || true)
     echo "$name: $((rows - 1)) rows, $(($(date +%s) - start)) s, exit status $status"
@@ -68,6 +70,7 @@ n_small=2^0..2^20
 n_large=2^21..2^30
 n_segmented=2^10..2^28
 n_reduce=2^10,2^16,2^20,2^24,2^26,2^28,2^30
+n_model=2^5..2^23
 if $quick; then
     runs=5
     few=5
@@ -77,6 +80,7 @@ if $quick; then
     n_large=2^21,2^24,2^28
     n_segmented=2^10..2^28:4
     n_reduce=2^10,2^16,2^20,2^24,2^28
+    n_model=2^5..2^23:3
 fi
 
 # Every pair in every mode of a scan, and what may change the path that it takes.
@@ -138,6 +142,10 @@ measure maps --family map,map2,compare,gather,permute --engine memcpy,vscan-cuda
     --n 2^10,2^16,2^20,2^24,2^28 --runs $few
 measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --type int,double \
     --offset 1 --n 2^28 --runs $runs
+measure elements --family copy,fill,index,distribute --engine memcpy,memset,vscan-cuda \
+    --type int,double --n 2^10,2^20,2^27 --runs $few
+measure element --family element --engine vscan-cuda,empty --mode latency --type int --n 2^20 \
+    --runs $runs
 # By flags.
 measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
     --segment random:1000,random:2,1 --n 2^10,2^20,2^28 --runs $few
@@ -152,9 +160,23 @@ measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags by
 # One total a segment.
 measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
     --segment 1,random:100,random:1000 --n 2^20,2^26 --runs $few
+# What segments have, to all their places; segments in one form and another.
+measure distribute --family distributefirst,distributetotals --engine memcpy,vscan-cuda \
+    --type int,double --flags bit,byte,int --segment random:100 --n 2^20,2^27 --runs $few
+measure forms --family flagsflags,flagsoffsets,offsetsflags --engine memcpy,vscan-cuda --type int \
+    --flags bit,byte,int --segment random:2,random:100 --n 2^20,2^27 --runs $few
+measure lengths --family offsetslengths,lengthsoffsets --engine memcpy,vscan-cuda --type int \
+    --flags bit --segment random:2 --n 2^20,2^27 --runs $few
 # Rows and columns; those that are short enough are checked by a serial loop.
 measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
     --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $few
+# The table of the report of 2009: means of ten calls, as there; fewer where they take more than
+# 50 ms. Of calls that are waited for, the median of nine such means.
+model="--family scan,segmented,permute,map,copy,split,sort --type int --flags int --segment random:2"
+model="$model --warm --n $n_model --calls-most 10 --sample-us 50000 --check-most 2^23"
+measure table_2009 --engine vscan-cuda,vscan-cpu,serial --runs 1 $model
+measure table_2009_single --engine vscan-cuda --mode latency --runs $few $model
+sh "$here/table_2009.sh" "$results"
 echo "all: $(($(date +%s) - begin)) s"
 sh "$here/targets.sh" "$results"
 $all_well || echo "Something failed: see above."

@@ -10,7 +10,7 @@ set -eu
 results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
-    reduce_graph host memory matrix maps maps_misaligned packs packs_if splits splits_segmented \
+    reduce_graph host memory matrix maps maps_misaligned elements distribute forms lengths packs packs_if splits splits_segmented \
     reduce_segments sorts sorts_long huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
@@ -93,6 +93,18 @@ file == "totals" && mine { low("totals", fraction, name) }
 file == "host" && (mine || engine == "empty") { host[$at["family"] " " engine] = us }
 file ~ /^maps/ && mine && n >= 67108864 {
     low(file " " $at["family"], fraction, $at["family"] " " type " n=" power(n))
+}
+# copies against the memcpy; what only writes, against the memset of the same run
+file == "elements" && engine == "memset" { memset_time[family " " type " " n] = us }
+file == "elements" && mine && n >= 67108864 {
+    low("elements " family, family == "copy" ? fraction : memset_time[family " " type " " n] / us,
+        type " n=" power(n))
+}
+file == "distribute" && mine && n >= 67108864 {
+    low(family, fraction, type " " flags " flags, segments " segment " n=" power(n))
+}
+file ~ /^(forms|lengths)$/ && mine && n >= 67108864 {
+    low(family, fraction, flags " flags, segments " segment " n=" power(n))
 }
 file ~ /^(packs|packs_if|sorts|sorts_long|splits|reduce_segments)$/ && family != "enumerate" {
     row_of = family " " type " " op " " flags " " segment " " n
@@ -180,6 +192,21 @@ END {
     row("gather, random positions, of memcpy", "", "", least["maps gather"], least_at["maps gather"],
         1)
     row("permute, the same", "", "", least["maps permute"], least_at["maps permute"], 1)
+    count = split("copy fill index distribute", families, " ")
+    for (k = 1; k <= count; k++)
+        row(families[k] ", n >= 2^26, of " (k == 1 ? "memcpy" : "memset"), 0.95, "",
+            least["elements " families[k]], least_at["elements " families[k]], 1)
+    # two passes read vector and flags twice and write once: 0.6 at best with ints and int flags
+    row("segmented distribute of the first: two passes", 0.57, "", least["distributefirst"],
+        least_at["distributefirst"], 1)
+    row("segmented distribute of the total: two passes", 0.57, "", least["distributetotals"],
+        least_at["distributetotals"], 1)
+    count = split("flagsflags flagsoffsets offsetsflags offsetslengths lengthsoffsets", families, " ")
+    split("flags to flags;flags to offsets;offsets to flags;offsets to lengths;lengths to offsets",
+          texts, ";")
+    # a second pass over all that is read and written would have 0.5 at best
+    for (k = 1; k <= count; k++)
+        row(texts[k] ", of memcpy: one pass", 0.5, "", least[families[k]], least_at[families[k]], 1)
     for (k in led_time)
         if ("peer " k in least) {
             what = "lead " led_class[k]

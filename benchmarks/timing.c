@@ -68,8 +68,6 @@ static bool sample(struct runner *runner, double *us) {
 
 /* ---- Preparing one engine -------------------------------------------------------------------- */
 
-/* ---- Preparing one engine -------------------------------------------------------------------- */
-
 /* How many calls make a sample, from a first few. */
 static bool choose_calls(const struct timing_plan *plan, struct runner *runner) {
     const int64_t bytes = work_bytes(runner->work);
@@ -79,7 +77,9 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
     const bool on_host = runner->engine->place == ON_HOST;
     const bool one_suffices = bytes > (on_host ? 1 << 24 : 1 << 28); /* the clock is fine enough */
     runner->calls = one_suffices ? 1 : 4;
-    if (!sample(runner, &us) || !sample(runner, &us)) return false;
+    if (!sample(runner, &us)) return false;
+    const bool long_enough = on_host && one_suffices && us > plan->sample_us; /* to be one call */
+    if (!long_enough && !sample(runner, &us)) return false;
     const double least = on_host ? 0.001 : 0.1; /* microseconds: what a call takes at the least */
     double wanted = plan->sample_us / (us > least ? us : least);
     if (plan->mode == MODE_GRAPH && us < 20) wanted *= 2; /* launches were part of the time */
@@ -88,6 +88,7 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
                    : plan->mode == MODE_LATENCY ? 64
                    : on_host                    ? CALLS_AT_MOST_ON_HOST
                                                 : CALLS_AT_MOST;
+    if (plan->calls_most > 0 && most > plan->calls_most) most = plan->calls_most;
     const int64_t sets = runner->work->sets;
     if (plan->cold && !covered && most > sets) most = sets;
     const int64_t fewest = on_host && one_suffices ? 1 : 2;

@@ -26,13 +26,17 @@ int64_t type_size(vscan_type type) {
     return 0;
 }
 
-int64_t flag_bytes(vscan_type flag_type, int64_t n) {
-    if (flag_type == VSCAN_BIT) return (n + 31) / 32 * 4;
-    return flag_type ? n * type_size(flag_type) : 0;
+int64_t type_bytes(vscan_type type, int64_t n) {
+    if (type == VSCAN_BIT) return (n + 31) / 32 * 4;
+    return type ? n * type_size(type) : 0;
 }
 
 bool work_is_matrix(const struct work *work) {
     return work->family >= FAMILY_ROWS && work->family <= FAMILY_COLUMN_SUMS;
+}
+
+bool work_is_form(const struct work *work) {
+    return work->family >= FAMILY_FLAGS_TO_FLAGS;
 }
 
 bool work_is_checked_long(const struct work *work) {
@@ -52,26 +56,73 @@ int64_t work_lines(const struct work *work) {
     return by_rows(work) ? work->n / work->segments.length : work->segments.length;
 }
 
+vscan_type work_out_type(const struct work *work) {
+    if (work->family == FAMILY_COMPARE) return VSCAN_BYTE;
+    if (work->family == FAMILY_OFFSETS_TO_FLAGS) return work->flag_type;
+    if (work->family != FAMILY_FLAGS_TO_FLAGS) return work->type;
+    return work->flag_type == VSCAN_BIT ? VSCAN_BYTE : VSCAN_BIT;
+}
+
+int64_t work_out_length(const struct work *work) {
+    switch (work->family) {
+    case FAMILY_REDUCE:
+        return 1;
+    case FAMILY_ROW_SUMS:
+    case FAMILY_COLUMN_SUMS:
+        return work_lines(work);
+    case FAMILY_REDUCE_SEGMENTED:
+    case FAMILY_REDUCE_OFFSETS:
+    case FAMILY_OFFSETS_TO_LENGTHS:
+        return work->segment_count;
+    case FAMILY_FLAGS_TO_OFFSETS:
+    case FAMILY_LENGTHS_TO_OFFSETS:
+        return work->segment_count + 1;
+    default:
+        return work->n;
+    }
+}
+
 int64_t work_bytes(const struct work *work) {
     const int64_t size = type_size(work->type);
     const int64_t all = work->n * size;
-    const int64_t in = work->family == FAMILY_ENUMERATE ? 0 : all;
-    const int64_t out = work->family == FAMILY_REDUCE    ? size
-                        : work->family == FAMILY_COMPARE ? work->n
-                        : work->family == FAMILY_PACK || work->family >= FAMILY_REDUCE_SEGMENTED
-                            ? work->segment_count * size
-                        : work->family == FAMILY_PACK_IF ? all / 2
-                        : work_is_sums(work)             ? work_lines(work) * size
-                                                         : all;
-    const int64_t totals = work->with_totals ? work->segment_count * size : 0;
-    const int64_t second =
-        work->family == FAMILY_MAP2                                       ? all
-        : work->family == FAMILY_SORT_PAIRS                               ? 2 * all
-        : work->family == FAMILY_GATHER || work->family == FAMILY_PERMUTE ? 4 * work->n
-        : work->family == FAMILY_SPLIT_SEGMENTED ? flag_bytes(work->flag_type, work->n)
-                                                 : 0;
-    if (work->family == FAMILY_REDUCE_OFFSETS) return in + out + 4 * (work->segment_count + 1);
-    return in + out + second + flag_bytes(work->flag_type, work->n) + totals;
+    const int64_t flags = type_bytes(work->flag_type, work->n);
+    const int64_t offsets = 4 * (work->segment_count + 1);
+    const int64_t out = type_bytes(work_out_type(work), work_out_length(work));
+    switch (work->family) {
+    case FAMILY_MAP2:
+        return 2 * all + out;
+    case FAMILY_FILL:
+    case FAMILY_INDEX:
+        return out;
+    case FAMILY_DISTRIBUTE:
+        return size + out;
+    case FAMILY_ELEMENT:
+        return 2 * size;
+    case FAMILY_GATHER:
+    case FAMILY_PERMUTE:
+        return all + 4 * work->n + out;
+    case FAMILY_SORT_PAIRS:
+        return 2 * (all + out);
+    case FAMILY_PACK:
+        return all + flags + work->segment_count * size;
+    case FAMILY_PACK_IF:
+        return all + all / 2;
+    case FAMILY_SPLIT_SEGMENTED:
+        return all + 2 * flags + out;
+    case FAMILY_REDUCE_OFFSETS:
+        return all + offsets + out;
+    case FAMILY_ENUMERATE:
+    case FAMILY_FLAGS_TO_FLAGS:
+    case FAMILY_FLAGS_TO_OFFSETS:
+        return flags + out;
+    case FAMILY_OFFSETS_TO_FLAGS:
+    case FAMILY_OFFSETS_TO_LENGTHS:
+        return offsets + out;
+    case FAMILY_LENGTHS_TO_OFFSETS:
+        return offsets - 4 + out;
+    default:
+        return all + flags + out + (work->with_totals ? work->segment_count * size : 0);
+    }
 }
 
 int work_position_shift(const struct work *work) {
@@ -93,9 +144,11 @@ static int64_t round_up(int64_t bytes) {
 void work_lay_out(struct work *work, int64_t cache_bytes) {
     const int64_t n = work->n + work->offset;
     work->stride = round_up(n * type_size(work->type));
-    work->flag_stride = round_up(flag_bytes(work->flag_type, n));
+    work->flag_stride = round_up(type_bytes(work->flag_type, n));
     work->key_stride = work->flag_type ? round_up(4 * n) : 0; /* they give segment_count, too */
-    const int64_t bytes = work_bytes(work);
+    /* before there are flags nobody knows how many segments there will be */
+    const bool unknown = work_is_form(work) || work->family == FAMILY_ELEMENT;
+    const int64_t bytes = unknown ? work->n * type_size(work->type) : work_bytes(work);
     work->sets = (cache_bytes + bytes - 1) / bytes;
     if (work->sets < 1) work->sets = 1;
     if (work->sets > SETS_AT_MOST) work->sets = SETS_AT_MOST;
@@ -244,6 +297,10 @@ static double value_at(vscan_type type, const void *values, int64_t i) {
                                  : ((const double *)values)[i];
 }
 
+static double number_of(vscan_type type, int64_t i) {
+    return type == VSCAN_FLOAT ? (double)(float)i : (double)i;
+}
+
 static double map_expected(const struct work *work, double a, double b) {
     if (work->type == VSCAN_INT) return apply_int(work->op, (int32_t)a, (int32_t)b);
     if (work->type == VSCAN_DOUBLE && work->op == VSCAN_PLUS) return a + b;
@@ -272,34 +329,65 @@ static struct wrong check_map(const struct work *work, const void *in, const voi
         else
             got = value_at(type, out, work->family == FAMILY_PERMUTE ? p : i);
         if (work->family == FAMILY_COMPARE) expected = a < 3;
+        if (work->family == FAMILY_FILL) expected = 3;
+        if (work->family == FAMILY_INDEX) expected = number_of(type, 3 + 2 * i);
+        if (work->family == FAMILY_DISTRIBUTE) expected = value_at(type, in, 0);
+        if (work->family == FAMILY_ELEMENT && i != work->n / 2) continue;
         if (work->family == FAMILY_MAP) expected = map_expected(work, a, 3);
-        if (work->family == FAMILY_MAP2)
-            expected = map_expected(work, a, type == VSCAN_FLOAT ? (double)(float)i : (double)i);
+        if (work->family == FAMILY_MAP2) expected = map_expected(work, a, number_of(type, i));
         if (got != expected) return (struct wrong){i, got, expected};
     }
     return (struct wrong){.at = work->n};
 }
 
+/* Segment by segment: one total each, or what has been distributed to all its places. */
 static bool check_totals(const struct work *work, const char *engine, const void *in,
                          const void *flags, const void *out) {
-    const bool rounded = work->op == VSCAN_PLUS && work->type != VSCAN_INT;
+    const bool first = work->family == FAMILY_DISTRIBUTE_FIRST;
+    const bool everywhere = first || work->family == FAMILY_DISTRIBUTE_TOTALS;
+    const bool rounded = work->op == VSCAN_PLUS && work->type != VSCAN_INT && !first;
     const double epsilon = work->type == VSCAN_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
-    int64_t k = 0;
-    double sum = 0, magnitude = 0;
-    for (int64_t i = 0; i < work->n; i++) {
-        const double x = value_at(work->type, in, i);
-        if (i == 0 || flag_at(work, flags, i))
-            sum = x, magnitude = 0;
-        else if (work->type == VSCAN_INT)
-            sum = apply_int(work->op, (int32_t)sum, (int32_t)x);
-        else
-            sum = (double)apply_real(work->op, sum, x);
-        magnitude += fabs(x);
-        if (i + 1 < work->n && !flag_at(work, flags, i + 1)) continue;
-        const double got = value_at(work->type, out, k);
-        if (got != sum && !(rounded && fabs(got - sum) <= 16 * epsilon * magnitude))
-            return complain(work, engine, k, got, sum);
-        k++;
+    for (int64_t k = 0, begin = 0, end; begin < work->n; k++, begin = end) {
+        double sum = value_at(work->type, in, begin), magnitude = fabs(sum);
+        for (end = begin + 1; end < work->n && !flag_at(work, flags, end); end++) {
+            const double x = value_at(work->type, in, end);
+            if (first) continue;
+            if (work->type == VSCAN_INT)
+                sum = apply_int(work->op, (int32_t)sum, (int32_t)x);
+            else
+                sum = (double)apply_real(work->op, sum, x);
+            magnitude += fabs(x);
+        }
+        const double error = rounded ? 16 * epsilon * magnitude : 0;
+        for (int64_t i = everywhere ? begin : k; i < (everywhere ? end : k + 1); i++) {
+            const double got = value_at(work->type, out, i);
+            if (!(fabs(got - sum) <= error)) return complain(work, engine, i, got, sum);
+        }
+    }
+    return true;
+}
+
+/* Flags against flags, or offsets and lengths against where the flags are set. */
+static bool check_form(const struct work *work, const char *engine, const void *flags,
+                       const void *out) {
+    const bool to_lengths = work->family == FAMILY_OFFSETS_TO_LENGTHS;
+    const bool to_flags =
+        work->family == FAMILY_FLAGS_TO_FLAGS || work->family == FAMILY_OFFSETS_TO_FLAGS;
+    struct work after = *work; /* whose flags are the result */
+    after.flag_type = work_out_type(work);
+    int64_t k = 0, last = 0;
+    for (int64_t i = 0; i <= work->n; i++) {
+        const bool head = i == work->n || flag_at(work, flags, i);
+        if (to_flags) {
+            if (i < work->n && flag_at(&after, out, i) != head)
+                return complain(work, engine, i, !head, head);
+        } else if (head && !(to_lengths && i == 0)) {
+            const int64_t expected = to_lengths ? i - last : i;
+            const double got = value_at(VSCAN_INT, out, k);
+            if (got != (double)expected) return complain(work, engine, k, got, (double)expected);
+            last = i;
+            k++;
+        }
     }
     return true;
 }
@@ -422,6 +510,7 @@ static bool check_matrix(const struct work *work, const char *engine, const void
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out) {
     if (work_is_matrix(work)) return check_matrix(work, engine, in, out);
+    if (work_is_form(work)) return check_form(work, engine, flags, out);
     if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);
     if (work->family >= FAMILY_SORT && work->family < FAMILY_PACK)
