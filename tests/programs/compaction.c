@@ -2,13 +2,14 @@
 /*
  * Stream compaction: of n random numbers, keep those greater than 0, in their order.
  *
- * Where does a number that is kept go? To the place whose number is the count of kept ones before it,
- * and these counts are the exclusive plus-scan of the flags "is kept". So the classic form is three
- * steps: compare (the flags), enumerate (the scan of the flags), and permute (each kept number to its
- * place). A permute moves every element, so the numbers that are not kept go behind the others.
- * vscan_pack_compare does it all in one pass over the numbers, with neither flags nor positions in
- * memory. Both are compared with a serial loop. Literature: Blelloch, Scans as Primitive Parallel
- * Operations, 1989; Horn, Stream Reduction Operations for GPGPU Applications (GPU Gems 2), 2005.
+ * Where does a number that is kept go? To the place whose number is the count of kept ones before
+ * it, and these counts are the exclusive plus-scan of the flags "is kept". So the classic form is
+ * three steps: compare (the flags), enumerate (the scan of the flags), and permute (each kept
+ * number to its place). A permute moves every element, so the numbers that are not kept go behind
+ * the others. vscan_pack_compare does it all in one pass over the numbers, with neither flags nor
+ * positions in memory. Both are compared with a serial loop. Literature: Blelloch, Scans as
+ * Primitive Parallel Operations, 1989; Horn, Stream Reduction Operations for GPGPU Applications
+ * (GPU Gems 2), 2005.
  *
  *     compaction [n [seed]]
  */

@@ -2,13 +2,13 @@
 /*
  * Line drawing: all pixels of all lines at once, however long each line is.
  *
- * A line from (x0, y0) to (x1, y1) has max(|x1 - x0|, |y1 - y0|) + 1 pixels. A plus-scan of these lengths
- * gives each line a segment of one long vector with an element for every pixel: that is allocation.
- * Heads at the segments' beginnings and a scan of the heads tell each pixel the number of its line, by
- * which it gathers what it has to know of that line, and its place in the segment says how far along the
- * line it lies. A permute of ones then draws the pixels. The serial version is Bresenham's, pixel after
- * pixel, line after line. Literature: Blelloch, Scans as Primitive Parallel Operations, 1989; Bresenham,
- * Algorithm for Computer Control of a Digital Plotter, 1965.
+ * A line from (x0, y0) to (x1, y1) has max(|x1 - x0|, |y1 - y0|) + 1 pixels. A plus-scan of these
+ * lengths gives each line a segment of one long vector with an element for every pixel: that is
+ * allocation. Heads at the segments' beginnings and a scan of the heads tell each pixel the number
+ * of its line, by which it gathers what it has to know of that line, and its place in the segment
+ * says how far along the line it lies. A permute of ones then draws the pixels. The serial version
+ * is Bresenham's, pixel after pixel, line after line. Literature: Blelloch, Scans as Primitive
+ * Parallel Operations, 1989; Bresenham, Algorithm for Computer Control of a Digital Plotter, 1965.
  *
  *     line_drawing [lines [seed]]
  */
@@ -31,7 +31,10 @@ struct picture {
 
 /* ---- Serial ---------------------------------------------------------------------------------- */
 
-/* The shorter way is rounded to the nearest pixel, halves away from (x0, y0). Returns the pixels. */
+/*
+ * The shorter way is rounded to the nearest pixel, halves away from (x0, y0). Returns how many
+ * pixels were drawn.
+ */
 static int64_t draw_serial(const struct line *lines, int64_t count, struct picture *picture) {
     int64_t drawn = 0;
     for (int64_t k = 0; k < count; k++) {
@@ -58,8 +61,10 @@ static int64_t draw_serial(const struct line *lines, int64_t count, struct pictu
 
 /* ---- On the vector model --------------------------------------------------------------------- */
 
-/* One coordinate of every pixel: the end a of its line, and so much of the way b - a as step / steps
- * says, rounded as in draw_serial: a + sign(b - a) * ((2 |b - a| step + steps) / (2 steps)). */
+/*
+ * One coordinate of every pixel: the end a of its line, and so much of the way b - a as step /
+ * steps says, rounded as in draw_serial: a + sign(b - a) * ((2 |b - a| step + steps) / (2 steps)).
+ */
 static void interpolate(vscan_ctx *ctx, const vscan_buffer *a, const vscan_buffer *b,
                         const vscan_buffer *line, const vscan_buffer *step,
                         const vscan_buffer *steps, vscan_buffer *out) {
@@ -128,7 +133,7 @@ static int64_t draw(vscan_ctx *ctx, const vscan_buffer *x0, const vscan_buffer *
     interpolate(ctx, x0, x1, line, step, pixel_steps, x);
     interpolate(ctx, y0, y1, line, step, pixel_steps, y);
 
-    /* Lines cross, so a position may stand more than once; which of the ones is written is all one. */
+    /* Lines cross, so a position may stand more than once; it is all one which 1 is written. */
     vscan_buffer *ones = new_vector(ctx, VSCAN_BYTE, n);
     check(vscan_map_right(ctx, VSCAN_BINARY_MULTIPLY, y, &width, y));
     check(vscan_map_binary(ctx, VSCAN_BINARY_ADD, y, x, y));

@@ -2,12 +2,12 @@
 /*
  * Line of sight: which points of a height profile can be seen from its beginning?
  *
- * The observer stands at point 0. Point i is seen when the ray to it rises more steeply than those to all
- * points before it: when its slope, (height[i] - eye) / i, is greater than the largest of the slopes before
- * it, which is their exclusive max-scan. (Blelloch compares angles; the arc tangent keeps the order, so it
- * can be left out.) So: index and two maps for the slopes, a scan, a comparison, and a pack of the
- * positions that are seen. A serial loop does the same with a running maximum. Literature: Blelloch,
- * Prefix Sums and Their Applications, 1990.
+ * The observer stands at point 0. Point i is seen when the ray to it rises more steeply than those
+ * to all points before it: when its slope, (height[i] - eye) / i, is greater than the largest of
+ * the slopes before it, which is their exclusive max-scan. (Blelloch compares angles; the arc
+ * tangent keeps the order, so it can be left out.) So: index and two maps for the slopes, a scan, a
+ * comparison, and a pack of the positions that are seen. A serial loop does the same with a running
+ * maximum. Literature: Blelloch, Prefix Sums and Their Applications, 1990.
  *
  *     line_of_sight [n [seed]]
  */
@@ -23,8 +23,9 @@
 #define TURN 6.283 /* radians */
 
 /*
- * Both ways of looking take the heights of points 1 .. n and the height of the eye, fill seen, a flag for
- * each of the points, and positions, the numbers of those that are seen, and return how many are.
+ * Both ways of looking take the heights of points 1 .. n and the height of the eye, fill seen, a
+ * flag for each of the points, and positions, the numbers of those that are seen, and return how
+ * many are.
  */
 static int64_t look_serial(const double *height, int64_t n, double eye, uint8_t *seen,
                            int64_t *positions) {
@@ -73,7 +74,7 @@ static int64_t look(vscan_ctx *ctx, const double *height, int64_t n, double eye,
     return count;
 }
 
-/* Hills of several lengths, each higher the longer it is, the first of them `longest` points long. */
+/* Hills of several lengths, the longer the higher; the first ones are `longest` points long. */
 static void make_hills(double *height, int64_t n, double longest) {
     for (double length = longest; length >= 8 && length >= longest / 64; length /= 2) {
         double phase = TURN * random_unit(), top = length * (0.05 + 0.1 * random_unit());

@@ -42,7 +42,7 @@ int64_t read_n_and_seed(int argc, char **argv, int64_t n, int64_t least, int64_t
     return n;
 }
 
-/* ---- Random numbers: splitmix64 --------------------------------------------------------------- */
+/* ---- Random numbers: splitmix64 -------------------------------------------------------------- */
 
 static uint64_t state;
 
@@ -68,7 +68,7 @@ double random_unit(void) {
     return (double)(random_bits() >> 11) * 0x1p-53;
 }
 
-/* ---- The machine ------------------------------------------------------------------------------ */
+/* ---- The machine ----------------------------------------------------------------------------- */
 
 double seconds(void) {
     struct timespec t;
@@ -85,7 +85,7 @@ void *allocate(int64_t n, size_t size) {
     return memory;
 }
 
-/* ---- vscan ------------------------------------------------------------------------------------ */
+/* ---- vscan ----------------------------------------------------------------------------------- */
 
 static vscan_ctx *context; /* NULL: last errors are those of this thread */
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the programs of this folder have in common: arguments, random numbers, a clock, and the checks
- * after every call. The use of vscan itself is in the programs.
+ * What the programs of this folder have in common: arguments, random numbers, a clock, and the
+ * checks after every call. The use of vscan itself is in the programs.
  *
- * Exit statuses: 0 the result is right, 1 it is wrong or a call failed, 2 wrong use, 77 the backend that
- * VSCAN_BACKEND asks for is not there.
+ * Exit statuses: 0 the result is right, 1 it is wrong or a call failed, 2 wrong use, 77 the backend
+ * that VSCAN_BACKEND asks for is not there.
  */
 #ifndef PROGRAM_H
 #define PROGRAM_H
@@ -24,8 +24,8 @@ int64_t read_number(const char *program, const char *what, const char *text, int
                     int64_t most);
 
 /*
- * The command line "PROGRAM [n [seed]]": the number of elements, n if it is not given, and the seed of
- * the random numbers, VSCAN_TEST_SEED or the clock if it is not given. Prints "n" and "seed".
+ * The command line "PROGRAM [n [seed]]": the number of elements, n if it is not given, and the seed
+ * of the random numbers, VSCAN_TEST_SEED or the clock if it is not given. Prints "n" and "seed".
  */
 int64_t read_n_and_seed(int argc, char **argv, int64_t n, int64_t least, int64_t most);
 
@@ -42,8 +42,8 @@ double seconds(void);
 void *allocate(int64_t n, size_t size);
 
 /*
- * Makes a context where VSCAN_BACKEND or the library says, and prints "backend". It is the one whose
- * last error check() prints.
+ * Makes a context where VSCAN_BACKEND or the library says, and prints "backend". It is the one
+ * whose last error check() prints.
  */
 vscan_ctx *open_context(void);
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sparse matrix times vector, y = A x, with A in the compressed sparse row format (CSR): the entries that
- * are not 0, row after row, the column of each, and where each row begins.
+ * Sparse matrix times vector, y = A x, with A in the compressed sparse row format (CSR): the
+ * entries that are not 0, row after row, the column of each, and where each row begins.
  *
- * Three steps on vectors with one element for every entry: gather the x of each entry's column, multiply
- * the entries by them, and sum the products of each row, a segment, by a segmented sum. It does not matter
- * how unlike the rows are: one long row and many empty ones take no longer than rows of one length. The
- * serial version adds up the entries in the order in which they were read. Both sums of the k products of
- * a row have an error of at most (k - 1) epsilon / 2 times the sum of their magnitudes (Higham, Accuracy
- * and Stability of Numerical Algorithms, 2002, ch. 4), so they may differ by twice that. Literature:
- * Blelloch, Heroux and Zagha, Segmented Operations for Sparse Matrix Computation on Vector
- * Multiprocessors, 1993; the format of the file: Boisvert, Pozo and Remington, The Matrix Market Exchange
- * Formats: Initial Design, 1996.
+ * Three steps on vectors with one element for every entry: gather the x of each entry's column,
+ * multiply the entries by them, and sum the products of each row, a segment, by a segmented sum. It
+ * does not matter how unlike the rows are: one long row and many empty ones take no longer than
+ * rows of one length. The serial version adds up the entries in the order in which they were read.
+ * Both sums of the k products of a row have an error of at most (k - 1) epsilon / 2 times the sum
+ * of their magnitudes (Higham, Accuracy and Stability of Numerical Algorithms, 2002, ch. 4), so
+ * they may differ by twice that. Literature: Blelloch, Heroux and Zagha, Segmented Operations for
+ * Sparse Matrix Computation on Vector Multiprocessors, 1993; the format of the file: Boisvert, Pozo
+ * and Remington, The Matrix Market Exchange Formats: Initial Design, 1996.
  *
- *     sparse_matrix [FILE.mtx [seed]]      x is random; without a file, the Poisson matrix of a grid
+ *     sparse_matrix [FILE.mtx [seed]]      x is random; without a file, a grid's Poisson matrix
  *     sparse_matrix --poisson SIDE [seed]  of SIDE x SIDE points, 256 if not given
  */
 #include <ctype.h>

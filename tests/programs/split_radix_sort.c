@@ -2,12 +2,13 @@
 /*
  * Split-radix sort: n random ints in order by 32 splits, one for each bit.
  *
- * A split moves the keys whose bit is 0 to the left and those whose bit is 1 to the right, both in their
- * order; the scans in it count how many of either kind come before a key, which is where it goes. After
- * the split by bit b, keys are in order by their bits 0 .. b, since the split keeps the order that earlier
- * ones made among keys that agree in bit b. The highest bit is the sign: there keys with a 1 go to the
- * left. vscan_sort does the same with eight bits at a time. Both are compared with qsort. Literature:
- * Blelloch, Prefix Sums and Their Applications, 1990; and Vector Models for Data-Parallel Computing, 1990.
+ * A split moves the keys whose bit is 0 to the left and those whose bit is 1 to the right, both in
+ * their order; the scans in it count how many of either kind come before a key, which is where it
+ * goes. After the split by bit b, keys are in order by their bits 0 .. b, since the split keeps the
+ * order that earlier ones made among keys that agree in bit b. The highest bit is the sign: there
+ * keys with a 1 go to the left. vscan_sort does the same with eight bits at a time. Both are
+ * compared with qsort. Literature: Blelloch, Prefix Sums and Their Applications, 1990; and Vector
+ * Models for Data-Parallel Computing, 1990.
  *
  *     split_radix_sort [n [seed]]
  */
