@@ -29,7 +29,7 @@ static int64_t compact_serial(const int32_t *in, int64_t n, int32_t *out) {
 
 struct vectors {
     vscan_buffer *in, *out;
-    vscan_buffer *flags, *front, *behind; /* for the chain */
+    vscan_buffer *flags, *front, *behind, *written; /* for the chain */
 };
 
 /* Both forms write to out what is kept, and return how much that is. */
@@ -45,7 +45,9 @@ static int64_t compact_by_chain(vscan_ctx *ctx, const struct vectors *v) {
     check(vscan_index(ctx, kept, 1, v->behind));
     check(vscan_map_binary(ctx, VSCAN_BINARY_SUBTRACT, v->behind, v->front, v->behind));
     check(vscan_select(ctx, v->flags, v->front, v->behind, v->front));
-    check(vscan_permute(ctx, v->in, v->front, v->out, NULL));
+    /* written has it checked that no two of them go to one place. */
+    vscan_permute_options checked = {.size = sizeof checked, .written = v->written};
+    check(vscan_permute(ctx, v->in, v->front, v->out, &checked));
     return kept;
 }
 
@@ -95,7 +97,8 @@ int main(int argc, char **argv) {
                         .out = new_vector(ctx, VSCAN_INT, n),
                         .flags = new_vector(ctx, VSCAN_BYTE, n),
                         .front = new_vector(ctx, position, n),
-                        .behind = new_vector(ctx, position, n)};
+                        .behind = new_vector(ctx, position, n),
+                        .written = new_vector(ctx, VSCAN_BIT, n)};
 
     double start = seconds();
     int64_t kept = compact_serial(in, n, expected);
@@ -114,5 +117,6 @@ int main(int argc, char **argv) {
     vscan_buffer_destroy(v.flags);
     vscan_buffer_destroy(v.front);
     vscan_buffer_destroy(v.behind);
+    vscan_buffer_destroy(v.written);
     return close_context(ctx, right);
 }

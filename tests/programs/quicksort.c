@@ -69,7 +69,7 @@ static int64_t quicksort(vscan_ctx *ctx, vscan_buffer *keys, bool print) {
         if (print) print_round(rounds, keys, heads);
         check(vscan_compare(ctx, VSCAN_LESS, key, key_before, differs));
         check(vscan_reduce(ctx, VSCAN_OR, differs, NULL, &fetch));
-        if (!falls) break;
+        if (!falls || rounds == n) break; /* each round puts one key or more in place: n will do */
 
         check(vscan_distribute_segmented(ctx, VSCAN_FIRST, keys, heads, pivots));
         check(vscan_compare(ctx, VSCAN_GREATER, keys, pivots, greater));

@@ -87,7 +87,10 @@ int main(int argc, char **argv) {
     int64_t n = read_n_and_seed(argc, argv, 1 << 20, 0, INT64_C(1) << 40);
     vscan_ctx *ctx = open_context();
     int32_t *in = allocate(n, sizeof *in), *expected = allocate(n, sizeof *expected);
-    for (int64_t i = 0; i < n; i++) expected[i] = in[i] = (int32_t)(uint32_t)random_bits();
+    for (int64_t i = 0; i < n; i++) { /* of any size, or -2 .. 2 */
+        uint32_t any = (uint32_t)random_bits();
+        expected[i] = in[i] = random_below(64) ? (int32_t)any : (int32_t)(any % 5) - 2;
+    }
     struct vectors v = {.keys = new_vector(ctx, VSCAN_INT, n),
                         .flags = new_vector(ctx, VSCAN_INT, n),
                         .other = new_vector(ctx, VSCAN_INT, n)};
