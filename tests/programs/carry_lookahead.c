@@ -81,8 +81,8 @@ static void add(struct adder *x) {
     check(vscan_map_right(x->ctx, VSCAN_BINARY_XOR, x->sum_low, &sign, x->words_low));
     check(vscan_compare(x->ctx, VSCAN_LESS, x->words_low, x->turned, x->carry_out));
 
-    /* The carry out of every word is into the next one. Should word 0 propagate, it starts a segment
-     * all the same, and does not generate: a sum of all ones is not less than a. */
+    /* The carry out of every word is into the next one. Should word 0 propagate, it starts a
+     * segment all the same, and does not generate: a sum of all ones is not less than a. */
     check(vscan_distribute_segmented(x->ctx, VSCAN_FIRST, x->carry_out, x->starts, x->carry_out));
     check(vscan_buffer_set(x->carry, 0, &no_carry));
 
@@ -91,7 +91,7 @@ static void add(struct adder *x) {
     check(vscan_map_binary(x->ctx, VSCAN_BINARY_ADD, x->sum, x->words, x->sum));
 }
 
-/* ---- Word after word -------------------------------------------------------------------------- */
+/* ---- Word after word ------------------------------------------------------------------------- */
 
 /* Returns the most words that one carry went through. */
 static int64_t add_serially(const uint32_t *a, const uint32_t *b, int64_t n, uint32_t *sum) {

@@ -13,8 +13,8 @@
  * Trees and Arrays, 1972; the pack: Blelloch, Vector Models for Data-Parallel Computing, 1990, ch.
  * 4.
  *
- *     dna_match [n [seed [pattern]]]   a random sequence of n letters, in which the pattern is put at
- *                                      a few places besides those where it is by chance
+ *     dna_match [n [seed [pattern]]]   a random sequence of n letters, in which the pattern is put
+ *                                      at a few places besides those where it is by chance
  *
  * Checked against a comparison of all letters at every place.
  */
@@ -43,7 +43,7 @@ static vscan_buffer *part(vscan_buffer *vector, int64_t first, int64_t n) {
     return view;
 }
 
-/* longer[i] = the name of 2 length letters from i on, for n places; names are those of length letters. */
+/* From names of length letters to those of twice as many, at n places. */
 static void double_names(vscan_ctx *ctx, vscan_buffer *names, int32_t length, int64_t n,
                          vscan_buffer *longer) {
     int32_t bits = 2 * length;

@@ -41,7 +41,7 @@ static void destroy(vscan_buffer *const *vectors, int count) {
     for (int k = 0; k < count; k++) check(vscan_buffer_destroy(vectors[k]));
 }
 
-/* flags[i] = whether text[i] is another letter than text[i - 1]; whether there is one, for i = 0. */
+/* flags[i] = whether text[i] is another letter than text[i - 1]; flags[0] = 1. */
 static void mark_starts(vscan_ctx *ctx, vscan_buffer *text, vscan_buffer *flags) {
     int64_t n = vscan_buffer_length(text);
     uint8_t start = 1;

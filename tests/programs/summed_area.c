@@ -26,7 +26,7 @@
 
 /* ---- On the vector model --------------------------------------------------------------------- */
 
-/* The table has (height + 1) (width + 1) elements; the picture stands in it, after a 0 row and column. */
+/* The picture becomes its table; both stand after a row and a column of zeros. */
 static void make_table(vscan_ctx *ctx, vscan_buffer *table, int64_t width, int64_t height) {
     check(vscan_scan_rows(ctx, VSCAN_PLUS, table, table, height + 1, width + 1, NULL));
     check(vscan_scan_columns(ctx, VSCAN_PLUS, table, table, height + 1, width + 1, NULL));
