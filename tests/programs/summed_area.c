@@ -14,7 +14,7 @@
  *     summed_area [n [seed]]                a picture of n x n points, which it makes itself
  *     summed_area IN.pgm OUT.pgm [radius]   blurs by boxes of 2 radius + 1 points, cut at the edges
  *
- * Checked against running sums: along rows, then along columns, one by one.
+ * Checked against sums that run along with the box, point after point.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -87,16 +87,22 @@ static void blur(vscan_ctx *ctx, const vscan_buffer *table, int64_t width, int64
 
 /* ---- One by one ------------------------------------------------------------------------------ */
 
-/* out[i] = the sum of in from i - radius to i + radius, of n elements that are stride apart. */
-static void running_sums(const int64_t *in, int64_t *out, int64_t n, int64_t stride,
-                         int64_t radius) {
+/* out[i] = the sum of in from i - radius to i + radius, of n elements. */
+static void running_sums(const int64_t *in, int64_t *out, int64_t n, int64_t radius) {
     int64_t sum = 0;
-    for (int64_t i = 0; i < n && i < radius; i++) sum += in[i * stride];
+    for (int64_t i = 0; i < n && i < radius; i++) sum += in[i];
     for (int64_t i = 0; i < n; i++) {
-        if (i + radius < n) sum += in[(i + radius) * stride];
-        if (i - radius > 0) sum -= in[(i - radius - 1) * stride];
-        out[i * stride] = sum;
+        if (i + radius < n) sum += in[i + radius];
+        if (i - radius > 0) sum -= in[i - radius - 1];
+        out[i] = sum;
     }
+}
+
+/* Adds row y of the picture, times factor, to sums; nothing where there is no such row. */
+static void add_row(const struct picture *picture, int64_t y, int64_t factor, int64_t *sums) {
+    if (y < 0 || y >= picture->height) return;
+    for (int64_t x = 0; x < picture->width; x++)
+        sums[x] += factor * picture->samples[y * picture->width + x];
 }
 
 static int64_t smaller(int64_t a, int64_t b) {
@@ -110,18 +116,19 @@ static int64_t width_of_box(int64_t i, int64_t n, int64_t radius) {
 
 static void blur_serially(const struct picture *in, int64_t radius, struct picture *out) {
     int64_t width = in->width, height = in->height;
-    int64_t *rows = allocate(width * height, sizeof *rows);
-    int64_t *boxes = allocate(width * height, sizeof *boxes);
-    for (int64_t i = 0; i < width * height; i++) boxes[i] = in->samples[i];
-    for (int64_t y = 0; y < height; y++)
-        running_sums(boxes + y * width, rows + y * width, width, 1, radius);
-    for (int64_t x = 0; x < width; x++) running_sums(rows + x, boxes + x, height, width, radius);
-    for (int64_t i = 0; i < width * height; i++) {
-        int64_t area =
-            width_of_box(i % width, width, radius) * width_of_box(i / width, height, radius);
-        out->samples[i] = (int32_t)((boxes[i] + area / 2) / area);
+    int64_t *columns = allocate(width, sizeof *columns); /* the sums of each column's box */
+    int64_t *boxes = allocate(width, sizeof *boxes);
+    for (int64_t y = 0; y < radius && y < height; y++) add_row(in, y, 1, columns);
+    for (int64_t y = 0; y < height; y++) {
+        add_row(in, y + radius, 1, columns);
+        add_row(in, y - radius - 1, -1, columns);
+        running_sums(columns, boxes, width, radius);
+        for (int64_t x = 0; x < width; x++) {
+            int64_t area = width_of_box(x, width, radius) * width_of_box(y, height, radius);
+            out->samples[y * width + x] = (int32_t)((boxes[x] + area / 2) / area);
+        }
     }
-    free(rows);
+    free(columns);
     free(boxes);
 }
 
