@@ -136,6 +136,13 @@ static bool addition(struct adder *x, const struct numbers *host, const char *wh
     return right;
 }
 
+/* One in 8 is 0, one in 8 is all ones: both are limits for "carries out". */
+static uint32_t random_word(void) {
+    uint64_t bits = random_bits();
+    uint32_t word = (uint32_t)bits;
+    return bits >> 61 == 0 ? 0 : bits >> 61 == 1 ? UINT32_MAX : word;
+}
+
 int main(int argc, char **argv) {
     int64_t n = read_n_and_seed(argc, argv, 1 << 20, 1, INT64_C(1) << 36);
     struct numbers host = {allocate(n, 4), allocate(n, 4), allocate(n + 1, 4), allocate(n + 1, 4)};
@@ -147,8 +154,8 @@ int main(int argc, char **argv) {
     /* Between random words, runs of words that make all ones: 1 to 1000 of them. */
     int64_t run = 0;
     for (int64_t i = 0; i < n; i++) {
-        host.a[i] = (uint32_t)random_bits();
-        host.b[i] = run > 0 ? ~host.a[i] : (uint32_t)random_bits();
+        host.a[i] = random_word();
+        host.b[i] = run > 0 ? ~host.a[i] : random_word();
         run = run > 0 ? run - 1 : random_below(1001);
     }
     bool right = addition(&x, &host, "random");

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Tests of the programs that read pictures, summed_area and grey_picture, with files. CMake writes these,
-# so all their bytes are letters.
+# Tests of the programs that read pictures, summed_area and grey_picture, with files. CMake writes
+# these, so all their bytes are letters.
 set(pictures ${CMAKE_CURRENT_BINARY_DIR}/pictures)
 
 # picture_becomes(NAME CASE PICTURE RESULT ARGUMENT...): the file that the program writes is RESULT.
