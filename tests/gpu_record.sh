@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
 # (VSCAN_TEST_KERNELS, see lib/cuda_backend.c), then each of them once under every tool of
-# compute-sanitizer with small sizes, and the program of the quick start, and writes what came of it:
+# compute-sanitizer with small sizes, the whole programs, and the program of the quick start, and
+# writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
 #
@@ -26,7 +27,7 @@ record=$2
 commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
-all_stages="programs table memcheck racecheck initcheck synccheck"
+all_stages="programs whole table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}
 program_limit=180 # seconds for one program
 tool_limit=240    # seconds for one program under one tool
@@ -164,6 +165,18 @@ run_programs() {
     [ $failed = 0 ] && [ $passed -gt 0 ] || all_well=false
 }
 
+# run_whole: the whole programs, as tests/CMakeLists.txt lists them, and what they print.
+run_whole() {
+    while read -r program; do
+        status=0
+        VSCAN_BACKEND=cuda timeout $program_limit "$run/$program" >"$log/whole" 2>&1 || status=$?
+        echo
+        echo "== $program, VSCAN_BACKEND=cuda: $(outcome $status)"
+        cat "$log/whole"
+        [ $status = 0 ] || all_well=false
+    done <"$run/programs.txt"
+}
+
 # run_table: the quick start's program, and its table.
 run_table() {
     echo
@@ -210,6 +223,7 @@ all_well=true
     for stage in $stages; do
         case $stage in
         programs) run_programs ;;
+        whole) run_whole ;;
         table) [ ! -x "$run/scan_table" ] || run_table ;;
         *)
             if [ -n "$sanitizer" ]; then
