@@ -4,19 +4,19 @@
  *
  * A block owns one tile at a time, taken by ticket (unit_words.cuh), and keeps the number of flags
  * before the last one it had, so it reads every word of the launch once. A word is the number of
- * flags of a tile; numbers before a tile are 64-bit sums of them. As soon as the flags of a tile are
- * there, and before anything is waited for, its word is published; that is why waiting blocks always
- * get on. It also has the loads of a tile under way while the results of the tile before it, which
- * stand packed in shared memory, wait for their place and are written.
+ * flags of a tile; numbers before a tile are 64-bit sums of them. As soon as the flags of a tile
+ * are there, and before anything is waited for, its word is published; that is why waiting blocks
+ * always get on. It also has the loads of a tile under way while the results of the tile before it,
+ * which stand packed in shared memory, wait for their place and are written.
  *
  * A lane has R pieces of V consecutive elements; a warp's pieces of one number are V * 32 elements
  * beside one another, its R times as many a part of the tile. Counts of the pieces are summed up
  * over the lanes as bytes of one 32-bit number: they are at most 128.
  *
- * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places known,
- * and the warps' sums of the words before the tile before; (3) that tile written, the next ticket
- * known. The last warp takes that while the others write packed elements, of which it writes none; from
- * there to the word it is not far.
+ * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places
+ * known, and the warps' sums of the words before the tile before; (3) that tile written, the next
+ * ticket known. The last warp takes that while the others write packed elements, of which it writes
+ * none; from there to the word it is not far.
  *
  * In place, results go where elements of this or of earlier tiles were. Those of this tile stand in
  * shared memory by then. Those of an earlier one have been read, as its word was seen, and that is
@@ -139,25 +139,23 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows
     }
 }
 
-/* By a warp: memory is asked for a whole tile's elements and flags, for which there are no registers
-   yet; where it is asked for as much as that by one instruction (sm_90). */
+/* By a warp: memory is asked for all of a whole tile that its word depends on, flags or, without
+   them, elements, for which there are no registers yet; where it is asked for as much as that by
+   one instruction (sm_90). */
 template <class Form>
 static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile) {
 #ifdef VSCAN__BULK
     constexpr int items = pack_items<Form>, parts = 4;
     const int lane = threadIdx.x % 32;
-    const int64_t from = tile * items + lane % parts * (items / parts);
-    if ((tile + 1) * items > a.pack.n) return;
-    const char *const in = (const char *)a.pack.in, *const flags = (const char *)a.pack.flags;
-#ifdef PACK_B
-    if (Form::flags && a.pack.flag_type == VSCAN_INT && lane < parts) return;
-#endif
-    if (Form::elements && lane < parts && (uintptr_t)in % 16 == 0)
-        bulk_prefetch(in + from * sizeof(typename Form::T),
-                      items / parts * sizeof(typename Form::T));
-    const int log_bits = a.pack.flag_type == VSCAN_INT ? 5 : a.pack.flag_type == VSCAN_BYTE ? 3 : 0;
-    if (Form::flags && lane / parts == 1 && (uintptr_t)flags % 16 == 0)
-        bulk_prefetch(flags + ((from << log_bits) >> 3), (items / parts << log_bits) >> 3);
+    const int64_t from = tile * items + lane * (items / parts);
+    const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
+    if ((tile + 1) * items > a.pack.n || (uintptr_t)vector % 16 != 0 || lane >= parts) return;
+    constexpr int log_size = sizeof(typename Form::T) == 8 ? 6 : 5; /* in bits */
+    const int log_bits = !Form::flags                     ? log_size
+                         : a.pack.flag_type == VSCAN_INT  ? 5
+                         : a.pack.flag_type == VSCAN_BYTE ? 3
+                                                          : 0;
+    bulk_prefetch(vector + ((from << log_bits) >> 3), (items / parts << log_bits) >> 3);
 #endif
 }
 
@@ -184,10 +182,12 @@ static __device__ __forceinline__ uint32_t load_mask_of(const pack_arguments &a,
     return mask;
 }
 
-/* The same of bits. Those past the n-th may be anything, but are not read. */
+/* The same of all types. Those past the n-th may be anything, but are not read. */
 template <class Form>
-static __device__ __forceinline__ uint32_t load_mask_of_bits(const pack_arguments &a,
-                                                             int64_t tile) {
+static __device__ __forceinline__ uint32_t load_mask(const pack_arguments &a, int64_t tile,
+                                                     bool whole) {
+    if (a.pack.flag_type == VSCAN_INT) return load_mask_of<Form, int32_t>(a, tile, whole);
+    if (a.pack.flag_type == VSCAN_BYTE) return load_mask_of<Form, uint8_t>(a, tile, whole);
     const uint32_t *const words = (const uint32_t *)a.pack.flags;
     uint32_t x[pack_rows], mask = 0;
 #pragma unroll
@@ -389,17 +389,11 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         const pack_counts<Form> written = counts;
         if (next < tiles) {
             const bool whole = (next + 1) * items <= n;
-            uint32_t mask = 0;
-            /* ints take as many registers as elements do: they have them first */
-            const bool ints = Form::flags && a.pack.flag_type == VSCAN_INT;
-            if constexpr (Form::flags)
-                if (ints) mask = load_mask_of<Form, int32_t>(a, next, whole);
+            /* flags first, the word of the tile waits for them alone */
+            uint32_t mask;
+            if constexpr (Form::flags) mask = load_mask<Form>(a, next, whole);
             if constexpr (Form::elements) load_tile<Form>(x, a, next, whole);
-            if constexpr (!Form::flags)
-                mask = compare_mask<T, V>(a, x);
-            else if (!ints)
-                mask = a.pack.flag_type == VSCAN_BYTE ? load_mask_of<Form, uint8_t>(a, next, whole)
-                                                      : load_mask_of_bits<Form>(a, next);
+            if constexpr (!Form::flags) mask = compare_mask<T, V>(a, x);
             if (are_starts<Form> && next == 0 && threadIdx.x == 0) mask |= 1;
             if (!whole) mask = cut_mask<Form>(mask, n, next);
             counts.count(mask);

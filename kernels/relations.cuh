@@ -15,8 +15,8 @@ namespace vscan {
 VSCAN__COMPARE(X)
 #undef X
 
-/* use(the row of this number), which has to be one of type T. A kernel has all rows of its type: they
-   differ in next to nothing. */
+/* use(the row of this number), which has to be one of type T. A kernel has all rows of its type:
+   they differ in next to nothing. */
 template <class T, class Use>
 static __device__ __forceinline__ void with_relation(int number, Use use) {
     switch (number) {
