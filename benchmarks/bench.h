@@ -118,7 +118,7 @@ int64_t flag_bytes(vscan_type flag_type, int64_t n);
 
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
-bool work_is_sums(const struct work *work); /* of lines */
+bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
 int64_t work_lines(const struct work *work);
 
@@ -180,6 +180,11 @@ bool device_prepare_checked_call(const struct work *work); /* poison; a copy of 
  * --values steps every element is compared with the closed form of its sum.
  */
 bool device_check(const struct work *work, const char *engine);
+
+/* ---- bench.c --------------------------------------------------------------------------------- */
+
+/* Fetches set 0 of the device and checks it against a serial loop; yardsticks must have copied. */
+bool check_fetched(const struct work *work, const struct engine *engine);
 
 /* ---- timing.c -------------------------------------------------------------------------------- */
 
