@@ -499,51 +499,62 @@ struct tile_places {
     int64_t before, head, next;
 };
 
+/* What all warps need of a tile's marks, of which one warp knows all. */
+struct tile_slots {
+    uint4 rows[tile_words]; /* flags; slots of the first clear and the first set one; heads */
+    uint32_t set, first, last;
+};
+
+/* By one warp, with the tile's flags and heads. */
+static __device__ __forceinline__ void mark_tile(tile_slots &slots, tile_marks &marks, int count,
+                                                 bool segmented) {
+    const int lane = threadIdx.x % 32;
+    marks.set_behind(count);
+    marks.count(segmented);
+#pragma unroll
+    for (int j = 0; j < lane_words; ++j) {
+        const int row = lane_words * lane + j;
+        const uint32_t before = marks.before[j];
+        const uint32_t head = segmented ? marks.head[j] : 0;
+        const uint32_t next = segmented ? marks.next[j] : tile_items - marks.set;
+        slots.rows[row] = uint4{marks.flags[j], 32u * (uint32_t)row - before + head, before + next,
+                                segmented ? marks.heads[j] : 0};
+    }
+    if (lane > 0) return;
+    slots.set = marks.set;
+    slots.first = segmented ? marks.first : tile_items - marks.set;
+    slots.last = segmented ? marks.last : 0;
+}
+
 /* Moves elements as integers T of their size, or writes Positions of type T. Segmented: there may
    be heads. */
 template <class T, bool Positions, bool Segmented>
 static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
-                                                 const tile_places &places, const tile_marks &marks,
+                                                 const tile_places &places, const tile_slots &slots,
                                                  const T (&x)[warp_rows], T *packed) {
     const int lane = threadIdx.x % 32, count = tile.count, row = tile.row;
     const int64_t first = tile.first, before = places.before;
 
     /* ---- The three runs ---------------------------------------------------------------------- */
-    const int clear = tile_items - (int)marks.set;
-    const int clear_end = Segmented ? (int)marks.first : clear; /* slots of the first run end, */
-    const int set_begin = Segmented ? clear + (int)marks.last : clear; /* of the last begin */
+    const int clear = tile_items - (int)slots.set;
+    const int clear_end = Segmented ? (int)slots.first : clear; /* slots of the first run end, */
+    const int set_begin = Segmented ? clear + (int)slots.last : clear; /* of the last begin */
     T *const to_clear = out + (first - before + places.head);
     T *const to_own = out + first;
     T *const to_set = out + (before + places.next - clear);
 
     /* ---- Slots ------------------------------------------------------------------------------- */
-    /* Of a row's first clear and set element, and whether there are heads in it: where there are
-       not, nothing else is needed. */
-    uint32_t first_clear[lane_words], first_set[lane_words], with_heads[lane_words];
-#pragma unroll
-    for (int j = 0; j < lane_words; ++j) {
-        first_clear[j] = 32u * (uint32_t)(lane_words * lane + j) - marks.before[j];
-        if constexpr (Segmented) {
-            first_clear[j] += marks.head[j];
-            first_set[j] = marks.before[j] + marks.next[j];
-            with_heads[j] = __ballot_sync(0xffffffffu, marks.heads[j] != 0);
-        }
-    }
     const uint32_t below = bits_below(lane);
 #pragma unroll
     for (int r = 0; r < warp_rows; ++r) {
-        const int j = r % lane_words, from = (row + r) / lane_words;
+        const uint4 at = slots.rows[row + r];
         const uint32_t start = 32u * (uint32_t)(row + r), i = start + (uint32_t)lane;
-        const uint32_t flags = __shfl_sync(0xffffffffu, marks.flags[j], from);
-        const uint32_t to_clear_slot = __shfl_sync(0xffffffffu, first_clear[j], from);
-        uint32_t to_set_slot = (uint32_t)clear + start - to_clear_slot;
-        if constexpr (Segmented) to_set_slot = __shfl_sync(0xffffffffu, first_set[j], from);
-        const uint32_t set = (uint32_t)__popc(flags & below);
-        const bool is_set = flags >> lane & 1;
-        uint32_t slot = is_set ? to_set_slot + set : to_clear_slot + (uint32_t)lane - set;
+        const uint32_t set = (uint32_t)__popc(at.x & below);
+        const bool is_set = at.x >> lane & 1;
+        uint32_t slot = is_set ? at.z + set : at.y + (uint32_t)lane - set;
         if constexpr (Segmented) {
-            if (with_heads[j] >> from & 1) { /* for all lanes alike */
-                const uint32_t heads = __shfl_sync(0xffffffffu, marks.heads[j], from);
+            const uint32_t heads = at.w;
+            if (heads != 0) { /* for all lanes alike */
                 const uint32_t behind = heads & ~(2 * below + 1);
                 const uint32_t nearest = is_set ? behind & (0 - behind) : heads & (2 * below + 1);
                 const int head_lane = 31 - __clz((int)nearest);
@@ -584,32 +595,34 @@ static constexpr int most_blocks = 4; /* no more threads than that */
 static constexpr int most_blocks = 6;
 #endif
 template <class T, bool Positions, bool Segmented>
-static constexpr int move_blocks = Positions || sizeof(T) == 1 ? 4
-                                   : Segmented                 ? (sizeof(T) == 4 ? 4 : 3)
-                                   : sizeof(T) == 4            ? most_blocks
-                                                               : 4;
+static constexpr int move_blocks = Positions        ? most_blocks
+                                   : sizeof(T) == 1 ? 4
+                                   : sizeof(T) == 8 ? (Segmented ? 3 : 4)
+                                   : Segmented      ? 4
+                                                    : most_blocks;
 
 template <class T, bool Positions, bool Segmented>
 __global__ void __launch_bounds__(split_threads, (move_blocks<T, Positions, Segmented>))
     split_tiles(const __grid_constant__ split_arguments a) {
     __shared__ T packed[Positions ? 1 : tile_items];
+    __shared__ tile_slots slots;
 
     const int64_t n = a.split.n, number = blockIdx.x;
     const split_tile tile(number, n);
     T x[warp_rows];
     if constexpr (!Positions) tile.load(x, a.split.in);
     wait_for_kernel_before(); /* whose results all that follows needs, but not the elements */
-    tile_marks marks;
-    load_words(marks.flags,
-               a.scratch.flags != nullptr ? a.scratch.flags : (const uint32_t *)a.split.flags,
-               number, n);
     const bool segmented = Segmented && a.split.heads != nullptr;
-    if (segmented)
-        load_words(marks.heads,
-                   a.scratch.heads != nullptr ? a.scratch.heads : (const uint32_t *)a.split.heads,
+    if (threadIdx.x < 32) {
+        const split_scratch &kept = a.scratch;
+        tile_marks marks;
+        load_words(marks.flags, kept.flags != nullptr ? kept.flags : (uint32_t *)a.split.flags,
                    number, n);
-    else
-        memset(marks.heads, 0, sizeof marks.heads);
+        if (segmented)
+            load_words(marks.heads, kept.heads != nullptr ? kept.heads : (uint32_t *)a.split.heads,
+                       number, n);
+        mark_tile(slots, marks, tile.count, segmented);
+    }
     const int64_t in_chunk = number / a.chunk_tiles;
     const chunk_entry *const chunk = &a.scratch.chunks[in_chunk];
     const tile_entry *const entry = &a.scratch.tiles[number];
@@ -622,9 +635,8 @@ __global__ void __launch_bounds__(split_threads, (move_blocks<T, Positions, Segm
     } else {
         places.next = n - *a.scratch.set;
     }
-    marks.set_behind(tile.count);
-    marks.count(Segmented);
-    move_tile<T, Positions, Segmented>((T *)a.split.out, tile, places, marks, x, packed);
+    __syncthreads();
+    move_tile<T, Positions, Segmented>((T *)a.split.out, tile, places, slots, x, packed);
 }
 
 /* ---- Short vectors --------------------------------------------------------------------------- */
@@ -654,14 +666,15 @@ static __device__ uint32_t count_tile(const vscan__split &split, int64_t tile) {
  * depends on another. Each arrives once it has read the launch number; the last one to do so moves
  * that on.
  *
- * Barriers: (1) bits and launch number written; (2) the warps' sums written; (3) elements in their
- * slots.
+ * Barriers: (1) bits and launch number written; (2) slots and the warps' sums written; (3) elements
+ * in their slots.
  */
 template <class T>
 __global__ void __launch_bounds__(split_threads, short_blocks<T>)
     split_short(const __grid_constant__ split_arguments a) {
     __shared__ T packed[tile_items];
     __shared__ __align__(16) uint32_t flag_words[tile_words];
+    __shared__ tile_slots slots;
     __shared__ uint64_t sums[split_warps];
     __shared__ uint32_t shared_launch;
 
@@ -677,25 +690,27 @@ __global__ void __launch_bounds__(split_threads, short_blocks<T>)
         launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
     T x[warp_rows];
     tile.load(x, a.split.in);
-    tile_marks marks;
-    if (a.split.flag_type == VSCAN_BIT) {
-        load_words(marks.flags, (const uint32_t *)a.split.flags, number, n);
-    } else {
+    const bool bits = a.split.flag_type == VSCAN_BIT;
+    if (!bits)
         flags_to_words(flag_words, a.split.flags, a.split.flag_type, tile.first, tile_items, n);
-    }
     if (threadIdx.x == 0) shared_launch = launch;
     __syncthreads();
-    if (a.split.flag_type != VSCAN_BIT)
-        load_piece<uint32_t, lane_words>(marks.flags, &flag_words[lane_words * lane]);
-    marks.set_behind(tile.count);
-    marks.count(false);
+    uint32_t own = 0; /* set flags, known to the first warp */
+    if (warp == 0) {
+        tile_marks marks;
+        if (bits)
+            load_words(marks.flags, (const uint32_t *)a.split.flags, number, n);
+        else
+            load_piece<uint32_t, lane_words>(marks.flags, &flag_words[lane_words * lane]);
+        mark_tile(slots, marks, tile.count, false);
+        own = marks.set - (uint32_t)(tile_items - tile.count);
+    }
 
     /* ---- Numbers of all tiles ---------------------------------------------------------------- */
-    const uint32_t own = marks.set - (uint32_t)(tile_items - tile.count);
-    uint64_t sum = own; /* of all tiles, above bit 32 of those before this one */
+    uint64_t sum = own;                   /* of all tiles, above bit 32 of those before this one */
+    unsigned before_me = (unsigned)tiles; /* blocks that have arrived */
     if (tiles > 1) {
         const uint32_t tag = tag_of(shared_launch);
-        unsigned before_me = 0; /* blocks that have arrived */
         if (threadIdx.x == 0) {
             test_delay(a.delay, tag, number, 0);
             unit_word<uint32_t>::publish(a.words, number, tag, own);
@@ -721,20 +736,20 @@ __global__ void __launch_bounds__(split_threads, short_blocks<T>)
         }
 #pragma unroll
         for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
-        if (lane == 0) sums[warp] = sum;
-        __syncthreads();
-        sum = 0;
+    }
+    if (lane == 0) sums[warp] = sum;
+    __syncthreads();
+    sum = 0;
 #pragma unroll
-        for (int w = 0; w < split_warps; ++w) sum += sums[w];
-        if (threadIdx.x == 0 && before_me == (unsigned)tiles - 1) {
-            a.header->arrived = 0;
-            close_launch(a.header, shared_launch, a.words, a.capacity, tiles);
-        }
+    for (int w = 0; w < split_warps; ++w) sum += sums[w];
+    if (threadIdx.x == 0 && before_me == (unsigned)tiles - 1) {
+        a.header->arrived = 0;
+        close_launch(a.header, shared_launch, a.words, a.capacity, tiles);
     }
     const int64_t all = (int64_t)(sum & 0xffffffffu);
     if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = n - all;
     const tile_places places = {(int64_t)(sum >> 32), 0, n - all};
-    move_tile<T, false, false>((T *)a.split.out, tile, places, marks, x, packed);
+    move_tile<T, false, false>((T *)a.split.out, tile, places, slots, x, packed);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
