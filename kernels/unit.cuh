@@ -83,7 +83,7 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
             x[j] = Segmented && (heads & span) ? x[j] : sum;
         }
     }
-    if (Pair::in_any_order && V > 1) { /* only the lanes' totals go through the network */
+    if constexpr (Pair::in_any_order && V > 1) { /* only the lanes' totals go through the network */
         U upto = x[V - 1];
 #pragma unroll
         for (int half = 1; half < Lanes; half *= 2) {
@@ -102,19 +102,19 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
             x[j] = Pair::combine(cut ? Pair::identity : left, x[j]);
         }
         x[V - 1] = upto;
-        return;
-    }
+    } else {
 #pragma unroll
-    for (int half = 1; half < Lanes; half *= 2) {
-        if (half >= used) break;
-        const int first = lane & ~(half - 1);
-        const U left = __shfl_sync(all_lanes, x[V - 1], first - 1);
-        bool take = lane & half;
-        if (Segmented) take = take && lanes_between(any, first, lane) == 0;
+        for (int half = 1; half < Lanes; half *= 2) {
+            if (half >= used) break;
+            const int first = lane & ~(half - 1);
+            const U left = __shfl_sync(all_lanes, x[V - 1], first - 1);
+            bool take = lane & half;
+            if (Segmented) take = take && lanes_between(any, first, lane) == 0;
 #pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const bool here = Segmented ? take && (heads & ((2u << j) - 1)) == 0 : take;
-            x[j] = Pair::combine(here ? left : Pair::identity, x[j]);
+            for (int j = 0; j < V; ++j) {
+                const bool here = Segmented ? take && (heads & ((2u << j) - 1)) == 0 : take;
+                x[j] = Pair::combine(here ? left : Pair::identity, x[j]);
+            }
         }
     }
 }
