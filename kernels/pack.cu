@@ -150,12 +150,8 @@ static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, in
     const int64_t from = tile * items + lane * (items / parts);
     const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
     if ((tile + 1) * items > a.pack.n || (uintptr_t)vector % 16 != 0 || lane >= parts) return;
-    constexpr int log_size = sizeof(typename Form::T) == 8 ? 6 : 5; /* in bits */
-    const int log_bits = !Form::flags                     ? log_size
-                         : a.pack.flag_type == VSCAN_INT  ? 5
-                         : a.pack.flag_type == VSCAN_BYTE ? 3
-                                                          : 0;
-    bulk_prefetch(vector + ((from << log_bits) >> 3), (items / parts << log_bits) >> 3);
+    const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * (int)sizeof(typename Form::T);
+    bulk_prefetch(vector + from * bits / 8, items / parts * bits / 8);
 #endif
 }
 
@@ -364,7 +360,9 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         }
         return __shfl_sync(0xffffffffu, t.index, 0);
     };
-    if (taker) prefetch_tile<Form>(a, blockIdx.x);
+    const int64_t begin = (int64_t)blockIdx.x * items, end = begin + items < n ? begin + items : n;
+    if (a.pack.in != nullptr) prefetch_elements(a.pack.in, 8 * (int)sizeof(T), begin, end);
+    if (Form::flags) prefetch_elements(a.pack.flags, map_bits(a.pack.flag_type), begin, end);
     wait_for_kernel_before(false);
     if (taker) take();
     __syncthreads();

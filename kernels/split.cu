@@ -682,6 +682,9 @@ __global__ void __launch_bounds__(split_threads, short_blocks<T>)
     const int tiles = (int)gridDim.x;
     const int64_t n = a.split.n;
     const split_tile tile(number, n);
+    const int64_t end = tile.first + tile.count;
+    prefetch_elements(a.split.in, 8 * (int)sizeof(T), tile.first, end);
+    prefetch_elements(a.split.flags, map_bits(a.split.flag_type), tile.first, end);
     wait_for_kernel_before();
 
     /* ---- Elements and flags ------------------------------------------------------------------ */
