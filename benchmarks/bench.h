@@ -200,6 +200,11 @@ bool device_prepare_checked_call(const struct work *work); /* poison; a copy of 
  */
 bool device_check(const struct work *work, const char *engine);
 
+/* ---- bench.c --------------------------------------------------------------------------------- */
+
+/* Fetches set 0 of the device and checks it against a serial loop; yardsticks must have copied. */
+bool check_fetched(const struct work *work, const struct engine *engine);
+
 /* ---- timing.c -------------------------------------------------------------------------------- */
 
 struct timing {

@@ -84,7 +84,10 @@ bool device_capture(struct runner *runner) {
     if (!cuda_ok(cudaGraphLaunch(runner->graph, device_stream), "launching it") ||
         !device_synchronize())
         return false;
-    return !checked || device_check(runner->work, runner->engine->name);
+    if (!checked) return true;
+    /* the device checks scans and reductions alone */
+    return runner->work->family >= FAMILY_MAP ? check_fetched(runner->work, runner->engine)
+                                              : device_check(runner->work, runner->engine->name);
 }
 
 void device_release(struct runner *runner) {

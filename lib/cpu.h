@@ -181,6 +181,10 @@ typedef void vscan__cpu_body(struct vscan__cpu_team *team, void *work, int threa
 /* Runs body in up to `threads` threads at once, this one among them, and waits for all. */
 void vscan__cpu_together(int threads, vscan__cpu_body *body, void *work);
 
+/* The same in at most so many threads, and no more than the context may use; alone, without a team,
+   where that is one, or in another team. */
+void vscan__cpu_in_threads(vscan_ctx *ctx, int64_t threads, vscan__cpu_body *body, void *work);
+
 /* Waits until all threads of the team are here; all then see what any wrote before. */
 void vscan__cpu_meet(struct vscan__cpu_team *team, int threads);
 
