@@ -37,8 +37,9 @@
 /* A tile: n elements whose lowest address is in; position p is in[p], backward in[n - 1 - p]. */
 struct vscan__cpu_span {
     const void *in;
-    void *out; /* the same address as in, or no overlap */
-    int64_t n; /* 1 .. the row's tile */
+    void *out;     /* the same address as in, or no overlap */
+    int64_t n;     /* 1 .. the row's tile */
+    int64_t ahead; /* memory is asked for what lies so many bytes on; 0: for nothing */
     bool backward;
     bool exclusive;
     bool stream; /* store past the caches; out is a multiple of 16 and n one of a group */
