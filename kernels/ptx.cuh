@@ -161,6 +161,32 @@ static __device__ __forceinline__ T &addressed_once(T &object) {
     return *(T *)__cvta_shared_to_generic(address);
 }
 
+/* *to = *from, from memory to shared memory, at the latest when the thread has waited for its copies:
+   4, 8 or 16 bytes, and the addresses multiples of that. */
+template <class X>
+static __device__ __forceinline__ void copy_ahead(X *to, const X *from) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(X) == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from), "n"(sizeof(X))
+                     : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+static __device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
 /* __syncthreads for some warps of a block, Threads in all. Barrier is not 0. */
 template <int Barrier, int Threads>
 static __device__ __forceinline__ void meet_warps() {

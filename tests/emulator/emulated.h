@@ -263,6 +263,15 @@ template <class T>
 T &addressed_once(T &object) {
     return object;
 }
+template <class X>
+void copy_ahead(X *to, const X *from) {
+    emulated::expect(((uintptr_t)from | (uintptr_t)to) % sizeof(X) == 0, "alignment");
+    emulated::self->pieces.back().push_back([=] { *to = *from; });
+}
+static inline void wait_for_copies() {
+    for (const auto &copy : emulated::self->pieces.back()) copy();
+    emulated::self->pieces.back().clear();
+}
 template <int Barrier, int Threads>
 void meet_warps() {
     emulated::meet(Barrier, Threads);
