@@ -92,6 +92,13 @@ static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit)
     return lanes;
 }
 
+/* a & b & c, by one instruction. */
+static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t x;
+    asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(x) : "r"(a), "r"(b), "r"(c));
+    return x;
+}
+
 /* ---- Words in global memory, accesses that are never torn -------------------------------------- */
 
 static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
@@ -143,6 +150,14 @@ static __device__ __forceinline__ int4 load_quad(const void *at) {
 /* Asks memory for the line of 128 bytes that this is in. */
 static __device__ __forceinline__ void prefetch_line(const void *from) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
+}
+
+/* The same address in global memory, which the compiler does not take apart any more. */
+template <class T>
+static __device__ __forceinline__ T *address_made_here(T *at) {
+    size_t address = __cvta_generic_to_global(at);
+    asm("" : "+l"(address));
+    return (T *)__cvta_global_to_generic(address);
 }
 
 /* ---- Shared memory --------------------------------------------------------------------------- */
