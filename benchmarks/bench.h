@@ -40,7 +40,8 @@ enum family {
     FAMILY_COLUMN_SUMS, /* out[c] = the total of column c */
     /* one total a segment, to the front of out */
     FAMILY_REDUCE_SEGMENTED, /* by flags */
-    FAMILY_REDUCE_OFFSETS    /* by offsets, ints, of the same segments; flags are not read */
+    FAMILY_REDUCE_OFFSETS,   /* by offsets, ints, of the same segments; flags are not read */
+    FAMILY_SORT_OFFSETS /* out = in, every segment sorted by itself, by the same offsets; no op */
 };
 
 enum mode {
@@ -118,7 +119,7 @@ int64_t flag_bytes(vscan_type flag_type, int64_t n);
 
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
-bool work_is_sums(const struct work *work); /* of lines */
+bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
 int64_t work_lines(const struct work *work);
 

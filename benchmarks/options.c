@@ -15,9 +15,9 @@ static const char *const usage =
     "                    the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
     "  --family LIST     scan segmented reduce map map2 compare sort sortpairs pack packif\n"
-    "                    enumerate split splitseg reduceflags reduceoffsets, gather permute\n"
-    "                    (where n is a power of two), rows columns rowsums columnsums (of a\n"
-    "                    matrix: --segment is the length of its rows); default scan\n"
+    "                    enumerate split splitseg reduceflags reduceoffsets sortoffsets, gather\n"
+    "                    permute (where n is a power of two), rows columns rowsums columnsums (of\n"
+    "                    a matrix: --segment is the length of its rows); default scan\n"
     "  --type LIST       int float double; default all\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
@@ -73,6 +73,7 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"splitseg", FAMILY_SPLIT_SEGMENTED},
                                        {"reduceflags", FAMILY_REDUCE_SEGMENTED},
                                        {"reduceoffsets", FAMILY_REDUCE_OFFSETS},
+                                       {"sortoffsets", FAMILY_SORT_OFFSETS},
                                        {"rows", FAMILY_ROWS},
                                        {"columns", FAMILY_COLUMNS},
                                        {"rowsums", FAMILY_ROW_SUMS},
