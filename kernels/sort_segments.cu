@@ -25,7 +25,7 @@ namespace vscan {
 
 static constexpr int warp_threads = 128,
                      warp_warps = warp_threads / 32; /* a block's, and its warps */
-static constexpr int warp_items = 16;
+static constexpr int warp_items = 8;
 static constexpr int warp_segment = 32 * warp_items;
 static constexpr int tiny_segment = 48; /* where counting takes as long as radix */
 static constexpr int tiny_pieces = 4;   /* of 32 elements */
@@ -112,75 +112,91 @@ static __device__ __forceinline__ void put_value(const vscan__sort &sort, int64_
 
 /* ---- By a warp ------------------------------------------------------------------------------- */
 
+/* Elements b .. b + n - 1, n <= 32 * tiny_pieces, of several segments; this lane's segment, if it has
+   one of them, begins `start` elements after b. */
 template <class K>
-struct warp_shared {
-    uint32_t counts[digits];
-    K keys[warp_segment];
-    uint16_t from[warp_segment];
+struct tiny_shared {
+    K keys[32 * tiny_pieces];
+    uint32_t heads[tiny_pieces]; /* bits: where segments begin; 0 in between */
 };
 
-/* Elements b .. b + n - 1, n <= 32 * tiny_pieces, which are segments at .. at + run - 1 of the warp's;
-   lane k knows where the k-th one begins and how long it is. */
 template <class K>
-static __device__ __forceinline__ void sort_tiny(const segments_arguments &a, warp_shared<K> &s,
-                                                 int64_t b, int n, int at, int run, int64_t begin,
-                                                 int length) {
+static __device__ __forceinline__ void sort_tiny(const segments_arguments &a, tiny_shared<K> &s,
+                                                 int64_t b, int n, int start, int length) {
     constexpr int R = tiny_pieces;
     const int lane = threadIdx.x % 32;
     const K window = (K)(~(K)0 >> (8 * (int)sizeof(K) - a.order.bits));
-    const int start = lane >= at && lane < at + run ? (int)(begin - b) : n;
-    int longest = start < n ? length : 0;
+    if (length > 0) atomicOr(&s.heads[start / 32], 1u << start % 32);
+    int longest = length;
 #pragma unroll
     for (int d = 16; d > 0; d /= 2) {
         const int other = __shfl_xor_sync(0xffffffffu, longest, d);
         if (other > longest) longest = other;
     }
     K x[R], compared[R];
-    uint64_t value[R];
-    int first[R], count[R], place[R]; /* of this element's segment */
-    __syncwarp();
+    int first[R], end[R], place[R]; /* of this element's segment; and where in it */
 #pragma unroll
     for (int r = 0; r < R; ++r) {
-        if (r * 32 >= n) break;
         const int i = r * 32 + lane;
         x[r] = i < n ? ((const K *)a.sort.keys)[b + i] : (K)0;
-        if (a.sort.value_size) value[r] = i < n ? value_at(a.sort, b + i) : 0;
+    }
+    int before = 0,
+        after = n; /* where the segments begin that have a piece's first element, and next */
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
         compared[r] =
             (ordered(x[r], a.order) >> a.order.first_bit ^ (K)(int32_t)a.order.descending) & window;
-        s.keys[i] = compared[r];
-        int k = at; /* the last segment that does not begin after i */
-#pragma unroll
-        for (int step = 16; step > 0; step /= 2) {
-            const int next = k + step;
-            const int begins = __shfl_sync(0xffffffffu, start, next & 31);
-            if (next < at + run && begins <= i) k = next;
-        }
-        first[r] = __shfl_sync(0xffffffffu, start, k);
-        count[r] = __shfl_sync(0xffffffffu, length, k);
-        if (i >= n) count[r] = 0;
+        s.keys[r * 32 + lane] = compared[r];
         place[r] = 0;
     }
     __syncwarp();
+#pragma unroll
+    for (int r = 0; r < R; ++r) {
+        const uint32_t heads = s.heads[r], upto = heads & (0xffffffffu >> (31 - lane));
+        first[r] = upto != 0 ? r * 32 + 31 - __clz((int)upto) : before;
+        if (heads != 0) before = r * 32 + 31 - __clz((int)heads);
+    }
+#pragma unroll
+    for (int r = R - 1; r >= 0; --r) {
+        const uint32_t heads = s.heads[r], next = heads & ~(0xffffffffu >> (31 - lane));
+        end[r] = next != 0 ? r * 32 + __ffs((int)next) - 1 : after;
+        if (heads != 0) after = r * 32 + __ffs((int)heads) - 1;
+        if (r * 32 + lane >= n) end[r] = 0;
+    }
+    __syncwarp();
+    if (lane < R) s.heads[lane] = 0;
 #pragma unroll 1
     for (int t = 0; t < longest; ++t) {
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            if (r * 32 >= n) break;
-            if (t >= count[r]) continue;
             const int i = first[r] + t;
+            if (i >= end[r]) continue;
             const K other = s.keys[i];
             place[r] += other < compared[r] || (other == compared[r] && i < r * 32 + lane);
         }
     }
 #pragma unroll
-    for (int r = 0; r < R; ++r) {
-        if (r * 32 + lane >= n) break;
-        const int64_t to = b + first[r] + place[r];
-        ((K *)a.sort.keys_out)[to] = x[r];
-        if (a.sort.value_size) put_value(a.sort, to, value[r]);
+    for (int r = 0; r < R; ++r)
+        if (r * 32 + lane < n) ((K *)a.sort.keys_out)[b + first[r] + place[r]] = x[r];
+    if (a.sort.value_size) {
+        uint64_t value[R];
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+            if (r * 32 + lane < n) value[r] = value_at(a.sort, b + r * 32 + lane);
+        __syncwarp(); /* in place all are read before one is written */
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+            if (r * 32 + lane < n) put_value(a.sort, b + first[r] + place[r], value[r]);
     }
     __syncwarp();
 }
+
+template <class K>
+struct warp_shared {
+    uint32_t counts[digits], masks[digits];
+    K keys[warp_segment];
+    uint16_t from[warp_segment];
+};
 
 /* n <= warp_segment elements from b on. Items past the end get the last digit, and stay at the end. */
 template <class K>
@@ -204,7 +220,7 @@ static __device__ __forceinline__ void sort_by_radix(const segments_arguments &a
         uint32_t x[I];
         __syncwarp();
 #pragma unroll
-        for (int k = 0; k < digits / 32; ++k) s.counts[k * 32 + lane] = 0;
+        for (int k = 0; k < digits / 32; ++k) s.counts[k * 32 + lane] = s.masks[k * 32 + lane] = 0;
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < I; ++i) {
@@ -231,7 +247,7 @@ static __device__ __forceinline__ void sort_by_radix(const segments_arguments &a
             upto += own[k];
         }
         __syncwarp();
-        rank_items(s.counts, x, items);
+        rank_by_masks(s.counts, s.masks, x, items);
 #pragma unroll
         for (int i = 0; i < I; ++i) {
             if (i >= items) break;
@@ -324,47 +340,51 @@ static __device__ __forceinline__ void copy_all(const vscan__sort &sort, int64_t
     if (sort.value_size == 4) copy_elements<uint32_t>(sort.values_out, sort.values, first, end);
 }
 
+/* The segments of a warp, one a lane; n: -1 where it is none. */
+struct lane_segment {
+    int64_t begin, n;
+};
+
+static __device__ __forceinline__ lane_segment segment_of(const vscan__sort &sort, int64_t k) {
+    if (k >= sort.segments) return {0, -1};
+    const int64_t begin = offset_at(sort, k), end = offset_at(sort, k + 1);
+    return {begin, begin < 0 || end < begin || end > sort.n ? -1 : end - begin};
+}
+
+/* What is tiny, and what is longer than a warp sorts, into the queues. */
 template <class K>
-__global__ void __launch_bounds__(warp_threads, 4)
-    sort_by_warps(const __grid_constant__ segments_arguments a) {
-    __shared__ warp_shared<K> shared[warp_warps];
+__global__ void __launch_bounds__(warp_threads, 9)
+    sort_tiny_segments(const __grid_constant__ segments_arguments a) {
+    __shared__ tiny_shared<K> shared[warp_warps];
     const vscan__sort &sort = a.sort;
     const int lane = threadIdx.x % 32;
-    warp_shared<K> &s = shared[threadIdx.x / 32];
-    const int64_t warps = (int64_t)gridDim.x * warp_warps;
+    tiny_shared<K> &s = shared[threadIdx.x / 32];
+    const int64_t step = (int64_t)gridDim.x * warp_warps * a.chunk;
     const int64_t warp = (int64_t)blockIdx.x * warp_warps + threadIdx.x / 32;
+    if (lane < tiny_pieces) s.heads[lane] = 0;
+    __syncwarp();
 
 #pragma unroll 1
-    for (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += warps * a.chunk) {
-        const int64_t left = sort.segments - chunk;
-        const int segments = left < a.chunk ? (int)left : a.chunk;
-        int64_t begin = 0, n = -1; /* of this lane's segment; -1: it is none */
-        if (lane < segments) {
-            begin = offset_at(sort, chunk + lane);
-            const int64_t end = offset_at(sort, chunk + lane + 1);
-            if (begin < 0 || end < begin || end > sort.n)
-                report_segment(a, chunk + lane);
-            else
-                n = end - begin;
+    for (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += step) {
+        lane_segment own = {0, -1};
+        if (lane < a.chunk) {
+            own = segment_of(sort, chunk + lane);
+            if (own.n < 0 && chunk + lane < sort.segments) report_segment(a, chunk + lane);
         }
-        if (__any_sync(0xffffffffu, n > warp_segment)) enqueue(a, begin, n);
-        const int length = n > warp_segment ? warp_segment + 1 : (int)n;
-        for (int at = 0; at < segments;) {
-            const int64_t b = __shfl_sync(0xffffffffu, begin, at);
-            const bool fits = lane >= at && length >= 0 && length <= tiny_segment &&
-                              begin + length - b <= 32 * tiny_pieces;
+        if (__any_sync(0xffffffffu, own.n > warp_segment)) enqueue(a, own.begin, own.n);
+        uint32_t todo = __ballot_sync(0xffffffffu, own.n > 0 && own.n <= tiny_segment);
+        while (todo != 0) {
+            /* as many as there are beside one another, empty ones too */
+            const int at = __ffs((int)todo) - 1;
+            const int64_t b = __shfl_sync(0xffffffffu, own.begin, at);
+            const bool fits = lane >= at && own.n >= 0 && own.n <= tiny_segment &&
+                              own.begin + own.n - b <= 32 * tiny_pieces;
             const uint32_t others = ~(__ballot_sync(0xffffffffu, fits) >> at);
-            const int run = others != 0 ? __ffs((int)others) - 1 : 32;
-            if (run > 0) {
-                const int last = at + run - 1;
-                const int count = (int)(__shfl_sync(0xffffffffu, begin + length, last) - b);
-                if (count > 0) sort_tiny(a, s, b, count, at, run, begin, length);
-                at += run;
-            } else {
-                const int count = __shfl_sync(0xffffffffu, length, at);
-                if (count > 0 && count <= warp_segment) sort_by_radix(a, s, b, count);
-                ++at;
-            }
+            const int last = others != 0 ? at + __ffs((int)others) - 2 : 31;
+            const int n = (int)(__shfl_sync(0xffffffffu, own.begin + own.n, last) - b);
+            const bool among = lane >= at && lane <= last;
+            sort_tiny(a, s, b, n, among ? (int)(own.begin - b) : 0, among ? (int)own.n : 0);
+            todo &= last < 31 ? 0xffffffffu << (last + 1) : 0;
         }
     }
     const int64_t first = offset_at(sort, 0), end = offset_at(sort, sort.segments);
@@ -374,12 +394,33 @@ __global__ void __launch_bounds__(warp_threads, 4)
     if (end >= 0 && end < sort.n) copy_all<K>(sort, end, sort.n);
 }
 
+/* What is neither. */
+template <class K>
+__global__ void __launch_bounds__(warp_threads, 8)
+    sort_by_warps(const __grid_constant__ segments_arguments a) {
+    __shared__ warp_shared<K> shared[warp_warps];
+    const int lane = threadIdx.x % 32;
+    const int64_t step = (int64_t)gridDim.x * warp_warps * a.chunk;
+    const int64_t warp = (int64_t)blockIdx.x * warp_warps + threadIdx.x / 32;
+#pragma unroll 1
+    for (int64_t chunk = warp * a.chunk; chunk < a.sort.segments; chunk += step) {
+        lane_segment own = {0, -1};
+        if (lane < a.chunk) own = segment_of(a.sort, chunk + lane);
+        uint32_t todo = __ballot_sync(0xffffffffu, own.n > tiny_segment && own.n <= warp_segment);
+        for (; todo != 0; todo &= todo - 1) {
+            const int at = __ffs((int)todo) - 1;
+            const int64_t b = __shfl_sync(0xffffffffu, own.begin, at);
+            sort_by_radix(a, shared[threadIdx.x / 32], b, (int)__shfl_sync(0xffffffffu, own.n, at));
+        }
+    }
+}
+
 /* ---- By a block, in shared memory ------------------------------------------------------------ */
 
 template <class K>
 struct block_shared {
-    union { /* one after the other */
-        uint32_t counts[sort_warps][digits];
+    union {                                      /* one after the other */
+        uint32_t counts[2 * sort_warps][digits]; /* and masks */
         uint32_t all_counts[sizeof(K)][digits];
         K keys[segment_tile];
         uint64_t wide_values[segment_tile];
@@ -421,7 +462,7 @@ static __device__ __forceinline__ void sort_in_shared(const segments_arguments &
             place[i] = first + i * 32 < n ? digit(key[i]) : digits - 1;
         }
         __syncthreads();
-        digits_to_places(s, place, items, [](uint32_t) {});
+        digits_to_places<true>(s, place, items, [](uint32_t) {});
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < I; ++i) {
@@ -501,7 +542,7 @@ static __device__ __forceinline__ void sort_tile(const segments_arguments &a, bl
     int64_t base = 0; /* of this thread's digit in the segment */
     if (threadIdx.x < digits) base = (int64_t)load_relaxed(counts + threadIdx.x);
     W *const own_word = words + tile * digits + threadIdx.x;
-    const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
+    const digit_counts own = digits_to_places<true>(s, place, I, [&](uint32_t number) {
         store_relaxed(own_word, (W)number | (tile == 0 ? word_is_sum<W> : word_is_count<W>));
     });
     __syncthreads();
@@ -678,17 +719,18 @@ extern "C" cudaError_t vscan__launch_sort_segmented(const vscan__launch *launch,
     a.keys = memory + plan.keys;
     a.values = memory + plan.values;
     /* few segments: a warp for each of them */
-    const int64_t resident = 4 * (int64_t)launch->multiprocessors;
-    const int64_t each = sort->segments / (resident * warp_warps);
+    const int64_t each = sort->segments / (16 * warp_warps * (int64_t)launch->multiprocessors);
     a.chunk = each < 1 ? 1 : each < most_segments ? (int)each : most_segments;
     const int64_t chunks = (sort->segments + a.chunk - 1) / a.chunk;
-    const int64_t blocks = (chunks + warp_warps - 1) / warp_warps, most = INT64_C(1) << 30;
+    const int64_t most = INT64_C(1) << 30;
+    int64_t blocks = (chunks + warp_warps - 1) / warp_warps;
+    blocks = blocks < 1 ? 1 : blocks < most ? blocks : most;
     const bool wide = sort->key_size == 8;
-    const cudaError_t error = start(wide ? sort_by_warps<uint64_t> : sort_by_warps<uint32_t>,
-                                    blocks < 1      ? 1
-                                    : blocks < most ? blocks
-                                                    : most,
-                                    warp_threads, 0, launch->stream, a);
+    cudaError_t error = start(wide ? sort_tiny_segments<uint64_t> : sort_tiny_segments<uint32_t>,
+                              blocks, warp_threads, 0, launch->stream, a);
+    if (error == cudaSuccess && sort->n > tiny_segment)
+        error = start(wide ? sort_by_warps<uint64_t> : sort_by_warps<uint32_t>, blocks,
+                      warp_threads, 0, launch->stream, a);
     if (error != cudaSuccess || plan.most_middling == 0) return error;
     const int64_t room = 2 * (int64_t)launch->multiprocessors;
     return start(wide ? sort_by_blocks<uint64_t> : sort_by_blocks<uint32_t>,
