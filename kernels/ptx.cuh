@@ -152,14 +152,6 @@ static __device__ __forceinline__ void prefetch_line(const void *from) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
-/* The same address in global memory, which the compiler does not take apart any more. */
-template <class T>
-static __device__ __forceinline__ T *address_made_here(T *at) {
-    size_t address = __cvta_generic_to_global(at);
-    asm("" : "+l"(address));
-    return (T *)__cvta_global_to_generic(address);
-}
-
 /* ---- Shared memory --------------------------------------------------------------------------- */
 
 /* Of the size that the launch says; the swizzle of tensor copies counts from 1024 bytes. */

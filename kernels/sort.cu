@@ -18,9 +18,6 @@
 
 namespace vscan {
 
-#ifndef PASS_MASKS
-#define PASS_MASKS 0
-#endif
 static constexpr int count_threads = 512, count_blocks = 4; /* of a multiprocessor */
 
 /* Items of a thread. Larger tiles write longer runs, as far as shared memory and registers go (measured
@@ -115,7 +112,7 @@ __global__ void __launch_bounds__(count_threads)
 template <class K, class V, int I>
 struct sort_shared {
     union { /* one after the other */
-        uint32_t counts[(1 + PASS_MASKS) * sort_warps][digits];
+        uint32_t counts[sort_warps][digits];
         K keys[sort_threads * I];
         V values[sort_threads * I];
     };
@@ -165,7 +162,7 @@ __global__ void __launch_bounds__(sort_threads, 2)
     uint32_t place[I];
     digits_of_items(place, key, count, digit);
     uint32_t *const own_word = a.words + tile * digits + threadIdx.x;
-    const digit_counts own = digits_to_places<PASS_MASKS>(s, place, I, [&](uint32_t number) {
+    const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
         store_relaxed(own_word,
                       number | (tile == 0 ? word_is_sum<uint32_t> : word_is_count<uint32_t>));
     });

@@ -163,42 +163,16 @@ static __device__ __forceinline__ void rank_items(uint32_t *next, uint32_t (&x)[
     }
 }
 
-/* The same by way of masks, a word for each digit, which are 0 before and after: fewer instructions, but
-   one item has to wait for the one before. */
-template <int I>
-static __device__ __forceinline__ void rank_by_masks(uint32_t *next, uint32_t *masks,
-                                                     uint32_t (&x)[I], int items) {
-    const uint32_t lane = threadIdx.x % 32;
-#pragma unroll
-    for (int i = 0; i < I; ++i) {
-        if (i >= items) break;
-        const uint32_t digit = x[i];
-        atomicOr(masks + digit, 1u << lane);
-        __syncwarp();
-        const uint32_t same = masks[digit], place = next[digit];
-        __syncwarp();
-        if (same >> lane == 1) { /* the last of them */
-            masks[digit] = 0;
-            next[digit] = place + (uint32_t)__popc(same);
-        }
-        x[i] = place + (uint32_t)__popc(same & ((1u << lane) - 1));
-        __syncwarp();
-    }
-}
-
 /* By the whole block: makes places of the digits of a tile's items, of which this warp has so many a
    thread. publish(count) is called by the first threads, one a digit, as soon as the digit is counted.
    The last barrier is before the last use of s.counts. */
-template <bool ByMasks, class Shared, int I, class Publish>
+template <class Shared, int I, class Publish>
 static __device__ __forceinline__ digit_counts digits_to_places(Shared &s, uint32_t (&x)[I],
                                                                 int items, Publish publish) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t *const mine = s.counts[warp];
 #pragma unroll
-    for (int k = 0; k < digits / 32; ++k) {
-        mine[k * 32 + lane] = 0;
-        if (ByMasks) s.counts[sort_warps + warp][k * 32 + lane] = 0;
-    }
+    for (int k = 0; k < digits / 32; ++k) mine[k * 32 + lane] = 0;
     __syncwarp();
 #pragma unroll
     for (int i = 0; i < I; ++i) {
@@ -234,10 +208,7 @@ static __device__ __forceinline__ digit_counts digits_to_places(Shared &s, uint3
         }
     }
     __syncthreads();
-    if (ByMasks)
-        rank_by_masks(mine, s.counts[sort_warps + warp], x, items);
-    else
-        rank_items(mine, x, items);
+    rank_items(mine, x, items);
     return own;
 }
 
@@ -272,7 +243,6 @@ static __device__ __forceinline__ void store_runs(T *to, const T (&x)[I], const 
                                                   const uint32_t (&digit)[I], int count) {
     to += threadIdx.x;
     if (Wide && count == sort_threads * I) {
-        to = address_made_here(to); /* or it would be added up for every element */
 #pragma unroll
         for (int i = 0; i < I; ++i) to[bases[digit[i]] + i * sort_threads] = x[i];
     } else {

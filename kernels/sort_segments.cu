@@ -23,11 +23,10 @@
 
 namespace vscan {
 
-static constexpr int warp_threads = 128,
-                     warp_warps = warp_threads / 32; /* a block's, and its warps */
-static constexpr int warp_items = 8;
+static constexpr int warp_threads = 128, warp_warps = warp_threads / 32; /* of a block */
+static constexpr int warp_items = 12;
 static constexpr int warp_segment = 32 * warp_items;
-static constexpr int tiny_segment = 48; /* where counting takes as long as radix */
+static constexpr int tiny_segment = 32; /* where counting takes as long as radix */
 static constexpr int tiny_pieces = 4;   /* of 32 elements */
 static constexpr int most_segments = 32;
 
@@ -116,7 +115,8 @@ static __device__ __forceinline__ void put_value(const vscan__sort &sort, int64_
    one of them, begins `start` elements after b. */
 template <class K>
 struct tiny_shared {
-    K keys[32 * tiny_pieces];
+    K keys[32 * tiny_pieces +
+           tiny_segment];        /* what is past the last element is read, and not used */
     uint32_t heads[tiny_pieces]; /* bits: where segments begin; 0 in between */
 };
 
@@ -170,9 +170,10 @@ static __device__ __forceinline__ void sort_tiny(const segments_arguments &a, ti
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             const int i = first[r] + t;
-            if (i >= end[r]) continue;
             const K other = s.keys[i];
-            place[r] += other < compared[r] || (other == compared[r] && i < r * 32 + lane);
+            const bool before_this =
+                other < compared[r] || (other == compared[r] && i < r * 32 + lane);
+            place[r] += i < end[r] && before_this;
         }
     }
 #pragma unroll
@@ -193,7 +194,7 @@ static __device__ __forceinline__ void sort_tiny(const segments_arguments &a, ti
 
 template <class K>
 struct warp_shared {
-    uint32_t counts[digits], masks[digits];
+    alignas(16) uint32_t counts[digits];
     K keys[warp_segment];
     uint16_t from[warp_segment];
 };
@@ -220,7 +221,7 @@ static __device__ __forceinline__ void sort_by_radix(const segments_arguments &a
         uint32_t x[I];
         __syncwarp();
 #pragma unroll
-        for (int k = 0; k < digits / 32; ++k) s.counts[k * 32 + lane] = s.masks[k * 32 + lane] = 0;
+        for (int k = 0; k < digits / 32; ++k) s.counts[k * 32 + lane] = 0;
         __syncwarp();
 #pragma unroll
         for (int i = 0; i < I; ++i) {
@@ -229,11 +230,11 @@ static __device__ __forceinline__ void sort_by_radix(const segments_arguments &a
             atomicAdd(&s.counts[x[i]], 1u);
         }
         __syncwarp();
-        uint32_t own[digits / 32], sum = 0; /* of consecutive digits */
+        uint32_t own[2][4], sum = 0; /* of consecutive digits */
 #pragma unroll
-        for (int k = 0; k < digits / 32; ++k) own[k] = s.counts[lane * (digits / 32) + k];
+        for (int k = 0; k < 2; ++k) load_piece<uint32_t, 4>(own[k], s.counts + lane * 8 + k * 4);
 #pragma unroll
-        for (int k = 0; k < digits / 32; ++k) sum += own[k];
+        for (int k = 0; k < 8; ++k) sum += own[k / 4][k % 4];
         uint32_t upto = sum;
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) {
@@ -242,12 +243,15 @@ static __device__ __forceinline__ void sort_by_radix(const segments_arguments &a
         }
         upto -= sum;
 #pragma unroll
-        for (int k = 0; k < digits / 32; ++k) {
-            s.counts[lane * (digits / 32) + k] = upto;
-            upto += own[k];
+        for (int k = 0; k < 8; ++k) {
+            const uint32_t count = own[k / 4][k % 4];
+            own[k / 4][k % 4] = upto;
+            upto += count;
         }
+#pragma unroll
+        for (int k = 0; k < 2; ++k) store_piece<uint32_t, 4>(s.counts + lane * 8 + k * 4, own[k]);
         __syncwarp();
-        rank_by_masks(s.counts, s.masks, x, items);
+        rank_items(s.counts, x, items);
 #pragma unroll
         for (int i = 0; i < I; ++i) {
             if (i >= items) break;
@@ -396,7 +400,7 @@ __global__ void __launch_bounds__(warp_threads, 9)
 
 /* What is neither. */
 template <class K>
-__global__ void __launch_bounds__(warp_threads, 8)
+__global__ void __launch_bounds__(warp_threads, 5)
     sort_by_warps(const __grid_constant__ segments_arguments a) {
     __shared__ warp_shared<K> shared[warp_warps];
     const int lane = threadIdx.x % 32;
@@ -419,8 +423,8 @@ __global__ void __launch_bounds__(warp_threads, 8)
 
 template <class K>
 struct block_shared {
-    union {                                      /* one after the other */
-        uint32_t counts[2 * sort_warps][digits]; /* and masks */
+    union { /* one after the other */
+        uint32_t counts[sort_warps][digits];
         uint32_t all_counts[sizeof(K)][digits];
         K keys[segment_tile];
         uint64_t wide_values[segment_tile];
@@ -462,7 +466,7 @@ static __device__ __forceinline__ void sort_in_shared(const segments_arguments &
             place[i] = first + i * 32 < n ? digit(key[i]) : digits - 1;
         }
         __syncthreads();
-        digits_to_places<true>(s, place, items, [](uint32_t) {});
+        digits_to_places(s, place, items, [](uint32_t) {});
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < I; ++i) {
@@ -542,7 +546,7 @@ static __device__ __forceinline__ void sort_tile(const segments_arguments &a, bl
     int64_t base = 0; /* of this thread's digit in the segment */
     if (threadIdx.x < digits) base = (int64_t)load_relaxed(counts + threadIdx.x);
     W *const own_word = words + tile * digits + threadIdx.x;
-    const digit_counts own = digits_to_places<true>(s, place, I, [&](uint32_t number) {
+    const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
         store_relaxed(own_word, (W)number | (tile == 0 ? word_is_sum<W> : word_is_count<W>));
     });
     __syncthreads();

@@ -266,10 +266,6 @@ template <class T>
 T &addressed_once(T &object) {
     return object;
 }
-template <class T>
-T *address_made_here(T *at) {
-    return at;
-}
 template <int Barrier, int Threads>
 void meet_warps() {
     emulated::meet(Barrier, Threads);
