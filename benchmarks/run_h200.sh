@@ -144,6 +144,8 @@ measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
 measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $few
 # By order.
 measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $few
+measure sorts_segments --family sortoffsets --engine $peers --type int,double --flags byte \
+    --segment 10,random:30,100,1000,10000,1000000 --n 2^20,2^24 --runs $few
 measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $few
 measure splits --family split --engine $peers --flags byte,bit,int --segment random:2 \
     --n 2^10,2^16,2^20,2^24,2^28 --runs $runs

@@ -11,7 +11,7 @@ results=${1:-$(dirname -- "$0")/results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
     reduce_graph host memory matrix maps maps_misaligned packs packs_if splits splits_segmented \
-    reduce_segments sorts sorts_long huge_int huge_double huge_others; do
+    reduce_segments sorts sorts_long sorts_segments huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -94,7 +94,7 @@ file == "host" && (mine || engine == "empty") { host[$at["family"] " " engine] =
 file ~ /^maps/ && mine && n >= 67108864 {
     low(file " " $at["family"], fraction, $at["family"] " " type " n=" power(n))
 }
-file ~ /^(packs|packs_if|sorts|sorts_long|splits|reduce_segments)$/ && family != "enumerate" {
+file ~ /^(packs|packs_if|sorts|sorts_long|sorts_segments|splits|reduce_segments)$/ && family != "enumerate" {
     row_of = family " " type " " op " " flags " " segment " " n
     if (engine == "cub") low("peer " row_of, us, engine)
     if (mine) {
@@ -188,11 +188,12 @@ END {
             low(what, least["peer " k] / led_time[k], led_name[k])
         }
     count = split("pack byte;pack int;packif;split byte;split int;reduceflags;reduceoffsets;" \
-                  "sort;sortpairs", leads, ";")
+                  "sort;sortpairs;sortoffsets", leads, ";")
     split("CUB select / vscan pack, byte flags;  int flags;  by comparison;" \
           "CUB partition / vscan split, byte flags;  int flags;" \
           "CUB by key / reduction of segments by flags;CUB segmented / the same by offsets;" \
-          "CUB radix sort / vscan sort, keys;  keys and values", texts, ";")
+          "CUB radix sort / vscan sort, keys;  keys and values;" \
+          "CUB segmented sort / vscan sort of segments", texts, ";")
     for (k = 1; k <= count; k++) {
         against("lead " leads[k] " large", texts[k] ", n > 2^20", k <= 5 ? 1.3 : 1, "")
         against("lead " leads[k] " small", "  n <= 2^20", 1, "")

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Radix sort of segments, and of vectors that fit in the shared memory of a block. Offsets are on the
- * device, so it is there that segments are told apart by their length, in two launches:
+ * device, so it is there that segments are told apart by their length, in three launches, of which the
+ * last two are left out where the vectors are too short for what they do:
  *
- * sort_by_warps: a warp has up to 32 segments beside one another. As many tiny ones as there are in 128
- * elements it sorts at once: each element counts those of its segment that come before it. Others of
- * up to warp_segment elements it sorts one by one, by radix, in shared memory. All longer ones are put
- * into queues.
+ * sort_tiny_segments: a warp has up to 32 segments beside one another. As many tiny ones as there are in
+ * 128 elements it sorts at once: each element counts those of its segment that come before it. Those of
+ * more than warp_segment elements are put into queues. A kernel of its own, as it needs few registers.
+ *
+ * sort_by_warps: a warp sorts those in between one by one, by radix, in shared memory.
  *
  * sort_by_blocks: as many blocks as there is room for take from the queues, by ticket. Segments of up to
  * one tile are read once, sorted in shared memory, and written once. Longer ones are sorted by all
@@ -26,7 +28,7 @@ namespace vscan {
 static constexpr int warp_threads = 128, warp_warps = warp_threads / 32; /* of a block */
 static constexpr int warp_items = 12;
 static constexpr int warp_segment = 32 * warp_items;
-static constexpr int tiny_segment = 32; /* where counting takes as long as radix */
+static constexpr int tiny_segment = 32; /* elements that are counted against one another */
 static constexpr int tiny_pieces = 4;   /* of 32 elements */
 static constexpr int most_segments = 32;
 
@@ -111,8 +113,6 @@ static __device__ __forceinline__ void put_value(const vscan__sort &sort, int64_
 
 /* ---- By a warp ------------------------------------------------------------------------------- */
 
-/* Elements b .. b + n - 1, n <= 32 * tiny_pieces, of several segments; this lane's segment, if it has
-   one of them, begins `start` elements after b. */
 template <class K>
 struct tiny_shared {
     K keys[32 * tiny_pieces +
@@ -120,6 +120,8 @@ struct tiny_shared {
     uint32_t heads[tiny_pieces]; /* bits: where segments begin; 0 in between */
 };
 
+/* Elements b .. b + n - 1, n <= 32 * tiny_pieces, of several segments. Those of this lane's segment, if
+   it is one of them, begin `start` elements after b; length is else 0. */
 template <class K>
 static __device__ __forceinline__ void sort_tiny(const segments_arguments &a, tiny_shared<K> &s,
                                                  int64_t b, int n, int start, int length) {
