@@ -92,6 +92,13 @@ static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit)
     return lanes;
 }
 
+/* a & b & c, by one instruction. */
+static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t x;
+    asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(x) : "r"(a), "r"(b), "r"(c));
+    return x;
+}
+
 /* ---- Words in global memory, accesses that are never torn -------------------------------------- */
 
 static __device__ __forceinline__ void store_relaxed(unsigned long long *at,

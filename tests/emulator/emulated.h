@@ -173,6 +173,9 @@ static inline uint32_t lanes_alike(uint32_t x, uint32_t bit) {
     const uint32_t set = __ballot_sync(~0u, (x & bit) != 0);
     return x & bit ? set : ~set;
 }
+static inline uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
+    return a & b & c;
+}
 static inline int __clz(unsigned x) {
     return x ? __builtin_clz(x) : 32;
 }
