@@ -104,12 +104,12 @@ extern const struct vscan__cpu_row vscan__cpu_avx512[vscan__pair_count];
 
 enum { VSCAN__CPU_LANES = 32 }; /* elements of a group */
 
-/* Groups of elements. */
+/* n elements. */
 struct vscan__cpu_operands {
-    const void *a, *b;      /* b: NULL where there is one operand */
-    const uint8_t *flags;   /* select: 0 and 1 */
-    void *out;              /* the same address as a or b, or no overlap */
-    int64_t groups;         /* > 0 */
+    const void *a, *b;    /* b: NULL where there is one operand */
+    const uint8_t *flags; /* select: 0 and 1 */
+    void *out;            /* the same address as a or b, or no overlap */
+    int64_t n;
     int64_t step_a, step_b; /* VSCAN__CPU_LANES, or 0: the same group again and again */
     uint8_t turned;         /* compare: 1 where the flags are to be turned over */
 };
@@ -123,6 +123,10 @@ struct vscan__cpu_maps {
     vscan__cpu_loop *compare[vscan__compare_count]; /* out: bytes */
     vscan__cpu_loop *convert[vscan__convert_count];
     vscan__cpu_loop *select_1, *select_4, *select_8; /* by bytes of an element */
+    /* the same element LANES times, by its bytes */
+    void (*repeat_1)(const void *element, void *group);
+    void (*repeat_4)(const void *element, void *group);
+    void (*repeat_8)(const void *element, void *group);
     /* whether n positions of 4 or 8 bytes all lie in 0 .. last */
     bool (*inside_4)(const void *positions, int64_t n, uint64_t last);
     bool (*inside_8)(const void *positions, int64_t n, uint64_t last);

@@ -121,10 +121,13 @@ static inline void eight_bits(uint32_t bits, uint8_t *bytes) {
 }
 
 /* The other way: the factor moves the bit of byte j to 56 + j, and no two sums meet. */
-static inline uint8_t bits_of(const uint8_t *bytes) {
-    uint64_t x = 0;
-    for (int j = 0; j < 8; j++) x |= (uint64_t)bytes[j] << 8 * j;
-    return (uint8_t)(x * UINT64_C(0x0102040810204080) >> 56);
+static inline uint32_t bits_of_eight(const uint8_t *bytes) {
+    uint64_t x;
+    memcpy(&x, bytes, sizeof x);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    x = __builtin_bswap64(x);
+#endif
+    return (uint32_t)(x * UINT64_C(0x0102040810204080) >> 56);
 }
 
 void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64_t n,
@@ -153,7 +156,7 @@ static void write_flags(void *flags, int32_t type, int64_t first, int64_t n, con
         uint32_t *to = (uint32_t *)flags + first / 32;
         for (int64_t w = 0; w < n / 32; w++) {
             uint32_t word = 0;
-            for (int j = 0; j < 4; j++) word |= (uint32_t)bits_of(bytes + 32 * w + 8 * j) << 8 * j;
+            for (int j = 0; j < 4; j++) word |= bits_of_eight(bytes + 32 * w + 8 * j) << 8 * j;
             to[w] = word;
         }
         if (n % 32 == 0) return;
@@ -189,54 +192,23 @@ static const void *operand(const struct work *work, const void *vector, int64_t 
     return vector != NULL ? (const char *)vector + first * work->in : work->scalar;
 }
 
-/*
- * Elements first .. first + n - 1 by the loop; size: bytes of a result. Whole groups, and for the
- * elements that are left one more: the last elements that would fill a group, some of them for the
- * second time, or where there are too few, a copy of them. In place, what is done is not what it was:
- * so that group comes first, and is stored last.
- */
+/* Elements first .. first + n - 1 by the loop. */
 static void run_loop(const struct work *work, int64_t first, int64_t n, const uint8_t *flags,
-                     void *out, int64_t size) {
+                     void *out) {
     const struct vscan__map *map = work->map;
-    const struct vscan__cpu_operands whole = {.a = operand(work, map->a, first),
-                                              .b = operand(work, map->b, first),
-                                              .flags = flags,
-                                              .out = out,
-                                              .groups = n / LANES,
-                                              .step_a = map->a != NULL ? LANES : 0,
-                                              .step_b = map->b != NULL ? LANES : 0,
-                                              .turned = (uint8_t)map->turned};
-    const int64_t left = n % LANES;
-    if (left == 0) {
-        work->loop(&whole);
-        return;
-    }
-    _Alignas(64) char results[LANES * sizeof(int64_t)];
-    struct vscan__cpu_operands last = whole;
-    last.out = results;
-    last.groups = 1;
-    if (n >= LANES) {
-        const int64_t from = n - LANES;
-        if (map->a != NULL) last.a = (const char *)whole.a + from * work->in;
-        if (map->b != NULL) last.b = (const char *)whole.b + from * work->in;
-        if (flags != NULL) last.flags = flags + from;
-        work->loop(&last);
-        work->loop(&whole);
-        memcpy((char *)out + (n - left) * size, results + (LANES - left) * size,
-               (size_t)(left * size));
-        return;
-    }
-    _Alignas(64) char a[LANES * sizeof(int64_t)] = {0}, b[LANES * sizeof(int64_t)] = {0};
-    uint8_t some[LANES] = {0};
-    if (map->a != NULL) last.a = memcpy(a, whole.a, (size_t)(n * work->in));
-    if (map->b != NULL) last.b = memcpy(b, whole.b, (size_t)(n * work->in));
-    if (flags != NULL) last.flags = memcpy(some, flags, (size_t)n);
-    work->loop(&last);
-    memcpy(out, results, (size_t)(n * size));
+    const struct vscan__cpu_operands operands = {.a = operand(work, map->a, first),
+                                                 .b = operand(work, map->b, first),
+                                                 .flags = flags,
+                                                 .out = out,
+                                                 .n = n,
+                                                 .step_a = map->a != NULL ? LANES : 0,
+                                                 .step_b = map->b != NULL ? LANES : 0,
+                                                 .turned = (uint8_t)map->turned};
+    work->loop(&operands);
 }
 
 static void loop_block(const struct work *work, int64_t first, int64_t n, void *out) {
-    run_loop(work, first, n, NULL, out, work->out);
+    run_loop(work, first, n, NULL, out);
 }
 
 /* The first 0 of n integers, or -1. */
@@ -277,13 +249,6 @@ static struct found map_piece(const void *piece_work, int64_t first, int64_t n) 
     return found;
 }
 
-#define FILL(T)                                                                                    \
-    do {                                                                                           \
-        T value, *to = (T *)(void *)work.scalar;                                                   \
-        memcpy(&value, &map->scalar, sizeof value);                                                \
-        for (int i = 0; i < LANES; i++) to[i] = value;                                             \
-    } while (0)
-
 static vscan_status run_map(vscan_ctx *ctx, const struct vscan__map *map, block_fn *block,
                             vscan__cpu_loop *loop, bool divides) {
     struct work work;
@@ -297,12 +262,10 @@ static vscan_status run_map(vscan_ctx *ctx, const struct vscan__map *map, block_
     work.divides = divides;
     work.stream = map->out != map->a && map->out != map->b && map->n * work.out >= STREAM_FROM;
     if (loop != NULL && (map->a == NULL || map->b == NULL)) {
-        if (work.in == 4)
-            FILL(int32_t);
-        else if (work.in == 8)
-            FILL(int64_t);
-        else
-            FILL(uint8_t);
+        const struct vscan__cpu_maps *maps = work.maps;
+        (work.in == 4   ? maps->repeat_4
+         : work.in == 8 ? maps->repeat_8
+                        : maps->repeat_1)(&map->scalar, work.scalar);
     }
     return run_pieces(ctx, map_piece, &work, map->n, work.out != 0 ? work.out : 1,
                       VSCAN_ERROR_DIVISION);
@@ -326,7 +289,7 @@ vscan_status vscan__cpu_binary(vscan_ctx *ctx, const struct vscan__map *map) {
 
 static void compare_block(const struct work *work, int64_t first, int64_t n, void *out) {
     uint8_t bytes[BLOCK];
-    run_loop(work, first, n, NULL, bytes, 1);
+    run_loop(work, first, n, NULL, bytes);
     write_flags(out, work->map->out_type, 0, n, bytes);
 }
 
@@ -363,7 +326,7 @@ vscan_status vscan__cpu_logic(vscan_ctx *ctx, const struct vscan__map *map) {
 static void select_block(const struct work *work, int64_t first, int64_t n, void *out) {
     uint8_t flags[BLOCK];
     vscan__cpu_read_flags(work->map->flags, work->map->flag_type, first, n, flags);
-    run_loop(work, first, n, flags, out, work->out);
+    run_loop(work, first, n, flags, out);
 }
 
 /* Bits first .. first + n - 1 as bytes; the scalar where there is no vector. */

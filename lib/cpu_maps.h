@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done element by element, to whole groups: a loop for each row of lib/map_ops.h, in a table
+ * What is done element by element: a loop for each row of lib/map_ops.h, in a table
  * that the includer names:
  *
  *     MAPS   vscan__cpu_maps_portable, ...
@@ -8,9 +8,9 @@
  * cpu_maps_*.c include it, each compiled for an instruction set; the results are the same.
  *
  * The inner loops have a constant length, which is a multiple of every vector's: compilers make
- * vector code of them and nothing beside it for the elements that are left, which would be most of
- * the code. In place, an element is read before it is written, and only then: the loops carry
- * nothing from one element to the next, which is what ivdep tells the compiler.
+ * vector code of them, and one loop more, element by element, does what is left. In place, an element
+ * is read before it is written, and only then: the loops carry nothing from one element to the next,
+ * which is what ivdep tells the compiler.
  */
 #include <string.h>
 
@@ -18,27 +18,38 @@
 #include "cpu_vector.h"
 
 #define GROUP VSCAN__CPU_LANES
-#define EACH_GROUP(x, y, out)                                                                      \
-    for (int64_t g = 0; g < o->groups; g++, x += o->step_a, y += o->step_b, out += GROUP)
-#define EACH(i) _Pragma("GCC ivdep") for (int i = 0; i < GROUP; i++)
+#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
 
-#define LOOP(name, A, R, result)                                                                   \
-    static void name(const struct vscan__cpu_operands *o) {                                        \
-        const A *x = o->a, *y = o->b;                                                              \
-        R *out = o->out;                                                                           \
-        EACH_GROUP(x, y, out) EACH(i) {                                                            \
-            const A a = x[i], b = y[i];                                                            \
-            out[i] = (R)(result);                                                                  \
+/* use: what is done to element i; next: what takes the vectors to the next group. The assembly of
+   nothing keeps compilers from making vector code for the elements that are left. */
+#define EACH_ELEMENT(use, next)                                                                    \
+    do {                                                                                           \
+        uint64_t left = (uint64_t)o->n;                                                            \
+        for (; left >= GROUP; left -= GROUP) {                                                     \
+            _Pragma("GCC ivdep") EACH(i, GROUP) {                                                  \
+                use;                                                                               \
+            }                                                                                      \
+            next;                                                                                  \
+            out += GROUP;                                                                          \
         }                                                                                          \
-    }
+        EACH(i, (int64_t)left) {                                                                   \
+            __asm__ volatile("");                                                                  \
+            use;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
 #define LOOP_OF_ONE(name, A, R, result)                                                            \
     static void name(const struct vscan__cpu_operands *o) {                                        \
         const A *x = o->a;                                                                         \
         R *out = o->out;                                                                           \
-        for (int64_t g = 0; g < o->groups; g++, x += GROUP, out += GROUP) EACH(i) {                \
-                const A a = x[i];                                                                  \
-                out[i] = (result);                                                                 \
-            }                                                                                      \
+        EACH_ELEMENT(const A a = x[i]; out[i] = (result), x += GROUP);                             \
+    }
+#define LOOP(name, A, R, result)                                                                   \
+    static void name(const struct vscan__cpu_operands *o) {                                        \
+        const A *x = o->a, *y = o->b;                                                              \
+        R *out = o->out;                                                                           \
+        EACH_ELEMENT(const A a = x[i]; const A b = y[i];                                           \
+                     out[i] = (R)(result), (x += o->step_a, y += o->step_b));                      \
     }
 
 #define X(row, OP, TYPE, T, result) LOOP_OF_ONE(unary_##row, T, T, result)
@@ -58,26 +69,33 @@ VSCAN__CONVERT(X)
 #define SELECT(T)                                                                                  \
     static void select_##T(const struct vscan__cpu_operands *o) {                                  \
         const T *x = o->a, *y = o->b;                                                              \
-        T *out = o->out;                                                                           \
         const uint8_t *flags = o->flags;                                                           \
-        EACH_GROUP(x, y, out) {                                                                    \
-            EACH(i) {                                                                              \
-                const T a = x[i], b = y[i];                                                        \
-                out[i] = flags[i] ? a : b;                                                         \
-            }                                                                                      \
-            flags += GROUP;                                                                        \
-        }                                                                                          \
+        T *out = o->out;                                                                           \
+        EACH_ELEMENT(const T a = x[i]; const T b = y[i];                                           \
+                     out[i] = flags[i] ? a : b, (x += o->step_a, y += o->step_b, flags += GROUP)); \
     }
 SELECT(uint8_t)
 SELECT(int32_t)
 SELECT(int64_t)
+
+/* A group of the same elements. Here, since the loops load it in vectors of the same width: what was
+   stored in smaller ones would not be there at once. */
+#define REPEAT(T)                                                                                  \
+    static void repeat_##T(const void *element, void *group) {                                     \
+        T *to = group, value;                                                                      \
+        memcpy(&value, element, sizeof value);                                                     \
+        EACH(i, GROUP) to[i] = value;                                                              \
+    }
+REPEAT(uint8_t)
+REPEAT(int32_t)
+REPEAT(int64_t)
 
 /* Negative, or greater than the last one: either has the sign bit in what is gathered. */
 #define INSIDE(T, U)                                                                               \
     static bool inside_##T(const void *positions, int64_t n, uint64_t last) {                      \
         const T *at = positions;                                                                   \
         U outside = 0;                                                                             \
-        for (int64_t i = 0; i < n; i++) outside |= (U)at[i] | ((U)last - (U)at[i]);                \
+        EACH(i, n) outside |= (U)at[i] | ((U)last - (U)at[i]);                                     \
         return outside >> (8 * sizeof(U) - 1) == 0;                                                \
     }
 INSIDE(int32_t, uint32_t)
@@ -118,6 +136,9 @@ const struct vscan__cpu_maps MAPS = {
     .select_1 = select_uint8_t,
     .select_4 = select_int32_t,
     .select_8 = select_int64_t,
+    .repeat_1 = repeat_uint8_t,
+    .repeat_4 = repeat_int32_t,
+    .repeat_8 = repeat_int64_t,
     .inside_4 = inside_int32_t,
     .inside_8 = inside_int64_t,
     .stream = stream,
