@@ -17,8 +17,10 @@ enum {
     BLOCK = 1024, /* elements */
     LANES = VSCAN__CPU_LANES,
     WORTH =
-        2 * (64 << 10),    /* bytes that a thread must write to be worth its start, see cpu_run.c */
-    STREAM_FROM = 32 << 20 /* bytes of output from which it goes past the caches, see cpu_run.c */
+        2 * (64 << 10), /* bytes that a thread must write to be worth its start, see cpu_run.c */
+    STREAM_FROM = 32 << 20, /* bytes of output from which it goes past the caches, see cpu_run.c */
+    NEAR = 32 << 10,        /* bytes of a thread's nearest cache */
+    AHEAD = 32              /* elements from one to the one that memory is asked for meanwhile */
 };
 
 #define EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
@@ -477,29 +479,27 @@ static bool all_inside(const struct moves *moves, int64_t first, int64_t n) {
 }
 
 /* Blocks of positions that are all inside, which takes a few instructions a vector to tell, are done
-   without a look at each. */
-#define EACH_INSIDE(use)                                                                           \
+   without a look at each: i = begin .. end - 1. */
+#define EACH_OF(P, begin, end, use)                                                                \
     do {                                                                                           \
-        if (move->position_type == VSCAN_INT) {                                                    \
-            const int32_t *positions = (const int32_t *)move->positions + first;                   \
-            _Pragma("GCC unroll 8") for (int64_t i = 0; i < n; i++) {                              \
-                const int64_t at = positions[i];                                                   \
-                use;                                                                               \
-            }                                                                                      \
-        } else {                                                                                   \
-            const int64_t *positions = (const int64_t *)move->positions + first;                   \
-            _Pragma("GCC unroll 8") for (int64_t i = 0; i < n; i++) {                              \
-                const int64_t at = positions[i];                                                   \
-                use;                                                                               \
-            }                                                                                      \
+        const P *positions = (const P *)move->positions + first;                                   \
+        _Pragma("GCC unroll 8") for (int64_t i = (begin); i < (end); i++) {                        \
+            use;                                                                                   \
         }                                                                                          \
+    } while (0)
+#define EACH_INSIDE(begin, end, use)                                                               \
+    do {                                                                                           \
+        if (move->position_type == VSCAN_INT)                                                      \
+            EACH_OF(int32_t, begin, end, use);                                                     \
+        else                                                                                       \
+            EACH_OF(int64_t, begin, end, use);                                                     \
     } while (0)
 
 #define GATHER(T)                                                                                  \
     do {                                                                                           \
         const T *in = move->in;                                                                    \
         T *out = (T *)move->out + first;                                                           \
-        EACH_INSIDE(out[i] = in[at]);                                                              \
+        EACH_INSIDE(0, n, out[i] = in[positions[i]]);                                              \
     } while (0)
 
 static void gather_block(const struct vscan__move *move, int64_t size, int64_t first, int64_t n) {
@@ -550,11 +550,19 @@ static bool mark(uint32_t *written, int64_t at) {
 
 /* Where a position is repeated, several threads may write to one element: hence atomic, which costs
    nothing here. */
+#define PUT() __atomic_store_n(&out[positions[i]], in[i], __ATOMIC_RELAXED)
+
+/* Where out is larger than a thread's nearest cache, memory is asked for the places of elements to
+   come, in the same block: stores wait for each other, unlike loads. */
+#define ASK() __builtin_prefetch(&out[positions[i + AHEAD]], 1)
+
 #define PERMUTE(T)                                                                                 \
     do {                                                                                           \
         const T *in = (const T *)move->in + first;                                                 \
         T *out = move->out;                                                                        \
-        EACH_INSIDE(__atomic_store_n(&out[at], in[i], __ATOMIC_RELAXED));                          \
+        const int64_t far = move->length > NEAR / size && n > AHEAD ? n - AHEAD : 0;               \
+        if (far > 0) EACH_INSIDE(0, far, (ASK(), PUT()));                                          \
+        EACH_INSIDE(far, n, PUT());                                                                \
     } while (0)
 
 /* Elements first .. first + n - 1, whose positions are inside. */
