@@ -187,6 +187,10 @@ vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;
 /* The two may be the very same bytes, and otherwise do not overlap. */
 vscan_status vscan__cpu_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
 
+/* n elements of 1, 4 or 8 bytes become value. */
+vscan_status vscan__cpu_fill(vscan_ctx *ctx, void *to, int64_t size, int64_t n,
+                             union vscan__value value);
+
 /* Flags first .. first + n - 1 as bytes, 0 and 1; first is a multiple of 32. */
 void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64_t n,
                            uint8_t *bytes);

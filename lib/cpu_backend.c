@@ -215,31 +215,13 @@ static void fill_bits(uint32_t *words, int64_t first, int64_t n, bool value) {
     }
 }
 
-#define FILL(type, member)                                                                         \
-    do {                                                                                           \
-        type *elements = (type *)pointer + first;                                                  \
-        for (int64_t i = 0; i < n; i++) elements[i] = value.member;                                \
-    } while (0)
-
 static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
                          union vscan__value value) {
-    (void)ctx;
-    switch (type) {
-    case VSCAN_INT:
-    case VSCAN_FLOAT: /* as integers: every NaN keeps its bits */
-        FILL(int32_t, as_int);
-        break;
-    case VSCAN_DOUBLE:
-    case VSCAN_LONG:
-        FILL(int64_t, as_long);
-        break;
-    case VSCAN_BYTE:
-        memset((uint8_t *)pointer + first, value.as_byte, (size_t)n);
-        break;
-    case VSCAN_BIT:
-        fill_bits(pointer, first, n, value.as_byte != 0);
-        break;
+    if (type != VSCAN_BIT) {
+        const int64_t size = vscan__element_size(type);
+        return vscan__cpu_fill(ctx, (char *)pointer + first * size, size, n, value);
     }
+    fill_bits(pointer, first, n, value.as_byte != 0);
     return VSCAN_OK;
 }
 

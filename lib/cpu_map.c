@@ -422,7 +422,7 @@ vscan_status vscan__cpu_index(vscan_ctx *ctx, const struct vscan__map *map) {
     return run_map(ctx, map, index_block, NULL, false);
 }
 
-/* ---- Copy ------------------------------------------------------------------------------------ */
+/* ---- Copy, fill ------------------------------------------------------------------------------ */
 
 struct copy {
     void *to;
@@ -448,6 +448,45 @@ vscan_status vscan__cpu_copy(vscan_ctx *ctx, void *to, const void *from, int64_t
     if (to == from) return VSCAN_OK;
     const struct copy copy = {to, from, maps_of(ctx), bytes >= STREAM_FROM};
     return run_pieces(ctx, copy_piece, &copy, bytes, 1, VSCAN_OK);
+}
+
+struct fill {
+    char *to;
+    int64_t size; /* of an element */
+    union vscan__value value;
+    const struct vscan__cpu_maps *maps;
+    bool stream;
+};
+
+/* Integers whatever the type: every NaN keeps its bits. */
+static void fill_elements(const struct fill *fill, void *to, int64_t n) {
+    if (fill->size == 4)
+        EACH(i, n)((int32_t *)to)[i] = fill->value.as_int;
+    else if (fill->size == 8)
+        EACH(i, n)((int64_t *)to)[i] = fill->value.as_long;
+    else
+        memset(to, fill->value.as_byte, (size_t)n);
+}
+
+static struct found fill_piece(const void *work, int64_t first, int64_t n) {
+    const struct fill *fill = work;
+    if (!fill->stream) {
+        fill_elements(fill, fill->to + first * fill->size, n);
+        return nothing;
+    }
+    _Alignas(64) char block[BLOCK * sizeof(int64_t)];
+    fill_elements(fill, block, BLOCK);
+    EACH_BLOCK(at, count, first, n) {
+        fill->maps->stream(fill->to + at * fill->size, block, count * fill->size);
+    }
+    fence();
+    return nothing;
+}
+
+vscan_status vscan__cpu_fill(vscan_ctx *ctx, void *to, int64_t size, int64_t n,
+                             union vscan__value value) {
+    const struct fill fill = {to, size, value, maps_of(ctx), n * size >= STREAM_FROM};
+    return run_pieces(ctx, fill_piece, &fill, n, size, VSCAN_OK);
 }
 
 /* ---- Gather, permute ------------------------------------------------------------------------- */
