@@ -16,10 +16,11 @@
 enum {
     BLOCK = 1024, /* elements */
     LANES = VSCAN__CPU_LANES,
-    WORTH =
-        2 * (64 << 10), /* bytes that a thread must write to be worth its start, see cpu_run.c */
+    WORTH = 2 * (64 << 10), /* bytes to write that are worth a thread's start, see cpu_run.c */
     STREAM_FROM = 32 << 20, /* bytes of output from which it goes past the caches, see cpu_run.c */
-    NEAR = 32 << 10,        /* bytes of a thread's nearest cache */
+    NEAR = 32 << 10,        /* bytes of a thread's nearest cache, */
+    OWN = 1 << 20,          /* and of the largest one of its own */
+    MANY = 8,               /* threads; of a Xeon, 4 were slower than 1, and 8 faster */
     AHEAD = 32              /* elements from one to the one that memory is asked for meanwhile */
 };
 
@@ -79,14 +80,15 @@ static struct found run_in_team(piece_fn *piece, const void *work, int64_t n, in
     return found;
 }
 
-/* Runs all pieces of n elements, each of so many bytes to write; late is what `wrong` means. */
+/* Runs all pieces of n elements, each of so many bytes to write; one thread does it where there would
+   be fewer than `fewest`; late is what `wrong` means. */
 static vscan_status run_pieces(vscan_ctx *ctx, piece_fn *piece, const void *work, int64_t n,
-                               int64_t size, vscan_status late) {
+                               int64_t size, int64_t fewest, vscan_status late) {
     int64_t threads = smaller(n * size / WORTH, VSCAN__CPU_THREADS);
     if (threads >= 2)
         threads = smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
     struct found found;
-    if (threads < 2 || omp_in_parallel())
+    if (threads < fewest || omp_in_parallel())
         found = piece(work, 0, n);
     else
         found = run_in_team(piece, work, n, threads);
@@ -269,7 +271,7 @@ static vscan_status run_map(vscan_ctx *ctx, const struct vscan__map *map, block_
          : work.in == 8 ? maps->repeat_8
                         : maps->repeat_1)(&map->scalar, work.scalar);
     }
-    return run_pieces(ctx, map_piece, &work, map->n, work.out != 0 ? work.out : 1,
+    return run_pieces(ctx, map_piece, &work, map->n, work.out != 0 ? work.out : 1, 2,
                       VSCAN_ERROR_DIVISION);
 }
 
@@ -447,7 +449,7 @@ static struct found copy_piece(const void *work, int64_t first, int64_t n) {
 vscan_status vscan__cpu_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
     if (to == from) return VSCAN_OK;
     const struct copy copy = {to, from, maps_of(ctx), bytes >= STREAM_FROM};
-    return run_pieces(ctx, copy_piece, &copy, bytes, 1, VSCAN_OK);
+    return run_pieces(ctx, copy_piece, &copy, bytes, 1, 2, VSCAN_OK);
 }
 
 struct fill {
@@ -486,7 +488,7 @@ static struct found fill_piece(const void *work, int64_t first, int64_t n) {
 vscan_status vscan__cpu_fill(vscan_ctx *ctx, void *to, int64_t size, int64_t n,
                              union vscan__value value) {
     const struct fill fill = {to, size, value, maps_of(ctx), n * size >= STREAM_FROM};
-    return run_pieces(ctx, fill_piece, &fill, n, size, VSCAN_OK);
+    return run_pieces(ctx, fill_piece, &fill, n, size, 2, VSCAN_OK);
 }
 
 /* ---- Gather, permute ------------------------------------------------------------------------- */
@@ -572,13 +574,15 @@ static struct found gather_piece(const void *work, int64_t first, int64_t n) {
     return found;
 }
 
-static vscan_status run_moves(vscan_ctx *ctx, piece_fn *piece, const struct vscan__move *move) {
+static vscan_status run_moves(vscan_ctx *ctx, piece_fn *piece, const struct vscan__move *move,
+                              int64_t fewest) {
     const struct moves moves = {move, maps_of(ctx)};
-    return run_pieces(ctx, piece, &moves, move->n, size_of(move->type), VSCAN_ERROR_POSITION);
+    return run_pieces(ctx, piece, &moves, move->n, size_of(move->type), fewest,
+                      VSCAN_ERROR_POSITION);
 }
 
 vscan_status vscan__cpu_gather(vscan_ctx *ctx, const struct vscan__move *move) {
-    return run_moves(ctx, gather_piece, move);
+    return run_moves(ctx, gather_piece, move, 2);
 }
 
 /* Whether the element is marked for the second time. */
@@ -638,6 +642,9 @@ static struct found permute_piece(const void *work, int64_t first, int64_t n) {
     return found;
 }
 
+/* Threads that store to one line of cache take it from each other. While out fits in a cache of one
+   thread, several are faster than it only where they are many. */
 vscan_status vscan__cpu_permute(vscan_ctx *ctx, const struct vscan__move *move) {
-    return run_moves(ctx, permute_piece, move);
+    const bool near = move->length <= OWN / size_of(move->type);
+    return run_moves(ctx, permute_piece, move, near ? MANY : 2);
 }
