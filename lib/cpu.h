@@ -2,10 +2,10 @@
 /*
  * What the files of the CPU backend share.
  *
- * cpu_backend.c   the table: devices, memory, fill; it binds each pair's row to the drivers
+ * cpu_backend.c   the table: devices, memory, bits; it binds each pair's row to the drivers
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
  * cpu_matrix.c    rows and columns of a matrix
- * cpu_map.c       what is done element by element, and by position
+ * cpu_map.c       what is done element by element, and by position; copies, fills
  * cpu_pack.c      pack and enumerate
  * cpu_sort.c      sorts
  * cpu_split.c     split, segmented split, and their positions

@@ -224,10 +224,15 @@ static int64_t find_0(const void *vector, int32_t type, int64_t n) {
     return -1;
 }
 
+static bool is_real(int32_t type) {
+    return type == VSCAN_FLOAT || type == VSCAN_DOUBLE;
+}
+
 static struct found map_piece(const void *piece_work, int64_t first, int64_t n) {
     const struct work *work = piece_work;
     const struct vscan__map *map = work->map;
-    const struct vscan__modes modes = vscan__set_modes(true);
+    const bool real = is_real(map->type) || is_real(map->out_type);
+    const struct vscan__modes modes = vscan__set_modes(real);
     struct found found = nothing;
     if (work->any && !work->stream && !work->divides) {
         work->block(work, first, n, (char *)map->out + first * work->out);
@@ -249,7 +254,7 @@ static struct found map_piece(const void *piece_work, int64_t first, int64_t n) 
         }
         if (work->stream) fence();
     }
-    vscan__put_back_modes(true, &modes);
+    vscan__put_back_modes(real, &modes);
     return found;
 }
 
