@@ -86,8 +86,7 @@ static bool make_input(struct work *work, enum place place) {
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-/* Fetches set 0 of the device and checks it against a serial loop; yardsticks must have copied. */
-static bool check_fetched(const struct work *work, const struct engine *engine) {
+bool check_fetched(const struct work *work, const struct engine *engine) {
     static struct arena in, out, flags;
     struct work apart = *work; /* in place: in still has what out had */
     apart.in_place = false;

@@ -46,6 +46,7 @@ enum family {
     /* one total a segment, to the front of out */
     FAMILY_REDUCE_SEGMENTED, /* by flags */
     FAMILY_REDUCE_OFFSETS,   /* by offsets, ints, of the same segments; flags are not read */
+    FAMILY_SORT_OFFSETS,     /* out = in, every segment sorted by itself, by the same offsets; no op */
     /* an element of each segment, or its total, to all its places */
     FAMILY_DISTRIBUTE_FIRST,
     FAMILY_DISTRIBUTE_TOTALS,
@@ -199,6 +200,11 @@ bool device_prepare_checked_call(const struct work *work); /* poison; a copy of 
  * --values steps every element is compared with the closed form of its sum.
  */
 bool device_check(const struct work *work, const char *engine);
+
+/* ---- bench.c --------------------------------------------------------------------------------- */
+
+/* Fetches set 0 of the device and checks it against a serial loop; yardsticks must have copied. */
+bool check_fetched(const struct work *work, const struct engine *engine);
 
 /* ---- timing.c -------------------------------------------------------------------------------- */
 

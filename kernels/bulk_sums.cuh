@@ -148,7 +148,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
             if (Segmented) barrier_wait(&shared.marked[ring], ring_parity(k));
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s) {
-                const int part = s * shape::summers + summer, q = part / shape::quarter_parts;
+                const int part = shape::summer_part(s, summer), q = part / shape::quarter_parts;
                 wait_loaded(k, q);
                 inside[s][0] = sum_groups(slot, ring, part);
                 barrier_arrive_at(&shared.emptied[slot][q]);
@@ -226,7 +226,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         }
 #pragma unroll
         for (int s = 0; s < shape::sums; ++s) {
-            const int part = s * shape::summers + summer;
+            const int part = shape::summer_part(s, summer);
             const bool open = !Segmented || !(shared.part_heads[ring][part] & ((2u << lane) - 1));
             U prefix = inside[s][0];
 #pragma unroll

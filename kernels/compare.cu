@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reads or writes flags: comparisons, logic, select; and conversions. */
-#include "map.cuh"
+#include "relations.cuh"
 
 namespace vscan {
 
@@ -13,26 +13,6 @@ static __host__ __device__ constexpr int convert_rows(int64_t from, int64_t to) 
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
-#define X(row, RELATION, TYPE, type, result)                                                       \
-    struct compare_##row {                                                                         \
-        using T = type;                                                                            \
-        static __device__ __forceinline__ bool apply(T a, T b) { return (result); }                \
-    };
-VSCAN__COMPARE(X)
-#undef X
-
-/* One kernel a type: the rows differ in next to nothing. */
-template <class Row, class T, int V, int R>
-static __device__ __forceinline__ void apply_compare(uint32_t (&f)[R][V], const T (&a)[R][V],
-                                                     const T (&b)[R][V]) {
-    if constexpr (same_type<T, typename Row::T>) {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) f[r][j] = (uint32_t)Row::apply(a[r][j], b[r][j]);
-    }
-}
-
 template <class T>
 __global__ void __launch_bounds__(map_threads)
     map_compare(const __grid_constant__ map_arguments g) {
@@ -42,14 +22,12 @@ __global__ void __launch_bounds__(map_threads)
     load_operand<T, V, R>(a, g.map.a, g.map.scalar, tile);
     load_operand<T, V, R>(b, g.map.b, g.map.scalar, tile);
     uint32_t f[R][V] = {};
-    switch (g.map.row) {
-#define X(row, RELATION, TYPE, type, result)                                                       \
-    case vscan__compare_##row:                                                                     \
-        apply_compare<compare_##row, T, V, R>(f, a, b);                                            \
-        break;
-        VSCAN__COMPARE(X)
-#undef X
-    }
+    with_relation<T>(g.map.row, [&](auto relation) {
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) f[r][j] = (uint32_t)relation.apply(a[r][j], b[r][j]);
+    });
 #pragma unroll
     for (int r = 0; r < R; ++r)
 #pragma unroll

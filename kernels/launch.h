@@ -66,6 +66,7 @@ struct vscan__launch {
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                             further up, the segmented ones */
     unsigned segments_ready; /* the same of segmented reductions */
+    unsigned packs_ready;    /* and of packs */
     void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
     int64_t sort_bytes;  /* of it */
     int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
@@ -115,7 +116,7 @@ vscan__map_launcher vscan__launch_unary, vscan__launch_binary, vscan__launch_com
 typedef cudaError_t vscan__move_launcher(const struct vscan__launch *launch,
                                          const struct vscan__move *move);
 vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
-typedef cudaError_t vscan__pack_launcher(const struct vscan__launch *launch,
+typedef cudaError_t vscan__pack_launcher(struct vscan__launch *launch,
                                          const struct vscan__pack *pack);
 vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate, vscan__launch_starts;
 cudaError_t vscan__launch_split(const struct vscan__launch *launch,

@@ -115,6 +115,22 @@ static __device__ __forceinline__ void store_piece(T *to, const T (&x)[V]) {
     }
 }
 
+/* By a block: memory is asked for elements first .. end - 1 of so many bits each, before it can be
+   waited for. */
+static __device__ __forceinline__ void prefetch_elements(const void *vector, int bits,
+                                                         int64_t first, int64_t end) {
+    const int64_t stop = end * bits / 8;
+    for (int64_t at = first * bits / 8 + 128 * (int)threadIdx.x; at < stop;
+         at += 128 * (int)blockDim.x)
+        prefetch_line((const char *)vector + at);
+}
+
+/* Bits of an element. */
+static __host__ __device__ inline int map_bits(int type) {
+    if (type == VSCAN_BIT || type == VSCAN_BYTE) return type == VSCAN_BIT ? 1 : 8;
+    return type == VSCAN_DOUBLE || type == VSCAN_LONG ? 64 : 32;
+}
+
 /* Elements past the tile's end are 1, for which no operator does anything special. */
 template <class T, int V, int R>
 static __device__ __forceinline__ void load_elements(T (&x)[R][V], const void *vector,

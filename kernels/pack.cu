@@ -4,26 +4,26 @@
  *
  * A block owns one tile at a time, taken by ticket (unit_words.cuh), and keeps the number of flags
  * before the last one it had, so it reads every word of the launch once. A word is the number of
- * flags of a tile; numbers before a tile are 64-bit sums of them. As soon as the flags of a tile are
- * there, and before anything is waited for, its word is published; that is why waiting blocks always
- * get on. It also has the loads of a tile under way while the results of the tile before it, which
- * stand packed in shared memory, wait for their place and are written.
+ * flags of a tile; numbers before a tile are 64-bit sums of them. As soon as the flags of a tile
+ * are there, and before anything is waited for, its word is published; that is why waiting blocks
+ * always get on. It also has the loads of a tile under way while the results of the tile before it,
+ * which stand packed in shared memory, wait for their place and are written.
  *
  * A lane has R pieces of V consecutive elements; a warp's pieces of one number are V * 32 elements
  * beside one another, its R times as many a part of the tile. Counts of the pieces are summed up
  * over the lanes as bytes of one 32-bit number: they are at most 128.
  *
- * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places known,
- * and the warps' sums of the words before the tile before; (3) that tile written, the next ticket
- * known. The last warp takes that while the others write packed elements, of which it writes none; from
- * there to the word it is not far.
+ * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places
+ * known, and the warps' sums of the words before the tile before; (3) that tile written, the next
+ * ticket known. The last warp takes that while the others write packed elements, of which it writes
+ * none; from there to the word it is not far.
  *
  * In place, results go where elements of this or of earlier tiles were. Those of this tile stand in
  * shared memory by then. Those of an earlier one have been read, as its word was seen, and that is
  * published, in place, only after all elements of the tile have come: hence the fences.
  */
 #include "bulk.cuh"
-#include "map.cuh"
+#include "relations.cuh"
 #include "unit_words.cuh"
 
 namespace vscan {
@@ -54,14 +54,6 @@ struct pack_arguments {
 };
 
 /* ---- What is counted, what is written -------------------------------------------------------- */
-
-#define X(row, RELATION, TYPE, type, result)                                                       \
-    struct pack_##row {                                                                            \
-        using T = type;                                                                            \
-        static __device__ __forceinline__ bool apply(T a, T b) { return (result); }                \
-    };
-VSCAN__COMPARE(X)
-#undef X
 
 /* Elements by flags, as integers of their size. */
 template <class Element>
@@ -111,130 +103,97 @@ static __device__ __forceinline__ int64_t piece_at(int64_t tile, int r) {
 
 /* ---- A tile's elements and flags ------------------------------------------------------------- */
 
-/* whole: the tile is. Elements past the n-th are 0. */
-template <class Form>
-static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows][Form::V],
-                                                 const pack_arguments &a, int64_t tile,
-                                                 bool whole) {
-    using T = typename Form::T;
+/* This lane's pieces of a vector; those past the n-th are 0. whole: the tile is, wide: aligned to
+   pieces. */
+template <class Form, class U>
+static __device__ __forceinline__ void load_pieces(U (&x)[pack_rows][Form::V], const void *vector,
+                                                   int64_t n, int64_t tile, bool whole, bool wide) {
     constexpr int V = Form::V;
-    const T *const in = (const T *)a.pack.in;
-    if constexpr (are_starts<Form>) {
+    const U *const from = (const U *)vector;
+    if (whole && wide) {
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) x[r][j] = (T)(piece_at<Form>(tile, r) + j);
-        return;
-    }
-    if (whole && a.wide_in) {
-#pragma unroll
-        for (int r = 0; r < pack_rows; ++r) load_piece<T, V>(x[r], in + piece_at<Form>(tile, r));
+        for (int r = 0; r < pack_rows; ++r) load_piece<U, V>(x[r], from + piece_at<Form>(tile, r));
     } else {
 #pragma unroll
         for (int r = 0; r < pack_rows; ++r)
 #pragma unroll
             for (int j = 0; j < V; ++j) {
                 const int64_t i = piece_at<Form>(tile, r) + j;
-                x[r][j] = i < a.pack.n ? in[i] : (T)0;
+                x[r][j] = i < n ? from[i] : (U)0;
             }
     }
 }
 
-/* By a warp: memory is asked for a whole tile's elements and flags, for which there are no registers
-   yet; where it is asked for as much as that by one instruction (sm_90). */
+template <class Form>
+static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows][Form::V],
+                                                 const pack_arguments &a, int64_t tile,
+                                                 bool whole) {
+    using T = typename Form::T;
+    if constexpr (are_starts<Form>) {
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+            for (int j = 0; j < Form::V; ++j) x[r][j] = (T)(piece_at<Form>(tile, r) + j);
+    } else {
+        load_pieces<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
+    }
+}
+
+/* By a warp: memory is asked for all of a whole tile that its word depends on, flags or, without
+   them, elements, for which there are no registers yet; where it is asked for as much as that by
+   one instruction (sm_90). */
 template <class Form>
 static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile) {
 #ifdef VSCAN__BULK
     constexpr int items = pack_items<Form>, parts = 4;
     const int lane = threadIdx.x % 32;
-    const int64_t from = tile * items + lane % parts * (items / parts);
-    if ((tile + 1) * items > a.pack.n) return;
-    const char *const in = (const char *)a.pack.in, *const flags = (const char *)a.pack.flags;
-    if (Form::elements && lane < parts && (uintptr_t)in % 16 == 0)
-        bulk_prefetch(in + from * sizeof(typename Form::T),
-                      items / parts * sizeof(typename Form::T));
-    const int log_bits = a.pack.flag_type == VSCAN_INT ? 5 : a.pack.flag_type == VSCAN_BYTE ? 3 : 0;
-    if (Form::flags && lane / parts == 1 && (uintptr_t)flags % 16 == 0)
-        bulk_prefetch(flags + ((from << log_bits) >> 3), (items / parts << log_bits) >> 3);
+    const int64_t from = tile * items + lane * (items / parts);
+    const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
+    if ((tile + 1) * items > a.pack.n || (uintptr_t)vector % 16 != 0 || lane >= parts) return;
+    const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * (int)sizeof(typename Form::T);
+    bulk_prefetch(vector + from * bits / 8, items / parts * bits / 8);
 #endif
 }
 
-/* Bit r * V + j: flag j of piece r. Those past the n-th may be anything, but are not read. */
-template <class Form>
-static __device__ __forceinline__ uint32_t load_mask(const pack_arguments &a, int64_t tile,
-                                                     bool whole) {
+/* Bit r * V + j: flag j of piece r, of type Flag. */
+template <class Form, class Flag>
+static __device__ __forceinline__ uint32_t load_mask_of(const pack_arguments &a, int64_t tile,
+                                                        bool whole) {
     constexpr int V = Form::V;
-    const bool wide = whole && a.wide_flags;
+    Flag x[pack_rows][V];
+    load_pieces<Form, Flag>(x, a.pack.flags, a.pack.n, tile, whole, a.wide_flags);
     uint32_t mask = 0;
-    if (a.pack.flag_type == VSCAN_BIT) {
-        const uint32_t *const words = (const uint32_t *)a.pack.flags;
-        uint32_t x[pack_rows];
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r) {
-            const int64_t i = piece_at<Form>(tile, r);
-            x[r] = i < a.pack.n ? words[i >> 5] >> (i & 31) : 0;
-        }
-#pragma unroll
-        for (int r = 0; r < pack_rows; ++r) mask |= (x[r] & ((1u << V) - 1)) << r * V;
-    } else if (a.pack.flag_type == VSCAN_BYTE) {
-        const uint8_t *const bytes = (const uint8_t *)a.pack.flags;
-        uint8_t x[pack_rows][V];
-        if (wide) {
-#pragma unroll
-            for (int r = 0; r < pack_rows; ++r)
-                load_piece<uint8_t, V>(x[r], bytes + piece_at<Form>(tile, r));
-        } else {
-#pragma unroll
-            for (int r = 0; r < pack_rows; ++r)
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const int64_t i = piece_at<Form>(tile, r) + j;
-                    x[r][j] = i < a.pack.n ? bytes[i] : (uint8_t)0;
-                }
-        }
-#pragma unroll
-        for (int r = 0; r < pack_rows; ++r) {
+    for (int r = 0; r < pack_rows; ++r) {
+        if constexpr (sizeof(Flag) == 1) {
             uint32_t four = 0;
             memcpy(&four, x[r], V);
             /* the product moves bit 8 j, whether byte j is not 0, to bit 24 + j */
             mask |= (__vsetne4(four, 0) * 0x01020408u >> 24 & ((1u << V) - 1)) << r * V;
-        }
-    } else {
-        const int32_t *const ints = (const int32_t *)a.pack.flags;
-        int32_t x[pack_rows][V];
-        if (wide) {
-#pragma unroll
-            for (int r = 0; r < pack_rows; ++r)
-                load_piece<int32_t, V>(x[r], ints + piece_at<Form>(tile, r));
         } else {
 #pragma unroll
-            for (int r = 0; r < pack_rows; ++r)
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const int64_t i = piece_at<Form>(tile, r) + j;
-                    x[r][j] = i < a.pack.n ? ints[i] : 0;
-                }
-        }
-#pragma unroll
-        for (int r = 0; r < pack_rows; ++r)
-#pragma unroll
             for (int j = 0; j < V; ++j) mask |= (uint32_t)(x[r][j] != 0) << (r * V + j);
+        }
     }
     return mask;
 }
 
-template <class Row, class T, int V>
-static __device__ __forceinline__ void compare_tile(uint32_t &mask, const T (&x)[pack_rows][V],
-                                                    T scalar, bool exchanged) {
-    if constexpr (same_type<T, typename Row::T>) {
+/* The same of all types. Those past the n-th may be anything, but are not read. */
+template <class Form>
+static __device__ __forceinline__ uint32_t load_mask(const pack_arguments &a, int64_t tile,
+                                                     bool whole) {
+    if (a.pack.flag_type == VSCAN_INT) return load_mask_of<Form, int32_t>(a, tile, whole);
+    if (a.pack.flag_type == VSCAN_BYTE) return load_mask_of<Form, uint8_t>(a, tile, whole);
+    const uint32_t *const words = (const uint32_t *)a.pack.flags;
+    uint32_t x[pack_rows], mask = 0;
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const T left = exchanged ? scalar : x[r][j], right = exchanged ? x[r][j] : scalar;
-                mask |= (uint32_t)Row::apply(left, right) << (r * V + j);
-            }
+    for (int r = 0; r < pack_rows; ++r) {
+        const int64_t i = piece_at<Form>(tile, r);
+        x[r] = i < a.pack.n ? words[i >> 5] >> (i & 31) : 0;
     }
+#pragma unroll
+    for (int r = 0; r < pack_rows; ++r) mask |= (x[r] & ((1u << Form::V) - 1)) << r * Form::V;
+    return mask;
 }
 
 template <class T, int V>
@@ -242,15 +201,17 @@ static __device__ __forceinline__ uint32_t compare_mask(const pack_arguments &a,
                                                         const T (&x)[pack_rows][V]) {
     T scalar;
     memcpy(&scalar, &a.pack.scalar, sizeof scalar);
+    const bool exchanged = a.pack.exchanged;
     uint32_t mask = 0;
-    switch (a.pack.row) {
-#define X(row, RELATION, TYPE, type, result)                                                       \
-    case vscan__compare_##row:                                                                     \
-        compare_tile<pack_##row, T, V>(mask, x, scalar, a.pack.exchanged);                         \
-        break;
-        VSCAN__COMPARE(X)
-#undef X
-    }
+    with_relation<T>(a.pack.row, [&](auto relation) {
+#pragma unroll
+        for (int r = 0; r < pack_rows; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const T left = exchanged ? scalar : x[r][j], right = exchanged ? x[r][j] : scalar;
+                mask |= (uint32_t)relation.apply(left, right) << (r * V + j);
+            }
+    });
     return a.pack.turned ? ~mask : mask;
 }
 
@@ -399,7 +360,9 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         }
         return __shfl_sync(0xffffffffu, t.index, 0);
     };
-    if (taker) prefetch_tile<Form>(a, blockIdx.x);
+    const int64_t begin = (int64_t)blockIdx.x * items, end = begin + items < n ? begin + items : n;
+    if (a.pack.in != nullptr) prefetch_elements(a.pack.in, 8 * (int)sizeof(T), begin, end);
+    if (Form::flags) prefetch_elements(a.pack.flags, map_bits(a.pack.flag_type), begin, end);
     wait_for_kernel_before(false);
     if (taker) take();
     __syncthreads();
@@ -424,12 +387,11 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         const pack_counts<Form> written = counts;
         if (next < tiles) {
             const bool whole = (next + 1) * items <= n;
-            if constexpr (Form::elements) load_tile<Form>(x, a, next, whole);
+            /* flags first, the word of the tile waits for them alone */
             uint32_t mask;
-            if constexpr (Form::flags)
-                mask = load_mask<Form>(a, next, whole);
-            else
-                mask = compare_mask<T, V>(a, x);
+            if constexpr (Form::flags) mask = load_mask<Form>(a, next, whole);
+            if constexpr (Form::elements) load_tile<Form>(x, a, next, whole);
+            if constexpr (!Form::flags) mask = compare_mask<T, V>(a, x);
             if (are_starts<Form> && next == 0 && threadIdx.x == 0) mask |= 1;
             if (!whole) mask = cut_mask<Form>(mask, n, next);
             counts.count(mask);
@@ -515,16 +477,18 @@ static bool aligned_to(const void *pointer, int64_t bytes) {
     return (uintptr_t)pointer % (uintptr_t)bytes == 0;
 }
 
+/* bit: the kernel's own in launch->packs_ready */
 template <class Form>
-static cudaError_t launch_pack(const vscan__launch *launch, const vscan__pack *pack) {
+static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack, int bit) {
     constexpr int64_t size = sizeof(typename Form::T);
     constexpr int here = pack_threads * Form::V; /* items a row */
     const int items = here * pack_rows_of(10 * launch->architecture);
     const int bytes = Form::elements ? items * (int)size : 0;
-    if (bytes > 48 << 10) {
+    if (bytes > 48 << 10 && !(launch->packs_ready >> bit & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(
             pack_tiles<Form>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (error != cudaSuccess) return error;
+        launch->packs_ready |= 1u << bit;
     }
     pack_arguments a;
     a.pack = *pack;
@@ -548,26 +512,25 @@ static cudaError_t launch_pack(const vscan__launch *launch, const vscan__pack *p
 
 using namespace vscan;
 
-extern "C" cudaError_t vscan__launch_pack(const vscan__launch *launch, const vscan__pack *pack) {
+extern "C" cudaError_t vscan__launch_pack(vscan__launch *launch, const vscan__pack *pack) {
     if (pack->flags != nullptr) {
         const int64_t size = map_size(pack->type);
-        return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack)
-               : size == 4 ? launch_pack<pack_by_flags<uint32_t>>(launch, pack)
-                           : launch_pack<pack_by_flags<uint8_t>>(launch, pack);
+        return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack, 0)
+               : size == 4 ? launch_pack<pack_by_flags<uint32_t>>(launch, pack, 1)
+                           : launch_pack<pack_by_flags<uint8_t>>(launch, pack, 2);
     }
-    return pack->type == VSCAN_INT     ? launch_pack<pack_by_value<int32_t>>(launch, pack)
-           : pack->type == VSCAN_LONG  ? launch_pack<pack_by_value<int64_t>>(launch, pack)
-           : pack->type == VSCAN_FLOAT ? launch_pack<pack_by_value<float>>(launch, pack)
-                                       : launch_pack<pack_by_value<double>>(launch, pack);
+    return pack->type == VSCAN_INT     ? launch_pack<pack_by_value<int32_t>>(launch, pack, 3)
+           : pack->type == VSCAN_LONG  ? launch_pack<pack_by_value<int64_t>>(launch, pack, 4)
+           : pack->type == VSCAN_FLOAT ? launch_pack<pack_by_value<float>>(launch, pack, 5)
+                                       : launch_pack<pack_by_value<double>>(launch, pack, 6);
 }
 
-extern "C" cudaError_t vscan__launch_enumerate(const vscan__launch *launch,
-                                               const vscan__pack *pack) {
-    return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack)
-                                   : launch_pack<pack_numbers<int64_t>>(launch, pack);
+extern "C" cudaError_t vscan__launch_enumerate(vscan__launch *launch, const vscan__pack *pack) {
+    return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack, 7)
+                                   : launch_pack<pack_numbers<int64_t>>(launch, pack, 8);
 }
 
-extern "C" cudaError_t vscan__launch_starts(const vscan__launch *launch, const vscan__pack *pack) {
-    return pack->type == VSCAN_INT ? launch_pack<pack_starts<int32_t>>(launch, pack)
-                                   : launch_pack<pack_starts<int64_t>>(launch, pack);
+extern "C" cudaError_t vscan__launch_starts(vscan__launch *launch, const vscan__pack *pack) {
+    return pack->type == VSCAN_INT ? launch_pack<pack_starts<int32_t>>(launch, pack, 9)
+                                   : launch_pack<pack_starts<int64_t>>(launch, pack, 10);
 }

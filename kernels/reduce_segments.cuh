@@ -614,9 +614,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 if (threadIdx.x == 0 && unit == units - 1) {
                     const int64_t segments = base + unit_count - 1;
                     if (scan.count != nullptr) *scan.count = segments;
-                    if (segments > scan.totals_length &&
-                        *(volatile int32_t *)&a.late->status == VSCAN_OK)
-                        *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
+                    if (segments > scan.totals_length) report_totals_length(a.late);
                 }
             }
         } else {

@@ -301,7 +301,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
         prefetch_element<Segmented, T>(hot, begin + r * shape::row_items);
-    wait_for_kernel_before();
+    /* The next kernel's blocks lie unevenly on the multiprocessors where they come early and find
+       much room; only these kernels leave so much. */
+    const bool let_next_late = Pair::in_any_order && sizeof(U) == 8 && Rows == 2 && gridDim.x > 264;
+    wait_for_kernel_before(!let_next_late);
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
@@ -477,6 +480,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         if (closes) scrub(launch, words, a.capacity, unit * unit_word<U>::words);
         fold_before<Pair, Segmented, Rows, Warps>(before, shared, words, tag, unit, counting);
         if (closes) next_launch(hot.header, launch);
+        if (let_next_late) let_next_kernel_begin();
         if (!Pair::in_any_order) {
             const int mine = (unsigned)unit % shape::parts;
             bool open_tile = true;

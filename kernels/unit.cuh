@@ -158,7 +158,7 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
             if (k < scan.totals_length)
                 ((T *)scan.totals)[k] = Pair::out(y[j]);
             else
-                *(volatile int32_t *)&a.late->status = VSCAN_ERROR_TOTALS_LENGTH;
+                report_totals_length(a.late);
         }
     }
 }

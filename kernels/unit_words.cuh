@@ -102,6 +102,12 @@ static __device__ __forceinline__ void test_delay(uint32_t seed, uint32_t tag, i
     __nanosleep(h >> 8 & ((1u << 5 * (h & 3)) - 1)); /* 0, 31, 1023 or 32767 ns at most */
 }
 
+/* More segments than totals: reported by and by, unless something else has been before it. */
+static __device__ __forceinline__ void report_totals_length(vscan__late *late) {
+    volatile int32_t *const status = &late->status;
+    if (*status == VSCAN_OK) *status = VSCAN_ERROR_TOTALS_LENGTH;
+}
+
 /* Values of 4 and 8 bytes as words. */
 template <class U, int Size = sizeof(U)>
 struct unit_word;

@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 /* ---- Types ----------------------------------------------------------------------------------- */
@@ -212,19 +213,40 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
                        vscan__type_name(buffer->type));
 }
 
-vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_buffer *count,
-                                const int64_t *host_count, const struct vscan__named *vectors,
-                                int64_t **at) {
+vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,
+                                  const char *verb) {
+    if (numbers->type != VSCAN_INT && numbers->type != VSCAN_LONG)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be int or long",
+                           name, vscan__type_name(numbers->type));
+    if (numbers->type == VSCAN_INT && numbers->n > INT32_MAX)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                           "%s has %" PRId64 " elements of type int, which cannot %s", name,
+                           numbers->n, verb);
+    return VSCAN_OK;
+}
+
+_Static_assert(sizeof(vscan_pack_options) == sizeof(struct vscan__count_options) &&
+                   sizeof(vscan_split_options) == sizeof(struct vscan__count_options) &&
+                   offsetof(vscan_pack_options, count) == offsetof(vscan_split_options, count),
+               "the same options");
+
+vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
+                                const struct vscan__named *vectors, int64_t **at,
+                                int64_t **host_count) {
+    struct vscan__count_options set = {0};
+    if (options != NULL) TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
     *at = NULL;
-    if (count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", count, VSCAN_LONG));
+    *host_count = set.host_count;
+    if (set.count != NULL) {
+        TRY(vscan__check_element(ctx, "options->count", set.count, VSCAN_LONG));
         for (; vectors->name != NULL; vectors++)
-            TRY(vscan__check_apart(ctx, "options->count", count, vectors->name, vectors->buffer));
-        *at = count->pointer;
-    } else if (host_count != NULL) {
+            TRY(vscan__check_apart(ctx, "options->count", set.count, vectors->name,
+                                   vectors->buffer));
+        *at = set.count->pointer;
+    } else if (set.host_count != NULL) {
         *at = ctx->scratch;
     }
-    return host_count != NULL ? ctx->backend->may_wait(ctx) : VSCAN_OK;
+    return set.host_count != NULL ? ctx->backend->may_wait(ctx) : VSCAN_OK;
 }
 
 /* More than any options struct will ever have. A size that was never set may be any number, and

@@ -87,20 +87,31 @@ vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64
 /* value is 0 .. last. */
 vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last);
 
+/* int or long, and an int no longer than it can count; verb: what it cannot do else. */
+vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,
+                                  const char *verb);
+
 /* A vector and its name; NULL: there is none. */
 struct vscan__named {
     const char *name;
     const vscan_buffer *buffer;
 };
 
+/* What vscan_pack_options and vscan_split_options both are. */
+struct vscan__count_options {
+    int64_t size;
+    vscan_buffer *count;
+    int64_t *host_count;
+};
+
 /*
- * The places that options have for a count, either of which may be NULL: count overlaps none of the
- * vectors, of which the last one has no name, and the host can be waited for. *at: where the backend is
- * to write the count, or NULL.
+ * Such options, or NULL, and the two places that they have for a count, either of which may be
+ * NULL: count overlaps none of the vectors, of which the last one has no name, and the host can be
+ * waited for. *at: where the backend is to write the count, or NULL.
  */
-vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_buffer *count,
-                                const int64_t *host_count, const struct vscan__named *vectors,
-                                int64_t **at);
+vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
+                                const struct vscan__named *vectors, int64_t **at,
+                                int64_t **host_count);
 
 /* The row of an operator and the type of the buffer "in". */
 vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,

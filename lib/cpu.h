@@ -39,8 +39,9 @@
 /* A tile: n elements whose lowest address is in; position p is in[p], backward in[n - 1 - p]. */
 struct vscan__cpu_span {
     const void *in;
-    void *out; /* the same address as in, or no overlap */
-    int64_t n; /* 1 .. the row's tile */
+    void *out;     /* the same address as in, or no overlap */
+    int64_t n;     /* 1 .. the row's tile */
+    int64_t ahead; /* memory is asked for what lies so many bytes on; 0: for nothing */
     bool backward;
     bool exclusive;
     bool stream; /* store past the caches; out is a multiple of 16 and n one of a group */
@@ -229,6 +230,10 @@ typedef void vscan__cpu_body(struct vscan__cpu_team *team, void *work, int threa
 
 /* Runs body in up to `threads` threads at once, this one among them, and waits for all. */
 void vscan__cpu_together(int threads, vscan__cpu_body *body, void *work);
+
+/* The same in at most so many threads, and no more than the context may use; alone, without a team,
+   where that is one, or in another team. */
+void vscan__cpu_in_threads(vscan_ctx *ctx, int64_t threads, vscan__cpu_body *body, void *work);
 
 /* Waits until all threads of the team are here; all then see what any wrote before. */
 void vscan__cpu_meet(struct vscan__cpu_team *team, int threads);

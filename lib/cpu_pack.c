@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack, enumerate, starts of segments: one thread takes block after block, in one pass. Several threads have one piece
- * of the vector each, count its flags, meet, and then know where their results begin.
+ * Pack, enumerate, starts of segments: one thread takes block after block, in one pass. Several
+ * threads have one piece of the vector each, count its flags, meet, and then know where their
+ * results begin.
  *
  * A block is packed in a small array without a branch an element: each is stored, and the next one
  * over it where its flag is not set. Only what is flagged is then copied to out, which so is never
@@ -10,7 +11,6 @@
  * In place, what a piece writes may lie in an earlier piece that has not been read yet: one thread
  * does it all. It has read a block before it writes, and writes nothing past the end of the block.
  */
-#include <omp.h>
 #include <string.h>
 
 #include "cpu.h"
@@ -78,19 +78,36 @@ static int64_t read_block(const struct vscan__pack *pack, int64_t first, int64_t
    many are set before the next piece. */
 typedef int64_t write_fn(const struct vscan__pack *pack, int64_t first, int64_t n, int64_t before);
 
-#define PACK(T)                                                                                    \
+/* Elements first .. first + n - 1 of in, of that size, or where it is NULL their positions: those
+   that are flagged, one after the other. */
+#define PACK(T, element)                                                                           \
     do {                                                                                           \
-        const T *in = (const T *)pack->in + at;                                                    \
-        T *to = (T *)packed;                                                                       \
-        for (int64_t i = 0; i < size; i++) {                                                       \
-            *to = in[i];                                                                           \
-            to += bytes[i];                                                                        \
+        T *to = packed;                                                                            \
+        for (int64_t i = first; i < first + n; i++) {                                              \
+            *to = (T)(element);                                                                    \
+            to += bytes[i - first];                                                                \
         }                                                                                          \
     } while (0)
 
+static void pack_block(int64_t width, const void *in, int64_t first, int64_t n,
+                       const uint8_t *bytes, void *packed) {
+    if (in == NULL && width == 4)
+        PACK(int32_t, i);
+    else if (in == NULL)
+        PACK(int64_t, i);
+    else if (width == 4)
+        PACK(uint32_t, ((const uint32_t *)in)[i]);
+    else if (width == 8)
+        PACK(uint64_t, ((const uint64_t *)in)[i]);
+    else
+        PACK(uint8_t, ((const uint8_t *)in)[i]);
+}
+
+/* Elements, or where segments start. */
 static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64_t n,
                             int64_t before) {
     const int64_t width = vscan__element_size((vscan_type)pack->type);
+    const void *in = pack->starts != 0 ? NULL : pack->in;
     uint8_t bytes[BLOCK];
     uint64_t packed[BLOCK];
     EACH_BLOCK(at, size, first, n) {
@@ -98,45 +115,13 @@ static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64
         const int64_t room = before < pack->length ? smaller(count, pack->length - before) : 0;
         if (room > 0) {
             char *out = (char *)pack->out + before * width;
-            if (count == size) {
-                memmove(out, (const char *)pack->in + at * width, (size_t)(room * width));
+            if (in != NULL && count == size) {
+                memmove(out, (const char *)in + at * width, (size_t)(room * width));
             } else {
-                if (width == 4)
-                    PACK(uint32_t);
-                else if (width == 8)
-                    PACK(uint64_t);
-                else
-                    PACK(uint8_t);
+                pack_block(width, in, at, size, bytes, packed);
                 memcpy(out, packed, (size_t)(room * width));
             }
         }
-        before += count;
-    }
-    return before;
-}
-
-#define STARTS(T)                                                                                  \
-    do {                                                                                           \
-        T *to = (T *)packed;                                                                       \
-        for (int64_t i = 0; i < size; i++) {                                                       \
-            *to = (T)(at + i);                                                                     \
-            to += bytes[i];                                                                        \
-        }                                                                                          \
-    } while (0)
-
-static int64_t write_starts(const struct vscan__pack *pack, int64_t first, int64_t n,
-                            int64_t before) {
-    const int64_t width = vscan__element_size((vscan_type)pack->type);
-    uint8_t bytes[BLOCK];
-    uint64_t packed[BLOCK];
-    EACH_BLOCK(at, size, first, n) {
-        const int64_t count = read_block(pack, at, size, bytes);
-        const int64_t room = before < pack->length ? smaller(count, pack->length - before) : 0;
-        if (width == 4)
-            STARTS(int32_t);
-        else
-            STARTS(int64_t);
-        if (room > 0) memcpy((char *)pack->out + before * width, packed, (size_t)(room * width));
         before += count;
     }
     return before;
@@ -204,13 +189,7 @@ static vscan_status run_pieces(vscan_ctx *ctx, write_fn *write, const struct vsc
     struct run run; /* set by member, as to set it all would take longer than a short call */
     run.pack = pack;
     run.write = write;
-    threads = smaller(threads, VSCAN__CPU_THREADS);
-    if (threads >= 2)
-        threads = smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
-    if (threads < 2 || omp_in_parallel())
-        member(NULL, &run, 0, 1);
-    else
-        vscan__cpu_together((int)threads, member, &run);
+    vscan__cpu_in_threads(ctx, threads, member, &run);
     if (pack->count != NULL) *pack->count = run.count;
     const int64_t results = run.count + (pack->starts != 0);
     if (write != write_numbers && results > pack->length && ctx->late == VSCAN_OK) {
@@ -241,5 +220,5 @@ vscan_status vscan__cpu_enumerate(vscan_ctx *ctx, const struct vscan__pack *pack
 }
 
 vscan_status vscan__cpu_starts(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_pieces(ctx, write_starts, pack, worth(pack));
+    return run_pieces(ctx, write_packed, pack, worth(pack));
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Split, segmented split, and the positions of either. Each thread has one piece of the vector: it counts
- * the piece's flags, all meet, and then each knows the places of its elements. Clear ones of a segment
- * go to consecutive places, set ones too, so a thread keeps two places and writes every element to one
- * of them, without a branch.
+ * Split, segmented split, and the positions of either. Each thread has one piece of the vector: it
+ * counts the piece's flags, all meet, and then each knows the places of its elements. Clear ones of
+ * a segment go to consecutive places, set ones too, so a thread keeps two places and writes every
+ * element to one of them, without a branch.
  *
- * Where a segment's set elements begin depends on all of its flags: a thread that comes to a head counts
- * them up to the next head. So flags are read twice, however many segments there are; by one thread
- * alone, which needs no count of its piece then.
+ * Where a segment's set elements begin depends on all of its flags: a thread that comes to a head
+ * counts them up to the next head. So flags are read twice, however many segments there are; by one
+ * thread alone, which needs no count of its piece then.
  */
-#include <omp.h>
 #include <string.h>
 
 #include "cpu.h"
@@ -100,8 +99,8 @@ static struct counts count_piece(const struct vscan__split *split, int64_t first
     return counts;
 }
 
-/* Where elements of the open segment go, the next clear one and the next set one; and the clear flags
-   behind the piece that belong to a segment that does not end in it. */
+/* Where elements of the open segment go, the next clear one and the next set one; and the clear
+   flags behind the piece that belong to a segment that does not end in it. */
 struct places {
     int64_t clear, set;
     int64_t tail;
@@ -256,13 +255,7 @@ static void member(struct vscan__cpu_team *team, void *work, int thread, int thr
 vscan_status vscan__cpu_split(vscan_ctx *ctx, const struct vscan__split *split) {
     struct run run; /* set by member, as to set it all would take longer than a short call */
     run.split = split;
-    int64_t threads = split->n / (WORTH / vscan__element_size((vscan_type)split->type));
-    threads = smaller(threads, VSCAN__CPU_THREADS);
-    if (threads >= 2)
-        threads = smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
-    if (threads < 2 || omp_in_parallel())
-        member(NULL, &run, 0, 1);
-    else
-        vscan__cpu_together((int)threads, member, &run);
+    const int64_t worth = WORTH / vscan__element_size((vscan_type)split->type);
+    vscan__cpu_in_threads(ctx, split->n / worth, member, &run);
     return VSCAN_OK;
 }

@@ -58,6 +58,18 @@ void vscan__cpu_together(int threads, vscan__cpu_body *body, void *work) {
     hand_over();
 }
 
+void vscan__cpu_in_threads(vscan_ctx *ctx, int64_t threads, vscan__cpu_body *body, void *work) {
+    if (threads >= 2) {
+        const int64_t most = ctx->threads > 0 ? ctx->threads : omp_get_max_threads();
+        if (threads > most) threads = most;
+        if (threads > VSCAN__CPU_THREADS) threads = VSCAN__CPU_THREADS;
+    }
+    if (threads < 2 || omp_in_parallel())
+        body(NULL, work, 0, 1);
+    else
+        vscan__cpu_together((int)threads, body, work);
+}
+
 void vscan__cpu_meet(struct vscan__cpu_team *team, int threads) {
     const unsigned int meeting = atomic_load_explicit(&team->meetings, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == threads - 1) {

@@ -2,7 +2,6 @@
 /* Pack, enumerate: check the arguments, look up the row, call. */
 #include "check.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
 /* ---- A call ---------------------------------------------------------------------------------- */
@@ -15,15 +14,12 @@ struct vectors {
 /* Checks the options, runs the slot, delivers the count. */
 static vscan_status run(vscan_ctx *ctx, vscan__pack_fn *slot, const struct vectors *vectors,
                         const vscan_pack_options *options, struct vscan__pack *pack) {
-    vscan_pack_options set = {0};
-    if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
-        const struct vscan__named named[] = {
-            {"in", vectors->in}, {"flags", vectors->flags}, {"out", vectors->out}, {0}};
-        TRY(vscan__check_count(ctx, set.count, set.host_count, named, &pack->count));
-    }
+    const struct vscan__named named[] = {
+        {"in", vectors->in}, {"flags", vectors->flags}, {"out", vectors->out}, {0}};
+    int64_t *host_count;
+    TRY(vscan__check_count(ctx, options, named, &pack->count, &host_count));
     if (pack->n > 0) TRY(slot(ctx, pack));
-    return vscan__deliver_count(ctx, pack->n, pack->count, set.host_count);
+    return vscan__deliver_count(ctx, pack->n, pack->count, host_count);
 }
 
 /* ---- Pack ------------------------------------------------------------------------------------ */
@@ -93,14 +89,8 @@ static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_b
     TRY(vscan__check_buffer(ctx, "flags", flags));
     TRY(vscan__check_buffer(ctx, "out", out));
     TRY(vscan__check_flags(ctx, "flags", flags));
-    if (out->type != VSCAN_INT && out->type != VSCAN_LONG)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "out is a buffer of type %s, must be int or long",
-                           vscan__type_name(out->type));
+    TRY(vscan__check_numbers(ctx, "out", out, "count that many"));
     TRY(vscan__check_length(ctx, "out", out, "flags", flags));
-    if (out->type == VSCAN_INT && out->n > INT32_MAX)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "out has %" PRId64 " elements of type int, which cannot count that many",
-                           out->n);
     TRY(vscan__check_same_or_apart(ctx, "out", out, "flags", flags));
     struct vscan__pack work = {.n = flags->n,
                                .length = out->n,

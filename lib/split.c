@@ -2,7 +2,6 @@
 /* Split, segmented split, and the positions of either: check the arguments, call. */
 #include "check.h"
 
-#include <inttypes.h>
 #include <stddef.h>
 
 /* Vectors that a call works on; NULL: there is none. */
@@ -35,15 +34,12 @@ static vscan_status run(vscan_ctx *ctx, const struct vectors *v,
         split.heads = v->heads->pointer;
         split.head_type = (int32_t)v->heads->type;
     }
-    vscan_split_options set = {0};
-    if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
-        const struct vscan__named named[] = {
-            {"in", v->in}, {"flags", v->flags}, {"heads", v->heads}, {"out", v->out}, {0}};
-        TRY(vscan__check_count(ctx, set.count, set.host_count, named, &split.count));
-    }
+    const struct vscan__named named[] = {
+        {"in", v->in}, {"flags", v->flags}, {"heads", v->heads}, {"out", v->out}, {0}};
+    int64_t *host_count;
+    TRY(vscan__check_count(ctx, options, named, &split.count, &host_count));
     if (split.n > 0) TRY(ctx->backend->split(ctx, &split));
-    return vscan__deliver_count(ctx, split.n, split.count, set.host_count);
+    return vscan__deliver_count(ctx, split.n, split.count, host_count);
 }
 
 /* The handles; heads only of a segmented call, in only where elements are moved. */
@@ -89,15 +85,8 @@ vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
 static vscan_status positions(vscan_ctx *ctx, const struct vectors *v, bool segmented,
                               const vscan_split_options *options) {
     TRY(check_buffers(ctx, v, false, segmented));
-    if (v->out->type != VSCAN_INT && v->out->type != VSCAN_LONG)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "out is a buffer of type %s, must be int or long",
-                           vscan__type_name(v->out->type));
+    TRY(vscan__check_numbers(ctx, "out", v->out, "hold positions that far"));
     TRY(check_flags(ctx, v, "out", v->out));
-    if (v->out->type == VSCAN_INT && v->out->n > INT32_MAX)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "out has %" PRId64
-                           " elements of type int, which cannot hold positions that far",
-                           v->out->n);
     return run(ctx, v, options);
 }
 

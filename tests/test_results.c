@@ -128,6 +128,15 @@ static void totals_too_short(void **state) {
     refused(ctx, VSCAN_ERROR_TOTALS_LENGTH, "totals", vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &r));
     assert_int_equal(host_total, 21);
 
+    /* the first late error is the one that is reported */
+    const int32_t astray[] = {0, 1, 2, 6, 4, 5};
+    vscan_buffer *positions = world_make(VSCAN_INT, 6);
+    upload_ints(positions, astray, 6);
+    ok(ctx, vscan_gather(ctx, v, positions, out));
+    ok(ctx, SEGMENTED);
+    refused(ctx, VSCAN_ERROR_POSITION, "position", vscan_ctx_synchronize(ctx));
+    ok(ctx, vscan_ctx_synchronize(ctx));
+
     s.totals = no_totals; /* asked for, with room for none */
     s.host_count = &host_count;
     s.direction = VSCAN_BACKWARD;

@@ -219,10 +219,33 @@ static void long_vectors(void **state) {
     }
 }
 
+/* Plain splits longer than a GPU does by one launch, in few chunks and in many. */
+static void plain_vectors(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    struct inputs_random random = {harness_seed() + 37};
+    for (int t = 0; t < TYPES; t++)
+        for (int f = 0; f < FLAG_TYPES; f++) {
+            const int64_t n = (INT64_C(1) << 21) + inputs_below(&random, 100000);
+            void *in = maps_random(split_types[t], n, &random);
+            uint8_t *flags = maps_draw_flags(1 + (t + f) % (MAPS_DENSITIES - 1), n, &random);
+            run_split(&(struct splitting){.type = split_types[t],
+                                          .flag_type = flag_types[f],
+                                          .head_type = VSCAN_BYTE,
+                                          .n = n,
+                                          .in = in,
+                                          .flags = flags},
+                      &random);
+            free(in);
+            free(flags);
+        }
+}
+
 /* ---- Several calls --------------------------------------------------------------------------- */
 
-/* A radix sort of positive ints by splits (Blelloch 1990, 3.4.2), other calls between them: each leaves
-   the workspace as the next one needs it. */
+/* A radix sort of positive ints by splits (Blelloch 1990, 3.4.2), other calls between them: each
+   leaves the workspace as the next one needs it. Meanwhile scans of another context keep a GPU busy,
+   so that not all blocks of a split may run at once. */
 static void sorts(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();
@@ -240,7 +263,15 @@ static void sorts(void **state) {
     ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, n, &flags));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, n, &sums));
     ok(ctx, vscan_buffer_upload(v[0], 0, n, values));
+    const vscan_ctx_options own = {.size = sizeof own, .backend = (int32_t)harness_backend};
+    vscan_ctx *other = NULL;
+    vscan_buffer *busy;
+    ok(NULL, vscan_ctx_create(&own, &other));
+    ok(other, vscan_buffer_create(other, VSCAN_INT,
+                                  harness_backend == VSCAN_BACKEND_CUDA ? n * 20 : n, &busy));
+    ok(other, vscan_buffer_fill(busy, &(int32_t){1}));
     for (int b = 0; b < BITS; b++) {
+        ok(other, vscan_scan(other, VSCAN_MAX, busy, busy, NULL));
         ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_AND, v[b % 2], &(int32_t){1 << b}, flags));
         ok(ctx, vscan_split(ctx, v[b % 2], flags, v[1 - b % 2], NULL));
         if (b % 3 == 0) ok(ctx, vscan_scan(ctx, VSCAN_PLUS, flags, sums, NULL));
@@ -252,6 +283,8 @@ static void sorts(void **state) {
         for (int64_t k = 0; k < counts[x]; k++) assert_int_equal(sorted[i++], x);
     vscan_buffer *const all[] = {v[0], v[1], flags, sums};
     for (int k = 0; k < 4; k++) ok(NULL, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_buffer_destroy(busy));
+    ok(NULL, vscan_ctx_destroy(other));
     free(values);
     free(sorted);
 }
@@ -475,10 +508,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(split),          cmocka_unit_test(split_segmented),
         cmocka_unit_test(positions),      cmocka_unit_test(patterns_of_heads),
-        cmocka_unit_test(long_vectors),   cmocka_unit_test(sorts),
-        cmocka_unit_test(positions_move), cmocka_unit_test(beyond_2_31),
-        world_unit_test(refused_handles), world_unit_test(refused_vectors),
-        world_unit_test(refused_options),
+        cmocka_unit_test(long_vectors),   cmocka_unit_test(plain_vectors),
+        cmocka_unit_test(sorts),          cmocka_unit_test(positions_move),
+        cmocka_unit_test(beyond_2_31),    world_unit_test(refused_handles),
+        world_unit_test(refused_vectors), world_unit_test(refused_options),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
