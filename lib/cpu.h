@@ -16,8 +16,8 @@
  * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
  *                 from cpu_tiles.h; bodies in cpu_tile.h, elements in cpu_keys.h, vectors in
  *                 cpu_vector.h)
- * cpu_maps_*.c    the loops: what is done to whole groups of elements, once an instruction set (all
- *                 from cpu_maps.h)
+ * cpu_maps_*.c    the loops: what is done to each element, once an instruction set (all from
+ *                 cpu_maps.h)
  *
  * Everything below cpu_run.c works on one tile and knows nothing of threads, and everything in
  * cpu_run.c knows nothing of element types.
