@@ -108,7 +108,7 @@ static void heads_of_offsets(const struct vscan__scan *scan, int64_t first, int6
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-/* Heads at positions p .. p + 31. The flag of position p + j is number p + j, backward n - p - j. */
+/* Heads at positions p .. p + 31. Position p + j has flag number p + j, backward n - p - j. */
 static uint32_t short_word(const struct vscan__scan *scan, int64_t p) {
     uint32_t word = p == 0;
     for (int64_t j = p == 0; j < 32 && p + j < scan->n; j++)
@@ -116,8 +116,8 @@ static uint32_t short_word(const struct vscan__scan *scan, int64_t p) {
     return word;
 }
 
-/* The same where there are more than 32 flags: where some of those asked for do not exist, 32 others
-   that do are read, and shifted to their places. */
+/* The same where there are more than 32 flags: where some of those asked for do not exist, 32
+   others that do are read, and shifted to their places. */
 static uint32_t long_word(const struct vscan__scan *scan, int64_t p) {
     if (scan->backward) {
         if (p == 0) return reversed(word_at(scan, scan->n - 32)) << 1 | 1;

@@ -80,8 +80,8 @@ static struct found run_in_team(piece_fn *piece, const void *work, int64_t n, in
     return found;
 }
 
-/* Runs all pieces of n elements, each of so many bytes to write; one thread does it where there would
-   be fewer than `fewest`; late is what `wrong` means. */
+/* Runs all pieces of n elements, each of so many bytes to write; one thread does it where there
+   would be fewer than `fewest`; late is what `wrong` means. */
 static vscan_status run_pieces(vscan_ctx *ctx, piece_fn *piece, const void *work, int64_t n,
                                int64_t size, int64_t fewest, vscan_status late) {
     int64_t threads = smaller(n * size / WORTH, VSCAN__CPU_THREADS);
@@ -524,8 +524,8 @@ static bool all_inside(const struct moves *moves, int64_t first, int64_t n) {
                                  last < INT32_MAX ? last : INT32_MAX);
 }
 
-/* Blocks of positions that are all inside, which takes a few instructions a vector to tell, are done
-   without a look at each: i = begin .. end - 1. */
+/* Blocks of positions that are all inside, which takes a few instructions a vector to tell, are
+   done without a look at each: i = begin .. end - 1. */
 #define EACH_OF(P, begin, end, use)                                                                \
     do {                                                                                           \
         const P *positions = (const P *)move->positions + first;                                   \

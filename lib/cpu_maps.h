@@ -8,9 +8,9 @@
  * cpu_maps_*.c include it, each compiled for an instruction set; the results are the same.
  *
  * The inner loops have a constant length, which is a multiple of every vector's: compilers make
- * vector code of them, and one loop more, element by element, does what is left. In place, an element
- * is read before it is written, and only then: the loops carry nothing from one element to the next,
- * which is what ivdep tells the compiler.
+ * vector code of them, and one loop more, element by element, does what is left. In place, an
+ * element is read before it is written, and only then: the loops carry nothing from one element to
+ * the next, which is what ivdep tells the compiler.
  */
 #include <string.h>
 
@@ -78,8 +78,8 @@ SELECT(uint8_t)
 SELECT(int32_t)
 SELECT(int64_t)
 
-/* A group of the same elements. Here, since the loops load it in vectors of the same width: what was
-   stored in smaller ones would not be there at once. */
+/* A group of the same elements. Here, since the loops load it in vectors of the same width: what
+   was stored in smaller ones would not be there at once. */
 #define REPEAT(T)                                                                                  \
     static void repeat_##T(const void *element, void *group) {                                     \
         T *to = group, value;                                                                      \

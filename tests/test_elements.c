@@ -202,7 +202,7 @@ static void copy(void **state) {
         }
 }
 
-/* So long that the CPU backend does it by all threads, and stores past the caches; at any alignment. */
+/* So long that the CPU backend does it by all threads, and stores past the caches. */
 static void long_copy(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();
