@@ -168,6 +168,9 @@ static int64_t number_at(const struct vscan__ranges *s, int64_t i) {
 /* One thread: two offsets may have a word of bits in common. */
 vscan_status vscan__cpu_mark(vscan_ctx *ctx, const struct vscan__ranges *s) {
     int64_t before = 0, wrong = -1;
+    if (s->length > 0)
+        TRY(vscan__cpu.fill(ctx, (vscan_type)s->out_type, s->out, 0, s->length,
+                            (union vscan__value){.as_long = 0}));
     for (int64_t i = 0; i < s->n; i++) {
         const int64_t at = number_at(s, i);
         if (at < 0 || at > s->length || at < before)
