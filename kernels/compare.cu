@@ -222,6 +222,14 @@ __global__ void __launch_bounds__(map_threads)
     store_flags<V, R>(g.map.out, g.map.out_type, f, tile);
 }
 
+/* By a warp whose first lane has bit i, a multiple of 32: bits up to the end are written. */
+static __device__ __forceinline__ void store_word(uint32_t *words, uint32_t word, int64_t i,
+                                                  int64_t end) {
+    if (threadIdx.x % 32 > 0 || i >= end) return;
+    const uint32_t kept = end - i < 32 ? 0xffffffffu << (end - i) : 0;
+    words[i >> 5] = kept ? (words[i >> 5] & kept) | (word & ~kept) : word;
+}
+
 /* Bytes to bits or bits to bytes: a piece is 16 bytes on the one side and 16 bits on the other. */
 __global__ void __launch_bounds__(map_threads)
     bits_and_bytes(const __grid_constant__ map_arguments g) {
@@ -253,14 +261,14 @@ __global__ void __launch_bounds__(map_threads)
             store_piece<uint32_t, 4>((uint32_t *)((uint8_t *)g.map.out + tile.at(r, 0)), x);
         }
     } else {
-#pragma unroll 1
-        for (int r = 0; r < R; ++r) {
-            map_tile<4, V / 4> part(g.map.n, 0, false);
-            part.first = tile.first + r * part.items;
-            part.end = tile.end;
-            uint32_t f[V / 4][4];
-            load_flags<4, V / 4>(f, g.map.a, g.map.type, part);
-            store_flags<4, V / 4>(g.map.out, g.map.out_type, f, part);
+#pragma unroll 4
+        for (int k = 0; k < V * R; ++k) {
+            const int64_t i = tile.first + k * map_threads + threadIdx.x;
+            const uint32_t f = i < tile.end ? flag_at(g.map.a, g.map.type, i) : 0;
+            if (to_bits)
+                store_word((uint32_t *)g.map.out, __ballot_sync(0xffffffffu, f != 0), i, tile.end);
+            else if (i < tile.end)
+                ((uint8_t *)g.map.out)[i] = (uint8_t)f;
         }
     }
 }

@@ -115,11 +115,22 @@ static __device__ __forceinline__ uint32_t heads_of_rows(const vscan__spread &s,
     const int lane = threadIdx.x % 32;
     uint32_t heads = 0;
     if (s.flag_type == VSCAN_INT) {
+        const int32_t *const flags = (const int32_t *)s.flags;
+        if (first > 0 && first + 1024 <= s.n) {
+            const int32_t *const from = flags + (s.backward ? s.n - first - lane : first + lane);
+            const int step = s.backward ? -32 : 32;
 #pragma unroll 16
+            for (int r = 0; r < 32; ++r) {
+                const uint32_t row = __ballot_sync(all_lanes, from[r * step] != 0);
+                if (lane == r) heads = row;
+            }
+            return heads;
+        }
+#pragma unroll 1
         for (int r = 0; r < 32; ++r) {
             const int64_t i = first + r * 32 + lane;
             bool head = i == 0;
-            if (i > 0 && i < s.n) head = ((const int32_t *)s.flags)[s.backward ? s.n - i : i] != 0;
+            if (i > 0 && i < s.n) head = flags[s.backward ? s.n - i : i] != 0;
             const uint32_t row = __ballot_sync(all_lanes, head);
             if (lane == r) heads = row;
         }
@@ -187,7 +198,8 @@ template <class T>
 __global__ void __launch_bounds__(segments_threads, spread_blocks)
     spread_elements(const __grid_constant__ segments_work<vscan__spread> a) {
     constexpr int V = 16 / (int)sizeof(T), pieces = spread_items / (V * segments_threads);
-    constexpr int batch = 2; /* pieces that are asked for before one is waited for */
+    /* pieces that are asked for before one is waited for */
+    constexpr int batch = sizeof(T) == 1 ? 1 : 2;
     __shared__ uint32_t heads[spread_rings][segments_threads];
     __shared__ int befores[spread_rings][segments_threads]; /* the last head before a row, or -1 */
     __shared__ int lasts[segments_warps];
@@ -201,15 +213,13 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
     T *const out = (T *)s.out;
     int64_t tile = -1;          /* to be written; -1: none */
     int64_t seen = 0, open = 0; /* of the folder: the last head before tile number seen */
-    if (threadIdx.x == 32 * taker) shared_ticket = take_tile(a, tile, tiles, 1);
-    __syncthreads();
+    int64_t next = -1;          /* to be read; -1: the first is not yet known */
+    uint32_t tag = 0;
     for (int ring = 0, ring_before = 0;; ring_before = ring, ring = (ring + 1) % spread_rings) {
-        const uint32_t tag = shared_ticket.tag;
-        const int64_t next = shared_ticket.index;
 
         /* ---- The next tile's heads ----------------------------------------------------------- */
         int before = -1; /* in the warp's rows before this one */
-        if (next < tiles) {
+        if (next >= 0 && next < tiles) {
             const uint32_t row = heads_of_rows(s, next * spread_items - a.shift + warp * 1024);
             heads[ring][threadIdx.x] = row;
             int last = row ? (int)threadIdx.x * 32 + 31 - __clz((int)row) : -1;
@@ -223,7 +233,7 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
             if (lane == 31) lasts[warp] = last;
         }
         __syncthreads(); /* (1) */
-        if (next < tiles) {
+        if (next >= 0 && next < tiles) {
             int of_tile = -1;
 #pragma unroll
             for (int w = 0; w < segments_warps; ++w) {
@@ -236,10 +246,10 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
                 unit_word<uint32_t>::publish(a.words, next, tag | (of_tile >= 0),
                                              (uint32_t)of_tile);
             }
-            if (threadIdx.x == 32 * taker) {
-                shared_ticket = take_tile(a, next, tiles, 1);
-                prefetch_flags(s, (int64_t)shared_ticket.index * spread_items - a.shift);
-            }
+        }
+        if (threadIdx.x == 32 * taker && next < tiles) {
+            shared_ticket = take_tile(a, next, tiles, 1);
+            prefetch_flags(s, (int64_t)shared_ticket.index * spread_items - a.shift);
         }
         if (tile >= 0 && warp == 1) {
             test_delay(a.delay, tag, tile, 1);
@@ -270,44 +280,48 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
                     value[b] = 0;
                     if (i < n && !(bits[b] & 1))
                         value[b] = in[at(place >= 0 ? base + place : from_before)];
-                    if (bits[b] == 0) continue;
-                    const int64_t lowest = backward ? n - V - i : i; /* in memory */
-                    if (a.wide_in && lowest >= 0 && lowest + V <= n)
-                        load_piece<T, V>(own[b], in + lowest);
+                    if (bits[b] == 0 || i < 0 || i + V > n) continue;
+                    const T *const from = in + (backward ? n - V - i : i);
+                    if (a.wide_in)
+                        load_piece<T, V>(own[b], from);
                     else
 #pragma unroll
-                        for (int j = 0; j < V; ++j)
-                            if (lowest + j >= 0 && lowest + j < n) own[b][j] = in[lowest + j];
+                        for (int j = 0; j < V; ++j) own[b][j] = from[j];
                 }
 #pragma unroll
                 for (int b = 0; b < batch; ++b) {
                     const int64_t i = base + ((k + b) * segments_threads + (int)threadIdx.x) * V;
-                    T y[V];
+                    if (i < 0 || i + V > n) { /* at an end of the vector: one by one */
+#pragma unroll 1
+                        for (int j = 0; j < V; ++j) {
+                            if (i + j < 0 || i + j >= n) continue;
+                            if (bits[b] >> j & 1) value[b] = in[at(i + j)];
+                            out[at(i + j)] = value[b];
+                        }
+                        continue;
+                    }
+                    T y[V]; /* in the order of memory */
 #pragma unroll
                     for (int j = 0; j < V; ++j) {
                         if (bits[b] >> j & 1) value[b] = backward ? own[b][V - 1 - j] : own[b][j];
                         y[j] = value[b];
                     }
-                    if (i >= 0 && i + V <= n) {
-                        if (backward) {
+                    if (backward) {
 #pragma unroll
-                            for (int j = 0; j < V / 2; ++j) {
-                                const T other = y[j];
-                                y[j] = y[V - 1 - j];
-                                y[V - 1 - j] = other;
-                            }
+                        for (int j = 0; j < V / 2; ++j) {
+                            const T other = y[j];
+                            y[j] = y[V - 1 - j];
+                            y[V - 1 - j] = other;
                         }
-                        store_piece<T, V>(out + (backward ? n - V - i : i), y);
-                    } else {
-#pragma unroll
-                        for (int j = 0; j < V; ++j)
-                            if (i + j >= 0 && i + j < n) out[at(i + j)] = y[j];
                     }
+                    store_piece<T, V>(out + (backward ? n - V - i : i), y);
                 }
             }
         }
         if (next >= tiles) return;
         tile = next;
+        tag = shared_ticket.tag;
+        next = shared_ticket.index;
     }
 }
 
@@ -333,6 +347,7 @@ static __device__ __forceinline__ int64_t numbers_below(const P *numbers, int64_
     constexpr int each = 4, probes = 32 * each;
     const int lane = threadIdx.x % 32;
     int64_t low = 0, high = n; /* what is looked for is low .. high */
+#pragma unroll 1
     while (low < high) {
         const int64_t step = (high - low + probes + 1) / (probes + 1);
         bool less[each];
@@ -397,6 +412,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t length = s.length, first = (int64_t)blockIdx.x * a.items - a.shift;
     const P *const in = (const P *)s.in;
+#pragma unroll 1
     for (int w = threadIdx.x; w < a.items / 32; w += segments_threads) marks[w] = 0;
     if (warp < 2) { /* where the tile begins, and where the next one does */
         const bool edge = blockIdx.x + warp == 0 || blockIdx.x + warp == gridDim.x;
@@ -417,45 +433,39 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
 #endif
     int64_t wrong = -1;
     bool elsewhere = false;
+#pragma unroll 1
     for (int64_t k = aligned + warp * 32 * V; k < to; k += batch * segments_threads * V) {
         P x[batch][V], before[batch];
+        uint32_t slow = 0; /* bit b: piece b has to be taken one by one */
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
             const int64_t i = k + b * segments_threads * V + lane * V;
             before[b] = 0;
             if (lane == 0 && i > 0 && i < to) before[b] = in[i - 1];
-            if (i >= 0 && i + V <= s.n) {
-                if (i < to) load_piece<P, V>(x[b], in + i);
-            } else {
-#pragma unroll
-                for (int j = 0; j < V; ++j)
-                    if (i + j >= 0 && i + j < to) x[b][j] = in[i + j];
-            }
+            if (i >= 0 && i < to && i + V <= s.n) load_piece<P, V>(x[b], in + i);
         }
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
             const int64_t i = k + b * segments_threads * V + lane * V;
             const P left = __shfl_up_sync(all_lanes, x[b][V - 1], 1);
-            P previous = lane == 0 ? before[b] : left;
-            if (i >= from && i + V <= to && previous <= x[b][0] &&
-                mark_piece<P, V>(marks, x[b], first, lowest, highest))
-                continue;
+            const P previous = lane == 0 ? before[b] : left;
+            const bool known = i >= from && i + V <= to && (lane == 0 || i >= V);
+            if (i >= to || i + V <= from) continue;
+            if (!known || previous > x[b][0] ||
+                !mark_piece<P, V>(marks, x[b], first, lowest, highest))
+                slow |= 1u << b;
+        }
 #pragma unroll 1
-            for (int j = 0; j < V; ++j) {
-                const P offset = x[b][0];
-                if (i + j >= from && i + j < to) {
-                    const int64_t place = offset - first;
-                    if (!is_offset(offset, previous, i + j, length))
-                        wrong = i + j;
-                    else if (offset < length && (place < 0 || place >= a.items))
-                        elsewhere = true;
-                    else if (offset < length)
-                        atomicOr(&marks[place / 32], 1u << place % 32);
-                }
-                previous = offset;
-#pragma unroll
-                for (int k = 0; k + 1 < V; ++k) x[b][k] = x[b][k + 1];
-            }
+        for (int o = 0; slow != 0 && o < batch * V; ++o) {
+            const int64_t i = k + o / V * segments_threads * V + lane * V + o % V;
+            if (!(slow >> o / V & 1) || i < from || i >= to) continue;
+            const int64_t offset = in[i], place = offset - first;
+            if (!is_offset(offset, i > 0 ? in[i - 1] : 0, i, length))
+                wrong = i;
+            else if (offset < length && (place < 0 || place >= a.items))
+                elsewhere = true;
+            else if (offset < length)
+                atomicOr(&marks[place / 32], 1u << place % 32);
         }
     }
     if (elsewhere) misplaced = true;
@@ -465,8 +475,10 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
         uint32_t *const out = (uint32_t *)s.out + first / 32;
         const int64_t left = length - first;
         const bool wide = a.wide_out && left >= a.items;
+#pragma unroll 1
         for (int w = (int)threadIdx.x * 4; wide && w < a.items / 32; w += segments_threads * 4)
             *(int4 *)(out + w) = *(const int4 *)(marks + w);
+#pragma unroll 1
         for (int w = threadIdx.x; !wide && w < a.items / 32 && 32 * (int64_t)w < left;
              w += segments_threads) {
             uint32_t kept = 0;
@@ -475,6 +487,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
         }
     } else {
         const int each = s.out_type == VSCAN_BYTE ? 16 : 4; /* flags of a piece */
+#pragma unroll 1
         for (int p = (int)threadIdx.x * each; p < a.items; p += segments_threads * each) {
             const uint32_t bits = marks[p / 32] >> p % 32;
             const int64_t i = first + p;
@@ -486,6 +499,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
                 store_piece<uint32_t, 4>(
                     each == 4 ? (uint32_t *)s.out + i : (uint32_t *)((uint8_t *)s.out + i), y);
             } else {
+#pragma unroll 1
                 for (int j = 0; j < each; ++j) {
                     if (i + j < 0 || i + j >= length) continue;
                     if (each == 4)
@@ -511,6 +525,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     __syncthreads();
     if (!last || !misplaced) return;
     __threadfence();
+#pragma unroll 1
     for (int64_t i = threadIdx.x; i < s.n; i += segments_threads) {
         const int64_t at = in[i];
         if (!is_offset(at, i > 0 ? in[i - 1] : 0, i, length) || at == length) continue;
@@ -576,15 +591,13 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
     Out *const out = (Out *)s.out;
     int64_t tile = -1, wrong = -1, seen = 0;
     word before = 0, of_tile = 0; /* lengths before tile number seen; of the tile to be written */
-    if (threadIdx.x == 32 * taker) shared_ticket = take_tile(a, tile, tiles, 2);
-    __syncthreads();
+    int64_t next = -1;            /* to be read; -1: the first is not yet known */
+    uint32_t tag = 0;
     for (;;) {
-        const uint32_t tag = shared_ticket.tag;
-        const int64_t next = shared_ticket.index;
 
         /* ---- The next tile: loads, sums in the warps ------------------------------------------- */
         U x[rows][V];
-        if (next < tiles) {
+        if (next >= 0 && next < tiles) {
             const int64_t first = next * items + (warp * rows * 32 + lane) * V;
             In raw[rows][V];
             if (a.wide_in && (next + 1) * items <= n) {
@@ -634,7 +647,7 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
         __syncthreads(); /* (1) */
         U base = 0;
         const word of_tile_before = of_tile;
-        if (next < tiles) {
+        if (next >= 0 && next < tiles) {
             of_tile = 0;
 #pragma unroll
             for (int w = 0; w < segments_warps; ++w) {
@@ -645,19 +658,20 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
                 test_delay(a.delay, tag, next, 0);
                 unit_word<word>::publish(a.words, next, tag, of_tile);
             }
-            if (threadIdx.x == 32 * taker) {
-                const ticket t = take_tile(a, next, tiles, 2);
-                shared_ticket = t;
+        }
+        if (threadIdx.x == 32 * taker && next < tiles) {
+            const ticket t = take_tile(a, next, tiles, 2);
+            shared_ticket = t;
 #ifdef VSCAN__BULK
-                if (a.wide_in && ((int64_t)t.index + 1) * items <= n)
-                    bulk_prefetch(in + (int64_t)t.index * items, items * sizeof(In));
+            if (a.wide_in && ((int64_t)t.index + 1) * items <= n)
+                bulk_prefetch(in + (int64_t)t.index * items, items * sizeof(In));
 #endif
-            }
         }
         if (tile >= 0) {
             test_delay(a.delay, tag, tile, 1);
             word fold = 0;
             if (warp != taker)
+#pragma unroll 1
                 for (int64_t t = seen + threadIdx.x; t < tile; t += 32 * taker) {
                     word value;
                     uint32_t none;
@@ -688,16 +702,17 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
                     store_piece<Out, Q>(out + first + k, y);
                 }
             } else {
-#pragma unroll 4
+#pragma unroll 2
                 for (int k = threadIdx.x; k < items; k += segments_threads)
                     if (first + k <= n) out[first + k] = (Out)((U)sums[k] + (U)before);
             }
             if (sizeof(Out) < 8 && (long long)(before + of_tile_before) > INT32_MAX) wrong = first;
         }
         if (next >= tiles) break;
+        const ticket t = shared_ticket;
         __syncthreads(); /* (3) */
 #pragma unroll
-        for (int r = 0; r < rows; ++r) {
+        for (int r = 0; r < rows && next >= 0; ++r) {
             Out y[V];
 #pragma unroll
             for (int j = 0; j < V; ++j) y[j] = (Out)(x[r][j] + base);
@@ -710,6 +725,8 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
             }
         }
         tile = next;
+        tag = t.tag;
+        next = t.index;
     }
     report(a.late, VSCAN_ERROR_OFFSETS, wrong);
 }
