@@ -17,13 +17,6 @@ namespace vscan {
 
 #ifdef VSCAN__BULK
 
-/* Four bytes as four bits: 1 where the byte is not 0; they are pushed into bits from the left. */
-static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
-    const uint32_t low = 0x7f7f7f7f, any = ((bytes & low) + low) | bytes; /* bit 7 of each byte */
-    /* the product moves bit 8 j + 7 to bit 28 + j; no two bits of it meet */
-    return __funnelshift_l((any & ~low) * 0x00204081u, bits, 4);
-}
-
 /* Four ints as four bits. */
 static __device__ __forceinline__ uint32_t bits_of_ints(int4 x) {
     return (is_not_0(x.w) * 2 + is_not_0(x.z)) * 4 + (is_not_0(x.y) * 2 + is_not_0(x.x));

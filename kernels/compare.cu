@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What reads or writes flags: comparisons, logic, select; and conversions. */
 #include "relations.cuh"
+#include "vectors.cuh"
 
 namespace vscan {
 
 static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 1, number_rows = 1,
-                     flag_rows = 4;
+                     flag_rows = 4, byte_rows = 4;
 
 static __host__ __device__ constexpr int convert_rows(int64_t from, int64_t to) {
     return from < to ? 4 : 1;
@@ -199,6 +200,57 @@ __global__ void __launch_bounds__(map_threads)
     store_flags<V, R>(g.map.out, g.map.out_type, f, tile);
 }
 
+/* By a warp whose first lane has bit i, a multiple of 32: bits up to the end are written. */
+static __device__ __forceinline__ void store_word(uint32_t *words, uint32_t word, int64_t i,
+                                                  int64_t end) {
+    if (threadIdx.x % 32 > 0 || i >= end) return;
+    const uint32_t kept = end - i < 32 ? 0xffffffffu << (end - i) : 0;
+    words[i >> 5] = kept ? (words[i >> 5] & kept) | (word & ~kept) : word;
+}
+
+/* Bytes to bits or bits to bytes: a piece is 16 bytes on the one side and 16 bits on the other. */
+__global__ void __launch_bounds__(map_threads)
+    bits_and_bytes(const __grid_constant__ map_arguments g) {
+    constexpr int V = 16, R = byte_rows;
+    const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
+    const bool to_bits = g.map.out_type == VSCAN_BIT;
+    if (tile.wide && to_bits) {
+        uint32_t x[R][4];
+#pragma unroll
+        for (int r = 0; r < R; ++r)
+            load_piece<uint32_t, 4>(x[r],
+                                    (const uint32_t *)((const uint8_t *)g.map.a + tile.at(r, 0)));
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            uint32_t bits = 0;
+#pragma unroll
+            for (int j = 3; j >= 0; --j) bits = push_bytes(bits, x[r][j]);
+            ((uint16_t *)g.map.out)[tile.at(r, 0) / V] = (uint16_t)bits;
+        }
+    } else if (tile.wide) {
+        uint32_t bits[R];
+#pragma unroll
+        for (int r = 0; r < R; ++r) bits[r] = ((const uint16_t *)g.map.a)[tile.at(r, 0) / V];
+#pragma unroll
+        for (int r = 0; r < R; ++r) {
+            uint32_t x[4];
+#pragma unroll
+            for (int j = 0; j < 4; ++j) x[j] = bytes_of_bits(bits[r] >> 4 * j & 15);
+            store_piece<uint32_t, 4>((uint32_t *)((uint8_t *)g.map.out + tile.at(r, 0)), x);
+        }
+    } else {
+#pragma unroll 4
+        for (int k = 0; k < V * R; ++k) {
+            const int64_t i = tile.first + k * map_threads + threadIdx.x;
+            const uint32_t f = i < tile.end ? flag_at(g.map.a, g.map.type, i) : 0;
+            if (to_bits)
+                store_word((uint32_t *)g.map.out, __ballot_sync(0xffffffffu, f != 0), i, tile.end);
+            else if (i < tile.end)
+                ((uint8_t *)g.map.out)[i] = (uint8_t)f;
+        }
+    }
+}
+
 } /* namespace vscan */
 
 using namespace vscan;
@@ -266,6 +318,8 @@ extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const 
         return start_map(numbers_of_flags<uint64_t>, launch, V, number_rows, map->n, vectors, 2,
                          arguments);
     default:
+        if (from + to == 1) /* 1 and, of bits, 0 */
+            return start_map(bits_and_bytes, launch, 16, byte_rows, map->n, vectors, 2, arguments);
         return start_map(flags_of_flags, launch, V, flag_rows, map->n, vectors, 2, arguments);
     }
 }

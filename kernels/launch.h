@@ -39,6 +39,8 @@ struct vscan__workspace_header {
     unsigned long long launches_and_ticket; /* launches so far << 32 | next ticket of this launch */
     unsigned long long segments;            /* of the running backward scan with totals */
     unsigned arrived;                       /* blocks of the running split that have counted */
+    unsigned long long marked; /* blocks of the running marking of flags that have ended, and << 32
+                                  those with offsets of other blocks */
     unsigned long long carry;               /* from portion to portion of a scan: one element */
 };
 

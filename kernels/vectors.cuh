@@ -71,6 +71,18 @@ struct lane_items {
     }
 };
 
+/* Four bytes as four bits: 1 where the byte is not 0; they are pushed into bits from the left. */
+static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
+    const uint32_t low = 0x7f7f7f7f, any = ((bytes & low) + low) | bytes; /* bit 7 of each byte */
+    /* the product moves bit 8 j + 7 to bit 28 + j; no two bits of it meet */
+    return __funnelshift_l((any & ~low) * 0x00204081u, bits, 4);
+}
+
+/* Four bits as four bytes. */
+static __device__ __forceinline__ uint32_t bytes_of_bits(uint32_t bits) {
+    return bits * 0x00204081u & 0x01010101u; /* the product moves bit j to bit 8 j, too */
+}
+
 /* Flag number at of memory. */
 static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, int64_t at) {
     if (type == VSCAN_INT) return ((const int32_t *)flags)[at] != 0;

@@ -246,7 +246,7 @@ struct vscan__backend {
 
     /* segments */
     vscan__spread_fn *spread;
-    vscan__ranges_fn *mark;     /* out[in[i]] = 1, of flags that are clear; n > 0 */
+    vscan__ranges_fn *mark;     /* out[in[i]] = 1, all other flags 0; n + length > 0 */
     vscan__ranges_fn *subtract; /* out[i] = in[i + 1] - in[i]; n > 0 */
     vscan__ranges_fn *add;      /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */
 };

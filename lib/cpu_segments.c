@@ -191,6 +191,9 @@ static void mark_piece(struct run *run, int pass, int thread, int64_t first, int
 }
 
 vscan_status vscan__cpu_mark(vscan_ctx *ctx, const struct vscan__ranges *ranges) {
+    if (ranges->length > 0)
+        TRY(vscan__cpu.fill(ctx, (vscan_type)ranges->out_type, ranges->out, 0, ranges->length,
+                            (union vscan__value){.as_long = 0}));
     return run_pieces(ctx, mark_piece, ranges, ranges->n, 1);
 }
 

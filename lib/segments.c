@@ -262,10 +262,7 @@ static vscan_status offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets
     TRY(check_numbers(ctx, "offsets", offsets));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_apart(ctx, "flags", flags, "offsets", offsets));
-    if (flags->n > 0)
-        TRY(ctx->backend->fill(ctx, flags->type, flags->pointer, 0, flags->n,
-                               (union vscan__value){.as_long = 0}));
-    if (offsets->n == 0) return VSCAN_OK;
+    if (offsets->n == 0 && flags->n == 0) return VSCAN_OK;
     const struct vscan__ranges ranges = {.n = offsets->n,
                                          .length = flags->n,
                                          .in = offsets->pointer,

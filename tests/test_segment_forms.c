@@ -204,17 +204,20 @@ static void flags_to_offsets(void **state) {
     }
 }
 
-/* k + 1 offsets of segments of 0 to 8 elements; some are wrong where there are faults. */
+/* k + 1 offsets of segments of 0 to 8 elements, or in some cases one in a hundred of up to 5000; some
+   are wrong where there are faults. */
 static void run_offsets(vscan_type type, int64_t k, struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
     const bool faults = inputs_below(random, 4) == 0;
     void *numbers = malloc(reference_bytes(type, k + 1) + 8);
     assert_non_null(numbers);
+    const bool gaps = k < 20000 && inputs_below(random, 3) == 0;
     int64_t at = inputs_below(random, 3), before = 0;
     for (int64_t i = 0; i <= k; i++) {
         const bool wrong = faults && inputs_below(random, k + 1) < 2;
         put_number(type, numbers, i, wrong ? (inputs_below(random, 2) ? -1 : at + 100000) : at);
         if (i < k) at += inputs_below(random, 3) ? inputs_below(random, 9) : 0;
+        if (i < k && gaps && inputs_below(random, 100) == 0) at += inputs_below(random, 5000);
     }
     const int64_t n = at; /* the last offset, if it is right */
     const vscan_type flag_type = flag_types[inputs_below(random, 3)];

@@ -182,11 +182,10 @@ static void ranges_case(int type) {
     int64_t at = 0;
     for (int64_t i = 0; i <= n; ++i) {
         offsets.put_number(i, faults && below(100) == 0 ? at - 9 : at);
-        at += below(most);
+        at += below(400) ? below(most) : below(20000);
     }
     twins flags(draw_flag_type(), below(3) ? offsets.number(n) < 0 ? 0 : offsets.number(n) : 99,
                 draw_shift());
-    for (int64_t i = 0; i < flags.n; ++i) flags.put_flag(i, false);
     vscan__ranges ranges = {};
     ranges.n = n + 1, ranges.length = flags.n, ranges.in = offsets.at(), ranges.out = flags.at();
     ranges.type = type, ranges.out_type = flags.type;
