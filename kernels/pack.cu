@@ -497,6 +497,13 @@ static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[short_rows
     });
 }
 
+/* Blocks of a multiprocessor: so many threads as it has. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
+static constexpr int pack_short_blocks = 1;
+#else
+static constexpr int pack_short_blocks = 2;
+#endif
+
 /*
  * Elements, as integers T of their size, by flags or by comparison: one block has all of them, or a
  * part in the order of its number. It then waits for the words of all parts before its own, all at
@@ -504,11 +511,11 @@ static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[short_rows
  * and the last one, which has seen a word of every other and so knows that all have read the launch
  * number, moves it on.
  *
- * In place, results go where elements of this or of earlier parts were. Those of this part have been
- * read before the first barrier, those of an earlier one before its word.
+ * In place, results go where elements of this or of earlier parts were. Those of this part have
+ * been read before the first barrier, those of an earlier one before its word.
  */
 template <class T, bool Flags>
-__global__ void __launch_bounds__(short_most_threads, 1)
+__global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
     pack_short(const __grid_constant__ pack_arguments a) {
     __shared__ uint32_t warp_counts[32], warp_sums[32];
 
@@ -606,23 +613,21 @@ static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pac
     return a;
 }
 
-/* Elements up to which a vector is short: on an H200 the kernels take equally long at 2^20. */
+/* Elements up to which a vector is short. */
 static constexpr int64_t short_packs_to = 3 << 18;
 
 static bool short_fits(const vscan__launch *launch, const vscan__pack *pack) {
-    return pack->n <= short_packs_to && pack->n * map_size(pack->type) <= launch->short_to;
+    const int64_t size = map_size(pack->type);
+    return size >= 4 && pack->n <= short_packs_to && pack->n * size <= launch->short_to;
 }
 
 static cudaError_t launch_short(const vscan__launch *launch, const vscan__pack *pack) {
     typedef void kernel(pack_arguments);
-    const bool flags = pack->flags != nullptr;
-    kernel *run = pack_short<uint8_t, true>;
-    if (map_size(pack->type) == 4)
-        run = flags ? pack_short<uint32_t, true> : pack_short<uint32_t, false>;
-    if (map_size(pack->type) == 8)
-        run = flags ? pack_short<uint64_t, true> : pack_short<uint64_t, false>;
+    const bool flags = pack->flags != nullptr, wide = map_size(pack->type) == 8;
+    kernel *const of_8 = flags ? pack_short<uint64_t, true> : pack_short<uint64_t, false>;
+    kernel *const of_4 = flags ? pack_short<uint32_t, true> : pack_short<uint32_t, false>;
     const int threads = short_threads(pack->n);
-    return start(run, short_blocks(pack->n, threads), threads, 0, launch->stream,
+    return start(wide ? of_8 : of_4, short_blocks(pack->n, threads), threads, 0, launch->stream,
                  arguments_of(launch, pack), launch->may_overlap);
 }
 

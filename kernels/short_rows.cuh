@@ -32,8 +32,9 @@ struct lane_rows {
 
     template <class T>
     __device__ __forceinline__ void load(T (&x)[short_rows], const void *vector) const {
+        const T *const from = (const T *)vector + first;
 #pragma unroll
-        for (int r = 0; r < short_rows; ++r) x[r] = is(r) ? ((const T *)vector)[at(r)] : (T)0;
+        for (int r = 0; r < short_rows; ++r) x[r] = is(r) ? from[32 * r] : (T)0;
     }
     /* Row r's set bits, 0 past the n-th element. */
     template <class Flag>
@@ -48,21 +49,24 @@ struct lane_rows {
                                                int type) const {
         if (type == VSCAN_INT) return load_masks_of<int32_t>(masks, flags);
         if (type == VSCAN_BYTE) return load_masks_of<uint8_t>(masks, flags);
+        const int begin = first & ~31;
+        const uint32_t *const words = (const uint32_t *)flags + begin / 32;
 #pragma unroll
         for (int r = 0; r < short_rows; ++r) {
-            const int begin = at(r) & ~31, left = n - begin;
-            masks[r] = left > 0 ? ((const uint32_t *)flags)[begin / 32] : 0;
+            const int left = n - begin - 32 * r;
+            masks[r] = left > 0 ? words[r] : 0;
             if (left < 32) masks[r] &= (1u << (left > 0 ? left : 0)) - 1;
         }
     }
 };
 
-/* By a block: memory is asked for its elements, of so many bits, a line a thread at most. */
+/* By a block: memory is asked for its elements, of so many bits, by eights, at most a line a
+   thread. */
 static __device__ __forceinline__ void prefetch_rows(const void *vector, int bits, int64_t n) {
-    const int64_t items = (int64_t)blockDim.x * short_rows, begin = blockIdx.x * items;
-    const int64_t end = begin + items < n ? begin + items : n;
-    const int64_t at = begin * bits / 8 + 128 * (int)threadIdx.x;
-    if (at < end * bits / 8) prefetch_line((const char *)vector + at);
+    const int items = (int)blockDim.x * short_rows, begin = (int)blockIdx.x * items;
+    const int end = begin + items < (int)n ? begin + items : (int)n;
+    const int at = begin / 8 * bits + 128 * (int)threadIdx.x;
+    if (at < end / 8 * bits) prefetch_line((const char *)vector + at);
 }
 
 /* In all lanes of a warp. */
@@ -84,8 +88,8 @@ static __device__ __forceinline__ uint32_t sum_over_warps(uint32_t own, uint32_t
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Threads of a block: all of the vector is one block's where it can be, else there are as many blocks
-   as multiprocessors make worth while, but not more than they can soon know of. Measured on an H200. */
+/* Threads of a block. One has all of the vector where it can; else they are so large that there are
+   no more than can soon know of one another: measured on an H200. */
 static inline int short_threads(int64_t n) {
     constexpr int row = 32 * short_rows;
     if (n <= short_most_threads * short_rows) return (int)((n + row - 1) / row) * 32;

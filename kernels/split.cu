@@ -883,17 +883,15 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
     a.capacity = launch->words;
     a.delay = launch->test_delay;
     const bool segmented = split->heads != nullptr;
-    if (!positions && !segmented && split->n <= rows_to && split->n * size <= launch->short_to) {
+    const bool moves = size >= 4 && !positions && !segmented; /* by one launch, where it is short */
+    if (moves && split->n <= rows_to && split->n * size <= launch->short_to) {
         const int threads = short_threads(split->n);
-        kernel *const run = size == 8   ? split_rows<uint64_t>
-                            : size == 4 ? split_rows<uint32_t>
-                                        : split_rows<uint8_t>;
-        return start(run, short_blocks(split->n, threads), threads, 0, launch->stream, a,
+        return start(size == 8 ? split_rows<uint64_t> : split_rows<uint32_t>,
+                     short_blocks(split->n, threads), threads, 0, launch->stream, a,
                      launch->may_overlap);
     }
     const int blocks = size == 8 ? most_short_blocks<uint64_t> : most_short_blocks<uint32_t>;
-    if (size >= 4 && !positions && !segmented && tiles <= blocks * launch->multiprocessors &&
-        tiles <= launch->words)
+    if (moves && tiles <= blocks * launch->multiprocessors && tiles <= launch->words)
         return start(size == 8 ? split_short<uint64_t> : split_short<uint32_t>, tiles,
                      split_threads, 0, launch->stream, a, launch->may_overlap);
     const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
