@@ -46,6 +46,7 @@ enum family {
     /* one total a segment, to the front of out */
     FAMILY_REDUCE_SEGMENTED, /* by flags */
     FAMILY_REDUCE_OFFSETS,   /* by offsets, ints, of the same segments; flags are not read */
+    FAMILY_SORT_OFFSETS,     /* out = in, every segment sorted by itself, by the same offsets; no op */
     /* an element of each segment, or its total, to all its places */
     FAMILY_DISTRIBUTE_FIRST,
     FAMILY_DISTRIBUTE_TOTALS,

@@ -99,7 +99,8 @@ static bool run_read(const struct work *work, int64_t set) {
     const int64_t words = vector_bytes(work) / (int64_t)sizeof(uint32_t);
     const uint32_t *from = (const uint32_t *)(const void *)copied_from(work, set);
     uint32_t sum = 0;
-#pragma omp parallel for simd num_threads(work->threads) reduction(+ : sum) if (words > PIECE / 4)
+#pragma omp parallel for simd num_threads(work->threads) reduction(+ : sum) \
+    if (parallel : words > PIECE / 4) /* without the word, shorter vectors would get no simd */
     for (int64_t w = 0; w < words; w++) sum += from[w];
     sink = sum;
     (void)sink;

@@ -6,7 +6,8 @@
 //                  sorts by DeviceRadixSort, splits by DevicePartition::Flagged, which turns the set
 //                  ones' order round, one total a segment (plus, max) by DeviceReduce::ReduceByKey,
 //                  keys being the segments' numbers, or by DeviceSegmentedReduce, and plus of rows by
-//                  DeviceScan::...SumByKey and DeviceSegmentedReduce
+//                  DeviceScan::...SumByKey and DeviceSegmentedReduce; sorts of segments by
+//                  DeviceSegmentedSort::StableSortKeys
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_radix_sort.cuh>
@@ -14,6 +15,7 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
+#include <cub/device/device_segmented_sort.cuh>
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
@@ -114,9 +116,8 @@ static cudaError_t pack(const struct work *work, const T *in, const void *flags,
         if (error != cudaSuccess) return error;
     }
     if (work->family == FAMILY_SPLIT)
-        return work->flag_type == VSCAN_INT
-                   ? partition(in, (const int32_t *)flags, out, count, n)
-                   : partition(in, (const uint8_t *)flags, out, count, n);
+        return work->flag_type == VSCAN_INT ? partition(in, (const int32_t *)flags, out, count, n)
+                                            : partition(in, (const uint8_t *)flags, out, count, n);
     if (work->family == FAMILY_PACK_IF)
         return DeviceSelect::If(for_cub.memory, for_cub.bytes, in, out, count, n, is_negative{},
                                 device_stream);
@@ -170,6 +171,10 @@ static cudaError_t reduce_segments(const struct work *work, int64_t set, const T
     const int32_t *keys =
         (const int32_t *)((const char *)work->data[ON_DEVICE].keys + set * work->key_stride);
     const int count = int(work->segment_count);
+    if (work->family == FAMILY_SORT_OFFSETS)
+        return cub::DeviceSegmentedSort::StableSortKeys(for_cub.memory, for_cub.bytes, in, out,
+                                                        int(work->n), count, segment_offsets,
+                                                        segment_offsets + 1, device_stream);
     if (work->family == FAMILY_REDUCE_OFFSETS) {
         using cub::DeviceSegmentedReduce;
         if (work->op == VSCAN_PLUS)
@@ -249,7 +254,7 @@ static bool prepare_cub(const struct work *work) {
 
 static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
-    if (work->family > FAMILY_REDUCE_OFFSETS) return false;
+    if (work->family > FAMILY_SORT_OFFSETS) return false;
     if (work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS)
         return work->op == VSCAN_PLUS;
     if (work->family == FAMILY_REDUCE) return true;
@@ -258,6 +263,7 @@ static bool supports_cub(const struct work *work, enum mode mode) {
     if (work->family == FAMILY_PACK_IF || work->family == FAMILY_SORT ||
         work->family == FAMILY_SORT_PAIRS)
         return !work->in_place;
+    if (work->family == FAMILY_SORT_OFFSETS) return !work->in_place;
     if (work->family >= FAMILY_REDUCE_SEGMENTED)
         return work->op == VSCAN_PLUS || work->op == VSCAN_MAX;
     return work->family == FAMILY_SCAN && work->direction == VSCAN_FORWARD &&

@@ -135,7 +135,8 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
     if (work->flag_type &&
         !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
         return false;
-    if ((work->family == FAMILY_REDUCE_OFFSETS || work->family >= FAMILY_OFFSETS_TO_FLAGS) &&
+    if ((work->family == FAMILY_REDUCE_OFFSETS || work->family == FAMILY_SORT_OFFSETS ||
+         work->family >= FAMILY_OFFSETS_TO_FLAGS) &&
         !make_offsets(work, kept->ctx, buffers->flags, &buffers->second))
         return false;
     if (work->family == FAMILY_LENGTHS_TO_OFFSETS &&
@@ -165,7 +166,7 @@ static bool prepare(const struct work *work, struct kept *kept) {
     vscan_ctx *ctx = kept->ctx;
     if (!ok(ctx, vscan_ctx_set_threads(ctx, work->threads))) return false;
     const int32_t values = work->family == FAMILY_SORT_PAIRS ? (int32_t)work->type : 0;
-    if ((work->family == FAMILY_SORT || values != 0) &&
+    if ((work->family == FAMILY_SORT || work->family == FAMILY_SORT_OFFSETS || values != 0) &&
         !ok(ctx, vscan_sort_reserve(ctx, work->type, values, work->n)))
         return false;
     kept->sets = calloc((size_t)work->sets, sizeof *kept->sets);
@@ -278,6 +279,8 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_offsets_to_lengths(ctx, second, out));
     case FAMILY_LENGTHS_TO_OFFSETS:
         return ok(ctx, vscan_lengths_to_offsets(ctx, second, out));
+    case FAMILY_SORT_OFFSETS:
+        return ok(ctx, vscan_sort_segmented(ctx, in, second, out, NULL, NULL, NULL));
     case FAMILY_ROWS:
         return ok(ctx, vscan_scan_rows(ctx, work->op, in, out, rows, columns, NULL));
     case FAMILY_COLUMNS:

@@ -17,11 +17,10 @@ static const char *const usage =
     "  --mode LIST       stream graph latency host memory; default stream\n"
     "  --family LIST     scan segmented reduce map map2 compare copy fill index distribute\n"
     "                    element sort sortpairs pack packif enumerate split splitseg reduceflags\n"
-    "                    reduceoffsets distributefirst distributetotals flagsflags flagsoffsets\n"
-    "                    offsetsflags offsetslengths lengthsoffsets, gather permute (where n is a\n"
-    "                    power of two), rows columns rowsums columnsums (of a matrix: --segment "
-    "is\n"
-    "                    the length of its rows); default scan\n"
+    "                    reduceoffsets sortoffsets distributefirst distributetotals flagsflags\n"
+    "                    flagsoffsets offsetsflags offsetslengths lengthsoffsets, gather permute\n"
+    "                    (where n is a power of two), rows columns rowsums columnsums (of a matrix:\n"
+    "                    --segment is the length of its rows); default scan\n"
     "  --type LIST       int float double; default all\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
@@ -90,6 +89,7 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"offsetsflags", FAMILY_OFFSETS_TO_FLAGS},
                                        {"offsetslengths", FAMILY_OFFSETS_TO_LENGTHS},
                                        {"lengthsoffsets", FAMILY_LENGTHS_TO_OFFSETS},
+                                       {"sortoffsets", FAMILY_SORT_OFFSETS},
                                        {"rows", FAMILY_ROWS},
                                        {"columns", FAMILY_COLUMNS},
                                        {"rowsums", FAMILY_ROW_SUMS},

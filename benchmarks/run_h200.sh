@@ -154,6 +154,8 @@ measure packs_small --family pack,packif,split --engine $peers --flags byte,int 
     --type int,double --mode stream,graph --n 2^10,2^14,2^17,2^20 --runs $few
 # By order.
 measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $few
+measure sorts_segments --family sortoffsets --engine $peers --type int,double --flags byte \
+    --segment 10,random:30,100,1000,10000,1000000 --n 2^20,2^24 --runs $few
 measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $few
 measure splits --family split --engine $peers --flags byte,bit,int --segment random:2 \
     --n 2^10,2^16,2^20,2^24,2^28 --runs $runs

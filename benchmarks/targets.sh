@@ -12,7 +12,7 @@ set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
     reduce_graph host memory matrix maps maps_misaligned elements distribute forms lengths packs \
     packs_if packs_small splits splits_segmented \
-    reduce_segments sorts sorts_long huge_int huge_double huge_others; do
+    reduce_segments sorts sorts_long sorts_segments huge_int huge_double huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -107,7 +107,7 @@ file == "distribute" && mine && n >= 67108864 {
 file ~ /^(forms|lengths)$/ && mine && n >= 67108864 {
     low(family, fraction, flags " flags, segments " segment " n=" power(n))
 }
-file ~ /^(packs|packs_if|packs_small|sorts|sorts_long|splits|reduce_segments)$/ && \
+file ~ /^(packs|packs_if|packs_small|sorts|sorts_long|sorts_segments|splits|reduce_segments)$/ && \
     family != "enumerate" {
     row_of = file " " mode " " family " " type " " op " " flags " " segment " " n
     if (engine == "cub") low("peer " row_of, us, engine)
@@ -217,11 +217,12 @@ END {
             low(what, least["peer " k] / led_time[k], led_name[k])
         }
     count = split("pack byte;pack int;packif;split byte;split int;reduceflags;reduceoffsets;" \
-                  "sort;sortpairs", leads, ";")
+                  "sort;sortpairs;sortoffsets", leads, ";")
     split("CUB select / vscan pack, byte flags;  int flags;  by comparison;" \
           "CUB partition / vscan split, byte flags;  int flags;" \
           "CUB by key / reduction of segments by flags;CUB segmented / the same by offsets;" \
-          "CUB radix sort / vscan sort, keys;  keys and values", texts, ";")
+          "CUB radix sort / vscan sort, keys;  keys and values;" \
+          "CUB segmented sort / vscan sort of segments", texts, ";")
     for (k = 1; k <= count; k++) {
         against("lead " leads[k] " large", texts[k] ", n > 2^20", k <= 5 ? 1.3 : 1, "")
         against("lead " leads[k] " small", "  n <= 2^20", 1, "")

@@ -79,7 +79,8 @@ bool device_capture(struct runner *runner) {
     runner->graph = ready;
     if (!instantiated || !cuda_ok(cudaGraphUpload(ready, device_stream), "uploading it"))
         return false;
-    const bool checked = runner->engine->computes && !runner->work->in_place;
+    const bool checked = runner->engine->computes && !runner->work->in_place &&
+                         runner->work->family < FAMILY_MAP; /* others the device cannot check */
     if (checked && !device_prepare_checked_call(runner->work)) return false;
     if (!cuda_ok(cudaGraphLaunch(runner->graph, device_stream), "launching it") ||
         !device_synchronize())

@@ -110,6 +110,7 @@ int64_t work_bytes(const struct work *work) {
     case FAMILY_SPLIT_SEGMENTED:
         return all + 2 * flags + out;
     case FAMILY_REDUCE_OFFSETS:
+    case FAMILY_SORT_OFFSETS:
         return all + offsets + out;
     case FAMILY_ENUMERATE:
     case FAMILY_FLAGS_TO_FLAGS:
@@ -392,9 +393,10 @@ static bool check_form(const struct work *work, const char *engine, const void *
     return true;
 }
 
-/* In order, and the same numbers as before: as far as a sum of their mixed bits tells. */
+/* In order, or in order in every segment, and the same numbers as before: as far as a sum of their mixed
+   bits tells. */
 static bool check_sort(const struct work *work, const char *engine, const void *in,
-                       const void *out) {
+                       const void *flags, const void *out) {
     uint64_t before = 0, after = 0;
     for (int64_t i = 0; i < work->n; i++) {
         const double a = value_at(work->type, in, i), b = value_at(work->type, out, i);
@@ -403,7 +405,8 @@ static bool check_sort(const struct work *work, const char *engine, const void *
         memcpy(&y, &b, sizeof y);
         before += (x ^ x >> 29) * UINT64_C(0x9e3779b97f4a7c15);
         after += (y ^ y >> 29) * UINT64_C(0x9e3779b97f4a7c15);
-        const double left = i > 0 ? value_at(work->type, out, i - 1) : b;
+        const bool begins = i == 0 || (work->flag_type && flag_at(work, flags, i));
+        const double left = begins ? b : value_at(work->type, out, i - 1);
         if (left > b) return complain(work, engine, i, b, left);
     }
     return before == after || complain(work, engine, -1, 0, 0);
@@ -511,10 +514,11 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
                     const void *out) {
     if (work_is_matrix(work)) return check_matrix(work, engine, in, out);
     if (work_is_form(work)) return check_form(work, engine, flags, out);
+    if (work->family == FAMILY_SORT_OFFSETS) return check_sort(work, engine, in, flags, out);
     if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);
     if (work->family >= FAMILY_SORT && work->family < FAMILY_PACK)
-        return check_sort(work, engine, in, out);
+        return check_sort(work, engine, in, flags, out);
     if (work->family >= FAMILY_MAP) return check_in_parts(work, engine, in, flags, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);
     return check_real(work, engine, in, flags, out);

@@ -62,7 +62,8 @@ struct vscan__launch {
     int64_t short_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
     int64_t scan_tiles;  /* that one launch of a scan goes through at most */
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
-    int64_t rows_from;   /* bytes of a row from which on rows are scanned one after the other */
+    int64_t rows_from;   /* bytes of a row from which on few rows are scanned one after the other */
+    int64_t many_rows_from; /* the same of as many rows as there are multiprocessors, or more */
     unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
                             further up, the segmented ones */
     unsigned segments_ready; /* the same of segmented reductions */

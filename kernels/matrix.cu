@@ -4,7 +4,9 @@
 
 extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matrix *matrix) {
     const int size = type == VSCAN_DOUBLE ? 8 : 4;
-    return vscan::shape_of(*matrix, size).words * matrix->lines * (size / 4);
+    const int64_t of_line =
+        matrix->columns ? vscan::shape_of(*matrix, size).words : vscan::row_words(*matrix, size);
+    return of_line * matrix->lines * (size / 4);
 }
 
 #define X(pair_name, op, type, OP, TYPE)                                                           \

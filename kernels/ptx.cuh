@@ -92,6 +92,13 @@ static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit)
     return lanes;
 }
 
+/* a & b & c, by one instruction. */
+static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t x;
+    asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(x) : "r"(a), "r"(b), "r"(c));
+    return x;
+}
+
 /* ---- Words in global memory, accesses that are never torn -------------------------------------- */
 
 static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
@@ -159,6 +166,32 @@ static __device__ __forceinline__ T &addressed_once(T &object) {
     uint32_t address = (uint32_t)__cvta_generic_to_shared(&object);
     asm volatile("" : "+r"(address));
     return *(T *)__cvta_shared_to_generic(address);
+}
+
+/* *to = *from, from memory to shared memory, at the latest when the thread has waited for its copies:
+   4, 8 or 16 bytes, and the addresses multiples of that. */
+template <class X>
+static __device__ __forceinline__ void copy_ahead(X *to, const X *from) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(X) == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from), "n"(sizeof(X))
+                     : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+static __device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
 }
 
 /* __syncthreads for some warps of a block, Threads in all. Barrier is not 0. */

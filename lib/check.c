@@ -275,10 +275,25 @@ vscan_status vscan__check_options(vscan_ctx *ctx, const void *options, int64_t i
 
 union vscan__value vscan__load(vscan_type type, const void *host) {
     union vscan__value value = {.bits = 0};
-    if (type == VSCAN_BIT)
+    uint32_t word;
+    switch (vscan__element_size(type)) {
+    case 8:
+        memcpy(&value, host, sizeof value);
+        break;
+    case 4: /* as one whole: what is stored in parts is not there at once to be loaded */
+        memcpy(&word, host, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        value.bits = (uint64_t)word << 32;
+#else
+        value.bits = word;
+#endif
+        break;
+    case 1:
+        value.as_byte = *(const uint8_t *)host;
+        break;
+    default:
         value.as_byte = *(const uint8_t *)host != 0;
-    else
-        memcpy(&value, host, (size_t)vscan__element_size(type));
+    }
     return value;
 }
 

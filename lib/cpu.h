@@ -2,10 +2,10 @@
 /*
  * What the files of the CPU backend share.
  *
- * cpu_backend.c   the table: devices, memory, fill; it binds each pair's row to the drivers
+ * cpu_backend.c   the table: devices, memory, bits; it binds each pair's row to the drivers
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
  * cpu_matrix.c    rows and columns of a matrix
- * cpu_map.c       what is done element by element, and by position
+ * cpu_map.c       what is done element by element, and by position; copies, fills
  * cpu_pack.c      pack and enumerate
  * cpu_sort.c      sorts
  * cpu_split.c     split, segmented split, and their positions
@@ -16,6 +16,8 @@
  * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
  *                 from cpu_tiles.h; bodies in cpu_tile.h, elements in cpu_keys.h, vectors in
  *                 cpu_vector.h)
+ * cpu_maps_*.c    the loops: what is done to each element, once an instruction set (all from
+ *                 cpu_maps.h)
  *
  * Everything below cpu_run.c works on one tile and knows nothing of threads, and everything in
  * cpu_run.c knows nothing of element types.
@@ -37,8 +39,9 @@
 /* A tile: n elements whose lowest address is in; position p is in[p], backward in[n - 1 - p]. */
 struct vscan__cpu_span {
     const void *in;
-    void *out; /* the same address as in, or no overlap */
-    int64_t n; /* 1 .. the row's tile */
+    void *out;     /* the same address as in, or no overlap */
+    int64_t n;     /* 1 .. the row's tile */
+    int64_t ahead; /* memory is asked for what lies so many bytes on; 0: for nothing */
     bool backward;
     bool exclusive;
     bool stream; /* store past the caches; out is a multiple of 16 and n one of a group */
@@ -98,6 +101,45 @@ extern const struct vscan__cpu_row vscan__cpu_avx2[vscan__pair_count];
 extern const struct vscan__cpu_row vscan__cpu_avx512[vscan__pair_count];
 #endif
 
+/* ---- What is done element by element --------------------------------------------------------- */
+
+enum { VSCAN__CPU_LANES = 32 }; /* elements of a group */
+
+/* n elements. */
+struct vscan__cpu_operands {
+    const void *a, *b;    /* b: NULL where there is one operand */
+    const uint8_t *flags; /* select: 0 and 1 */
+    void *out;            /* the same address as a or b, or no overlap */
+    int64_t n;
+    int64_t step_a, step_b; /* VSCAN__CPU_LANES, or 0: the same group again and again */
+    uint8_t turned;         /* compare: 1 where the flags are to be turned over */
+};
+
+typedef void vscan__cpu_loop(const struct vscan__cpu_operands *operands);
+
+/* One table an instruction set; no result depends on it. */
+struct vscan__cpu_maps {
+    vscan__cpu_loop *unary[vscan__unary_count];
+    vscan__cpu_loop *binary[vscan__binary_count];
+    vscan__cpu_loop *compare[vscan__compare_count]; /* out: bytes */
+    vscan__cpu_loop *convert[vscan__convert_count];
+    vscan__cpu_loop *select_1, *select_4, *select_8; /* by bytes of an element */
+    /* the same element LANES times, by its bytes */
+    void (*repeat_1)(const void *element, void *group);
+    void (*repeat_4)(const void *element, void *group);
+    void (*repeat_8)(const void *element, void *group);
+    /* whether n positions of 4 or 8 bytes all lie in 0 .. last */
+    bool (*inside_4)(const void *positions, int64_t n, uint64_t last);
+    bool (*inside_8)(const void *positions, int64_t n, uint64_t last);
+    void (*stream)(void *to, const void *from, int64_t bytes); /* a copy past the caches */
+};
+
+extern const struct vscan__cpu_maps vscan__cpu_maps_portable;
+#if defined __x86_64__
+extern const struct vscan__cpu_maps vscan__cpu_maps_avx2;
+extern const struct vscan__cpu_maps vscan__cpu_maps_avx512;
+#endif
+
 /* ---- cpu_run.c ------------------------------------------------------------------------------- */
 
 enum {
@@ -114,10 +156,11 @@ struct vscan__cpu_share {
 
 /* The backend's part of a context. */
 struct vscan__cpu_state {
-    const struct vscan__cpu_row *rows; /* one a pair, for this processor */
-    int64_t late_segments, late_room;  /* the numbers for the sentence of ctx->late */
-    int64_t late_at;                   /* the same, for all but TOTALS_LENGTH */
-    void *sort_memory;                 /* what sorts need, as large as the longest needed so far */
+    const struct vscan__cpu_row *rows;  /* one a pair, for this processor */
+    const struct vscan__cpu_maps *maps; /* the same */
+    int64_t late_segments, late_room;   /* the numbers for the sentence of ctx->late */
+    int64_t late_at;                    /* the same, for all but TOTALS_LENGTH */
+    void *sort_memory;                  /* what sorts need, as large as the longest needed so far */
     int64_t sort_bytes;
     struct vscan__cpu_share shares[2][VSCAN__CPU_ROUND];
 };
@@ -141,6 +184,13 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
 vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;
+
+/* The two may be the very same bytes, and otherwise do not overlap. */
+vscan_status vscan__cpu_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+
+/* n elements of 1, 4 or 8 bytes become value. */
+vscan_status vscan__cpu_fill(vscan_ctx *ctx, void *to, int64_t size, int64_t n,
+                             union vscan__value value);
 
 /* Flags first .. first + n - 1 as bytes, 0 and 1; first is a multiple of 32. */
 void vscan__cpu_read_flags(const void *flags, int32_t type, int64_t first, int64_t n,

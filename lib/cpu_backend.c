@@ -74,34 +74,36 @@ static vscan_status no_stream(vscan_ctx *ctx) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_UNSUPPORTED, "the CPU backend has no streams");
 }
 
-/* An instruction set: its name for the tests, its rows, whether this processor has it. */
+/* An instruction set: its name for the tests, its tables, whether this processor has it. */
 struct set {
     const char *name;
     const struct vscan__cpu_row *rows;
+    const struct vscan__cpu_maps *maps;
     bool here;
 };
 
 /*
- * The rows for this processor. VSCAN_TEST_CPU is for the tests alone: "portable", "avx2" or
+ * The tables for this processor. VSCAN_TEST_CPU is for the tests alone: "portable", "avx2" or
  * "avx512" takes that instruction set; where the processor does not have it, there is no context.
  */
-static vscan_status choose_rows(vscan_ctx *ctx, const struct vscan__cpu_row **rows) {
+static vscan_status choose_set(vscan_ctx *ctx, struct set *set) {
 #if defined __x86_64__
     __builtin_cpu_init(); /* this may be called before constructors are */
     const bool avx2 = __builtin_cpu_supports("avx2");
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-    const struct set sets[] = {{"avx512", vscan__cpu_avx512, avx512},
-                               {"avx2", vscan__cpu_avx2, avx2},
-                               {"portable", vscan__cpu_portable, true}};
+    const struct set sets[] = {{"avx512", vscan__cpu_avx512, &vscan__cpu_maps_avx512, avx512},
+                               {"avx2", vscan__cpu_avx2, &vscan__cpu_maps_avx2, avx2},
+                               {"portable", vscan__cpu_portable, &vscan__cpu_maps_portable, true}};
 #else
-    const struct set sets[] = {
-        {"avx512", NULL, false}, {"avx2", NULL, false}, {"portable", vscan__cpu_portable, true}};
+    const struct set sets[] = {{"avx512", NULL, NULL, false},
+                               {"avx2", NULL, NULL, false},
+                               {"portable", vscan__cpu_portable, &vscan__cpu_maps_portable, true}};
 #endif
     const char *forced = getenv("VSCAN_TEST_CPU");
     const bool any = forced == NULL || forced[0] == 0;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
-        *rows = sets[i].rows;
+        *set = sets[i];
         if (any ? sets[i].here : strcmp(forced, sets[i].name) == 0) {
             if (sets[i].here) return VSCAN_OK;
             return VSCAN__FAIL(ctx, VSCAN_ERROR_UNSUPPORTED,
@@ -119,13 +121,14 @@ static vscan_status choose_rows(vscan_ctx *ctx, const struct vscan__cpu_row **ro
 static vscan_status open_state(vscan_ctx *ctx, void *stream) {
     TRY(check_device(ctx, ctx->device));
     if (stream != NULL) return no_stream(ctx);
-    const struct vscan__cpu_row *rows;
-    TRY(choose_rows(ctx, &rows));
+    struct set set;
+    TRY(choose_set(ctx, &set));
     struct vscan__cpu_state *state = calloc(1, sizeof *state);
     if (state == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %zu bytes of workspace",
                            sizeof *state);
-    state->rows = rows;
+    state->rows = set.rows;
+    state->maps = set.maps;
     ctx->state = state;
     return VSCAN_OK;
 }
@@ -195,13 +198,6 @@ static vscan_status check_pointer(vscan_ctx *ctx, const void *pointer, int64_t b
     return VSCAN_OK;
 }
 
-/* Upload, download and copy alike; the two may be the very same bytes. */
-static vscan_status move(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    (void)ctx;
-    if (to != from) memcpy(to, from, (size_t)bytes);
-    return VSCAN_OK;
-}
-
 /* ---- Fill, bits ------------------------------------------------------------------------------ */
 
 /* The bits first .. end - 1 of a word. */
@@ -219,31 +215,13 @@ static void fill_bits(uint32_t *words, int64_t first, int64_t n, bool value) {
     }
 }
 
-#define FILL(type, member)                                                                         \
-    do {                                                                                           \
-        type *elements = (type *)pointer + first;                                                  \
-        for (int64_t i = 0; i < n; i++) elements[i] = value.member;                                \
-    } while (0)
-
 static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
                          union vscan__value value) {
-    (void)ctx;
-    switch (type) {
-    case VSCAN_INT:
-    case VSCAN_FLOAT: /* as integers: every NaN keeps its bits */
-        FILL(int32_t, as_int);
-        break;
-    case VSCAN_DOUBLE:
-    case VSCAN_LONG:
-        FILL(int64_t, as_long);
-        break;
-    case VSCAN_BYTE:
-        memset((uint8_t *)pointer + first, value.as_byte, (size_t)n);
-        break;
-    case VSCAN_BIT:
-        fill_bits(pointer, first, n, value.as_byte != 0);
-        break;
+    if (type != VSCAN_BIT) {
+        const int64_t size = vscan__element_size(type);
+        return vscan__cpu_fill(ctx, (char *)pointer + first * size, size, n, value);
     }
+    fill_bits(pointer, first, n, value.as_byte != 0);
     return VSCAN_OK;
 }
 
@@ -311,9 +289,9 @@ const struct vscan__backend vscan__cpu = {
     .allocate = allocate,
     .release = release,
     .check_pointer = check_pointer,
-    .upload = move,
-    .download = move,
-    .copy = move,
+    .upload = vscan__cpu_copy,
+    .download = vscan__cpu_copy,
+    .copy = vscan__cpu_copy,
     .fill = fill,
     .copy_bits = copy_bits,
 #define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_##pair,

@@ -11,10 +11,15 @@
 
 #include "cpu.h"
 
-/* Flags at .. at + 31 as a word, lowest first. */
+/* Flags at .. at + 31 as a word, lowest first. The bits come from a table, as not every instruction
+   set can shift each element of a vector by a number of its own. */
 static uint32_t word_of_ints(const int32_t *flags) {
+#define FOUR(i) 1u << (i), 1u << ((i) + 1), 1u << ((i) + 2), 1u << ((i) + 3)
+    static const uint32_t bits[32] = {FOUR(0),  FOUR(4),  FOUR(8),  FOUR(12),
+                                      FOUR(16), FOUR(20), FOUR(24), FOUR(28)};
+#undef FOUR
     uint32_t word = 0;
-    for (int j = 0; j < 32; j++) word |= (uint32_t)(flags[j] != 0) << j;
+    for (int j = 0; j < 32; j++) word |= flags[j] != 0 ? bits[j] : 0;
     return word;
 }
 
@@ -101,6 +106,28 @@ static void heads_of_offsets(const struct vscan__scan *scan, int64_t first, int6
     }
 }
 
+/* ---- Flags ----------------------------------------------------------------------------------- */
+
+/* Heads at positions p .. p + 31. Position p + j has flag number p + j, backward n - p - j. */
+static uint32_t short_word(const struct vscan__scan *scan, int64_t p) {
+    uint32_t word = p == 0;
+    for (int64_t j = p == 0; j < 32 && p + j < scan->n; j++)
+        word |= (uint32_t)flag_at(scan, scan->backward ? scan->n - p - j : p + j) << j;
+    return word;
+}
+
+/* The same where there are more than 32 flags: where some of those asked for do not exist, 32
+   others that do are read, and shifted to their places. */
+static uint32_t long_word(const struct vscan__scan *scan, int64_t p) {
+    if (scan->backward) {
+        if (p == 0) return reversed(word_at(scan, scan->n - 32)) << 1 | 1;
+        const int64_t lowest = scan->n - p - 31, at = lowest > 1 ? lowest : 1;
+        return reversed(word_at(scan, at)) >> (at - lowest);
+    }
+    const int64_t at = p < scan->n - 32 ? p : scan->n - 32;
+    return word_at(scan, at) >> (p - at) | (p == 0);
+}
+
 /* ---- Either ---------------------------------------------------------------------------------- */
 
 void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words) {
@@ -109,17 +136,8 @@ void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, 
         return;
     }
     for (int64_t p = first; p < first + n; p += 32) {
-        int64_t count = first + n - p < 32 ? first + n - p : 32;
-        /* the flag of position p + j is number p + j, backward n - p - j */
-        uint32_t word = 0;
-        if (count == 32 && p > 0) {
-            word = scan->backward ? reversed(word_at(scan, scan->n - p - 31)) : word_at(scan, p);
-        } else {
-            for (int64_t j = 0; j < count; j++)
-                word |= (uint32_t)(p + j == 0 ||
-                                   flag_at(scan, scan->backward ? scan->n - p - j : p + j))
-                        << j;
-        }
-        words[(p - first) / 32] = word;
+        const int64_t count = first + n - p < 32 ? first + n - p : 32;
+        const uint32_t word = scan->n > 32 ? long_word(scan, p) : short_word(scan, p);
+        words[(p - first) / 32] = count < 32 ? word & ~(UINT32_MAX << count) : word;
     }
 }

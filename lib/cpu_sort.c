@@ -20,7 +20,8 @@ enum {
     DIGIT_BITS = 8,
     DIGITS = 1 << DIGIT_BITS,
     PASSES = 64 / DIGIT_BITS, /* at most */
-    FEW = 48,                 /* elements that are sorted by insertion */
+    FEW = 80,                 /* elements of 8 bytes that are sorted by insertion, */
+    FEW_OF_4 = 48,            /* and of 4 bytes, which have half as many digits to be counted */
     WORTH = 64 << 10,         /* elements that a thread must have to be worth its start */
     CHUNK = 64                /* segments that a thread takes at a time */
 };
@@ -173,6 +174,10 @@ struct run {
     int64_t first, n;                  /* of the segment that is sorted, or of all */
 };
 
+static bool is_few(const struct run *run, int64_t n) {
+    return n <= (run->key_size == 8 ? FEW : FEW_OF_4);
+}
+
 static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
@@ -188,21 +193,26 @@ static void copy(const struct run *run, const struct vectors *to, const struct v
                (size_t)(n * v));
 }
 
-/* The sum over all threads, and where this thread's elements of each digit go, of the n from first on. */
-static bool make_places(const struct run *run, int64_t first, int64_t n, int pass, int thread,
-                        int threads, int64_t places[DIGITS]) {
+/* Where this thread's elements of each digit go, of the elements from first on. */
+static void make_places(const struct run *run, int64_t first, int pass, int thread, int threads,
+                        int64_t places[DIGITS]) {
     int64_t before = first;
-    bool alike = false; /* one digit has them all */
     for (int d = 0; d < DIGITS; d++) {
         int64_t sum = 0;
         for (int t = 0; t < threads; t++) {
             if (t == thread) places[d] = before + sum;
             sum += run->counts[t][pass][d];
         }
-        alike |= sum == n;
         before += sum;
     }
-    return alike;
+}
+
+/* Whether all n elements have the digit that one of them has. */
+static bool alike(const struct run *run, uint64_t one, int64_t n, int pass, int threads) {
+    int64_t sum = 0;
+    for (int t = 0; t < threads; t++)
+        sum += run->counts[t][pass][one >> DIGIT_BITS * pass & (DIGITS - 1)];
+    return sum == n;
 }
 
 /* Sorts n elements from first on by `threads` threads, of which this is one, that have the counts from
@@ -221,8 +231,9 @@ static void sort_together(const struct run *run, struct vscan__cpu_team *team, i
 
     int64_t places[DIGITS];
     int todo[PASSES], count = 0;
+    const uint64_t one = compared(&run->order, run->key_size, run->in.keys, first);
     for (int p = 0; p < run->passes; p++)
-        if (!make_places(&own, first, n, p, thread, threads, places)) todo[count++] = p;
+        if (!alike(&own, one, n, p, threads)) todo[count++] = p;
     if (threads > 1) vscan__cpu_meet(team, threads); /* all have seen the counts */
 
     /* in place, the first pass must not go to the input; otherwise, the last one goes to the output */
@@ -237,7 +248,7 @@ static void sort_together(const struct run *run, struct vscan__cpu_team *team, i
             run->row->count(&run->order, from.keys, begin, end, todo[k], todo[k] + 1, mine);
             vscan__cpu_meet(team, threads);
         }
-        make_places(&own, first, n, todo[k], thread, threads, places);
+        make_places(&own, first, todo[k], thread, threads, places);
         run->row->scatter(&run->order, &from, &to, begin, end, todo[k], places);
         if (threads > 1) vscan__cpu_meet(team, threads);
         from = to;
@@ -258,7 +269,7 @@ static int worth(vscan_ctx *ctx, int64_t n) {
 }
 
 static void sort_range(vscan_ctx *ctx, struct run *run, int64_t first, int64_t n) {
-    if (n <= FEW) {
+    if (is_few(run, n)) {
         run->row->insert(&run->order, &run->in, &run->out, first, n);
         return;
     }
@@ -342,7 +353,7 @@ static void take_segments(struct vscan__cpu_team *team, void *work, int thread, 
         for (int64_t k = from; k < to; k++) {
             const int64_t n = length(all->sort, k), first = offset(all->sort, k);
             if (n <= 0 || n > all->most) continue;
-            if (n <= FEW)
+            if (is_few(run, n))
                 run->row->insert(&run->order, &run->in, &run->out, first, n);
             else
                 sort_together(run, team, first, n, 0, 1, run->counts + thread);

@@ -13,12 +13,24 @@
  *               ends[0] B of those of the blocks before
  *     results   before + (ends[q] + local), and before + ends[q + 1] for a group's last element
  *
+ * Whole blocks without heads are most blocks of most vectors and have loops of their own (plain_...).
+ * Where results go past the caches, the locals of the next block come between the results of this
+ * one: the processor computes while memory takes what it has stored.
+ *
  * A segmented tile does the same additions, but for those whose left operand lies before the head
  * of the right one's segment: lib/order.h makes it -0.0 there, and here the sum is not taken.
  */
 #define GROUP VSCAN__GROUP
 #define VECTORS (GROUP / LANES) /* of a group */
 #define BLOCK (GROUP * GROUP)   /* elements */
+#define EXACT !(SUM && T_REAL)  /* any order of additions gives the same bits */
+/* Whether whole blocks without heads have loops of their own. Not with SSE2: the code would be the
+   largest there, for processors of before 2013. */
+#if VECTOR_BYTES > 16 || !defined __SSE2__
+#define TIGHT 1
+#else
+#define TIGHT 0
+#endif
 #define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
 
 #if K_BITS == 32
@@ -228,9 +240,12 @@ static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
 struct NAME(block) {
-    K local[LANES + BLOCK]; /* from LANES on; an exclusive scan reads one before that too */
-    K ends[GROUP + 1];
-    uint32_t heads; /* bit q: a segment begins in group q */
+    /* A block's locals: each block's lie a group below those of the block before, so that they can be
+       written while the results of that block are. An exclusive scan reads one before them too. */
+    _Alignas(64) K space[LANES + (GROUP + TILE / BLOCK) * GROUP];
+    K both[2][GROUP + 1];
+    K *local, *ends; /* those of the block at work */
+    uint32_t heads;  /* bit q: a segment begins in group q */
     /* the tile so far */
     K stack[16];
     uint32_t stack_heads; /* bit b: a segment begins in what stack[b] covers */
@@ -255,6 +270,15 @@ static ALWAYS_INLINE void NAME(prefetch)(const struct vscan__cpu_span *span, int
     }
 }
 
+/* The same of what lies span->ahead bytes on, while results are stored: reading does not rest. */
+static ALWAYS_INLINE void NAME(ask_ahead)(const struct vscan__cpu_span *span, int64_t p) {
+    const int64_t size = sizeof(T);
+    if (span->ahead == 0) return;
+    const int64_t at = (span->backward ? span->n - p - GROUP : p) * size + span->ahead;
+    for (int64_t line = 0; line < GROUP * size; line += 64)
+        __builtin_prefetch((const void *)((uintptr_t)span->in + (uintptr_t)(at + line)), 0, 2);
+}
+
 static ALWAYS_INLINE void NAME(locals)(enum vscan_op op, const struct vscan__cpu_span *span,
                                        const struct vscan__cpu_segments *segments, int64_t p,
                                        int groups, struct NAME(block) * b) {
@@ -275,8 +299,7 @@ static ALWAYS_INLINE void NAME(locals)(enum vscan_op op, const struct vscan__cpu
             NAME(network)(op, v);
         }
 #pragma GCC unroll 32
-        for (int k = 0; k < VECTORS; k++)
-            NAME(store_keys)(b->local + LANES + q * GROUP + k * LANES, v[k]);
+        for (int k = 0; k < VECTORS; k++) NAME(store_keys)(b->local + q * GROUP + k * LANES, v[k]);
         b->ends[q + 1] = v[VECTORS - 1][LANES - 1];
     }
     for (int q = groups; q < GROUP; q++) b->ends[q + 1] = NAME(identity)(op);
@@ -322,21 +345,164 @@ static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, struct N
 static ALWAYS_INLINE void NAME(plain_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                             int64_t p, int q, struct NAME(block) * b) {
     const int64_t n = span->n - p;
-    const K *local = b->local + LANES + q * GROUP;
+    const K *local = b->local + q * GROUP;
     const K *from = span->exclusive ? local - 1 : local;
     const K first = b->carry;
-    const vec before = NAME(splat)(b->before), end = NAME(splat)(b->ends[q]);
     vec v[VECTORS];
+    if (EXACT) {
+        const K left = NAME(combine1)(op, b->before, b->ends[q]);
 #pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++)
-        v[k] = NAME(combine)(op, before, NAME(combine)(op, end, NAME(load_keys)(from + k * LANES)));
-    b->carry = NAME(combine1)(
-        op, b->before, n < GROUP ? NAME(combine1)(op, b->ends[q], local[n - 1]) : b->ends[q + 1]);
-    if (span->exclusive)
-        v[0][0] = first;
-    else if (n >= GROUP)
-        v[VECTORS - 1][LANES - 1] = b->carry;
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = NAME(combine)(op, NAME(splat)(left), NAME(load_keys)(from + k * LANES));
+        b->carry = NAME(combine1)(op, left, local[n < GROUP ? n - 1 : GROUP - 1]);
+    } else {
+        const vec before = NAME(splat)(b->before), end = NAME(splat)(b->ends[q]);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = NAME(combine)(op, before,
+                                 NAME(combine)(op, end, NAME(load_keys)(from + k * LANES)));
+        b->carry = NAME(combine1)(op, b->before,
+                                  n < GROUP ? NAME(combine1)(op, b->ends[q], local[n - 1])
+                                            : b->ends[q + 1]);
+        if (!span->exclusive && n >= GROUP) v[VECTORS - 1][LANES - 1] = b->carry;
+    }
+    if (span->exclusive) v[0][0] = first;
     NAME(store_group)(op, span, p, v);
+}
+
+/* The locals of a whole block without heads. A third of the time went to asking, group by group,
+   what is the same for all of them. */
+static ALWAYS_INLINE void NAME(plain_locals)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                             int64_t p, struct NAME(block) * b) {
+    const int64_t at = span->backward ? span->n - p - GROUP : p;
+    const int64_t step = span->backward ? -GROUP : GROUP;
+    const T *in = (const T *)span->in + at;
+    /* addresses as integers: they may lie outside of the vector */
+    uintptr_t next = (uintptr_t)in + (uintptr_t)(step * GROUP * (int64_t)sizeof(T));
+    uintptr_t out = (uintptr_t)span->out + (uintptr_t)at * sizeof(T);
+    b->heads = 0;
+    for (int q = 0; q < GROUP; q++) {
+        vec v[VECTORS];
+#pragma GCC unroll 32
+        for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)
+            __builtin_prefetch((const void *)(next + line), 0);
+        if (__builtin_expect(!span->stream, 1)) {
+#pragma GCC unroll 32
+            for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)
+                __builtin_prefetch((const void *)(out + line), 1);
+        }
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, in + k * LANES);
+        if (__builtin_expect(span->backward, 0)) NAME(reverse_group)(v);
+        NAME(network)(op, v);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) NAME(store_keys)(b->local + q * GROUP + k * LANES, v[k]);
+        b->ends[q + 1] = v[VECTORS - 1][LANES - 1];
+        in += step;
+        next += (uintptr_t)(step * (int64_t)sizeof(T));
+        out += (uintptr_t)(step * (int64_t)sizeof(T));
+    }
+}
+
+/* Its results. */
+static ALWAYS_INLINE void NAME(plain_results)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                              int64_t p, struct NAME(block) * b) {
+    const int64_t step = span->backward ? -GROUP : GROUP;
+    T *out = (T *)span->out + (span->backward ? span->n - p - GROUP : p);
+    const K *from = b->local - (span->exclusive ? 1 : 0);
+    const K before1 = b->before;
+    const vec before = NAME(splat)(before1);
+    K carry = b->carry;
+    for (int q = 0; q < GROUP; q++) {
+        const vec end = NAME(splat)(EXACT ? NAME(combine1)(op, before1, b->ends[q]) : b->ends[q]);
+        const K first = carry;
+        vec v[VECTORS];
+        carry = NAME(combine1)(op, before1, b->ends[q + 1]);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) {
+            v[k] = NAME(combine)(op, end, NAME(load_keys)(from + k * LANES));
+            if (!EXACT) v[k] = NAME(combine)(op, before, v[k]);
+        }
+        if (__builtin_expect(span->exclusive, 0))
+            v[0][0] = first;
+        else if (!EXACT)
+            v[VECTORS - 1][LANES - 1] = carry;
+        if (__builtin_expect(span->backward, 0)) NAME(reverse_group)(v);
+#ifdef STREAM
+        if (span->stream) {
+            NAME(stream_group)(op, out, v);
+        } else
+#endif
+        {
+#pragma GCC unroll 32
+            for (int k = 0; k < VECTORS; k++) NAME(store)(op, out + k * LANES, v[k]);
+        }
+        NAME(ask_ahead)(span, p + q * GROUP);
+        from += GROUP;
+        out += step;
+    }
+    b->carry = carry;
+}
+
+/* The results of such a block and the locals of the next in turns, where results go past the
+   caches: memory would rest from writing in the time of the locals. */
+static ALWAYS_INLINE void NAME(plain_turns)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                            int64_t p, K *next_ends, struct NAME(block) * b) {
+#if VECTOR_BYTES > 16
+    const int64_t at = span->backward ? span->n - p - GROUP : p;
+    const int64_t step = span->backward ? -GROUP : GROUP;
+    T *out = (T *)span->out + at;
+    const T *in = (const T *)span->in + at + step * GROUP;
+    uintptr_t near = (uintptr_t)in + (uintptr_t)(step * GROUP * (int64_t)sizeof(T));
+    uintptr_t far = (uintptr_t)in + (uintptr_t)span->ahead;
+    const K *from = b->local - (span->exclusive ? 1 : 0);
+    K *to = b->local - GROUP;
+    const K before1 = b->before;
+    const vec before = NAME(splat)(before1);
+    K carry = b->carry;
+    for (int q = 0; q < GROUP; q++) {
+        const vec end = NAME(splat)(EXACT ? NAME(combine1)(op, before1, b->ends[q]) : b->ends[q]);
+        const K first = carry;
+        vec v[VECTORS];
+        carry = NAME(combine1)(op, before1, b->ends[q + 1]);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) {
+            v[k] = NAME(combine)(op, end, NAME(load_keys)(from + k * LANES));
+            if (!EXACT) v[k] = NAME(combine)(op, before, v[k]);
+        }
+        if (__builtin_expect(span->exclusive, 0))
+            v[0][0] = first;
+        else if (!EXACT)
+            v[VECTORS - 1][LANES - 1] = carry;
+        if (__builtin_expect(span->backward, 0)) NAME(reverse_group)(v);
+        NAME(stream_group)(op, out, v);
+
+#pragma GCC unroll 32
+        for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)
+            __builtin_prefetch((const void *)(near + line), 0);
+        if (__builtin_expect(span->ahead != 0, 1)) {
+#pragma GCC unroll 32
+            for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)
+                __builtin_prefetch((const void *)(far + line), 0, 2);
+        }
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, in + k * LANES);
+        if (__builtin_expect(span->backward, 0)) NAME(reverse_group)(v);
+        NAME(network)(op, v);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) NAME(store_keys)(to + k * LANES, v[k]);
+        next_ends[q + 1] = v[VECTORS - 1][LANES - 1];
+        from += GROUP;
+        to += GROUP;
+        out += step;
+        in += step;
+        near += (uintptr_t)(step * (int64_t)sizeof(T));
+        far += (uintptr_t)(step * (int64_t)sizeof(T));
+    }
+    b->carry = carry;
+#else
+    (void)op, (void)span, (void)p, (void)next_ends, (void)b;
+#endif
 }
 
 /* A group in which segments begin, at the bits of word. */
@@ -351,14 +517,14 @@ static ALWAYS_INLINE void NAME(headed_group)(enum vscan_op op, const struct vsca
     results[0] = b->carry;
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
-        const vec local = NAME(load_keys)(b->local + LANES + q * GROUP + k * LANES);
+        const vec local = NAME(load_keys)(b->local + q * GROUP + k * LANES);
         v[k] = NAME(combine)(op, before, NAME(combine)(op, end, local));
         v[k] = NAME(select)(NAME(lanes)(reached, k), local, v[k]);
         NAME(store_keys)(results + 1 + k * LANES, v[k]);
     }
     T *totals = segments->totals;
-    for (uint32_t rest = word; rest != 0; rest &= rest - 1) {
-        if (totals != NULL && 0 <= b->open && b->open < segments->end)
+    for (uint32_t rest = word; rest != 0 && totals != NULL; rest &= rest - 1) {
+        if (0 <= b->open && b->open < segments->end)
             NAME(put1)(op, totals + b->open, results[__builtin_ctz(rest)]);
         b->open += segments->step;
     }
@@ -397,6 +563,16 @@ static ALWAYS_INLINE K NAME(scan_few)(enum vscan_op op, const struct vscan__cpu_
 }
 #endif
 
+/* Whether there is a whole block at start, without heads. */
+static ALWAYS_INLINE bool NAME(plain)(const struct vscan__cpu_span *span,
+                                      const struct vscan__cpu_segments *segments, int64_t start) {
+    if (!TIGHT || start + BLOCK > span->n) return false;
+    if (segments == NULL) return true;
+    uint32_t any = 0;
+    for (int q = 0; q < GROUP; q++) any |= segments->heads[start / GROUP + q];
+    return any == 0;
+}
+
 /* A tile of one group. */
 static ALWAYS_INLINE K NAME(scan_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                         K before) {
@@ -433,17 +609,37 @@ static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
     b.carry = b.before;
     b.stack_heads = 0;
     b.open = segments != NULL ? segments->open : 0;
-    b.local[LANES - 1] = NAME(identity)(op);
-    b.ends[GROUP] = NAME(identity)(op);
+    K *const highest = b.space + LANES + TILE / BLOCK * GROUP;
+    b.both[0][0] = NAME(identity)(op);
+    bool ready = false; /* the block's locals */
     for (uint32_t number = 0; (int64_t)number * BLOCK < span->n; number++) {
         const int64_t start = (int64_t)number * BLOCK;
         const int64_t left = (span->n - start + GROUP - 1) / GROUP;
         const int groups = (int)(left < GROUP ? left : GROUP);
-        b.ends[0] = b.ends[GROUP];
-        NAME(locals)(op, span, segments, start, groups, &b);
+        b.local = highest - (int64_t)number * GROUP;
+        b.ends = b.both[number % 2];
+        K *const next = b.both[1 - number % 2];
+        b.local[-1] = NAME(identity)(op);
+        if (!ready) {
+            if (NAME(plain)(span, segments, start))
+                NAME(plain_locals)(op, span, start, &b);
+            else
+                NAME(locals)(op, span, segments, start, groups, &b);
+        }
         NAME(ends)(op, number, &b);
+        next[0] = b.ends[GROUP];
+        ready = false;
+        if (TIGHT && b.heads == 0 && start + BLOCK <= span->n) {
+            ready = VECTOR_BYTES > 16 && span->stream && NAME(plain)(span, segments, start + BLOCK);
+            if (ready)
+                NAME(plain_turns)(op, span, start, next, &b);
+            else
+                NAME(plain_results)(op, span, start, &b);
+            continue;
+        }
         for (int q = 0; q < groups; q++) {
             const int64_t p = start + q * GROUP;
+            NAME(ask_ahead)(span, p);
             if ((b.heads >> q & 1) != 0)
                 NAME(headed_group)(op, span, segments, p, q, segments->heads[p / GROUP], &b);
             else
@@ -659,3 +855,5 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
 #undef VECTORS
 #undef BLOCK
 #undef TILE
+#undef EXACT
+#undef TIGHT

@@ -184,9 +184,10 @@ enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
    vectors that are longer hardly notice where it is cut. */
 enum { SORT_PORTION = 1 << 28 };
 
-/* Bytes of a row from which on the kernels for vectors, row after row, are faster than the one for
-   matrices; and where the tests choose the kernels for vectors. */
-enum { ROWS_FROM = 8 << 20, FORCED_ROWS_FROM = 300000 };
+/* Bytes of a row from which on the kernels for vectors, row after row, are faster than those for rows,
+   if there are fewer rows than multiprocessors; with more rows they are so from MANY_ROWS_FROM on. And
+   where the tests choose the kernels for vectors. */
+enum { ROWS_FROM = 8 << 20, MANY_ROWS_FROM = 32 << 20, FORCED_ROWS_FROM = 300000 };
 
 /* Tiles of a portion where the tests choose the kernels: some more than there are multiprocessors. */
 enum { FORCED_SCAN_TILES = 150 };
@@ -219,6 +220,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
     launch->bulk_from = always ? 0 : BULK_FROM;
     launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
+    launch->many_rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : MANY_ROWS_FROM;
     launch->scan_tiles = forced[0] != 0 ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
     /* see VSCAN__BULK in kernels/bulk.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "units") == 0) return VSCAN_OK;
@@ -406,7 +408,9 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
                                   vscan__matrix_launcher *launcher) {
     const int64_t size = vscan__element_size(type);
     struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
-    if (!matrix->columns && matrix->length >= launch->rows_from / size)
+    const int64_t from =
+        matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
+    if (!matrix->columns && matrix->length >= from / size)
         return each_row(ctx, matrix, size,
                         matrix->out != NULL ? vscan__cuda.scan[pair] : vscan__cuda.reduce[pair]);
     const int before = vscan__cuda_enter(ctx->device);

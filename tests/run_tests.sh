@@ -2,27 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the library and all tests, and runs them; ends with ctest's summary.
 #
-#     sh tests/run_tests.sh [--sanitizers] [ARGUMENT OF CTEST...]
+#     sh tests/run_tests.sh [--sanitizers] [--aarch64] [ARGUMENT OF CTEST...]
 #
-# With --sanitizers, and always where CI=true: also the suite under AddressSanitizer and
-# UndefinedBehaviorSanitizer (NAME.cpu.address) and the threaded tests under ThreadSanitizer
-# (NAME.cpu.thread), all on the CPU backend; and warnings are errors. cmake/setup.sh lists what else
-# can be set in the environment.
+# --sanitizers: also the suite under AddressSanitizer and UndefinedBehaviorSanitizer
+# (NAME.cpu.address) and the threaded tests under ThreadSanitizer (NAME.cpu.thread), all on the CPU
+# backend; and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
+# ARM, cross-compiled, its tests run by qemu (NAME.cpu.aarch64). Where CI=true, both. cmake/setup.sh
+# lists what else can be set in the environment.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 . "$root/cmake/setup.sh"
 
 strict=OFF
-if [ "${CI:-}" = true ]; then strict=ON; fi
-if [ "${1:-}" = --sanitizers ]; then
+cross=false
+if [ "${CI:-}" = true ]; then
     strict=ON
-    shift
+    case $(uname -m) in x86_64) cross=true ;; esac
 fi
+while :; do
+    case ${1:-} in
+    --sanitizers) strict=ON ;;
+    --aarch64) cross=true ;;
+    *) break ;;
+    esac
+    shift
+done
 
 want libcmocka-dev can_include cmocka.h
 want g++ command -v "${CXX:-c++}" # for the tests that use the library from C++
 want binutils command -v readelf
+if $cross; then
+    want gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
+    want libc6-dev-arm64-cross test -f /usr/aarch64-linux-gnu/include/stdio.h
+    want qemu-user command -v qemu-aarch64
+fi
 get_tools
 
 # sanitized FOLDER KIND: a build of the CPU backend and the test programs.
@@ -32,8 +46,38 @@ sanitized() {
     cmake --build "$root/build/$1"
 }
 
+# unpack_foreign ARCHITECTURE FOLDER PACKAGE...: unpacks Debian packages of another architecture into
+# a folder. The machine's own package system is not told of that architecture: apt-get works with a
+# state of its own beside the folder, from the same sources.
+unpack_foreign() {
+    architecture=$1
+    unpacked=$2
+    shift 2
+    apt=$unpacked.apt
+    rm -rf "$apt" "$unpacked"
+    mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$unpacked"
+    : >"$apt/status"
+    cat >"$apt/apt.conf" <<EOF
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+Dir::State "$apt/state";
+Dir::State::status "$apt/status";
+Dir::Cache "$apt/cache";
+EOF
+    say "unpacking packages of $architecture into $unpacked: $*"
+    (
+        cd "$apt"
+        export APT_CONFIG="$apt/apt.conf"
+        apt-get update -q
+        apt-get download -q "$@"
+    )
+    for package in "$apt"/*.deb; do dpkg-deb -x "$package" "$unpacked"; done
+    rm -rf "$apt"
+}
+
 address=
 thread=
+aarch64=
 unrandomized=
 if [ $strict = ON ]; then
     sanitized asan address
@@ -45,8 +89,20 @@ if [ $strict = ON ]; then
     if setarch "$(uname -m)" -R true 2>/dev/null; then unrandomized="setarch $(uname -m) -R"; fi
 fi
 
+if $cross; then
+    foreign=$root/build/tools/arm64
+    cmocka=$foreign/usr/lib/aarch64-linux-gnu/libcmocka.so
+    [ -f "$cmocka" ] || unpack_foreign arm64 "$foreign" libcmocka-dev libcmocka0
+    aarch64=$root/build/aarch64
+    configure "$aarch64" --toolchain "$root/cmake/aarch64.cmake" -DCMAKE_BUILD_TYPE=Release \
+        -DVSCAN_CUDA=OFF -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
+        -DCMOCKA_INCLUDE_DIR="$foreign/usr/include" -DCMOCKA_LIBRARY="$cmocka"
+    cmake --build "$aarch64"
+fi
+
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
-    -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread"
+    -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
+    -DVSCAN_TESTS_AARCH64="$aarch64"
 
 cd "$build"
 exec $unrandomized ctest --output-on-failure "$@"

@@ -261,24 +261,43 @@ static void capture_refusals(void **state) {
     ok(ctx, vscan_ctx_destroy(ctx));
 }
 
-/* A scan longer than the workspace is refused in a capture, and runs outside of one. */
+/* A segmented scan longer than the workspace is refused in a capture, and runs outside of one; a
+   plain scan is cut into portions and needs no more than there is. */
 static void capture_needs_workspace(void **state) {
     (void)state;
     if (harness_small()) skip();
     vscan_ctx *ctx = harness_new_ctx(0);
-    const int64_t n = INT64_C(200) << 20;
-    vscan_buffer *v = new_buffer(ctx, VSCAN_DOUBLE, n);
+    const int64_t n = INT64_C(200) << 20, four_bytes = 2 * n;
+    vscan_buffer *v = new_buffer(ctx, VSCAN_DOUBLE, n), *f = new_buffer(ctx, VSCAN_BIT, n),
+                 *ints = NULL;
+    void *const memory = vscan_buffer_pointer(v);
     ok(ctx, vscan_buffer_fill(v, &(double){1}));
+    ok(ctx, vscan_buffer_fill(f, &(uint8_t){0}));
     cudaStream_t stream = begin_capture(ctx);
-    refuses(VSCAN_ERROR_CAPTURE, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, v, NULL));
     cuda(cudaGraphExecDestroy(end_capture(stream)));
-    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
+    ok(ctx, vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, v, NULL));
     double last;
     ok(ctx, vscan_buffer_get(v, n - 1, &last));
     assert_true(last == (double)n);
     stream = begin_capture(ctx);
-    ok(ctx, vscan_scan(ctx, VSCAN_MAX, v, v, NULL));
+    ok(ctx, vscan_scan_segmented(ctx, VSCAN_MAX, v, f, v, NULL));
     cuda(cudaGraphExecDestroy(end_capture(stream)));
+
+    vscan_ctx *other = harness_new_ctx(0);
+    ok(other, vscan_buffer_wrap(other, VSCAN_INT, memory, four_bytes, &ints));
+    ok(other, vscan_buffer_fill(ints, &(int32_t){1}));
+    stream = begin_capture(other);
+    ok(other, vscan_scan(other, VSCAN_PLUS, ints, ints, NULL));
+    cudaGraphExec_t graph = end_capture(stream);
+    cuda(cudaGraphLaunch(graph, stream));
+    int32_t count;
+    ok(other, vscan_buffer_get(ints, four_bytes - 1, &count));
+    assert_int_equal(count, four_bytes);
+    cuda(cudaGraphExecDestroy(graph));
+    ok(other, vscan_buffer_destroy(ints));
+    ok(other, vscan_ctx_destroy(other));
+    ok(ctx, vscan_buffer_destroy(f));
     ok(ctx, vscan_buffer_destroy(v));
     ok(ctx, vscan_ctx_destroy(ctx));
 }

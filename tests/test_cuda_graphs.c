@@ -142,31 +142,37 @@ static void graph_packs(void **state) {
     packs_of(900001);
 }
 
-/* Sorts in a graph, replayed on new data each time, with plain calls of other lengths in between that
-   grow the context's memory for sorts: that of the graph stays. */
+/* Sorts in a graph, replayed on new data and on segments of other lengths each time, with plain calls of
+   other lengths in between that grow the context's memory for sorts: that of the graph stays. */
 static void graph_sorts(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_new_ctx(0);
-    enum { N = 50021, SEGMENT = 100 };
+    enum { N = 50021, SEGMENT = 100, FEW = 3000 };
     static int32_t in[N], got[N], where[N], offsets[N / SEGMENT + 2];
+    const int lengths[] = {SEGMENT, 20000, 1000, N};
     const int64_t longer = 400000;
     vscan_buffer *v = new_buffer(ctx, VSCAN_INT, N), *p = new_buffer(ctx, VSCAN_INT, N);
     vscan_buffer *out = new_buffer(ctx, VSCAN_INT, N), *parts = new_buffer(ctx, VSCAN_INT, N);
     vscan_buffer *at = new_buffer(ctx, VSCAN_INT, N / SEGMENT + 2);
     vscan_buffer *other = new_buffer(ctx, VSCAN_INT, longer);
-    for (int k = 0; k < N / SEGMENT + 2; ++k) offsets[k] = k * SEGMENT < N ? k * SEGMENT : N;
-    ok(ctx, vscan_buffer_upload(at, 0, N / SEGMENT + 2, offsets));
+    vscan_buffer *few = new_buffer(ctx, VSCAN_INT, FEW);
     ok(ctx, vscan_sort_reserve(ctx, VSCAN_INT, VSCAN_INT, N));
     cudaStream_t stream = begin_capture(ctx);
     ok(ctx, vscan_sort_segmented(ctx, v, at, parts, NULL, NULL, NULL));
     ok(ctx, vscan_index(ctx, 0, 1, p));
     ok(ctx, vscan_sort(ctx, v, out, p, p, NULL));
+    ok(ctx, vscan_sort(ctx, few, few, NULL, NULL, NULL));
     refuses(VSCAN_ERROR_CAPTURE, vscan_sort(ctx, other, other, NULL, NULL, NULL));
     cudaGraphExec_t graph = end_capture(stream);
     struct inputs_random random = {harness_seed() + 6};
     for (int k = 0; k < 6; ++k) {
         for (int i = 0; i < N; ++i) in[i] = (int32_t)inputs_below(&random, k % 2 ? 3000 : 1 << 30);
+        const int length = lengths[k % 4];
+        for (int s = 0; s < N / SEGMENT + 2; ++s)
+            offsets[s] = (int64_t)s * length < N ? s * length : N;
         ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        ok(ctx, vscan_buffer_upload(at, 0, N / SEGMENT + 2, offsets));
+        ok(ctx, vscan_index(ctx, k, -1, few));
         cuda(cudaGraphLaunch(graph, stream));
         ok(ctx, vscan_index(ctx, 5, -1, other));
         ok(ctx, vscan_sort(ctx, other, other, NULL, NULL, NULL));
@@ -178,14 +184,16 @@ static void graph_sorts(void **state) {
             assert_true(got[i - 1] < got[i] || (got[i - 1] == got[i] && where[i - 1] < where[i]));
         }
         ok(ctx, vscan_buffer_download(parts, 0, N, got));
-        for (int i = 0; i < N; ++i) assert_true(i % SEGMENT == 0 || got[i - 1] <= got[i]);
+        for (int i = 0; i < N; ++i) assert_true(i % length == 0 || got[i - 1] <= got[i]);
+        ok(ctx, vscan_buffer_download(few, 0, FEW, got));
+        for (int i = 0; i < FEW; ++i) assert_int_equal(got[i], k - FEW + 1 + i);
         int32_t least = 0;
         ok(ctx, vscan_buffer_get(other, 0, &least));
         assert_int_equal(least, 6 - longer);
     }
     cuda(cudaGraphExecDestroy(graph));
-    vscan_buffer *const all[] = {v, p, out, parts, at, other};
-    for (int k = 0; k < 6; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    vscan_buffer *const all[] = {v, p, out, parts, at, other, few};
+    for (int k = 0; k < 7; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 

@@ -5,6 +5,7 @@
 #include "harness.h"
 #include "refusal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- Upload, download ------------------------------------------------------------------------ */
@@ -201,6 +202,47 @@ static void copy(void **state) {
         }
 }
 
+/* So long that the CPU backend does it by all threads, and stores past the caches. */
+static void long_copy(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    enum { LENGTHS = 4, MOST = (32 << 20) + 12345 };
+    static const int64_t lengths[LENGTHS] = {(256 << 10) + 1, (3 << 20) + 77, 32 << 20, MOST};
+    uint8_t *host = malloc(MOST + 2), *got = malloc(MOST + 3);
+    vscan_buffer *a = NULL, *b = NULL;
+    assert_non_null(host);
+    assert_non_null(got);
+    for (int64_t i = 0; i < MOST + 2; i++) host[i] = (uint8_t)(i ^ i >> 8 ^ i >> 15);
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, MOST + 5, &a));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, MOST + 5, &b));
+    for (int k = 0; k < LENGTHS; k++) {
+        const int64_t n = lengths[k], offset = k % 2 == 0 ? 0 : 3;
+        vscan_buffer *from = NULL, *to = NULL;
+        ok(ctx, vscan_buffer_fill(b, &(uint8_t){0xa5}));
+        ok(ctx, vscan_buffer_upload(a, 1, n, host + 2));
+        ok(ctx, vscan_buffer_view(a, 1, n, &from));
+        ok(ctx, vscan_buffer_view(b, offset, n, &to));
+        ok(ctx, vscan_buffer_copy(to, from));
+        memset(got, 0, MOST + 3);
+        ok(ctx, vscan_buffer_download(b, offset, n + 1, got + 1));
+        assert_memory_equal(got + 1, host + 2, (size_t)n);
+        assert_int_equal(got[0], 0);
+        assert_int_equal(got[n + 1], 0xa5);
+        assert_int_equal(got[n + 2], 0);
+        if (offset > 0) {
+            uint8_t before = 0;
+            ok(ctx, vscan_buffer_get(b, offset - 1, &before));
+            assert_int_equal(before, 0xa5);
+        }
+        elements_destroy(from);
+        elements_destroy(to);
+    }
+    elements_destroy(a);
+    elements_destroy(b);
+    free(host);
+    free(got);
+}
+
 static void copy_refused(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx(), *other = harness_new_ctx(0);
@@ -238,6 +280,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(fill),
         cmocka_unit_test(set_and_get),
         cmocka_unit_test(copy),
+        cmocka_unit_test(long_copy),
         cmocka_unit_test(copy_refused),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -409,6 +409,24 @@ static void division(void **state) {
     ok(NULL, vscan_buffer_destroy(b));
 }
 
+/* ---- Long vectors ---------------------------------------------------------------------------- */
+
+/* So long that the CPU backend stores what is not in place past the caches. */
+static void long_vectors(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 6};
+    const int64_t bytes = (32 << 20) + inputs_below(&random, 5000) * 8;
+    run_convert(VSCAN_INT, VSCAN_DOUBLE, bytes / 8, &random);
+    run_convert(VSCAN_BYTE, VSCAN_LONG, bytes / 8, &random);
+    if (harness_small()) return;
+    for (int k = 0; k < 2; k++) {
+        run_unary(VSCAN_UNARY_NEGATE, VSCAN_FLOAT, bytes / 4, &random);
+        run_binary(VSCAN_BINARY_REMAINDER, VSCAN_LONG, bytes / 8, (enum side)k, &random);
+        run_compare(VSCAN_LESS, VSCAN_DOUBLE, VSCAN_INT, bytes / 4, &random);
+        run_select(VSCAN_FLOAT, VSCAN_BIT, bytes / 4, (enum side)k, &random);
+    }
+}
+
 /* ---- The same bits --------------------------------------------------------------------------- */
 
 /* Vectors long enough for several threads, and callers with floating-point modes of their own. */
@@ -487,7 +505,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(compare),       cmocka_unit_test(select_elements),
         cmocka_unit_test(convert),       cmocka_unit_test(decided),
         cmocka_unit_test(division),      cmocka_unit_test(same_bits),
-        cmocka_unit_test(beyond_2_31),
+        cmocka_unit_test(long_vectors),  cmocka_unit_test(beyond_2_31),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

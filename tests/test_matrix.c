@@ -207,7 +207,23 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.columns = tall ? few : length;
         draw_and_run(&c, &random);
     }
+    /* about as many rows as a GPU has multiprocessors, and several times as many; longer than a block's
+       share */
+    static const int64_t many[] = {100, 150, 600};
+    for (int k = 0; k < 3; k++) {
+        c.rows = many[k];
+        c.columns = tile / 4 + inputs_below(&random, k < 2 ? 2 * tile : tile);
+        do draw_and_run(&c, &random);
+        while (c.by_columns);
+    }
     if (harness_small()) return;
+    /* so many short rows that a block has several shares of them, one after the other */
+    if (op == VSCAN_PLUS) {
+        c.rows = 200000;
+        c.columns = 90;
+        do draw_and_run(&c, &random);
+        while (c.by_columns);
+    }
     /* more tiles than are folded at a time; a wide and a tall matrix */
     for (int k = 0; k < 3; k++) {
         const int64_t length = (k == 0 ? 140 : 12) * tile + 77,

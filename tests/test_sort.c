@@ -110,16 +110,22 @@ static void draw_rule(struct rule *rule, struct inputs_random *random) {
     rule->bits = (int)inputs_below(random, width - rule->first_bit + 1);
 }
 
-/* count offsets, the last one n at most, the first one 0 in most cases. */
+/* count offsets, the last one n at most, the first one 0 in most cases. Lengths are random, or around
+   those at which the kernels take another way. */
 static int64_t *draw_offsets(int64_t n, int64_t *count, struct inputs_random *random) {
     static const int64_t usual[] = {3, 30, 200, 2000, 100000};
+    static const int64_t borders[] = {0,   1,   31,  32,  33,   63,   64,   65,   127,  128,
+                                      129, 383, 384, 385, 4095, 4096, 4097, 8192, 8193, 12289};
     const int64_t most = usual[inputs_below(random, 5)];
+    const bool of_borders = inputs_below(random, 3) == 0;
     int64_t *offsets = malloc((size_t)(n + 502) * sizeof *offsets);
     assert_non_null(offsets);
     offsets[0] = inputs_below(random, 3) ? 0 : inputs_below(random, n + 1);
     *count = 1;
     while (*count < n + 500 && inputs_below(random, 1000) > 0) {
-        const int64_t next = offsets[*count - 1] + inputs_below(random, most);
+        const int64_t length =
+            of_borders ? borders[inputs_below(random, 20)] : inputs_below(random, most);
+        const int64_t next = offsets[*count - 1] + length;
         offsets[(*count)++] = next < n ? next : n;
     }
     return offsets;
@@ -338,6 +344,7 @@ static void late(void **state) {
         }
         for (int v = 0; v < 4; v++) guarded_free(all[v]);
         free(data);
+        run_sort(VSCAN_INT, VSCAN_LONG, true, 3 * n, &random); /* right again */
     }
     /* no segments, and an offset that is none either */
     const int64_t beyond = 101;

@@ -173,6 +173,9 @@ static inline uint32_t lanes_alike(uint32_t x, uint32_t bit) {
     const uint32_t set = __ballot_sync(~0u, (x & bit) != 0);
     return x & bit ? set : ~set;
 }
+static inline uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
+    return a & b & c;
+}
 static inline int __clz(unsigned x) {
     return x ? __builtin_clz(x) : 32;
 }
@@ -262,6 +265,15 @@ static inline char *dynamic_shared() {
 template <class T>
 T &addressed_once(T &object) {
     return object;
+}
+template <class X>
+void copy_ahead(X *to, const X *from) {
+    emulated::expect(((uintptr_t)from | (uintptr_t)to) % sizeof(X) == 0, "alignment");
+    emulated::self->pieces.back().push_back([=] { *to = *from; });
+}
+static inline void wait_for_copies() {
+    for (const auto &copy : emulated::self->pieces.back()) copy();
+    emulated::self->pieces.back().clear();
 }
 template <int Barrier, int Threads>
 void meet_warps() {
