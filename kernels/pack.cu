@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack and enumerate, in one pass: for every alignment and length.
+ * Pack and enumerate, in one pass: for every alignment and length. Packs of short vectors have a
+ * kernel of their own, at the end; of all others:
  *
  * A block owns one tile at a time, taken by ticket (unit_words.cuh), and keeps the number of flags
  * before the last one it had, so it reads every word of the launch once. A word is the number of
@@ -24,6 +25,7 @@
  */
 #include "bulk.cuh"
 #include "relations.cuh"
+#include "short_rows.cuh"
 #include "unit_words.cuh"
 
 namespace vscan {
@@ -324,6 +326,13 @@ static __device__ __forceinline__ void write_numbers(const pack_arguments &a, in
     });
 }
 
+/* By one thread: whether out has room for so many elements. */
+static __device__ __forceinline__ void check_room(const pack_arguments &a, int64_t elements) {
+    if (elements <= a.pack.length || *(volatile int32_t *)&a.late->status != VSCAN_OK) return;
+    *(volatile int64_t *)&a.late->at = elements;
+    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
+}
+
 template <class Form>
 __global__ void __launch_bounds__(pack_threads, pack_blocks)
     pack_tiles(const __grid_constant__ pack_arguments a) {
@@ -458,11 +467,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
                 constexpr int closing = are_starts<Form>; /* n, after all starts */
                 if (a.pack.count != nullptr) *a.pack.count = all;
                 if (are_starts<Form> && all < a.pack.length) ((T *)a.pack.out)[all] = (T)n;
-                if (Form::elements && all + closing > a.pack.length &&
-                    *(volatile int32_t *)&a.late->status == VSCAN_OK) {
-                    *(volatile int64_t *)&a.late->at = all + closing;
-                    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
-                }
+                if (Form::elements) check_room(a, all + closing);
             }
         }
         if (next >= tiles) return;
@@ -471,10 +476,159 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
     }
 }
 
+/* ---- Short vectors --------------------------------------------------------------------------- */
+
+/* Elements by comparison, which are kept as integers of their size: of type Value. */
+template <class Value, class T>
+static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[short_rows],
+                                                    const pack_arguments &a, const lane_rows &rows,
+                                                    const T (&x)[short_rows]) {
+    Value scalar;
+    memcpy(&scalar, &a.pack.scalar, sizeof scalar);
+    with_relation<Value>(a.pack.row, [&](auto relation) {
+#pragma unroll
+        for (int r = 0; r < short_rows; ++r) {
+            Value y;
+            memcpy(&y, &x[r], sizeof y);
+            const bool holds =
+                a.pack.exchanged ? relation.apply(scalar, y) : relation.apply(y, scalar);
+            masks[r] = __ballot_sync(0xffffffffu, rows.is(r) && holds != (a.pack.turned != 0));
+        }
+    });
+}
+
+/* Blocks of a multiprocessor: so many threads as it has. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
+static constexpr int pack_short_blocks = 1;
+#else
+static constexpr int pack_short_blocks = 2;
+#endif
+
+/*
+ * Elements, as integers T of their size, by flags or by comparison: one block has all of them, or a
+ * part in the order of its number. It then waits for the words of all parts before its own, all at
+ * once, and as in scan_short.cuh there are no tickets: blocks start in the order of their numbers,
+ * and the last one, which has seen a word of every other and so knows that all have read the launch
+ * number, moves it on.
+ *
+ * In place, results go where elements of this or of earlier parts were. Those of this part have
+ * been read before the first barrier, those of an earlier one before its word.
+ */
+template <class T, bool Flags>
+__global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
+    pack_short(const __grid_constant__ pack_arguments a) {
+    __shared__ uint32_t warp_counts[32], warp_sums[32];
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int part = (int)blockIdx.x, parts = (int)gridDim.x;
+    const lane_rows rows(a.pack.n);
+    prefetch_rows(a.pack.in, 8 * (int)sizeof(T), a.pack.n);
+    if (Flags) prefetch_rows(a.pack.flags, map_bits(a.pack.flag_type), a.pack.n);
+    wait_for_kernel_before();
+
+    /* ---- Elements and flags ------------------------------------------------------------------ */
+    uint32_t launch = 0;
+    if (parts > 1) launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
+    T x[short_rows];
+    rows.load(x, a.pack.in);
+    uint32_t masks[short_rows];
+    if constexpr (Flags) {
+        rows.load_masks(masks, a.pack.flags, a.pack.flag_type);
+    } else if constexpr (sizeof(T) == 8) {
+        if (a.pack.type == VSCAN_LONG)
+            compare_rows<int64_t>(masks, a, rows, x);
+        else
+            compare_rows<double>(masks, a, rows, x);
+    } else {
+        if (a.pack.type == VSCAN_INT)
+            compare_rows<int32_t>(masks, a, rows, x);
+        else
+            compare_rows<float>(masks, a, rows, x);
+    }
+    uint32_t own = 0;
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    if (a.in_place && parts > 1) __threadfence();
+    const uint32_t sum = sum_over_warps(own, warp_counts);
+
+    /* ---- Parts before this one --------------------------------------------------------------- */
+    uint32_t before = 0;
+    if (parts > 1) {
+        const uint32_t tag = tag_of(launch);
+        const bool last = part == parts - 1;
+        if (threadIdx.x == 0 && !last) {
+            test_delay(a.delay, tag, part, 0);
+            if (a.in_place) __threadfence();
+            unit_word<uint32_t>::publish(a.words, part, tag, sum >> 16);
+        }
+        test_delay(a.delay, tag, part, 1);
+#pragma unroll 1
+        for (int p = (int)threadIdx.x; p < part; p += (int)blockDim.x) {
+            uint32_t value, none;
+            while (!unit_word<uint32_t>::read(a.words, p, tag, &value, &none)) {
+            }
+            before += value;
+        }
+        __syncwarp();
+        before = sum_over_lanes(before);
+        if (lane == 0) warp_sums[warp] = before;
+        if (a.in_place) __threadfence();
+        __syncthreads();
+        before = sum_over_lanes(lane < (int)blockDim.x / 32 ? warp_sums[lane] : 0);
+        if (last && threadIdx.x == 0) close_launch(a.header, launch, a.words, a.capacity, parts);
+    }
+
+    /* ---- Results ----------------------------------------------------------------------------- */
+    const uint32_t length = a.pack.length < a.pack.n ? (uint32_t)a.pack.length : (uint32_t)rows.n;
+    uint32_t at = before + (sum & 0xffff);
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) {
+        const uint32_t place = at + (uint32_t)__popc(masks[r] & ((1u << lane) - 1));
+        if ((masks[r] >> lane & 1) && place < length) ((T *)a.pack.out)[place] = x[r];
+        at += (uint32_t)__popc(masks[r]);
+    }
+    if (part == parts - 1 && threadIdx.x == 0) {
+        const int64_t all = before + (sum >> 16);
+        if (a.pack.count != nullptr) *a.pack.count = all;
+        check_room(a, all);
+    }
+}
+
 /* ---- Launching ------------------------------------------------------------------------------- */
 
 static bool aligned_to(const void *pointer, int64_t bytes) {
     return (uintptr_t)pointer % (uintptr_t)bytes == 0;
+}
+
+/* What kernels of both kinds need. */
+static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pack *pack) {
+    pack_arguments a = {};
+    a.pack = *pack;
+    a.header = (vscan__workspace_header *)launch->workspace;
+    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
+    a.capacity = launch->words;
+    a.late = launch->late;
+    a.delay = launch->test_delay;
+    a.in_place = pack->out == pack->in;
+    return a;
+}
+
+/* Elements up to which a vector is short. */
+static constexpr int64_t short_packs_to = 3 << 18;
+
+static bool short_fits(const vscan__launch *launch, const vscan__pack *pack) {
+    const int64_t size = map_size(pack->type);
+    return size >= 4 && pack->n <= short_packs_to && pack->n * size <= launch->short_to;
+}
+
+static cudaError_t launch_short(const vscan__launch *launch, const vscan__pack *pack) {
+    typedef void kernel(pack_arguments);
+    const bool flags = pack->flags != nullptr, wide = map_size(pack->type) == 8;
+    kernel *const of_8 = flags ? pack_short<uint64_t, true> : pack_short<uint64_t, false>;
+    kernel *const of_4 = flags ? pack_short<uint32_t, true> : pack_short<uint32_t, false>;
+    const int threads = short_threads(pack->n);
+    return start(wide ? of_8 : of_4, short_blocks(pack->n, threads), threads, 0, launch->stream,
+                 arguments_of(launch, pack), launch->may_overlap);
 }
 
 /* bit: the kernel's own in launch->packs_ready */
@@ -490,18 +644,11 @@ static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack, i
         if (error != cudaSuccess) return error;
         launch->packs_ready |= 1u << bit;
     }
-    pack_arguments a;
-    a.pack = *pack;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
-    a.late = launch->late;
-    a.delay = launch->test_delay;
+    pack_arguments a = arguments_of(launch, pack);
     a.wide_in = aligned_to(pack->in, Form::V * size);
     a.wide_flags = Form::flags && (pack->flag_type == VSCAN_BIT ||
                                    aligned_to(pack->flags, Form::V * map_size(pack->flag_type)));
     a.wide_out = aligned_to(pack->out, 16);
-    a.in_place = Form::elements && pack->out == pack->in;
     const int64_t tiles = (pack->n + items - 1) / items;
     const int64_t resident = (int64_t)pack_blocks * launch->multiprocessors;
     return start(pack_tiles<Form>, tiles < resident ? tiles : resident, pack_threads, bytes,
@@ -513,6 +660,7 @@ static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack, i
 using namespace vscan;
 
 extern "C" cudaError_t vscan__launch_pack(vscan__launch *launch, const vscan__pack *pack) {
+    if (short_fits(launch, pack)) return launch_short(launch, pack);
     if (pack->flags != nullptr) {
         const int64_t size = map_size(pack->type);
         return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack, 0)

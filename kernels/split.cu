@@ -23,6 +23,7 @@
  * set, so that such elements have the last slots.
  */
 #include "map.cuh"
+#include "short_rows.cuh"
 #include "unit_words.cuh"
 
 namespace vscan {
@@ -643,20 +644,113 @@ __global__ void __launch_bounds__(split_threads, (move_blocks<T, Positions, Segm
 
 /* Blocks of a multiprocessor; a vector is short that has no more tiles than all have blocks. */
 template <class T>
-static constexpr int short_blocks = sizeof(T) == 8 ? 2 : 3;
+static constexpr int most_short_blocks = sizeof(T) == 8 ? 2 : 3;
 
 /* Looks at a word, each some hundred ns, before one does its block's work. */
 static constexpr int patience = 256;
 
-/* Set flags of a tile, in all lanes of a warp. */
-static __device__ uint32_t count_tile(const vscan__split &split, int64_t tile) {
-    const split_tile t(tile, split.n);
+/* Set flags of a block's elements, in all lanes of a warp. */
+static __device__ uint32_t count_elements(const vscan__split &split, int64_t first, int items) {
+    const int64_t end = first + items < split.n ? first + items : split.n;
     uint32_t count = 0;
-    for (int i = threadIdx.x % 32; i < t.count; i += 32)
-        count += flag_at(split.flags, split.flag_type, t.first + i);
+#pragma unroll 1
+    for (int64_t i = first + threadIdx.x % 32; i < end; i += 32)
+        count += flag_at(split.flags, split.flag_type, i);
+    return sum_over_lanes(count);
+}
+
+/* By a block: set flags of all blocks, of so many elements each, and above bit 32 of those before
+   this one. Each warp has a part of the sum, in all its lanes. */
+static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &a, uint32_t tag,
+                                                         int items) {
+    const int lane = threadIdx.x % 32, number = (int)blockIdx.x, blocks = (int)gridDim.x;
+    uint64_t sum = 0;
+#pragma unroll 1
+    for (int begin = (int)threadIdx.x - lane; begin < blocks; begin += (int)blockDim.x) {
+        const int wanted = begin + lane;
+        uint32_t value = 0, none;
+        bool missing = wanted < blocks;
+#pragma unroll 1
+        for (int turn = 0; turn < patience && missing; ++turn)
+            missing = !unit_word<uint32_t>::read(a.words, wanted, tag, &value, &none);
+        for (uint32_t left; (left = __ballot_sync(0xffffffffu, missing)) != 0;) {
+            const int helped = __ffs((int)left) - 1;
+            const uint32_t count =
+                count_elements(a.split, (int64_t)(begin + helped) * items, items);
+            if (lane == helped) {
+                value = count;
+                missing = false;
+            }
+        }
+        if (wanted < blocks) sum += value | (uint64_t)(wanted < number ? value : 0) << 32;
+    }
 #pragma unroll
-    for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(0xffffffffu, count, d);
-    return count;
+    for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+    return sum;
+}
+
+/*
+ * What split_short below does, for vectors that are shorter still: see short_rows.cuh. A block has
+ * fewer elements, or all there are.
+ */
+template <class T>
+__global__ void __launch_bounds__(short_most_threads, 1)
+    split_rows(const __grid_constant__ split_arguments a) {
+    __shared__ uint32_t warp_counts[32];
+    __shared__ uint64_t sums[32];
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (int)blockDim.x / 32;
+    const int number = (int)blockIdx.x, blocks = (int)gridDim.x;
+    const int items = (int)blockDim.x * short_rows;
+    const lane_rows rows(a.split.n);
+    prefetch_rows(a.split.in, 8 * (int)sizeof(T), a.split.n);
+    prefetch_rows(a.split.flags, map_bits(a.split.flag_type), a.split.n);
+    wait_for_kernel_before();
+
+    uint32_t launch = 0;
+    if (blocks > 1) launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
+    T x[short_rows];
+    rows.load(x, a.split.in);
+    uint32_t masks[short_rows];
+    rows.load_masks(masks, a.split.flags, a.split.flag_type);
+    uint32_t own = 0;
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    const uint32_t sum =
+        sum_over_warps(own, warp_counts);        /* then all have read the launch number */
+    uint32_t at = sum & 0xffff, all = sum >> 16; /* set flags before the warp, and of the vector */
+    if (blocks > 1) {
+        const uint32_t tag = tag_of(launch);
+        unsigned before_me = (unsigned)blocks; /* blocks that have arrived */
+        if (threadIdx.x == 0) {
+            test_delay(a.delay, tag, number, 0);
+            unit_word<uint32_t>::publish(a.words, number, tag, all);
+            before_me = atomicAdd(&a.header->arrived, 1u);
+        }
+        test_delay(a.delay, tag, number, 1);
+        __syncwarp();
+        uint64_t total = sum_of_blocks(a, tag, items);
+        if (lane == 0) sums[warp] = total;
+        __syncthreads();
+        total = lane < warps ? sums[lane] : 0;
+#pragma unroll
+        for (int d = 16; d > 0; d /= 2) total += __shfl_xor_sync(0xffffffffu, total, d);
+        at += (uint32_t)(total >> 32);
+        all = (uint32_t)total;
+        if (before_me == (unsigned)blocks - 1) {
+            a.header->arrived = 0;
+            close_launch(a.header, launch, a.words, a.capacity, blocks);
+        }
+    }
+    const uint32_t clear = (uint32_t)rows.n - all;
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) {
+        const uint32_t set = at + (uint32_t)__popc(masks[r] & bits_below(lane));
+        const uint32_t place = masks[r] >> lane & 1 ? clear + set : (uint32_t)rows.at(r) - set;
+        if (rows.is(r)) ((T *)a.split.out)[place] = x[r];
+        at += (uint32_t)__popc(masks[r]);
+    }
+    if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = clear;
 }
 
 /*
@@ -670,7 +764,7 @@ static __device__ uint32_t count_tile(const vscan__split &split, int64_t tile) {
  * in their slots.
  */
 template <class T>
-__global__ void __launch_bounds__(split_threads, short_blocks<T>)
+__global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
     split_short(const __grid_constant__ split_arguments a) {
     __shared__ T packed[tile_items];
     __shared__ __align__(16) uint32_t flag_words[tile_words];
@@ -720,25 +814,7 @@ __global__ void __launch_bounds__(split_threads, short_blocks<T>)
             before_me = atomicAdd(&a.header->arrived, 1u);
         }
         test_delay(a.delay, tag, number, 1);
-        sum = 0;
-        for (int begin = 32 * warp; begin < tiles; begin += split_threads) {
-            const int wanted = begin + lane;
-            uint32_t value = 0, none;
-            bool missing = wanted < tiles;
-            for (int turn = 0; turn < patience && missing; ++turn)
-                missing = !unit_word<uint32_t>::read(a.words, wanted, tag, &value, &none);
-            for (uint32_t left; (left = __ballot_sync(0xffffffffu, missing)) != 0;) {
-                const int helped = __ffs((int)left) - 1;
-                const uint32_t count = count_tile(a.split, begin + helped);
-                if (lane == helped) {
-                    value = count;
-                    missing = false;
-                }
-            }
-            if (wanted < tiles) sum += value | (uint64_t)(wanted < number ? value : 0) << 32;
-        }
-#pragma unroll
-        for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, d);
+        sum = sum_of_blocks(a, tag, tile_items);
     }
     if (lane == 0) sums[warp] = sum;
     __syncthreads();
@@ -760,6 +836,9 @@ __global__ void __launch_bounds__(split_threads, short_blocks<T>)
 /* Elements up to which chunks are small: there, more blocks are worth more than fewer sums, most of
    all for ints, of which a large chunk has more than a block can load at once. */
 static constexpr int64_t small_to = 1 << 18, small_to_ints = 1 << 23;
+
+/* Elements up to which split_rows is soonest done. */
+static constexpr int64_t rows_to = 1 << 18;
 
 /* Lays out the scratch memory from base on, NULL to learn its size: returns that. */
 static int64_t lay_out(split_scratch *s, char *base, int64_t n, int flag_type, int head_type) {
@@ -804,9 +883,15 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
     a.capacity = launch->words;
     a.delay = launch->test_delay;
     const bool segmented = split->heads != nullptr;
-    const int blocks = size == 8 ? short_blocks<uint64_t> : short_blocks<uint32_t>;
-    if (size >= 4 && !positions && !segmented && tiles <= blocks * launch->multiprocessors &&
-        tiles <= launch->words)
+    const bool moves = size >= 4 && !positions && !segmented; /* by one launch, where it is short */
+    if (moves && split->n <= rows_to && split->n * size <= launch->short_to) {
+        const int threads = short_threads(split->n);
+        return start(size == 8 ? split_rows<uint64_t> : split_rows<uint32_t>,
+                     short_blocks(split->n, threads), threads, 0, launch->stream, a,
+                     launch->may_overlap);
+    }
+    const int blocks = size == 8 ? most_short_blocks<uint64_t> : most_short_blocks<uint32_t>;
+    if (moves && tiles <= blocks * launch->multiprocessors && tiles <= launch->words)
         return start(size == 8 ? split_short<uint64_t> : split_short<uint32_t>, tiles,
                      split_threads, 0, launch->stream, a, launch->may_overlap);
     const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;

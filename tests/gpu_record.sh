@@ -107,6 +107,9 @@ pairs() {
             echo "$program units"
             echo "$program bulk"
             ;;
+        test_pack | test_split) # without the kernels for short vectors
+            echo "$program units"
+            ;;
         esac
     done
 }

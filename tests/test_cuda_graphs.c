@@ -62,16 +62,17 @@ static void graph_maps(void **state) {
 /* Packs in a graph, whose counts on the device are the total of what comes next; replayed on new data
    each time, with plain calls of other lengths in between. The first use of the kernels is in the
    capture. */
-static void graph_packs(void **state) {
-    (void)state;
+static void packs_of(int n) {
     vscan_ctx *ctx = harness_new_ctx(0);
-    enum { N = 300007, ROOM = N / 2 };
+    enum { N = 900001 };
+    const int room = n / 2;
+    assert_true(n <= N);
     static int32_t in[N], got[N], want[N], numbers[N], want_numbers[N];
     static uint8_t flags[N];
-    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, N), *f = new_buffer(ctx, VSCAN_BYTE, N);
-    vscan_buffer *out = new_buffer(ctx, VSCAN_INT, ROOM), *e = new_buffer(ctx, VSCAN_INT, N);
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, n), *f = new_buffer(ctx, VSCAN_BYTE, n);
+    vscan_buffer *out = new_buffer(ctx, VSCAN_INT, room), *e = new_buffer(ctx, VSCAN_INT, n);
     vscan_buffer *counts = new_buffer(ctx, VSCAN_LONG, 3), *count[3];
-    ok(ctx, vscan_ctx_reserve(ctx, VSCAN_INT, N));
+    ok(ctx, vscan_ctx_reserve(ctx, VSCAN_INT, n));
     for (int k = 0; k < 3; ++k) ok(ctx, vscan_buffer_view(counts, k, 1, &count[k]));
     vscan_pack_options o = {.size = sizeof o};
     int32_t least = 0;
@@ -91,36 +92,36 @@ static void graph_packs(void **state) {
     struct inputs_random random = {harness_seed() + 5};
     for (int k = 0; k < 8; ++k) {
         int64_t set = 0, kept = 0;
-        for (int i = 0; i < N; ++i) {
+        for (int i = 0; i < n; ++i) {
             in[i] = (int32_t)(uint32_t)inputs_next(&random);
             if (k % 2 && i % 5) in[i] |= INT32_MIN; /* mostly negative: there is room */
             flags[i] = (uint8_t)inputs_below(&random, k < 4 ? 2 : 4);
             if (k == 6) in[i] &= INT32_MAX; /* more than there is room for */
         }
-        for (int i = 0; i < N; ++i) {
+        for (int i = 0; i < n; ++i) {
             want_numbers[i] = (int32_t)set;
             want[i] = in[i];
             set += flags[i] != 0;
         }
         set = 0;
-        for (int i = 0; i < N; ++i)
+        for (int i = 0; i < n; ++i)
             if (flags[i]) want[set++] = in[i];
-        ok(ctx, vscan_buffer_upload(v, 0, N, in));
-        ok(ctx, vscan_buffer_upload(f, 0, N, flags));
+        ok(ctx, vscan_buffer_upload(v, 0, n, in));
+        ok(ctx, vscan_buffer_upload(f, 0, n, flags));
         cuda(cudaGraphLaunch(graph, stream));
-        for (int i = 0; i < N; ++i) kept += want[i] >= 0;
-        const vscan_status late = kept > ROOM ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK;
-        refuses(late, vscan_buffer_download(v, 0, N, got));
-        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
-        ok(ctx, vscan_buffer_download(e, 0, N, numbers));
-        assert_int_equal(reference_difference(VSCAN_INT, N, want_numbers, numbers), -1);
+        for (int i = 0; i < n; ++i) kept += want[i] >= 0;
+        const vscan_status late = kept > room ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK;
+        refuses(late, vscan_buffer_download(v, 0, n, got));
+        assert_int_equal(reference_difference(VSCAN_INT, n, want, got), -1);
+        ok(ctx, vscan_buffer_download(e, 0, n, numbers));
+        assert_int_equal(reference_difference(VSCAN_INT, n, want_numbers, numbers), -1);
         int64_t device_counts[3];
         ok(ctx, vscan_buffer_download(counts, 0, 3, device_counts));
         assert_int_equal(device_counts[0], set);
         assert_int_equal(device_counts[1], set);
         assert_int_equal(device_counts[2], kept);
         int64_t fits = 0;
-        for (int i = 0; i < N && fits < ROOM; ++i)
+        for (int i = 0; i < n && fits < room; ++i)
             if (want[i] >= 0) want[fits++] = want[i];
         ok(ctx, vscan_buffer_download(out, 0, fits, got));
         assert_int_equal(reference_difference(VSCAN_INT, fits, want, got), -1);
@@ -131,6 +132,14 @@ static void graph_packs(void **state) {
     vscan_buffer *const all[] = {v, f, out, e, count[0], count[1], count[2], counts};
     for (int k = 0; k < 8; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
     ok(NULL, vscan_ctx_destroy(ctx));
+}
+
+/* Of one block, of several, and longer than the kernels for short vectors go. */
+static void graph_packs(void **state) {
+    (void)state;
+    packs_of(3001);
+    packs_of(70001);
+    packs_of(900001);
 }
 
 /* Sorts in a graph, replayed on new data and on segments of other lengths each time, with plain calls of
@@ -190,15 +199,15 @@ static void graph_sorts(void **state) {
 
 /* Splits in a graph, replayed on new data each time. The workspace has been grown by calls before; to
    grow it in the capture is refused, and waiting too. */
-static void graph_splits(void **state) {
-    (void)state;
+static void splits_of(int n) {
     vscan_ctx *ctx = harness_new_ctx(0);
     enum { N = 300007 };
+    assert_true(n <= N);
     static int32_t in[N], got[N], want[N];
     static uint8_t flags[N], heads[N];
-    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, N), *out = new_buffer(ctx, VSCAN_INT, N);
-    vscan_buffer *parts = new_buffer(ctx, VSCAN_INT, N), *p = new_buffer(ctx, VSCAN_INT, N);
-    vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, N), *h = new_buffer(ctx, VSCAN_BYTE, N);
+    vscan_buffer *v = new_buffer(ctx, VSCAN_INT, n), *out = new_buffer(ctx, VSCAN_INT, n);
+    vscan_buffer *parts = new_buffer(ctx, VSCAN_INT, n), *p = new_buffer(ctx, VSCAN_INT, n);
+    vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, n), *h = new_buffer(ctx, VSCAN_BYTE, n);
     vscan_buffer *count = new_buffer(ctx, VSCAN_LONG, 1);
     vscan_split_options o = {.size = sizeof o, .count = count};
     vscan_buffer *const read[] = {v, f, h};
@@ -218,35 +227,35 @@ static void graph_splits(void **state) {
     struct inputs_random random = {harness_seed() + 6};
     for (int k = 0; k < 6; ++k) {
         int64_t clear = 0, device_count = 0;
-        for (int i = 0; i < N; ++i) {
+        for (int i = 0; i < n; ++i) {
             in[i] = (int32_t)(uint32_t)inputs_next(&random);
             flags[i] = (uint8_t)inputs_below(&random, k < 3 ? 2 : 4);
             heads[i] = inputs_below(&random, k % 2 ? 10 : 20000) == 0;
             if (!flags[i]) want[clear++] = in[i];
         }
-        for (int64_t i = 0, set = clear; i < N; ++i)
+        for (int64_t i = 0, set = clear; i < n; ++i)
             if (flags[i]) want[set++] = in[i];
-        ok(ctx, vscan_buffer_upload(v, 0, N, in));
-        ok(ctx, vscan_buffer_upload(f, 0, N, flags));
-        ok(ctx, vscan_buffer_upload(h, 0, N, heads));
+        ok(ctx, vscan_buffer_upload(v, 0, n, in));
+        ok(ctx, vscan_buffer_upload(f, 0, n, flags));
+        ok(ctx, vscan_buffer_upload(h, 0, n, heads));
         cuda(cudaGraphLaunch(graph, stream));
         ok(ctx, vscan_buffer_get(count, 0, &device_count));
         assert_int_equal(device_count, clear);
-        ok(ctx, vscan_buffer_download(out, 0, N, got));
-        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
+        ok(ctx, vscan_buffer_download(out, 0, n, got));
+        assert_int_equal(reference_difference(VSCAN_INT, n, want, got), -1);
         ok(ctx, vscan_permute(ctx, v, p, out, NULL));
-        ok(ctx, vscan_buffer_download(out, 0, N, got));
-        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
-        for (int64_t begin = 0, end; begin < N; begin = end) {
+        ok(ctx, vscan_buffer_download(out, 0, n, got));
+        assert_int_equal(reference_difference(VSCAN_INT, n, want, got), -1);
+        for (int64_t begin = 0, end; begin < n; begin = end) {
             int64_t to = begin;
-            for (end = begin + 1; end < N && !heads[end];) ++end;
+            for (end = begin + 1; end < n && !heads[end];) ++end;
             for (int64_t i = begin; i < end; ++i)
                 if (!flags[i]) want[to++] = in[i];
             for (int64_t i = begin; i < end; ++i)
                 if (flags[i]) want[to++] = in[i];
         }
-        ok(ctx, vscan_buffer_download(parts, 0, N, got));
-        assert_int_equal(reference_difference(VSCAN_INT, N, want, got), -1);
+        ok(ctx, vscan_buffer_download(parts, 0, n, got));
+        assert_int_equal(reference_difference(VSCAN_INT, n, want, got), -1);
         ok(ctx, vscan_split(ctx, v, f, out, &o)); /* with host_count, between replays */
         assert_int_equal(host_count, clear);
     }
@@ -254,6 +263,13 @@ static void graph_splits(void **state) {
     vscan_buffer *const all[] = {v, out, parts, p, f, h, count};
     for (int k = 0; k < 7; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
     ok(NULL, vscan_ctx_destroy(ctx));
+}
+
+static void graph_splits(void **state) {
+    (void)state;
+    splits_of(3001);
+    splits_of(70001);
+    splits_of(300007);
 }
 
 /* Segments in a graph, from flags to offsets to lengths and back, their totals by flags, by offsets and to

@@ -28,6 +28,11 @@ static size_t draw_sizes(int64_t sizes[SIZES], struct inputs_random *random) {
         if (!harness_small() || inputs_below(random, 6) == 0) sizes[count++] = more[k];
     for (int k = 0; k < (harness_small() ? 0 : 2); k++)
         sizes[count++] = 100000 + inputs_below(random, 500000);
+    /* where blocks grow, and where short vectors end */
+    static const int64_t borders[] = {1 << 15, 1 << 17, 3 << 18};
+    const int64_t border = borders[inputs_below(random, 3)];
+    if (!harness_small() || inputs_below(random, 6) == 0)
+        sizes[count++] = border - 1 + inputs_below(random, 3);
     return count;
 }
 

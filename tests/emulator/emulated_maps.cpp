@@ -620,6 +620,7 @@ static void one_round() {
         split_case(VSCAN_LONG, false);
         launch.test_delay = (uint32_t)below(3);
         launch.multiprocessors = 1 + (int)below(6);
+        launch.short_to = below(2) ? INT64_MAX : 0;
     }
 }
 
