@@ -12,8 +12,8 @@
 # commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
 # checkout has changes. VSCAN_RECORD_JOBS programs run at a time (default 8: the tools use the
 # processor far more than the GPU). VSCAN_RECORD_STAGES names what is done (default: all of it), for
-# where one call may not take long enough; a record is then the files of several calls, one after the
-# other. Exits with 0 if nothing failed.
+# where one call may not take long enough, and VSCAN_RECORD_PROGRAMS the test programs (default: all of
+# them); a record is then the files of several calls, one after the other. Exits with 0 if nothing failed.
 set -eu
 
 [ $# = 2 ] || [ $# = 3 ] || {
@@ -30,7 +30,7 @@ export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from ano
 all_stages="programs whole table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}
 program_limit=180 # seconds for one program
-tool_limit=240    # seconds for one program under one tool
+tool_limit=400    # seconds for one program under one tool
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
 
@@ -48,6 +48,8 @@ programs=
 for program in "$run"/test_*; do
     if [ -x "$program" ]; then programs="$programs $(basename "$program")"; fi
 done
+all_programs=$programs
+programs=${VSCAN_RECORD_PROGRAMS:-$all_programs}
 [ -n "$programs" ] || {
     echo "$0: no test programs in $run" >&2
     exit 2
@@ -88,6 +90,7 @@ head_of_record() {
     echo "library $(library_tested)"
     echo "command $command"
     [ "$stages" = "$all_stages" ] || echo "stages $stages"
+    [ "$programs" = "$all_programs" ] || echo "test programs $programs"
 }
 
 # library_tested: name, size, digest.
