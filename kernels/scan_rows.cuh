@@ -31,9 +31,7 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
                                    int64_t tiles, int64_t portions) {
     using T = typename Pair::T;
     const int64_t items = (tiles + portions - 1) / portions * tile_items<T>;
-    /* two in turn: a total that goes where the initial value comes from costs a fence a tile */
-    auto &carry = ((vscan__workspace_header *)launch->workspace)->carry;
-    int next = 0;
+    void *const carry = &((vscan__workspace_header *)launch->workspace)->carry;
     vscan__scan portion = *scan;
     for (int64_t done = 0; done < scan->n; done += items) {
         const int64_t left = scan->n - done;
@@ -41,12 +39,11 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
         const int64_t first = scan->backward ? left - portion.n : done;
         portion.in = (const T *)scan->in + first;
         portion.out = (T *)scan->out + first;
-        portion.total = left > items ? &carry[next] : scan->total;
+        portion.total = left > items ? carry : scan->total;
         const cudaError_t error = launch_scan<Pair, false>(launch, &portion, pair);
         if (error != cudaSuccess) return error;
         portion.has_initial = 2;
-        portion.initial_at = &carry[next];
-        next ^= 1;
+        portion.initial_at = carry;
     }
     return cudaSuccess;
 }
