@@ -12,8 +12,9 @@
 # commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
 # checkout has changes. VSCAN_RECORD_JOBS programs run at a time (default 8: the tools use the
 # processor far more than the GPU). VSCAN_RECORD_STAGES names what is done (default: all of it), for
-# where one call may not take long enough, and VSCAN_RECORD_PROGRAMS the test programs (default: all of
-# them); a record is then the files of several calls, one after the other. Exits with 0 if nothing failed.
+# where one call may not take long enough, and VSCAN_RECORD_PROGRAMS the test programs (default: all
+# of them); a record is then the files of several calls, one after the other. Exits with 0 if nothing
+# failed.
 set -eu
 
 [ $# = 2 ] || [ $# = 3 ] || {
