@@ -50,12 +50,13 @@ struct bulk_shape {
     static constexpr int few_heads = part_items * 3 / 8;
     static constexpr int summers = 8;
     static constexpr int sums = parts / summers; /* parts of a summer */
-    /* Which part a warp has. Warps whose numbers are the same modulo 4 take turns at issuing; they
-       have parts of one quarter, which come together, so they read the same instructions together:
-       these come too late in a third of the time that a scanner is not waiting for data. */
-    static __device__ int scanner_part(int w) { return w % 4 * 4 + w / 4; }
+    /* Which part a warp has. Warps whose numbers are the same modulo 4 take turns at issuing; where
+       they have parts of one quarter, which come together, they read the same instructions together.
+       That makes segmented sums of floats faster, and others slower: benchmarks/README.md. */
+    static constexpr bool by_quarters = Segmented && !Pair::in_any_order && sizeof(U) == 4;
+    static __device__ int scanner_part(int w) { return by_quarters ? w % 4 * 4 + w / 4 : w; }
     static __device__ int summer_part(int s, int w) {
-        return 4 * ((w >> 1 & 1) + 2 * s) + 2 * (w & 1) + (w >> 2);
+        return by_quarters ? 4 * ((w >> 1 & 1) + 2 * s) + 2 * (w & 1) + (w >> 2) : s * summers + w;
     }
     static_assert(parts == 16 && summers == 8, "as these two have it");
     /* warp numbers */

@@ -41,7 +41,7 @@ struct vscan__workspace_header {
     unsigned arrived;                       /* blocks of the running split that have counted */
     unsigned long long marked; /* blocks of the running marking of flags that have ended, and << 32
                                   those with offsets of other blocks */
-    unsigned long long carry;               /* from portion to portion of a scan: one element */
+    unsigned long long carry[2]; /* from portion to portion of a scan, in turn: one element */
 };
 
 /* Written by kernels into page-locked host memory when the data turn out to be wrong. */

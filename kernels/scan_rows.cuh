@@ -31,7 +31,9 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
                                    int64_t tiles, int64_t portions) {
     using T = typename Pair::T;
     const int64_t items = (tiles + portions - 1) / portions * tile_items<T>;
-    void *const carry = &((vscan__workspace_header *)launch->workspace)->carry;
+    /* two in turn: a total that goes where the initial value comes from costs a fence a tile */
+    auto &carry = ((vscan__workspace_header *)launch->workspace)->carry;
+    int next = 0;
     vscan__scan portion = *scan;
     for (int64_t done = 0; done < scan->n; done += items) {
         const int64_t left = scan->n - done;
@@ -39,11 +41,12 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
         const int64_t first = scan->backward ? left - portion.n : done;
         portion.in = (const T *)scan->in + first;
         portion.out = (T *)scan->out + first;
-        portion.total = left > items ? carry : scan->total;
+        portion.total = left > items ? &carry[next] : scan->total;
         const cudaError_t error = launch_scan<Pair, false>(launch, &portion, pair);
         if (error != cudaSuccess) return error;
         portion.has_initial = 2;
-        portion.initial_at = carry;
+        portion.initial_at = &carry[next];
+        next ^= 1;
     }
     return cudaSuccess;
 }
