@@ -107,7 +107,7 @@ pairs() {
         echo "$program default"
         case $program in
         test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda | \
-            test_cuda_graphs | test_pressure | test_protocol | test_matrix)
+            test_cuda_graphs | test_cuda_occupied | test_pressure | test_protocol | test_matrix)
             echo "$program units"
             echo "$program bulk"
             ;;
