@@ -287,9 +287,9 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  * segmented scans, reductions, segmented reductions, packs, conversions of segments. One workspace
  * serves all types. Not those of rows and columns; nor sorts and splits, which need memory in
  * proportion to their vectors: see vscan_sort_reserve and vscan_split. Scans alone need no more than
- * a new context has (ints and floats) or twice that. Without it the workspace
- * grows when a longer vector first comes; that cannot happen during a stream capture
- * (VSCAN_ERROR_CAPTURE), so reserve, or run once, before capturing. Never shrinks. May wait.
+ * a new context has (ints and floats) or twice that. Without it the workspace grows when a longer
+ * vector first comes; that cannot happen during a stream capture (VSCAN_ERROR_CAPTURE), so reserve,
+ * or run once, before capturing. Never shrinks. May wait.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
