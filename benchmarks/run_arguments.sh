@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What run_h200.sh and run_cpu.sh make of their arguments, [--quick] BUILD [RESULTS [COMMIT]]; they
 # read this with ".", $default_results set to the name of a folder in results/. Sets quick, here, run,
-# results, commit, all_well and begin.
+# results, commit, all_well and begin, and the function wanted.
 # shellcheck shell=sh disable=SC2034,SC2154
 quick=false
 if [ "${1:-}" = --quick ]; then
@@ -27,3 +27,8 @@ if [ -z "$commit" ]; then
 fi
 all_well=true
 begin=$(date +%s)
+
+# wanted NAME: whether NAME.csv is to be measured.
+wanted() {
+    case " ${VSCAN_BENCH_ONLY:-$1} " in *" $1 "*) ;; *) return 1 ;; esac
+}

@@ -10,7 +10,7 @@
 # that BUILD was made from, by default what git says. --quick takes a minute: fewer lengths and
 # repetitions. The last thing printed is a table of targets and what was reached. Exits with 0 if
 # everything was measured and every result that was checked was right, whether or not the targets
-# were met.
+# were met. VSCAN_BENCH_ONLY, a list of names of CSV files, measures these alone.
 set -eu
 
 default_results=cpu
@@ -32,6 +32,7 @@ report() {
 measure() {
     name=$1
     shift
+    wanted "$name" || return 0
     start=$(date +%s)
     status=0
     "$run/bench" --csv --note "commit $commit" --note "processor ${processor:-unknown}" "$@" \
@@ -90,20 +91,20 @@ for candidate in python3 /usr/bin/python3; do
         break
     fi
 done
-rm -f "$results/numpy.csv"
-if [ -n "$python" ]; then
+if wanted numpy; then rm -f "$results/numpy.csv"; fi
+if [ -z "$python" ]; then
+    echo "numpy: not installed"
+elif wanted numpy; then
     start=$(date +%s)
     status=0
     {
         echo "# commit $commit"
         echo "# processor ${processor:-unknown}"
-        grep '^mode,' "$results/call.csv"
+        "$run/bench" --csv --engine serial --n 1 --runs 1 2>/dev/null | grep '^mode,'
         "$python" "$here/bench_numpy.py" --n $numpy_small --runs $few --sample-us $sample &&
             "$python" "$here/bench_numpy.py" --n $numpy_large --cache cold --runs 3
     } >"$results/numpy.csv" 2>"$results/numpy.log" || status=$?
     report numpy "$start" $status
-else
-    echo "numpy: not installed"
 fi
 
 # Against a copy by the same threads, with all of them and with one.

@@ -27,7 +27,7 @@ mkdir -p "$results" "$order"
 measure() {
     name=$1
     shift
-    case " ${VSCAN_BENCH_ONLY:-$name} " in *" $name "*) ;; *) return 0 ;; esac
+    wanted "$name" || return 0
     start=$(date +%s)
     status=0
     "$run/bench" --csv --note "commit $commit" --note "GPU and driver ${driver:-unknown}" \
