@@ -4,12 +4,12 @@
 #
 #     sh benchmarks/plot.sh [RESULTS]
 #
-# RESULTS is a folder of either's files; without it, both folders of results/ are done.
+# RESULTS is a folder of files of either; without it, all such folders of results/ are done.
 # Installs gnuplot-nox where it is missing.
 set -eu
 
 if [ $# = 0 ]; then
-    for results in "$(dirname -- "$0")"/results/h200 "$(dirname -- "$0")"/results/cpu; do
+    for results in "$(dirname -- "$0")"/results/h200 "$(dirname -- "$0")"/results/cpu*; do
         [ ! -d "$results" ] || sh "$0" "$results"
     done
     exit
