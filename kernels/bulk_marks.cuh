@@ -5,8 +5,10 @@
  * Warps of their own copy flags of any form to shared memory in chunks, each some ahead, and turn them
  * into bits as soon as a tile has been taken, so that the bits are there before the elements are:
  * summers that read flags themselves waited for them, and scans ran at half the speed. Memory is
- * asked for int flags two chunks ahead: for all of a tile at once, elements would come later. Where
- * a tile's flags begin at a multiple of 16 bytes, backward scans have their bits turned round at once.
+ * asked for int flags two chunks ahead: for all of a tile at once, elements would come later.
+ *
+ * Where a tile's flags begin at a multiple of 16 bytes, bits of backward scans are in scan order at
+ * once, else when all of the tile have been made.
  */
 #ifndef VSCAN_BULK_MARKS_CUH
 #define VSCAN_BULK_MARKS_CUH
@@ -99,7 +101,7 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
         end_of_pieces();
     }
 
-    /* A chunk's flags become bits, from bit at on in the order of memory, or the other way round. */
+    /* A chunk's flags become bits, from bit at on in the order of memory, or turned round. */
     template <int Log_bits>
     __device__ void make_bits(const char *flags, int bytes, uint32_t *words, int at,
                               bool turned) const {

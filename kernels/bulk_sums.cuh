@@ -112,7 +112,8 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     static __device__ void meet_summers() { meet_warps<1, 32 * shape::summers>(); }
 
     /* The sum of those elements of a row that are there, by the balanced tree; x in the order of
-       memory. Only elements before others, in scan order, may be missing; if all are, it is anything. */
+       memory. Only elements before others, in scan order, may be missing; if all are, it is
+       anything. */
     template <bool Backward>
     static __device__ __forceinline__ U sum_present(U (&x)[R], uint32_t present) {
 #pragma unroll
@@ -209,9 +210,9 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     }
 
     /*
-     * Takes down what is known of a part's heads. Returns the levels of the network over the part's
-     * groups, as half of a block, at which something is added to the lane's group: it is in the right
-     * half, where no segment begins up to the group.
+     * Takes down what is known of a part's heads. Returns the levels of the network over the
+     * part's groups, as half of a block, at which something is added to the lane's group: it is in
+     * the right half, where no segment begins up to the group.
      */
     __device__ uint32_t open_levels(int ring, int part) const {
         const int lane = again(common::lane), group = part * shape::part_groups + lane;

@@ -48,8 +48,8 @@ static __device__ __forceinline__ void move_here(X &x, X y) {
     }
 }
 
-/* x, changed by what has been before in this branch: that is done under a predicate then, in place of
-   computing it always and choosing afterwards. */
+/* x, changed by what has been before in this branch: that is then done under a predicate, not always
+   and chosen afterwards. */
 template <class X>
 static __device__ __forceinline__ void changed_here(X &x) {
     if constexpr (sizeof(X) == 8) {

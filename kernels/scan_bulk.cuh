@@ -86,7 +86,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 heads >>= right ? 16 : 0;
             }
 
-            /* in the order of memory where any order of combining will do, else in that of the scan */
+            /* in the order of memory where any order of combining will do, else in scan order */
             U x[R];
             wait_loaded(k, q);
             read_row<Pair>(x, shared.slot[0], slot * shape::rows + at_row, b.in.shift,
@@ -182,7 +182,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
         }
     }
 
-    /* x[j] becomes the result of all up to it, from what lies before the row on: heads are as x is. */
+    /* x[j] becomes the result of all up to it; before: of all before the row; heads are as x is. */
     template <bool Backward>
     static __device__ __forceinline__ void scan_from(U (&x)[R], U before, uint32_t heads) {
 #pragma unroll
