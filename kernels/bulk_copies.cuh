@@ -60,8 +60,12 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
 
     /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
     __device__ void prefetch(int64_t tile) const {
-        if (Segmented && lane / shape::quarters == 1 && a.scan.flag_type != VSCAN_INT)
-            prefetch_flags(tile, lane % shape::quarters);
+        if (Segmented && lane / shape::quarters == 1) {
+            const int quarter = lane % shape::quarters;
+            /* of int flags those that the markers begin with; they ask for the others */
+            if (a.scan.flag_type != VSCAN_INT || quarter < shape::flags_first)
+                prefetch_flags(tile, quarter);
+        }
         const int64_t row = row_of(b.in, tile);
         if (lane >= shape::quarters || row < 0 || row + shape::rows > b.in.rows) return;
         bulk_prefetch(address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items),

@@ -6,6 +6,9 @@
  * into bits as soon as a tile has been taken, so that the bits are there before the elements are:
  * summers that read flags themselves waited for them, and scans ran at half the speed. Memory is
  * asked for int flags two chunks ahead: for all of a tile at once, elements would come later.
+ *
+ * Where a tile's flags begin at a multiple of 16 bytes, bits of backward scans are in scan order at
+ * once, else when all of the tile have been made.
  */
 #ifndef VSCAN_BULK_MARKS_CUH
 #define VSCAN_BULK_MARKS_CUH
@@ -98,9 +101,10 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
         end_of_pieces();
     }
 
-    /* A chunk's flags become bits, in the order of memory. */
+    /* A chunk's flags become bits, from bit at on in the order of memory, or turned round. */
     template <int Log_bits>
-    __device__ void make_bits(const char *flags, int bytes, uint32_t *words) const {
+    __device__ void make_bits(const char *flags, int bytes, uint32_t *words, int at,
+                              bool turned) const {
         if (Log_bits == 5) { /* 16 flags a lane at a time, and others first in another lane: 8 lanes
                                 meet in no bank */
             const int4 *const pieces = (const int4 *)flags;
@@ -113,29 +117,44 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                 for (int j = 0; j < 4; ++j) x[j] = pieces[4 * h + (j ^ turn)];
 #pragma unroll
                 for (int j = 0; j < 4; ++j) bits |= bits_of_ints(x[j]) << 4 * (j ^ turn);
-                ((uint16_t *)words)[h] = (uint16_t)bits;
+                const int half = at / 16 + h;
+                if (turned)
+                    ((uint16_t *)words)[shape::items / 16 - 1 - half] =
+                        (uint16_t)(__brev(bits) >> 16);
+                else
+                    ((uint16_t *)words)[half] = (uint16_t)bits;
             }
         } else if (Log_bits == 3) {
             const int4 *const pieces = (const int4 *)flags;
 #pragma unroll 1
             for (int w = lane; 32 * w < bytes; w += 32) {
                 uint32_t raw[8], bits = 0;
-                memcpy(raw, &pieces[2 * w], 16);
-                memcpy(raw + 4, &pieces[2 * w + 1], 16);
+                const int4 low = pieces[2 * w], high = pieces[2 * w + 1];
+                memcpy(raw, &low, 16);
+                memcpy(raw + 4, &high, 16);
 #pragma unroll
                 for (int j = 7; j >= 0; --j) bits = push_bytes(bits, raw[j]);
-                words[w] = bits;
+                write_word(words, at / 32 + w, bits, turned);
             }
         } else {
 #pragma unroll 4
-            for (int w = lane; 4 * w < bytes; w += 32) words[w] = ((const uint32_t *)flags)[w];
+            for (int w = lane; 4 * w < bytes; w += 32)
+                write_word(words, at / 32 + w, ((const uint32_t *)flags)[w], turned);
         }
+    }
+
+    static __device__ void write_word(uint32_t *words, int w, uint32_t bits, bool turned) {
+        if (turned)
+            words[shape::items / 32 - 1 - w] = __brev(bits);
+        else
+            words[w] = bits;
     }
 
     /* Words of bits in the order of memory become words in scan order, the first one at bit at. */
     __device__ void put_in_order(int marker, uint32_t *words, int at) const {
         constexpr int all = shape::items / 32, count = (all / 32 + markers - 1) / markers;
-        uint32_t mine[count]; /* of a lane */
+        uint32_t mine[count];                     /* of a lane */
+        const int lane = made_here(common::lane); /* what comes of it would be kept, and spilled */
 #pragma unroll
         for (int r = 0; r < count; ++r) {
             const int w = (r * markers + marker) * 32 + lane;
@@ -168,6 +187,11 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
         return i < a.scan.n ? head_at(a.scan, i) : 0;
     }
 
+    /* The chunk that comes as number j in the order of the scan, as the elements do. */
+    __device__ unsigned in_scan_order(unsigned j, unsigned chunks) const {
+        return a.scan.backward ? chunks - 1 - j : j;
+    }
+
     /* Whether tile k has been taken. */
     __device__ bool is_taken(int k) const {
         return __all_sync(all_lanes,
@@ -190,6 +214,8 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
             if (tile >= tiles()) return;
             const int ring = ring_of(k);
             const tile_flags x = flags_of(tile, Log_bits);
+            const bool turned = a.scan.backward;
+            const bool in_order = x.bits == 0; /* once made, turned or not */
             uint32_t *const words = shared.heads[ring];
             const uint32_t after = marker == 0 && lane == 0 && with_totals() ? head_after(tile) : 0;
 #pragma unroll 1
@@ -202,12 +228,15 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                         if (to_come >= tiles()) break;
                         asking = flags_of(to_come, Log_bits);
                     }
-                    if (Log_bits == 5 && asking.whole && lane < (int)size / 128) {
-                        const unsigned j = (next + slots) * markers + (unsigned)marker;
-                        if (j < chunks) prefetch_line((char *)asking.from + j * size + lane * 128);
+                    if (Log_bits == 5 && asking.whole) {
+                        const unsigned j = (next + shape::flags_ahead) * markers + (unsigned)marker;
+                        if (lane < (int)size / 128 && j < chunks)
+                            prefetch_line((char *)asking.from + in_scan_order(j, chunks) * size +
+                                          lane * 128);
                     }
-                    ask<Log_bits, size, chunks>(slot(asked), asking,
-                                                next * markers + (unsigned)marker);
+                    ask<Log_bits, size, chunks>(
+                        slot(asked), asking,
+                        in_scan_order(next * markers + (unsigned)marker, chunks));
                     if (++next == mine) {
                         next = 0;
                         ++ahead;
@@ -215,14 +244,13 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                 }
                 wait_for_pieces((int)(asked - c - 1));
                 __syncwarp();
-                const unsigned j = i * markers + (unsigned)marker;
+                const unsigned j = in_scan_order(i * markers + (unsigned)marker, chunks);
                 make_bits<Log_bits>(slot(c),
-                                    j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size,
-                                    words + j * (size * 8 >> Log_bits) / 32);
+                                    j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size, words,
+                                    (int)(j * (size * 8 >> Log_bits)), in_order && turned);
                 __syncwarp(); /* all have read the chunk */
             }
             const int64_t n = a.scan.n - tile * shape::items;
-            const bool in_order = x.bits == 0 && !a.scan.backward;
             const bool ends = tile == 0 || n < shape::items;
             if (!in_order || ends) meet_markers();
             if (!in_order) put_in_order(marker, words, x.bits >> Log_bits);

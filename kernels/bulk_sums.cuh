@@ -85,6 +85,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     using U = typename Pair::U;
     using shape = bulk_shape<Pair, Segmented>;
     static constexpr int R = shape::row_items;
+    static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain: registers are left */
     using common::a;
     using common::b;
     using common::carry;
@@ -102,7 +103,31 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
 
     /* ---- Summers ---- */
 
+    /* Where a row's elements take half of the registers, what comes of a number is made anew for
+       each tile: it would be spilled. */
+    static __device__ __forceinline__ int again(int number) {
+        return R == 32 ? made_here(number) : number;
+    }
+
     static __device__ void meet_summers() { meet_warps<1, 32 * shape::summers>(); }
+
+    /* The sum of those elements of a row that are there, by the balanced tree; x in the order of
+       memory. Only elements before others, in scan order, may be missing; if all are, it is
+       anything. */
+    template <bool Backward>
+    static __device__ __forceinline__ U sum_present(U (&x)[R], uint32_t present) {
+#pragma unroll
+        for (int half = 1; half < R; half *= 2)
+#pragma unroll
+            for (int j = 0; j < R; j += 2 * half) {
+                /* the half that is later in scan order has the sum; its neighbour in the other half
+                   is there if anything of that half is */
+                const int later = Backward ? j : j + 2 * half - 1;
+                const int other = Backward ? j + half : j + half - 1;
+                combine_where<Pair>(present & 1u << other, x[other], x[later]);
+            }
+        return x[Backward ? 0 : R - 1];
+    }
 
     /*
      * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
@@ -110,8 +135,8 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
      * The balanced tree does not mind scanning backward: only left and right change places.
      */
     __device__ U sum_groups(int slot, int ring, int part) const {
-        const int row = part * 32 + lane;
-        U x[R];
+        const int lane = again(common::lane), row = part * 32 + lane;
+        U x[R], sum;
         read_row<Pair>(x, shared.slot[0], slot * shape::rows + in_memory(row, shape::rows),
                        b.in.shift, shared.after[slot], false);
         if (Segmented) {
@@ -128,42 +153,69 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
                 for (int j = 0; j < R; ++j)
                     if (head & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
             }
-#pragma unroll
-            for (int j = 0; j < R; ++j)
-                if (!(present & 1u << j)) x[j] = Pair::identity;
+            if (a.scan.backward)
+                sum = sum_present<true>(x, present);
+            else
+                sum = sum_present<false>(x, present);
+            if (shape::group_lanes > 1 && (present & ((2u << (R - 1)) - 1)) == 0)
+                sum = Pair::identity;
+        } else {
+            sum = sum_items<Pair>(x);
         }
-        const U sum = sum_items<Pair>(x);
         if (shape::group_lanes == 1) return sum;
         const U both = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, 1));
         const U mine = __shfl_sync(all_lanes, both, 2 * lane);
         return lane < shape::part_groups ? mine : Pair::identity;
     }
 
-    __device__ void sum(int summer) const {
+    __device__ void sum(int warp) const {
         for (int k = 0;; ++k) {
-            const int64_t tile = tile_of(k);
-            if (tile >= tiles()) return;
+            if (tile_of(k) >= tiles()) return;
             const int slot = slot_of(k), ring = ring_of(k);
-            U inside[shape::sums][1]; /* prefix of lane's group in its part */
+            const int lane = again(common::lane), summer = again(warp);
+            U inside[shape::sums]; /* prefix of lane's group in its part */
+            uint32_t open[shape::sums];
+            /* what has to do with heads alone first: elements may still be on their way */
             if (Segmented) barrier_wait(&shared.marked[ring], ring_parity(k));
 #pragma unroll
+            for (int s = 0; s < shape::sums; ++s)
+                open[s] = Segmented ? open_levels(ring, s * shape::summers + summer) : lane;
+#pragma unroll unrolled
             for (int s = 0; s < shape::sums; ++s) {
-                const int part = shape::summer_part(s, summer), q = part / shape::quarter_parts;
+                const int part = s * shape::summers + again(warp), q = part / shape::quarter_parts;
                 wait_loaded(k, q);
-                inside[s][0] = sum_groups(slot, ring, part);
+                const U sum = sum_groups(slot, ring, part);
                 barrier_arrive_at(&shared.emptied[slot][q]);
-                sum_part(ring, part, inside[s]);
+                /* registers have no numbers that are known so late */
+#pragma unroll
+                for (int t = 0; t < shape::sums; ++t)
+                    if (t == s) inside[t] = sum;
             }
+            /* from the sums of a part's groups to prefixes in the part: the Sklansky network */
+#pragma unroll
+            for (int half = 1; half < shape::part_groups; half *= 2)
+#pragma unroll
+                for (int s = 0; s < shape::sums; ++s) {
+                    const U left = __shfl_sync(all_lanes, inside[s], (lane & ~(half - 1)) - 1);
+                    combine_where<Pair>(open[s] & half, left, inside[s]);
+                }
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s)
+                if (lane == shape::part_groups - 1)
+                    shared.sums[ring][s * shape::summers + summer] = inside[s];
             meet_summers();
-            finish_sums(summer, ring, tile, inside);
+            finish_sums(again(warp), ring, shared.tile[k % shape::numbers], inside);
             barrier_arrive_at(&shared.summed[ring]);
         }
     }
 
-    /* What is known of a part's heads. Bit g of the result: there is one in group g. */
-    __device__ uint32_t count_heads(int ring, int part) const {
-        if (!Segmented) return 0;
-        const int group = part * shape::part_groups + lane;
+    /*
+     * Takes down what is known of a part's heads. Returns the levels of the network over the
+     * part's groups, as half of a block, at which something is added to the lane's group: it is in
+     * the right half, where no segment begins up to the group.
+     */
+    __device__ uint32_t open_levels(int ring, int part) const {
+        const int lane = again(common::lane), group = part * shape::part_groups + lane;
         const uint32_t word = lane < shape::part_groups ? group_heads(ring, group) : 0;
         const uint32_t any = __ballot_sync(all_lanes, word != 0);
         const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
@@ -173,14 +225,14 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         }
         if (lane + 1 == __ffs((int)any))
             shared.part_first[ring][part] = group * shape::group_items + __ffs((int)word) - 1;
-        return any;
-    }
-
-    /* From the sums of a part's groups to prefixes in the part, and the part's own sum. */
-    __device__ void sum_part(int ring, int part, U (&inside)[1]) const {
-        const uint32_t any = count_heads(ring, part);
-        sklansky<Pair, Segmented, shape::part_groups>(inside, any >> lane & 1, any, lane);
-        if (lane == shape::part_groups - 1) shared.sums[ring][part] = inside[0];
+        /* the last lane up to this one that has a head: it must lie before the right half */
+        const uint32_t upto = any & ((2u << lane) - 1);
+        const int since = upto ? 31 - __clz(upto) : -1;
+        uint32_t open = 0;
+#pragma unroll
+        for (int half = 1; half < shape::part_groups; half *= 2)
+            if (since < (lane & ~(half - 1))) open |= half;
+        return open & lane;
     }
 
     /* Bits from .. to - 1. */
@@ -190,11 +242,14 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
 
     /* When all parts have been summed: the tile's aggregate, and the prefixes in the tile. */
     __device__ void finish_sums(int summer, int ring, int64_t tile,
-                                const U (&inside)[shape::sums][1]) const {
-        uint32_t any = 0; /* bit p: a head in part p */
-        if (Segmented)
-            any =
-                __ballot_sync(all_lanes, lane < shape::parts && shared.part_heads[ring][lane] != 0);
+                                const U (&inside)[shape::sums]) const {
+        const int lane = again(common::lane);
+        uint32_t any = 0, count = 0; /* bit p: a head in part p; how many in all */
+        if (Segmented) {
+            const uint32_t mine = lane < shape::parts ? shared.part_count[ring][lane] : 0;
+            any = __ballot_sync(all_lanes, mine != 0);
+            if (summer == 0) count = __reduce_add_sync(all_lanes, mine);
+        }
         /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
         U block[shape::levels + 1] = {shared.sums[ring][lane % shape::parts]};
 #pragma unroll
@@ -209,11 +264,6 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
             }
         }
         if (summer == 0) {
-            const uint32_t count =
-                !Segmented
-                    ? 0
-                    : __reduce_add_sync(all_lanes,
-                                        lane < shape::parts ? shared.part_count[ring][lane] : 0u);
             if (carry()) __threadfence();
             if (lane == 0) {
                 test_delay(a.delay, shared.tag, tile, 0);
@@ -226,15 +276,15 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         }
 #pragma unroll
         for (int s = 0; s < shape::sums; ++s) {
-            const int part = shape::summer_part(s, summer);
+            const int part = s * shape::summers + summer;
             const bool open = !Segmented || !(shared.part_heads[ring][part] & ((2u << lane) - 1));
-            U prefix = inside[s][0];
+            U prefix = inside[s];
 #pragma unroll
             for (int level = 0; level < shape::levels; ++level) {
                 const int half = 1 << level, right = part & ~(half - 1);
                 const U left = __shfl_sync(all_lanes, block[level], right - 1);
                 const bool take = (part & half) && open && !(any & bits(right, part));
-                prefix = Pair::combine(take ? left : Pair::identity, prefix);
+                combine_where<Pair>(take, left, prefix);
             }
             if (lane < shape::part_groups)
                 shared.prefixes[ring][part * shape::part_groups + lane + 1] = prefix;

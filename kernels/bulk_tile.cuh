@@ -50,15 +50,6 @@ struct bulk_shape {
     static constexpr int few_heads = part_items * 3 / 8;
     static constexpr int summers = 8;
     static constexpr int sums = parts / summers; /* parts of a summer */
-    /* Which part a warp has. Warps whose numbers are the same modulo 4 take turns at issuing; where
-       they have parts of one quarter, which come together, they read the same instructions together.
-       That makes segmented sums of floats faster, and others slower: benchmarks/README.md. */
-    static constexpr bool by_quarters = Segmented && !Pair::in_any_order && sizeof(U) == 4;
-    static __device__ int scanner_part(int w) { return by_quarters ? w % 4 * 4 + w / 4 : w; }
-    static __device__ int summer_part(int s, int w) {
-        return by_quarters ? 4 * ((w >> 1 & 1) + 2 * s) + 2 * (w & 1) + (w >> 2) : s * summers + w;
-    }
-    static_assert(parts == 16 && summers == 8, "as these two have it");
     /* warp numbers */
     static constexpr int folder = scanners + summers, loader = folder + 1, storer = loader + 1;
     static constexpr int marker = storer + 1, markers = many_groups ? 3 : 4; /* segmented */
@@ -70,6 +61,10 @@ struct bulk_shape {
                       32 * 64,
                   "that there are");
     static constexpr int flag_slots = 2, flag_bytes = 2048; /* of a marker's chunks of flags */
+    static constexpr int flags_ahead = 2; /* chunks of int flags that memory is asked for */
+    /* quarters of a tile's flags with the first so many chunks of all markers */
+    static constexpr int flags_first =
+        (flags_ahead * markers * flag_bytes + quarter_items * 4 - 1) / (quarter_items * 4);
     static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
 
     struct shared {
@@ -108,17 +103,29 @@ static __device__ __forceinline__ T *swizzled(T *slot, int o) {
     return slot + (o ^ (o / row_items % 8) * piece_items);
 }
 
+/* x becomes left and x, where they are to be combined. */
+template <class Pair>
+static __device__ __forceinline__ void combine_where(bool there, typename Pair::U left,
+                                                     typename Pair::U &x) {
+    if (sizeof(left) == 8 && Pair::in_any_order) {
+        x = there ? Pair::combine(left, x) : x; /* keys are chosen in any case */
+    } else if (there) {
+        x = Pair::combine(left, x);
+        changed_here(x);
+    }
+}
+
 /*
  * Where a vector's address is no multiple of 16 bytes, its elements lie shift elements further on in
  * a slot, so a lane's share begins in one row and ends in the next; what would be in the row after
  * the slot's last one is in the 16 bytes at after.
  *
- * x[j] = element j of a row, in scan order; row counts in memory, on through the slots.
+ * x[j] = element j of a row, turned round or not; row counts in memory, on through the slots.
  */
 template <class Pair, int R>
 static __device__ __forceinline__ void read_row(typename Pair::U (&x)[R],
                                                 const typename Pair::T *slot, int row, int shift,
-                                                const typename Pair::T *after, bool backward) {
+                                                const typename Pair::T *after, bool turned) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), pieces = R / V;
     T raw[R + V];
@@ -149,7 +156,7 @@ static __device__ __forceinline__ void read_row(typename Pair::U (&x)[R],
             for (int j = 0; j + 2 < R + V; ++j) raw[j] = raw[j + 2];
         }
     }
-    if (backward) {
+    if (turned) {
 #pragma unroll
         for (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
     }
@@ -157,15 +164,22 @@ static __device__ __forceinline__ void read_row(typename Pair::U (&x)[R],
     for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
 }
 
-/* The row after the slot's last one lies behind it. */
-template <class Pair, bool Backward, int Shift, int R>
+/* A row the other way round. */
+template <class U, int R>
+static __device__ __forceinline__ void turn_row(U (&x)[R]) {
+#pragma unroll
+    for (int j = 0; j < R / 2; ++j) exchange_here(x[j], x[R - 1 - j]);
+}
+
+/* y[j] = element j of a row in memory. The row after the slot's last one lies behind it. */
+template <class Pair, int Shift, int R>
 static __device__ __forceinline__ void write_row(const typename Pair::U (&y)[R],
                                                  typename Pair::T *slot, int row) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), pieces = R / V;
     T raw[R];
 #pragma unroll
-    for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[Backward ? R - 1 - j : j]);
+    for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[j]);
     const int to = made_here(16 * (row * pieces + row % pieces)); /* of the first piece, in bytes */
 #pragma unroll
     for (int c = Shift > 0; c < pieces; ++c) {
@@ -187,19 +201,30 @@ static __device__ __forceinline__ void write_row(const typename Pair::U (&y)[R],
 /*
  * x[j] becomes the sum of x[0 .. j], of its segment: the Sklansky network.
  * heads   bit j: a segment starts at x[j]
+ * Returns  bit j: one starts among x[0 .. j]
  */
 template <class Pair, bool Segmented, int R>
-static __device__ __forceinline__ void scan_row(typename Pair::U (&x)[R], uint32_t heads) {
+static __device__ __forceinline__ uint32_t scan_row(typename Pair::U (&x)[R], uint32_t heads) {
 #pragma unroll
     for (int half = 1; half < R; half *= 2) {
+        /* heads: bit j, one starts in its block of half elements, up to x[j] */
 #pragma unroll
         for (int j = 0; j < R; ++j) {
-            const int first = j & ~(half - 1); /* of the right half */
             if (!(j & half)) continue;
-            if (!Segmented || !(heads & ((2u << j) - (1u << first))))
-                x[j] = Pair::combine(x[first - 1], x[j]);
+            const typename Pair::U left = x[(j & ~(half - 1)) - 1];
+            if (Segmented)
+                combine_where<Pair>(!(heads & 1u << j), left, x[j]);
+            else
+                x[j] = Pair::combine(left, x[j]);
+        }
+        if (Segmented) {
+            /* the last bits of left halves, to all bits of the right halves */
+            const uint32_t last = heads & 0xffffffffu / ((1u << half) + 1) / ((1u << half) - 1)
+                                              << (half - 1);
+            heads |= (last << half) * 2 - last * 2;
         }
     }
+    return heads;
 }
 
 } /* namespace vscan */

@@ -101,9 +101,11 @@ struct bulk_warp {
 
     /* Until a quarter can be read; where rows are shifted, its neighbour too. */
     __device__ void wait_loaded(int k, int quarter) const {
+        barrier_wait(&shared.loaded[slot_of(k)][quarter], slot_parity(k));
+        if (b.in.shift == 0) return;
+#pragma unroll 1
         for (int q = 0; q < shape::quarters; ++q)
-            if (q == quarter || b.in.shift > 0)
-                barrier_wait(&shared.loaded[slot_of(k)][q], slot_parity(k));
+            barrier_wait(&shared.loaded[slot_of(k)][q], slot_parity(k));
     }
 };
 

@@ -48,6 +48,23 @@ static __device__ __forceinline__ void move_here(X &x, X y) {
     }
 }
 
+/* x, changed by what has been before in this branch: that is then done under a predicate, not always
+   and chosen afterwards. */
+template <class X>
+static __device__ __forceinline__ void changed_here(X &x) {
+    if constexpr (sizeof(X) == 8) {
+        uint64_t bits;
+        memcpy(&bits, &x, 8);
+        asm volatile("" : "+l"(bits));
+        memcpy(&x, &bits, 8);
+    } else {
+        uint32_t bits;
+        memcpy(&bits, &x, 4);
+        asm volatile("" : "+r"(bits));
+        memcpy(&x, &bits, 4);
+    }
+}
+
 /* x and y change places, in the same way. */
 template <class X>
 static __device__ __forceinline__ void exchange_here(X &x, X &y) {

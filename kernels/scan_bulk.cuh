@@ -72,6 +72,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
         const int row = part * 32 + lane, q = part / shape::quarter_parts;
         const int group = row / shape::group_lanes, at_row = in_memory(row, shape::rows);
         const bool right = half_groups && (lane & 1); /* half of its group */
+        const bool turned = !Pair::in_any_order && a.scan.backward;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
@@ -85,23 +86,31 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 heads >>= right ? 16 : 0;
             }
 
+            /* in the order of memory where any order of combining will do, else in scan order */
             U x[R];
             wait_loaded(k, q);
             read_row<Pair>(x, shared.slot[0], slot * shape::rows + at_row, b.in.shift,
-                           shared.after[slot], a.scan.backward);
+                           shared.after[slot], turned);
             barrier_arrive_at(&shared.emptied[slot][q]);
+            if (Segmented && Pair::in_any_order && a.scan.backward)
+                heads = __brev(heads) >> (32 - R);
             if (Segmented && a.scan.has_initial) {
 #pragma unroll
                 for (int j = 0; j < R; ++j)
                     if (heads & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
             }
-            if (!Pair::in_any_order) scan_row<Pair, Segmented>(x, heads);
+            /* bit j: no segment begins in the group up to x[j] */
+            uint32_t open = ~0u;
+            if (!Pair::in_any_order) {
+                const uint32_t begun = scan_row<Pair, Segmented>(x, heads);
+                if (Segmented) open = ~begun;
+            }
             if (half_groups) {
-                U left = __shfl_up_sync(all_lanes, x[R - 1], 1);
-                if (!right) left = Pair::identity;
+                const U left = __shfl_up_sync(all_lanes, x[R - 1], 1);
+                const uint32_t there = right ? open : 0;
 #pragma unroll
-                for (int j = 0; j < R; ++j)
-                    if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(left, x[j]);
+                for (int j = 0; j < R; ++j) combine_where<Pair>(there & 1u << j, left, x[j]);
+                if (closed) open = 0;
             }
 
             barrier_wait(&shared.summed[ring], ring_parity(k));
@@ -109,29 +118,26 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
             const bool reached =
                 !Segmented || group * shape::group_items <= shared.first_head[ring];
             /* all but P first; predicates are made anew: there are not registers enough to keep them */
-            heads = opaque(heads);
-            if (!Pair::in_any_order && !closed) {
+            if (!Pair::in_any_order) {
+                if (Segmented) open = opaque(open);
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(e, x[j]);
-                if ((right || !half_groups) && (!Segmented || !(heads & ((2u << (R - 1)) - 1))))
-                    x[R - 1] = end;
+                    combine_where<Pair>(!Segmented || open & 1u << j, e, x[j]);
+                if ((right || !half_groups) && (!Segmented || open & 1u << (R - 1))) x[R - 1] = end;
             }
-            heads = opaque(heads);
             barrier_wait(&shared.folded[ring], ring_parity(k));
             const U p = reached ? shared.p[ring] : Pair::identity;
             U first = Pair::combine(p, e); /* exclusive: the lane's first result */
             if (Pair::in_any_order) {
-                U sum = first;
-#pragma unroll
-                for (int j = 0; j < R; ++j) {
-                    sum = Segmented && heads & 1u << j ? x[j] : Pair::combine(sum, x[j]);
-                    x[j] = sum;
-                }
-            } else if (!closed) {
+                if (a.scan.backward)
+                    scan_from<true>(x, first, heads);
+                else
+                    scan_from<false>(x, first, heads);
+            } else {
+                if (Segmented) open = opaque(open);
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    if (!Segmented || !(heads & ((2u << j) - 1))) x[j] = Pair::combine(p, x[j]);
+                    combine_where<Pair>(!Segmented || open & 1u << j, p, x[j]);
             }
             if (half_groups) {
                 const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
@@ -145,22 +151,16 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
 #pragma unroll 1
             for (bool more = Segmented && with_totals();; more = false) {
                 if (a.scan.exclusive && !more) {
-                    U y[R];
-                    y[0] = first;
-#pragma unroll
-                    for (int j = 1; j < R; ++j) y[j] = x[j - 1];
+                    const U visible = shared.visible;
+                    if (!Segmented && tile == 0 && row == 0) first = visible;
                     heads = opaque(heads);
-                    if (Segmented) {
-#pragma unroll
-                        for (int j = 0; j < R; ++j)
-                            if (heads & 1u << j) y[j] = shared.visible;
-                    } else if (tile == 0 && row == 0) {
-                        y[0] = shared.visible;
-                    }
-                    write(y, at_row);
-                } else {
-                    write(x, at_row);
+                    if (Pair::in_any_order && a.scan.backward)
+                        make_exclusive<true>(x, first, visible, heads);
+                    else
+                        make_exclusive<false>(x, first, visible, heads);
                 }
+                if (turned) turn_row(x);
+                write(x, at_row);
                 if (!more) break;
                 __syncwarp();
                 if (sizeof(U) == 8)
@@ -172,37 +172,55 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                     /* one by one: pieces may hold elements of a neighbour, who may be writing them */
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    x[j] = Pair::in(*swizzled(shared.staged,
-                                              in_memory(row * R + j, shape::items) + b.out.shift));
+                    x[j] = Pair::in(
+                        *swizzled(shared.staged,
+                                  (turned ? in_memory(row * R + j, shape::items) : at_row * R + j) +
+                                      b.out.shift));
             }
             fence_for_bulk();
             barrier_arrive_at(&shared.staged_full[q]);
         }
     }
 
-    template <int Shift>
-    __device__ __forceinline__ void write_shifted(const U (&y)[R], int at_row) const {
-        if (a.scan.backward)
-            write_row<Pair, true, Shift>(y, shared.staged, at_row);
-        else
-            write_row<Pair, false, Shift>(y, shared.staged, at_row);
+    /* x[j] becomes the result of all up to it; before: of all before the row; heads are as x is. */
+    template <bool Backward>
+    static __device__ __forceinline__ void scan_from(U (&x)[R], U before, uint32_t heads) {
+#pragma unroll
+        for (int i = 0; i < R; ++i) {
+            const int j = Backward ? R - 1 - i : i;
+            combine_where<Pair>(!Segmented || !(heads & 1u << j), before, x[j]);
+            before = x[j];
+        }
+    }
+
+    /* Inclusive results become exclusive ones. */
+    template <bool Backward>
+    static __device__ __forceinline__ void make_exclusive(U (&x)[R], U first, U visible,
+                                                          uint32_t heads) {
+#pragma unroll
+        for (int i = R - 1; i >= 0; --i) {
+            const int j = Backward ? R - 1 - i : i;
+            const U before = i == 0 ? first : x[Backward ? j + 1 : j - 1];
+            x[j] = Segmented && heads & 1u << j ? visible : before;
+        }
     }
 
     __device__ __forceinline__ void write(const U (&y)[R], int at_row) const {
         if (b.out.shift == 0)
-            write_shifted<0>(y, at_row);
+            write_row<Pair, 0>(y, shared.staged, at_row);
         else if (b.out.shift == 1)
-            write_shifted<1>(y, at_row);
+            write_row<Pair, 1>(y, shared.staged, at_row);
         else if (b.out.shift == 2)
-            write_shifted<2 % shape::piece>(y, at_row);
+            write_row<Pair, 2 % shape::piece>(y, shared.staged, at_row);
         else
-            write_shifted<3 % shape::piece>(y, at_row);
+            write_row<Pair, 3 % shape::piece>(y, shared.staged, at_row);
     }
 
     /* The inclusive result of the vector's last element. */
     __device__ void write_total(const U (&y)[R], int64_t tile, int row) const {
-        const int64_t last = a.scan.n - 1 - tile * shape::items;
+        int64_t last = a.scan.n - 1 - tile * shape::items;
         if (last / R != row) return;
+        if (Pair::in_any_order) last = in_memory((int)last, shape::items);
         if (carry()) __threadfence();
 #pragma unroll
         for (int j = 0; j < R; ++j)
@@ -346,7 +364,7 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = bulk_shape<Pair, Segmented>;
-    typename shape::shared &shared = *(typename shape::shared *)dynamic_shared();
+    typename shape::shared &shared = addressed_once(*(typename shape::shared *)dynamic_shared());
 
     const vscan__scan &scan = b.rest.scan;
     const int warp = threadIdx.x / 32;
@@ -364,7 +382,7 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     __syncthreads();
     if (warp < shape::scanners) {
         if (Segmented) have_registers<shape::scanner_registers, 64>();
-        bulk_scanners<Pair, Segmented>{block}.scan(shape::scanner_part(warp));
+        bulk_scanners<Pair, Segmented>{block}.scan(warp);
         return;
     }
     if (warp < shape::folder) {

@@ -166,6 +166,8 @@ static inline void exchange_here(X &x, X &y) {
     y = z;
 }
 template <class X>
+static inline void changed_here(X &) {}
+template <class X>
 static inline X opaque(X x) {
     return x;
 }
