@@ -12,9 +12,9 @@
 # commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
 # checkout has changes. VSCAN_RECORD_JOBS programs run at a time (default 8: the tools use the
 # processor far more than the GPU). VSCAN_RECORD_STAGES names what is done (default: all of it), for
-# where one call may not take long enough, and VSCAN_RECORD_PROGRAMS the test programs (default: all
-# of them); a record is then the files of several calls, one after the other. Exits with 0 if nothing
-# failed.
+# where one call may not take long enough, VSCAN_RECORD_PROGRAMS the test programs, and
+# VSCAN_RECORD_KERNELS the sets of kernels (default: all of them); a record is then the files of several
+# calls, one after the other. Exits with 0 if nothing failed.
 set -eu
 
 [ $# = 2 ] || [ $# = 3 ] || {
@@ -51,6 +51,8 @@ for program in "$run"/test_*; do
 done
 all_programs=$programs
 programs=${VSCAN_RECORD_PROGRAMS:-$all_programs}
+all_kernels="default units bulk"
+kernels=${VSCAN_RECORD_KERNELS:-$all_kernels}
 [ -n "$programs" ] || {
     echo "$0: no test programs in $run" >&2
     exit 2
@@ -92,6 +94,7 @@ head_of_record() {
     echo "command $command"
     [ "$stages" = "$all_stages" ] || echo "stages $stages"
     [ "$programs" = "$all_programs" ] || echo "test programs $programs"
+    [ "$kernels" = "$all_kernels" ] || echo "sets of kernels $kernels"
 }
 
 # library_tested: name, size, digest.
@@ -100,21 +103,23 @@ library_tested() {
     echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
 }
 
-# Lines "PROGRAM KERNELS": all programs with the kernels that the library chooses, and those that
-# scan with all sets of kernels.
+# pairs: lines "PROGRAM KERNELS": all programs with the kernels that the library chooses, and those that
+# scan with all sets of kernels; of these, the sets that are asked for.
 pairs() {
     for program in $programs; do
-        echo "$program default"
+        sets=default
         case $program in
         test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda | \
             test_cuda_graphs | test_cuda_occupied | test_pressure | test_protocol | test_matrix)
-            echo "$program units"
-            echo "$program bulk"
+            sets="default units bulk"
             ;;
         test_pack | test_split) # without the kernels for short vectors
-            echo "$program units"
+            sets="default units"
             ;;
         esac
+        for set in $sets; do
+            case " $kernels " in *" $set "*) echo "$program $set" ;; esac
+        done
     done
 }
 
