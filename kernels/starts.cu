@@ -27,9 +27,15 @@ namespace vscan {
 
 static constexpr unsigned all_lanes = 0xffffffffu;
 static constexpr int starts_warps = 16;    /* of a block at most */
-static constexpr int starts_blocks = 2;    /* of a multiprocessor, from sm_80 on */
 static constexpr int starts_staged = 1024; /* places that a warp has room for */
 static constexpr int many_flags = 8;       /* of a word: more are taken a bit a lane */
+
+/* Blocks of a multiprocessor; before sm_80 it may have no more than 1024 threads. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+static constexpr int starts_blocks = 2;
+#else
+static constexpr int starts_blocks = 1;
+#endif
 
 struct starts_arguments {
     vscan__pack pack;
@@ -238,14 +244,8 @@ static __device__ __forceinline__ void write_staged(const starts_arguments &a,
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-#define STARTS_BLOCKS 1
-#else
-#define STARTS_BLOCKS starts_blocks
-#endif
-
 template <class Flag>
-__global__ void __launch_bounds__(32 * starts_warps, STARTS_BLOCKS)
+__global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
     find_starts(const __grid_constant__ starts_arguments a) {
     using shape = starts_shape<Flag>;
     constexpr int Rows = shape::rows, Each = shape::each;
