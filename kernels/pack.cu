@@ -73,18 +73,6 @@ struct pack_by_value {
     static constexpr bool flags = false, elements = true;
 };
 
-/* Where segments begin: positions, of type T, of flags, the first of which counts as set. */
-template <class Position>
-struct pack_starts {
-    using T = Position;
-    static constexpr int V = sizeof(T) == 8 ? 2 : 4;
-    static constexpr bool flags = true, elements = true;
-};
-template <class Form>
-static constexpr bool are_starts = false;
-template <class Position>
-static constexpr bool are_starts<pack_starts<Position>> = true;
-
 /* The numbers of flags, of type T. */
 template <class Number>
 struct pack_numbers {
@@ -131,14 +119,7 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows
                                                  const pack_arguments &a, int64_t tile,
                                                  bool whole) {
     using T = typename Form::T;
-    if constexpr (are_starts<Form>) {
-#pragma unroll
-        for (int r = 0; r < pack_rows; ++r)
-#pragma unroll
-            for (int j = 0; j < Form::V; ++j) x[r][j] = (T)(piece_at<Form>(tile, r) + j);
-    } else {
-        load_pieces<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
-    }
+    load_pieces<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
 }
 
 /* By a warp: memory is asked for all of a whole tile that its word depends on, flags or, without
@@ -401,7 +382,6 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             if constexpr (Form::flags) mask = load_mask<Form>(a, next, whole);
             if constexpr (Form::elements) load_tile<Form>(x, a, next, whole);
             if constexpr (!Form::flags) mask = compare_mask<T, V>(a, x);
-            if (are_starts<Form> && next == 0 && threadIdx.x == 0) mask |= 1;
             if (!whole) mask = cut_mask<Form>(mask, n, next);
             counts.count(mask);
             if (lane == 0) warp_counts[warp] = counts.total();
@@ -464,10 +444,8 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             }
             if (done == tiles - 1 && threadIdx.x == 0) {
                 const int64_t all = before + count;
-                constexpr int closing = are_starts<Form>; /* n, after all starts */
                 if (a.pack.count != nullptr) *a.pack.count = all;
-                if (are_starts<Form> && all < a.pack.length) ((T *)a.pack.out)[all] = (T)n;
-                if (Form::elements) check_room(a, all + closing);
+                if (Form::elements) check_room(a, all);
             }
         }
         if (next >= tiles) return;
@@ -676,9 +654,4 @@ extern "C" cudaError_t vscan__launch_pack(vscan__launch *launch, const vscan__pa
 extern "C" cudaError_t vscan__launch_enumerate(vscan__launch *launch, const vscan__pack *pack) {
     return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack, 7)
                                    : launch_pack<pack_numbers<int64_t>>(launch, pack, 8);
-}
-
-extern "C" cudaError_t vscan__launch_starts(vscan__launch *launch, const vscan__pack *pack) {
-    return pack->type == VSCAN_INT ? launch_pack<pack_starts<int32_t>>(launch, pack, 9)
-                                   : launch_pack<pack_starts<int64_t>>(launch, pack, 10);
 }

@@ -22,8 +22,12 @@
  * totals of the unit before it, which another slot holds, wait for their places: a block that waits
  * has nothing of its own that others wait for.
  *
- * Segments by offsets: a warp looks for the first offset in the unit, another for that of the next one,
- * 32 places at a time; heads are marked in shared memory, and totals are known by their segments'
+ * Where totals go to the last elements of their segments (out), lanes write those of their rows. In
+ * place, the element before a unit's first head may be another unit's, whose word says that its elements
+ * have been read: hence the fences.
+ *
+ * Segments by offsets: a warp looks for the first offset in the unit, another for that of the next one
+ * (numbers_below.cuh); heads are marked in shared memory, and totals are known by their segments'
  * numbers at once. Every offset is looked at by a unit: the ranges that units find are joined, and where
  * one is negative that is reported. An offset outside its unit is reported and not followed.
  *
@@ -34,6 +38,7 @@
 
 #include "bulk.cuh"
 #include "map.cuh"
+#include "numbers_below.cuh"
 #include "ops.cuh"
 #include "unit_words.cuh"
 
@@ -46,9 +51,10 @@ struct segments_arguments {
     int64_t capacity;
     int64_t units; /* one past the last element lies in one, too */
     vscan__late *late;
-    uint32_t delay;  /* for tests: see test_delay */
-    bool aligned;    /* elements, to 16 bytes */
-    bool wide_flags; /* bytes, to 16 */
+    uint32_t delay;      /* for tests: see test_delay */
+    bool aligned;        /* elements, to 16 bytes */
+    bool wide_flags;     /* bytes, to 16 */
+    numbers_guess guess; /* by offsets */
 };
 
 static constexpr unsigned segments_lanes = 0xffffffffu;
@@ -74,8 +80,9 @@ struct segments_shared {
     U sums[segments_warps];          /* of warps, from their last head on */
     uint32_t counts[segments_warps]; /* of heads */
     U first_prefix, first_pre;       /* of the unit's first head: groups before its own, the rest */
+    int first_at;                    /* where it is in the unit */
     int64_t first_segment;           /* by offsets: which segment it closes, or -1 */
-    int64_t from, to;                /* by offsets: those that lie in the unit */
+    int64_t edges[2]; /* by offsets: the first that lies in the unit, and in the next */
     ticket next;
     /* folding: sums and heads of tiles (in any order: of warps' tiles), and of the own tile */
     U tiles[32 * segments_warps];
@@ -247,23 +254,6 @@ struct segments_offsets {
     }
 };
 
-/* The first offset that is at least position, or their number. By whole warps. */
-static __device__ __forceinline__ int64_t find_offset(const segments_offsets &offsets,
-                                                      int64_t position) {
-    const int lane = threadIdx.x % 32;
-    int64_t low = 0, high = offsets.n;
-    while (low < high) {
-        const int64_t step = (high - low + 31) / 32, at = low + (lane + 1) * step - 1;
-        const bool less = at < high && offsets[at] < position;
-        const int count = __ffs((int)~__ballot_sync(segments_lanes, less)) - 1;
-        if (count < 0) return high; /* all 32 are less, and the last of them is the last */
-        const int64_t bound = low + (count + 1) * step - 1;
-        low += count * step;
-        if (bound < high) high = bound;
-    }
-    return low;
-}
-
 /* Offsets b, b + threads, ..., before `to`, and the one before each; before `from`, anything small. */
 static constexpr int segments_batch = 4;
 static __device__ __forceinline__ void load_batch(int64_t (&o)[segments_batch],
@@ -297,7 +287,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     const int parts = Pair::in_any_order ? 1 : shape::tile / items; /* 1, 2 or 4 */
     const int64_t n = scan.n;
     const int64_t units = a.units;
-    const bool by_offsets = scan.offsets != nullptr;
+    const bool by_offsets = scan.offsets != nullptr, at_ends = scan.out != nullptr;
     const segments_offsets offsets = {scan.offsets, scan.totals_length + 1,
                                       scan.offset_type == VSCAN_LONG};
     T *const totals = (T *)scan.totals;
@@ -315,6 +305,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     int64_t seen = 0, before = 0;           /* and the heads in them */
     int64_t unit = -1;                      /* whose totals are to be written; -1: none */
     uint32_t warp_rank = 0, warp_count = 0; /* heads before this warp's, and its own */
+    uint32_t row_heads = 0;                 /* of this lane's row; and how many come before them */
+    int row_rank = 0, first_at = 0;         /* in the warp; the place of the unit's first head */
     uint32_t unit_count = 0;
     U first_prefix = Pair::identity, first_pre = Pair::identity;
     int64_t first_segment = -1;
@@ -337,7 +329,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         const int64_t next = shared.next.index;
         const T *const staged = slots + ((parity ^ 1) * warps + warp) * shape::share;
         T *const share = slots + (parity * warps + warp) * shape::share;
-        uint32_t next_rank = 0, next_count = 0, next_unit_count = 0;
+        uint32_t next_rank = 0, next_count = 0, next_unit_count = 0, heads = 0;
+        int rank = 0;
         uint32_t warps_with_heads = 0; /* bit w: the next unit's warp w has heads */
 
         /* ---- The next unit: elements, heads -------------------------------------------------- */
@@ -347,19 +340,18 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 #ifdef VSCAN__BULK
             end_of_pieces();
 #endif
-            uint32_t heads = 0;
             if (by_offsets) {
                 if (warp < 2) {
                     const int64_t of = next + warp;
-                    const int64_t found = of == 0       ? 0
-                                          : of == units ? offsets.n
-                                                        : find_offset(offsets, of * items);
-                    if (lane == 0) *(warp == 0 ? &shared.from : &shared.to) = found;
+                    int64_t found = of == 0 ? 0 : offsets.n;
+                    if (of > 0 && of < units)
+                        found = numbers_below<2>(offsets, offsets.n, of * items, a.guess);
+                    if (lane == 0) shared.edges[warp] = found;
                 }
                 shared.rows[threadIdx.x] = 0;
                 if (threadIdx.x == 0) shared.first_segment = -1;
                 __syncthreads();
-                const int64_t from = shared.from, to = shared.to;
+                const int64_t from = shared.edges[0], to = shared.edges[1];
                 int64_t wrong = to < from ? from : -1;
 #pragma unroll 1
                 for (int64_t b = from + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
@@ -390,7 +382,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 const uint32_t left = __shfl_up_sync(segments_lanes, upto, d);
                 if (lane >= d) upto += left;
             }
-            const int rank = (int)upto - __popc(heads);
+            rank = (int)upto - __popc(heads);
             next_count = __shfl_sync(segments_lanes, upto, 31);
             if (by_offsets) shared.ranks[threadIdx.x] = (uint16_t)rank;
 #ifdef VSCAN__BULK
@@ -486,12 +478,14 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 } else if (rank + next_rank == 0) {
                     shared.first_prefix = prefix;
                     shared.first_pre = pre;
+                    shared.first_at = threadIdx.x * R + __ffs((int)heads) - 1;
                 } else {
                     share[staged_at<T>(rank)] = Pair::out(Pair::combine(prefix, pre));
                 }
             }
             if (threadIdx.x == 0 && units > 1) {
                 test_delay(a.delay, tag, next, 0);
+                if (scan.out == scan.in) __threadfence();
                 unit_word<U>::publish(a.words, next, tag | next_unit_count, all);
             }
         }
@@ -520,6 +514,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                                                         &count[k]);
                     }
                 } while (!ready);
+                if (scan.out == scan.in) __threadfence();
                 __syncwarp();
                 U sum = x[0];
                 uint32_t heads = count[0];
@@ -602,9 +597,18 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 local = Pair::combine(local, first_pre);
                 if (!own_heads) local = Pair::combine(p, local);
                 const int64_t k = by_offsets ? first_segment : base - 1;
-                if (k >= 0 && k < scan.totals_length) totals[k] = Pair::out(local);
+                if (at_ends && base > 0)
+                    ((T *)scan.out)[unit * items + first_at - 1] = Pair::out(local);
+                else if (k >= 0 && k < scan.totals_length)
+                    totals[k] = Pair::out(local);
             }
-            if (!by_offsets) {
+            if (at_ends) {
+                T *const row = (T *)scan.out + unit * items + threadIdx.x * R - 1;
+#pragma unroll 1
+                for (uint32_t left = row_heads; left != 0; left &= left - 1, ++row_rank)
+                    if (warp_rank + row_rank > 0)
+                        row[__ffs((int)left) - 1] = staged[staged_at<T>(row_rank)];
+            } else if (!by_offsets) {
 #pragma unroll 4
                 for (int i = lane; i < (int)warp_count; i += 32) {
                     const int64_t k = base + warp_rank + i - 1;
@@ -624,9 +628,10 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         /* ---- By offsets, the next unit's totals already -------------------------------------- */
         if (next < units && by_offsets) {
             const int64_t unit_first = next * items;
-            const int64_t to = shared.to;
+            const int64_t to = shared.edges[1];
 #pragma unroll 1
-            for (int64_t b = shared.from + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
+            for (int64_t b = shared.edges[0] + threadIdx.x; b < to;
+                 b += segments_batch * blockDim.x) {
                 int64_t o[segments_batch], before_it[segments_batch];
                 load_batch(o, before_it, offsets, b, 0, to);
 #pragma unroll
@@ -657,6 +662,9 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         unit_count = next_unit_count;
         first_prefix = shared.first_prefix;
         first_pre = shared.first_pre;
+        first_at = shared.first_at;
+        row_heads = heads;
+        row_rank = rank;
         if (threadIdx.x == 0) first_segment = shared.first_segment;
         parity ^= 1;
     }
@@ -675,7 +683,8 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.late = launch->late;
     a.delay = launch->test_delay;
     a.aligned = (uintptr_t)scan->in % 16 == 0;
-    a.wide_flags = (uintptr_t)scan->flags % 16 == 0;
+    a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
+    a.guess = guess_numbers(scan->totals_length + 1, scan->n, 2);
     /* where no block can have more than 48 KiB without asking, or than 64 at all, half a block */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);

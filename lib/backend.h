@@ -25,7 +25,9 @@ union vscan__value {
 struct vscan__scan {
     int64_t n;           /* elements; 0 is legal */
     const void *in;      /* n elements */
-    void *out;           /* n elements, the same address as in or no overlap; reduce: NULL */
+    void *out;           /* n elements, the same address as in or no overlap; reduce: NULL;
+                            reduce_segmented: NULL, or totals go to their segments' last elements,
+                            and the others may be anything */
     int32_t exclusive;   /* 0 or 1 */
     int32_t backward;    /* 0 or 1 */
     int32_t has_initial; /* 0: none; 1: initial; 2: the element at initial_at */

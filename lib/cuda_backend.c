@@ -362,6 +362,9 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
     return n < most ? n : most;
 }
 
+/* Bytes of a vector from which on totals at the ends of segments alone are faster than a whole scan. */
+enum { ENDS_FROM = 16 << 20 };
+
 /* A segmented reduction has units of half a tile at least, and one for what ends at the end. */
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
@@ -375,6 +378,8 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
         return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_reduce_##pair);              \
     }                                                                                              \
     static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
+        if (scan->out != NULL && scan->n < ENDS_FROM / vscan__element_size(VSCAN_##TYPE))          \
+            return scan_segmented_##pair(ctx, scan);                                               \
         return launch(ctx, scan, VSCAN_##TYPE, 2 * scan->n + 1,                                    \
                       vscan__launch_reduce_segmented_##pair);                                      \
     }
@@ -471,8 +476,7 @@ MAP(subtract, ranges)
 PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack,
      pack->n)
 PACK(enumerate, VSCAN_INT, pack, pack->n)
-PACK(starts, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack,
-     pack->n)
+PACK(starts, VSCAN_INT, pack, pack->n + 127) /* the first tile may begin as far before the flags */
 PACK(spread, VSCAN_INT, spread, 2 * pack->n + 1)
 PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
 

@@ -168,7 +168,7 @@ vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which, const v
     return vscan__leave(ctx, distribute(ctx, which, in, flags, out));
 }
 
-/* Inclusive results, the last of which are the totals; then these to all places, in place. */
+/* Totals to the last places of segments; then these to all places, in place. */
 static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                       const vscan_buffer *flags, vscan_buffer *out) {
     TRY(check_three(ctx, in, flags, out));
@@ -181,7 +181,7 @@ static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_b
                                      .out = out->pointer,
                                      .flag_type = (int32_t)flags->type,
                                      .flags = flags->pointer};
-    TRY(ctx->backend->scan_segmented[pair](ctx, &scan));
+    TRY(ctx->backend->reduce_segmented[pair](ctx, &scan));
     return distribute(ctx, VSCAN_LAST, out, flags, out);
 }
 

@@ -137,6 +137,17 @@ static void distribute_totals(void **state) {
     }
 }
 
+/* From 16 MiB on a GPU finds totals without a scan. */
+static void distribute_many_totals(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 45};
+    for (int type = VSCAN_INT; type <= VSCAN_DOUBLE && !harness_small(); type++)
+        for (int op = 1; op <= 5; op++)
+            run_totals((vscan_op)op, (vscan_type)type,
+                       (type == VSCAN_DOUBLE ? 2 << 20 : 4 << 20) + inputs_below(&random, 99999),
+                       &random);
+}
+
 /* ---- Flags, offsets, lengths ----------------------------------------------------------------- */
 
 static void put_number(vscan_type type, void *v, int64_t i, int64_t x) {
@@ -202,6 +213,16 @@ static void flags_to_offsets(void **state) {
         for (size_t s = 0; s < count; s++)
             run_flags_to_offsets(turn % 2 ? VSCAN_INT : VSCAN_LONG, sizes[s], &random);
     }
+}
+
+/* So many that a GPU's warps have all the rows that they can have, of bytes and of bits. */
+static void many_flags_to_offsets(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 46};
+    for (int turn = 0; turn < 8 && !harness_small(); turn++)
+        run_flags_to_offsets(turn % 2 ? VSCAN_INT : VSCAN_LONG,
+                             (turn < 4 ? 14000000 : 53000000) + inputs_below(&random, 99999),
+                             &random);
 }
 
 /* k + 1 offsets of segments of 0 to 8 elements, or in some cases one in a hundred of up to 5000; some
@@ -406,10 +427,14 @@ static void refused_vectors(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(distribute),       cmocka_unit_test(distribute_totals),
-        cmocka_unit_test(flags_to_offsets), cmocka_unit_test(offsets_to_others),
-        cmocka_unit_test(sums_beyond_int),  world_unit_test(refused_handles),
-        world_unit_test(refused_vectors)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(distribute),
+                                       cmocka_unit_test(distribute_totals),
+                                       cmocka_unit_test(distribute_many_totals),
+                                       cmocka_unit_test(flags_to_offsets),
+                                       cmocka_unit_test(many_flags_to_offsets),
+                                       cmocka_unit_test(offsets_to_others),
+                                       cmocka_unit_test(sums_beyond_int),
+                                       world_unit_test(refused_handles),
+                                       world_unit_test(refused_vectors)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -151,8 +151,28 @@ static void spread_case(int type) {
     check("spread", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
 }
 
+/* Totals to the ends of segments, in place or not, and from there to all their places. */
+static void totals_case(int op, int type, vscan__launcher *launcher) {
+    const int64_t n = 1 + draw_length(type == VSCAN_DOUBLE ? 2048 : 4096);
+    const std::vector<bool> set = draw_set(n);
+    twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift()),
+        apart(type, n, draw_shift());
+    for (int64_t i = 0; i < n; ++i) flags.put_flag(i, set[(size_t)i]);
+    twins &out = below(2) ? apart : in;
+    vscan__scan scan = {};
+    scan.n = n, scan.in = in.at(), scan.out = out.at();
+    scan.flags = flags.at(), scan.flag_type = flags.type;
+    vscan__spread spread = {};
+    spread.n = n, spread.in = spread.out = out.at(), spread.flags = flags.at();
+    spread.type = type, spread.flag_type = flags.type, spread.backward = 1;
+    cudaError_t error = launcher(&launch, &scan);
+    if (error == cudaSuccess) error = vscan__launch_spread(&launch, &spread);
+    ok(vscan_distribute_totals(ctx, (vscan_op)op, in.buffer(), flags.buffer(), out.buffer()));
+    check("totals", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
+}
+
 static void starts_case(int type) {
-    const int64_t n = 1 + draw_length(4096);
+    const int64_t n = 1 + draw_length(below(2) ? 4096 : 65536); /* rows of flags, and of bits */
     const std::vector<bool> set = draw_set(n);
     twins flags(draw_flag_type(), n, draw_shift()), count(VSCAN_LONG, 1, 0);
     int64_t segments = 1;
@@ -216,6 +236,7 @@ static void one_round() {
     for (int k = 0; k < 2; ++k) {                                                                  \
         reduce_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE,                                  \
                     vscan__launch_reduce_segmented_##pair);                                        \
+        totals_case(VSCAN_##OP, VSCAN_##TYPE, vscan__launch_reduce_segmented_##pair);              \
         launch.test_delay = (uint32_t)below(3);                                                    \
         launch.multiprocessors = 1 + (int)below(3);                                                \
         launch.shared_memory = below(2) ? VSCAN__BULK_SHARED : 0;                                  \
