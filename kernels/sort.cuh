@@ -44,6 +44,10 @@ static constexpr bool has_values = !same_type<V, no_value>;
 static constexpr int segment_items = 8;
 static constexpr int segment_tile = sort_threads * segment_items;
 
+/* With so many items a thread, and one block a multiprocessor: as many as 48 KiB have room for. */
+static constexpr int large_items = 22;
+static constexpr int large_segment = sort_threads * large_items;
+
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
 /*
@@ -118,10 +122,11 @@ struct sort_header {
     int64_t bases[most_passes][2][digits];          /* of a pass's even and odd portions */
     uint32_t ticket, counted; /* 0 between launches; blocks that have counted */
     /* of segments, 0 between sorts: see sort_segments.cu */
-    unsigned long long middling, longs; /* in the queues; << 36 and the number of their tiles */
-    uint32_t next_middling, next_long;  /* tickets */
-    uint32_t left, wrong;               /* blocks that are done; offsets are wrong */
-    uint32_t unused[54];
+    unsigned long long middling, large,
+        longs; /* in the queues; << 36 and the number of their tiles */
+    uint32_t next_middling, next_large, next_long; /* tickets */
+    uint32_t left, wrong;                          /* blocks that are done; offsets are wrong */
+    uint32_t unused[51];
 };
 static_assert(sizeof(sort_header) == VSCAN__SORT_HEADER, "what is cleared where it is new");
 /* ---- A tile ---------------------------------------------------------------------------------- */
@@ -331,10 +336,14 @@ static inline sort_order order_of(const vscan__sort *sort) {
 }
 
 /* Bytes that segments of vectors of so many elements need: see sort_segments.cu. */
-int64_t segments_memory(const vscan__launch *launch, const vscan__sort *sort);
+int64_t segments_memory(const vscan__sort *sort);
 
-/* Sorts n <= segment_tile elements by one block. */
-cudaError_t start_short_sort(const vscan__launch *launch, const vscan__sort *sort);
+/* Sorts n <= large_segment elements by one block: see sort_blocks.cu. */
+cudaError_t start_block_sort(const vscan__launch *launch, const vscan__sort *sort);
+
+/* Sorts by counting, where counts_all says that it can: see sort_short.cu. */
+bool counts_all(const vscan__sort *sort);
+cudaError_t start_counting_sort(const vscan__launch *launch, const vscan__sort *sort);
 
 } /* namespace vscan */
 
