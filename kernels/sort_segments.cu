@@ -20,10 +20,9 @@ static constexpr int most_segments = 32;
 
 /* ---- By a warp ------------------------------------------------------------------------------- */
 
-/* A segment that is sorted, beside others. */
-struct alignas(16) slot_segment {
-    int64_t begin;
-    int n;
+/* A segment that is sorted beside others; begin: counted from the first one's. */
+struct slot_segment {
+    int begin, n;
 };
 
 struct warp_shared {
@@ -31,12 +30,12 @@ struct warp_shared {
     slot_segment slots[most_segments];
 };
 
-/* The key of a number: the inverse of `ordered` where all bits are compared, and not of NaNs. */
-template <class K>
-static __device__ __forceinline__ K key_of(K number, const sort_order &order) {
-    constexpr int top = 8 * (int)sizeof(K) - 1;
-    const K x = (K)((number ^ (K)(int32_t)order.descending) - (K)order.shift);
-    return x ^ (((K)0 - (x >> top)) & (K)order.turned);
+/* Which element stands at place p of the network, each segment having 1 << size_bits places; or -1. By rows
+   of 32 places a segment's elements lie beside one another, in memory as in the network. */
+static __device__ __forceinline__ int element_at(const warp_shared &s, int size_bits, int p) {
+    const int at = p & ((1 << size_bits) - 1);
+    const slot_segment slot = s.slots[p >> size_bits];
+    return at < slot.n ? slot.begin + at : -1;
 }
 
 /* What is compared of a key, as a number. */
@@ -46,98 +45,152 @@ static __device__ __forceinline__ K compared(K x, const sort_order &order) {
     return (ordered(x, order) >> order.first_bit ^ (K)(int32_t)order.descending) & window;
 }
 
+/* Keys are made into the numbers that they compare as with all their bits, or numbers into keys again.
+   False: there is a NaN among them. */
+template <class K>
+static __device__ __forceinline__ bool numbers_of(K (&x)[network_items], const vscan__sort &sort,
+                                                  const sort_order &order) {
+    const K turned = (K)(int32_t)order.descending;
+    bool nan = false;
+    if (sort.real) {
+#pragma unroll
+        for (int i = 0; i < network_items; ++i) {
+            x[i] = ordered(x[i], order);
+            nan = nan || x[i] == (K)order.most;
+            x[i] ^= turned;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < network_items; ++i) x[i] ^= (K)order.shift ^ turned; /* the sign */
+    }
+    return !__any_sync(0xffffffffu, nan);
+}
+template <class K>
+static __device__ __forceinline__ void keys_of(K (&x)[network_items], const vscan__sort &sort,
+                                               const sort_order &order) {
+    constexpr int top = 8 * (int)sizeof(K) - 1;
+    const K turned = (K)(int32_t)order.descending;
+    if (sort.real) {
+#pragma unroll
+        for (int i = 0; i < network_items; ++i) {
+            x[i] = (x[i] ^ turned) - (K)order.shift;
+            x[i] ^= ((K)0 - (x[i] >> top)) & (K)order.turned;
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < network_items; ++i) x[i] ^= (K)order.shift ^ turned;
+    }
+}
+
 /* Writes elements of the segments in s.slots in the order that the lower bits of s.numbers say, by way of
    these. */
 template <class X>
-static __device__ __forceinline__ void put_vector(warp_shared &s, int size_bits, const void *from,
-                                                  void *to) {
-    const int lane = threadIdx.x % 32, in_slot = (1 << size_bits) - 1;
+static __device__ __forceinline__ void put_vector(warp_shared &s, int size_bits, const X *from,
+                                                  X *to) {
+    const int lane = threadIdx.x % 32;
 #pragma unroll 8
     for (int i = 0; i < network_items; ++i) {
         const int p = i * 32 + lane;
-        const slot_segment slot = s.slots[p >> size_bits];
         uint64_t &number = s.numbers[network_place<uint64_t>(p)];
-        if ((p & in_slot) < slot.n) number = ((const X *)from)[slot.begin + (uint16_t)number];
+        if (element_at(s, size_bits, p) >= 0)
+            number = from[s.slots[p >> size_bits].begin + (int)(uint16_t)number];
     }
     __syncwarp(); /* in place all are read before one is written */
 #pragma unroll 4
     for (int i = 0; i < network_items; ++i) {
-        const int p = i * 32 + lane, at = p & in_slot;
-        const slot_segment slot = s.slots[p >> size_bits];
-        if (at < slot.n) ((X *)to)[slot.begin + at] = (X)s.numbers[network_place<uint64_t>(p)];
+        const int p = i * 32 + lane, at = element_at(s, size_bits, p);
+        if (at >= 0) to[at] = (X)s.numbers[network_place<uint64_t>(p)];
     }
 }
 
 /*
- * Sorts the segments in s.slots, each of which has 1 << size_bits places in the network. K and T: keys,
- * and what goes through the network. Alone: numbers are keys. False: that cannot be done here.
+ * Sorts the segments in s.slots, the first of which begins at element `first`. K and T: keys, and what goes
+ * through the network. As keys: numbers are keys. False: that cannot be done here.
  */
 template <class K, class T>
 static __device__ __forceinline__ bool sort_slots(const segments_arguments &a, warp_shared &s,
-                                                  int size_bits, bool keys_alone) {
-    const bool alone = sizeof(T) == 4 || (sizeof(K) == 8 && keys_alone);
+                                                  int64_t first, int size_bits, bool as_keys) {
     constexpr int I = network_items;
-    const K *const keys = (const K *)a.sort.keys;
-    K *const keys_out = (K *)a.sort.keys_out;
+    constexpr bool always = sizeof(T) == 4, never = sizeof(T) > sizeof(K);
+    const K *const keys = (const K *)a.sort.keys + first;
+    K *const keys_out = (K *)a.sort.keys_out + first;
     T *const room = (T *)s.numbers;
     const int lane = threadIdx.x % 32, lanes = 1 << (size_bits - 4);
-    const int in_slot = (1 << size_bits) - 1;
-    bool undone = false, half = true;
-    /* by rows of 32: a segment's elements lie beside one another, in memory as in the network */
-#pragma unroll 8
-    for (int i = 0; i < I; ++i) {
-        const int p = i * 32 + lane, at = p & in_slot;
-        const slot_segment slot = s.slots[p >> size_bits];
-        T x = ~(T)0;
-        if (at < slot.n) {
-            const K key = keys[slot.begin + at], number = compared(key, a.order);
-            x = alone ? (T)number : (T)((uint64_t)(uint32_t)number << 32 | (uint32_t)at);
-            undone = undone || (a.sort.real && ordered(key, a.order) == (K)a.order.most);
-            half = half && at < I / 2;
-        }
-        room[network_place<T>(p)] = x;
-    }
-    if (__any_sync(0xffffffffu, alone && undone)) return false;
-    half = __all_sync(0xffffffffu, half);
+    /* of at most 8 elements each, one a lane */
+    const bool half = lanes == 1 && __all_sync(0xffffffffu, s.slots[lane].n <= I / 2);
     T x[I];
-    __syncwarp();
-    load_numbers(x, room);
+    if constexpr (!never) {
+        if (always || as_keys) {
+#pragma unroll 8
+            for (int i = 0; i < I; ++i) {
+                const int p = i * 32 + lane, at = element_at(s, size_bits, p);
+                T key = (T)a.last;
+                if (at >= 0) key = keys[at];
+                room[network_place<T>(p)] = key;
+            }
+            __syncwarp();
+            load_numbers(x, room);
+            if (!numbers_of(x, a.sort, a.order)) return false;
+        }
+    }
+    if constexpr (!always) {
+        if (never || !as_keys) {
+#pragma unroll 8
+            for (int i = 0; i < I; ++i) {
+                const int p = i * 32 + lane, at = element_at(s, size_bits, p);
+                T number = ~(T)0;
+                if (at >= 0)
+                    number = (uint64_t)(uint32_t)compared(keys[at], a.order) << 32 |
+                             (uint32_t)(p & ((1 << size_bits) - 1));
+                room[network_place<T>(p)] = number;
+            }
+            __syncwarp();
+            load_numbers(x, room);
+        }
+    }
 #pragma unroll 1
     for (int first_bit = 0;; first_bit = 32) {
         sort_by_network(x, lanes, half);
-        if (sizeof(K) == 4 || alone || first_bit > 0 || a.order.bits <= 32) break;
-        if constexpr (sizeof(T) == 8) {
+        if (sizeof(K) == 4 || as_keys || first_bit > 0 || a.order.bits <= 32) break;
+        if constexpr (sizeof(K) == 8) {
             const slot_segment slot = s.slots[lane >> (size_bits - 4)];
-            const int first = (lane & (lanes - 1)) * I;
+            const int at = (lane & (lanes - 1)) * I;
 #pragma unroll
             for (int i = 0; i < I; ++i) {
-                if (first + i >= slot.n) continue;
-                const uint32_t from = (uint32_t)x[i];
-                const uint64_t number = compared(keys[slot.begin + from], a.order);
-                x[i] = (T)(number >> 32 << 32 | (uint32_t)(first + i) << 16 | from);
+                if (at + i >= slot.n) continue;
+                const uint32_t from = (uint16_t)x[i];
+                const uint64_t number = compared(keys[slot.begin + (int)from], a.order);
+                x[i] = number >> 32 << 32 | (uint32_t)(at + i) << 16 | from;
             }
         }
     }
+    if constexpr (!never)
+        if (always || as_keys) keys_of(x, a.sort, a.order);
     __syncwarp();
     store_numbers(room, x);
     __syncwarp();
-    if (alone) {
+    if constexpr (!never) {
+        if (always || as_keys) {
 #pragma unroll 8
-        for (int i = 0; i < I; ++i) {
-            const int p = i * 32 + lane, at = p & in_slot;
-            const slot_segment slot = s.slots[p >> size_bits];
-            if (at < slot.n)
-                keys_out[slot.begin + at] = key_of((K)room[network_place<T>(p)], a.order);
+            for (int i = 0; i < I; ++i) {
+                const int p = i * 32 + lane, at = element_at(s, size_bits, p);
+                if (at >= 0) keys_out[at] = room[network_place<T>(p)];
+            }
         }
-    } else if constexpr (sizeof(T) == 8) {
-        put_vector<K>(s, size_bits, keys, keys_out);
-        __syncwarp();
-        if (a.sort.value_size != 0) store_numbers(room, x);
-        __syncwarp();
-        if (a.sort.value_size == 8)
-            put_vector<uint64_t>(s, size_bits, a.sort.values, a.sort.values_out);
-        if (a.sort.value_size == 4)
-            put_vector<uint32_t>(s, size_bits, a.sort.values, a.sort.values_out);
+    }
+    if constexpr (!always) {
+        if (never || !as_keys) {
+            put_vector(s, size_bits, keys, keys_out);
+            __syncwarp();
+            if (a.sort.value_size != 0) store_numbers(room, x);
+            __syncwarp();
+            if (a.sort.value_size == 8)
+                put_vector(s, size_bits, (const uint64_t *)a.sort.values + first,
+                           (uint64_t *)a.sort.values_out + first);
+            if (a.sort.value_size == 4)
+                put_vector(s, size_bits, (const uint32_t *)a.sort.values + first,
+                           (uint32_t *)a.sort.values_out + first);
+        }
     }
     __syncwarp();
     return true;
@@ -228,7 +281,7 @@ static __device__ __forceinline__ lane_segment segment_of(const vscan__sort &sor
 
 /* Segments up to warp_segment elements, and longer ones into the queues. */
 template <class K>
-__global__ void __launch_bounds__(warp_threads, 6)
+__global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 6)
     sort_by_warps(const __grid_constant__ segments_arguments a) {
     __shared__ warp_shared shared[warp_warps];
     const vscan__sort &sort = a.sort;
@@ -248,28 +301,32 @@ __global__ void __launch_bounds__(warp_threads, 6)
             if (own.n < 0 && chunk + lane < sort.segments) report_segment(a, chunk + lane);
         }
         if (__any_sync(0xffffffffu, own.n > warp_segment)) enqueue(a, own.begin, own.n);
-        /* those of 1 to 16 elements, then of up to 32, 64, ... */
+        /* places in the network: 16, 32, 64, ...; as many at once as have room */
         const int places = own.n > network_items ? (int)own.n : network_items;
         const int own_bits = own.n < 1 || own.n > warp_segment ? 0 : 32 - __clz(places - 1);
-#pragma unroll 1
-        for (int size_bits = 4; 1 << size_bits <= warp_segment; ++size_bits) {
-            uint32_t todo = __ballot_sync(0xffffffffu, own_bits == size_bits);
+        uint32_t todo = __ballot_sync(0xffffffffu, own_bits != 0);
+        while (todo != 0) {
+            const int leader = __ffs((int)todo) - 1;
+            const int size_bits = __shfl_sync(0xffffffffu, own_bits, leader);
+            const int64_t begin = __shfl_sync(0xffffffffu, own.begin, leader);
+            const int64_t from_there = own.begin - begin;
             const int at_once = network_room >> size_bits;
-            while (todo != 0) {
-                const int number = __popc(todo & ((1u << lane) - 1)), all = __popc(todo);
-                const bool now = (todo >> lane & 1) != 0 && number < at_once;
-                if (now) s.slots[number] = {own.begin, (int)own.n};
-                if (lane >= all && lane < at_once) s.slots[lane] = {0, 0};
-                todo &= ~__ballot_sync(0xffffffffu, now);
-                __syncwarp();
-                if constexpr (sizeof(K) == 4) {
-                    if (!alone || !sort_slots<K, K>(a, s, size_bits, true))
-                        sort_slots<K, uint64_t>(a, s, size_bits, false);
-                } else {
-                    bool as_keys = alone;
+            const uint32_t alike =
+                todo & __ballot_sync(0xffffffffu, own_bits == size_bits && from_there >= 0 &&
+                                                      from_there < INT32_C(1) << 30);
+            const int number = __popc(alike & ((1u << lane) - 1));
+            const bool now = (alike >> lane & 1) != 0 && number < at_once;
+            if (now) s.slots[number] = {(int)from_there, (int)own.n};
+            if (lane >= __popc(alike) && lane < at_once) s.slots[lane] = {0, 0};
+            todo &= ~__ballot_sync(0xffffffffu, now);
+            __syncwarp();
+            if constexpr (sizeof(K) == 4) {
+                if (!alone || !sort_slots<K, K>(a, s, begin, size_bits, true))
+                    sort_slots<K, uint64_t>(a, s, begin, size_bits, false);
+            } else {
+                bool as_keys = alone;
 #pragma unroll 1
-                    while (!sort_slots<K, K>(a, s, size_bits, as_keys)) as_keys = false;
-                }
+                while (!sort_slots<K, K>(a, s, begin, size_bits, as_keys)) as_keys = false;
             }
         }
     }

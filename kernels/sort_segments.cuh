@@ -55,8 +55,9 @@ static inline segments_plan plan_segments(const vscan__sort *sort) {
 struct segments_arguments {
     vscan__sort sort;
     sort_order order;
-    int passes; /* even where a sort is in place */
-    int chunk;  /* segments that a warp takes at a time */
+    unsigned long long last; /* a key after which none comes, but NaNs */
+    int passes;              /* even where a sort is in place */
+    int chunk;               /* segments that a warp takes at a time */
     sort_header *header;
     queued_segment *middling, *large;
     long_segment *longs;
@@ -74,6 +75,12 @@ static inline segments_arguments arguments_of(const vscan__launch *launch,
     segments_arguments a = {};
     a.sort = *sort;
     a.order = order_of(sort);
+    a.last =
+        sort->descending ? a.order.shift : a.order.shift - 1; /* the least integer, or the most */
+    if (sort->real) {
+        const unsigned long long sign = a.order.turned + 1, infinity = a.order.most / 2 - 1;
+        a.last = sort->descending ? sign | infinity : infinity;
+    }
     a.passes = passes_of(sort);
     a.late = launch->late;
     return a;
