@@ -7,11 +7,12 @@
  *
  * sort_by_blocks: as many blocks as there is room for take from the queues, by ticket. Segments of up to
  * one tile are read once, sorted in shared memory, and written once, as those in sort_large. The longest
- * ones are sorted by all blocks, tile by tile, as sort.cu sorts a vector: first the digits of all passes are counted, then
- * comes pass after pass. A ticket is a tile of a pass, and all tiles of a pass come before those of the
- * next: who waits for tiles, of this pass or the one before, waits for earlier tickets, whose blocks
- * are at work, so all get on however few blocks there are. Per segment a number says how many of its
- * tiles are done; who does a tile of the next pass waits for it, and fences make the elements seen.
+ * ones are sorted by all blocks, tile by tile, as sort.cu sorts a vector: first the digits of all passes
+ * are counted, then comes pass after pass. A ticket is a tile of a pass, and all tiles of a pass come
+ * before those of the next: who waits for tiles, of this pass or the one before, waits for earlier
+ * tickets, whose blocks are at work, so all get on however few blocks there are. Per segment a number
+ * says how many of its tiles are done; who does a tile of the next pass waits for it, and fences make the
+ * elements seen.
  *
  * Values do not go through the passes in shared memory: positions do, of 16 bits, and at the end values
  * are taken from where they are.
@@ -30,7 +31,7 @@ struct block_shared {
         K keys[segment_tile];
         uint64_t wide_values[segment_tile];
         uint32_t values[segment_tile];
-        K room[segment_tile];
+        K room[segment_tile]; /* of sort_in_shared */
     };
     int64_t bases[digits]; /* where an element goes, less its place in the tile */
     uint32_t sums[digits / 32];

@@ -130,7 +130,9 @@ static __device__ __forceinline__ bool sort_slots(const segments_arguments &a, w
             }
             __syncwarp();
             load_numbers(x, room);
-            if (!numbers_of(x, a.sort, a.order)) return false;
+            const bool done = numbers_of(x, a.sort, a.order);
+            __syncwarp(); /* room has been read */
+            if (!done) return false;
         }
     }
     if constexpr (!always) {
