@@ -972,9 +972,9 @@ VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, vsca
  * The rest as vscan_sort. Where offsets decrease or lie outside the vectors, that segment is not sorted,
  * nothing outside the vectors is touched, VSCAN_ERROR_POSITION is reported by the next call that waits,
  * and what the outputs then hold is left open.
- * On CUDA a few threads sort a short segment, and all together those of more than 4096 elements; how
+ * On CUDA a few threads sort a short segment, and all together those of more than 11264 elements; how
  * many there are of each is found out on the device. The memory that the context keeps is for the vectors
- * once more and for half of the keys besides, and for all of the keys from 2^28 elements on.
+ * once more and for 55 % of the keys besides.
  * Statuses: as vscan_sort; late: POSITION. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,

@@ -2,7 +2,7 @@
 /*
  * Radix sort of vectors from the least digit up, 8 bits a pass, every pass stable and one sweep over
  * memory (Adinets and Merrill, Onesweep, 2022), for every architecture, alignment and length. What fits
- * in the shared memory of a block is sorted there, by one launch (sort_segments.cu).
+ * in the shared memory of a block is sorted by one launch (sort_short.cu, sort_blocks.cu).
  *
  * count_digits reads the keys once, counts the digits of all passes, and makes bases of the counts:
  * where the first element of each digit goes. Then sort_pass, once a pass: a block owns one tile, by
@@ -278,15 +278,16 @@ using namespace vscan;
 /* Where there are no keys, of any sort. */
 extern "C" int64_t vscan__sort_memory(const vscan__launch *launch, const vscan__sort *sort) {
     const bool any = sort->keys == nullptr;
-    const int64_t segments = any || sort->offsets != nullptr ? segments_memory(launch, sort) : 0;
-    const int64_t whole = any || (sort->offsets == nullptr && sort->n > segment_tile)
+    const int64_t segments = any || sort->offsets != nullptr ? segments_memory(sort) : 0;
+    const int64_t whole = any || (sort->offsets == nullptr && sort->n > large_segment)
                               ? plan_sort(launch, sort, tile_of(sort)).bytes
                               : 0;
     return whole > segments ? whole : segments;
 }
 
 extern "C" cudaError_t vscan__launch_sort(const vscan__launch *launch, const vscan__sort *sort) {
-    if (sort->n <= segment_tile) return start_short_sort(launch, sort);
+    if (counts_all(sort)) return start_counting_sort(launch, sort);
+    if (sort->n <= large_segment) return start_block_sort(launch, sort);
     if (sort->key_size == 8)
         return sort->value_size == 8   ? launch_passes<uint64_t, uint64_t>(launch, sort)
                : sort->value_size == 4 ? launch_passes<uint64_t, uint32_t>(launch, sort)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the sorts of vectors (sort.cu) and of segments (sort_segments.cu) share: digits of keys, the
- * memory, what a block does to a tile, how tiles learn of earlier ones, and the sort of what fits in
- * the shared memory of a block.
+ * What the sorts of vectors (sort.cu, sort_short.cu) and of segments (sort_segments.cu, sort_blocks.cu)
+ * share: digits of keys, the memory, what a block does to a tile, and how tiles learn of earlier ones.
  *
  * Elements are never changed on their way, not even into what they compare as: digits are made of
  * them each time, so a NaN keeps its bits, and one kernel does for all types of a size.
@@ -40,9 +39,14 @@ struct no_value {};
 template <class V>
 static constexpr bool has_values = !same_type<V, no_value>;
 
-/* Of segments: items of a thread, elements of a tile. A block sorts so many in shared memory. */
+/* Of segments: items of a thread, elements of a tile. A block sorts so many in shared memory, and two
+   blocks share a multiprocessor. */
 static constexpr int segment_items = 8;
 static constexpr int segment_tile = sort_threads * segment_items;
+
+/* With so many items a thread, and one block a multiprocessor: as many as 48 KiB have room for. */
+static constexpr int large_items = 22;
+static constexpr int large_segment = sort_threads * large_items;
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
@@ -118,10 +122,11 @@ struct sort_header {
     int64_t bases[most_passes][2][digits];          /* of a pass's even and odd portions */
     uint32_t ticket, counted; /* 0 between launches; blocks that have counted */
     /* of segments, 0 between sorts: see sort_segments.cu */
-    unsigned long long middling, longs; /* in the queues; << 36 and the number of their tiles */
-    uint32_t next_middling, next_long;  /* tickets */
-    uint32_t left, wrong;               /* blocks that are done; offsets are wrong */
-    uint32_t unused[54];
+    unsigned long long middling, large; /* in the queues */
+    unsigned long long longs;           /* the same << 36, and the number of their tiles */
+    uint32_t next_middling, next_large, next_long; /* tickets */
+    uint32_t left, wrong;                          /* blocks that are done; offsets are wrong */
+    uint32_t unused[51];
 };
 static_assert(sizeof(sort_header) == VSCAN__SORT_HEADER, "what is cleared where it is new");
 /* ---- A tile ---------------------------------------------------------------------------------- */
@@ -331,10 +336,14 @@ static inline sort_order order_of(const vscan__sort *sort) {
 }
 
 /* Bytes that segments of vectors of so many elements need: see sort_segments.cu. */
-int64_t segments_memory(const vscan__launch *launch, const vscan__sort *sort);
+int64_t segments_memory(const vscan__sort *sort);
 
-/* Sorts n <= segment_tile elements by one block. */
-cudaError_t start_short_sort(const vscan__launch *launch, const vscan__sort *sort);
+/* Sorts n <= large_segment elements by one block: see sort_blocks.cu. */
+cudaError_t start_block_sort(const vscan__launch *launch, const vscan__sort *sort);
+
+/* Sorts by counting, where counts_all says that it can: see sort_short.cu. */
+bool counts_all(const vscan__sort *sort);
+cudaError_t start_counting_sort(const vscan__launch *launch, const vscan__sort *sort);
 
 } /* namespace vscan */
 

@@ -125,7 +125,7 @@ static vscan_status grow_words(vscan_ctx *ctx, int64_t words) {
     struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     if (words <= state->launch.words) return VSCAN_OK;
     const int64_t bytes = VSCAN__WORKSPACE_HEADER + 8 * words;
-    TRY(vscan__grow(ctx, &state->words, bytes, true));
+    TRY(vscan__grow(ctx, &state->words, bytes, INT64_MAX, true));
     state->launch.workspace = vscan__grown(&state->words);
     state->launch.words = (state->words.bytes - VSCAN__WORKSPACE_HEADER) / 8;
     return VSCAN_OK;
@@ -133,7 +133,7 @@ static vscan_status grow_words(vscan_ctx *ctx, int64_t words) {
 
 static vscan_status grow_scratch(vscan_ctx *ctx, int64_t bytes) {
     struct vscan__cuda_state *state = vscan__cuda_state(ctx);
-    TRY(vscan__grow(ctx, &state->scratch, bytes, true));
+    TRY(vscan__grow(ctx, &state->scratch, bytes, INT64_MAX, true));
     state->launch.scratch = vscan__grown(&state->scratch);
     return VSCAN_OK;
 }
@@ -141,7 +141,7 @@ static vscan_status grow_scratch(vscan_ctx *ctx, int64_t bytes) {
 static vscan_status grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
     struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     const int64_t bytes = vscan__sort_memory(&state->launch, sort);
-    const vscan_status status = vscan__grow(ctx, &state->sorts, bytes, false);
+    const vscan_status status = vscan__grow(ctx, &state->sorts, bytes, VSCAN__SORT_HEADER, false);
     state->launch.sort_memory = vscan__grown(&state->sorts); /* NULL where there is not enough */
     state->launch.sort_bytes = state->sorts.bytes;
     return status;

@@ -33,7 +33,8 @@ void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory) {
         memory->newest->captured = true;
 }
 
-vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes, bool keep) {
+vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes,
+                         int64_t cleared, bool keep) {
     if (bytes <= memory->bytes) return VSCAN_OK;
     TRY(vscan__cuda_may_wait(ctx));
     struct vscan__block *block = malloc(sizeof *block);
@@ -44,8 +45,8 @@ vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t 
     if (keep && bytes < 2 * memory->bytes) bytes = 2 * memory->bytes;
     cudaError_t error = cudaMalloc(&block->memory, (size_t)bytes);
     if (error == cudaSuccess) {
-        error =
-            cudaMemsetAsync(block->memory, 0, (size_t)bytes, vscan__cuda_state(ctx)->launch.stream);
+        error = cudaMemsetAsync(block->memory, 0, (size_t)(cleared < bytes ? cleared : bytes),
+                                vscan__cuda_state(ctx)->launch.stream);
         if (error != cudaSuccess) (void)cudaFree(block->memory);
     }
     if (error != cudaSuccess) {

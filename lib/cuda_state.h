@@ -46,11 +46,12 @@ vscan_status vscan__cuda_wait(vscan_ctx *ctx); /* for the stream */
 /* ---- cuda_memory.c ---- */
 
 /*
- * So many bytes or more, zero when they are new. What has been outgrown is kept until the context
- * goes, for a captured graph may refer to it; or, when keep is false, only if vscan__note_capture has
- * found that one does.
+ * So many bytes or more, of which the first `cleared` are zero when they are new. What has been
+ * outgrown is kept until the context goes, for a captured graph may refer to it; or, when keep is
+ * false, only if vscan__note_capture has found that one does.
  */
-vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes, bool keep);
+vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes,
+                         int64_t cleared, bool keep);
 void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory);
 void *vscan__grown(const struct vscan__growing *memory); /* its address; NULL: there is none */
 void vscan__free_growing(struct vscan__growing *memory); /* waits */

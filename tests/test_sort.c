@@ -114,8 +114,9 @@ static void draw_rule(struct rule *rule, struct inputs_random *random) {
    those at which the kernels take another way. */
 static int64_t *draw_offsets(int64_t n, int64_t *count, struct inputs_random *random) {
     static const int64_t usual[] = {3, 30, 200, 2000, 100000};
-    static const int64_t borders[] = {0,   1,   31,  32,  33,   63,   64,   65,   127,  128,
-                                      129, 383, 384, 385, 4095, 4096, 4097, 8192, 8193, 12289};
+    static const int64_t borders[] = {0,   1,   8,    15,   16,   17,   31,    32,    33,    63,
+                                      64,  65,  127,  128,  129,  255,  256,   257,   511,   512,
+                                      513, 999, 4095, 4096, 4097, 8193, 11263, 11264, 11265, 16385};
     const int64_t most = usual[inputs_below(random, 5)];
     const bool of_borders = inputs_below(random, 3) == 0;
     int64_t *offsets = malloc((size_t)(n + 502) * sizeof *offsets);
@@ -124,7 +125,7 @@ static int64_t *draw_offsets(int64_t n, int64_t *count, struct inputs_random *ra
     *count = 1;
     while (*count < n + 500 && inputs_below(random, 1000) > 0) {
         const int64_t length =
-            of_borders ? borders[inputs_below(random, 20)] : inputs_below(random, most);
+            of_borders ? borders[inputs_below(random, 30)] : inputs_below(random, most);
         const int64_t next = offsets[*count - 1] + length;
         offsets[(*count)++] = next < n ? next : n;
     }
@@ -221,9 +222,9 @@ static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
 }
 
 static void run_all(bool segmented, struct inputs_random *random) {
-    /* around what is sorted by insertion, by one block, and the tiles of the kernels */
-    static const int64_t tiles[] = {48,   49,   4095, 4096, 4097,  4607,  4608,  4609,
-                                    5120, 8191, 8192, 8193, 16385, 30000, 65537, 131073};
+    /* around what is sorted by insertion, by counting, by one block, and the tiles of the kernels */
+    static const int64_t tiles[] = {48,   49,   4095, 4096,  4097,  4607,  4608,  4609,  5120,
+                                    8191, 8192, 8193, 11264, 11265, 16385, 30000, 65537, 131073};
     int64_t sizes[MAPS_SIZES];
     for (int t = 0; t < SORTED; t++)
         for (int v = -1; v < SORTED; v++) {

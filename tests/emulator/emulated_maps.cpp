@@ -368,7 +368,7 @@ static void enumerate_case(int type) {
 
 /* Offsets of segments in n elements, of all lengths; bad: some are wrong. */
 static std::vector<int64_t> draw_offsets(int64_t n, bool bad) {
-    const int64_t most[] = {4, 40, 300, 3 * n};
+    const int64_t most[] = {4, 40, 600, 3 * n};
     std::vector<int64_t> offsets(1, below(3) ? 0 : below(n + 1));
     const int64_t longest = most[below(4)];
     while (offsets.back() < n && below(500)) {
