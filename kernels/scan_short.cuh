@@ -27,78 +27,9 @@
 #ifndef VSCAN_SCAN_SHORT_CUH
 #define VSCAN_SCAN_SHORT_CUH
 
-#include <stddef.h>
-
-#include "unit.cuh"
+#include "scan_short_any.cuh"
 
 namespace vscan {
-
-/*
- * Parameters come through a cache that is cold when a kernel starts. The first 48 bytes of them lie in
- * one line of it, with what was there before: so these are what every scan needs.
- */
-struct short_arguments {
-    const void *in;
-    void *out;
-    void *total;
-    int32_t n;
-    uint8_t exclusive, backward;
-    uint8_t initial_from; /* as has_initial; 3: from where the total goes, too */
-    uint8_t delay;        /* a seed for test_delay, or 0 */
-    vscan__value initial;
-    vscan__workspace_header *header;
-    scan_arguments rest;
-};
-static_assert(offsetof(short_arguments, rest) == 48, "one line");
-
-/* log2 of a power of two. */
-static constexpr int log2_of(int power) {
-    return power == 1 ? 0 : 1 + log2_of(power / 2);
-}
-
-template <class Pair, int Rows, int Warps>
-struct short_shape {
-    using T = typename Pair::T;
-    static constexpr int rows = Rows; /* of a warp */
-    static constexpr int threads = 32 * Warps;
-    static constexpr int lane_items = 16 / (int)sizeof(T);
-    static constexpr int row_items = 32 * lane_items;
-    static constexpr int items = Warps * Rows * row_items;
-    static constexpr int parts = /* units of a tile */
-        (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) / items;
-    static constexpr int levels = log2_of(parts); /* of the tree above a unit */
-    static_assert(parts == 1 << levels && parts <= 32,
-                  "units make up tiles, a warp has whole ones");
-    static constexpr int group_lanes = VSCAN__GROUP / lane_items;
-    static constexpr int row_groups = 32 / group_lanes;
-    static constexpr int warp_groups = Rows * row_groups;
-    static constexpr int groups = Warps * warp_groups;
-    static constexpr int scan_groups = groups / 32; /* of a lane */
-    static constexpr int scan_lanes = groups / scan_groups;
-    static constexpr int polls = Rows == 1 ? 1 : 2; /* words a thread waits for */
-    static constexpr int max_units = polls * threads;
-    static constexpr int tiles = max_units / parts;
-    static constexpr int fold_step = 16;          /* tiles */
-    static constexpr bool all_fold = tiles <= 32; /* sooner done by every warp than handed on */
-};
-
-/* The shapes: n of short_alone at most; of the others, max_units units at most. */
-template <class Pair>
-using short_alone = short_shape<Pair, 1, 32>;
-template <class Pair>
-using short_small_units = short_shape<Pair, sizeof(typename Pair::T) == 8 ? 2 : 1, 8>;
-template <class Pair>
-using short_large_units = short_shape<Pair, 4, 8>;
-
-static_assert(short_large_units<pair<op_plus, double>>::max_units * unit_word<double>::words <=
-                  VSCAN__SHORT_WORDS,
-              "words for short vectors");
-
-/* As much of shared memory as one instruction reads. */
-template <class U, int N>
-struct __align__(N * sizeof(U)) packed {
-    U value[N];
-};
 
 template <class Pair, bool Segmented, int Rows, int Warps>
 struct short_shared {
@@ -255,20 +186,6 @@ fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
 #pragma unroll
         for (int w = 0; w < Warps; ++w) before.heads += shared.counts_before[w];
     }
-}
-
-/* Asks memory for element i of the scan, if there is one, and for its flag: where launches overlap. */
-template <bool Segmented, class T>
-static __device__ __forceinline__ void prefetch_element(const short_arguments &hot, int i) {
-#if __CUDA_ARCH__ >= 900
-    if (i >= hot.n) return;
-    const int at = hot.backward ? hot.n - 1 - i : i;
-    prefetch_line((const T *)hot.in + at);
-    if (!Segmented) return;
-    const vscan__scan &scan = hot.rest.scan;
-    const int log_bits = scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
-    prefetch_line((const char *)scan.flags + (((int64_t)at << log_bits) >> 3));
-#endif
 }
 
 template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
@@ -552,6 +469,14 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
+template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
+static constexpr auto short_kernel() {
+    if constexpr (!Segmented && Pair::in_any_order)
+        return scan_short_any<Pair, Rows, Warps, Alone>;
+    else
+        return scan_short<Pair, Segmented, Rows, Warps, Alone>;
+}
+
 /* Bytes of a vector up to which one block is soonest done with it: on an H200, as 2500 ints. */
 static constexpr int64_t short_alone_to = 10240;
 
@@ -590,12 +515,12 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     const bool overlap = launch->may_overlap;
     const cudaStream_t stream = launch->stream;
     if (a.n * (int64_t)sizeof(T) <= short_alone_to)
-        return start(scan_short<Pair, Segmented, 1, 32, true>, 1, 32 * over(alone::row_items), 0,
-                     stream, a, overlap);
+        return start(short_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::row_items),
+                     0, stream, a, overlap);
     if (a.n <= small::items * small::max_units)
-        return start(scan_short<Pair, Segmented, small::rows, 8, false>, over(small::items),
+        return start(short_kernel<Pair, Segmented, small::rows, 8, false>(), over(small::items),
                      small::threads, 0, stream, a, overlap);
-    return start(scan_short<Pair, Segmented, large::rows, 8, false>, over(large::items),
+    return start(short_kernel<Pair, Segmented, large::rows, 8, false>(), over(large::items),
                  large::threads, 0, stream, a, overlap);
 }
 
