@@ -215,9 +215,12 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
        for everybody else, launches come one after the other as always; but memory is asked for what
        will be read then. */
     const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
+    if (Segmented) {
 #pragma unroll
-    for (int r = 0; r < Rows; ++r)
-        prefetch_element<Segmented, T>(hot, begin + r * shape::row_items);
+        for (int r = 0; r < Rows; ++r) prefetch_element<true, T>(hot, begin + r * shape::row_items);
+    } else {
+        prefetch_rows<T, Rows>(hot, begin - lane * V, lane);
+    }
     /* The next kernel's blocks lie unevenly on the multiprocessors where they come early and find
        much room; only these kernels leave so much. */
     const bool let_next_late = Pair::in_any_order && sizeof(U) == 8 && Rows == 2 && gridDim.x > 264;
@@ -225,18 +228,16 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
-    const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
     const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
     lane_items<Pair, V> items[Rows];
     lane_heads<V> flags[Rows];
-    if (in_aligned && whole) {
+    const bool fast = whole && !backward;
+    if (fast && is_aligned((const T *)hot.in, n, false)) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-            items[r].load_whole((const T *)hot.in, begin + r * shape::row_items, n, backward);
+            items[r].load_whole((const T *)hot.in, begin + r * shape::row_items, n, false);
     } else {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].load((const T *)hot.in, begin + r * shape::row_items, n, backward);
+        load_rows<Pair, Rows, V>(items, hot, begin, whole);
     }
     if (Segmented) load_heads(flags, scan, begin, shape::row_items);
     U initial = Pair::identity;
@@ -257,7 +258,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::row_items);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
-        items[r].items(x[r], backward);
+        items[r].items(x[r], false);
         any[r] = 0;
         if (Segmented) {
             any[r] = __ballot_sync(all_lanes, heads[r] != 0);
@@ -418,7 +419,6 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */
-    const bool out_aligned = is_aligned((const T *)hot.out, n, backward);
 #pragma unroll
     for (int r = 0; r < Rows; ++r) {
         const int i = begin + r * shape::row_items;
@@ -454,16 +454,14 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             for (int j = 0; j < V; ++j)
                 if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
         }
-        items[r].results(y, backward);
+        items[r].results(y, false);
     }
-    if (out_aligned && whole) {
+    if (fast && is_aligned((const T *)hot.out, n, false)) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, backward);
+            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, false);
     } else {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward);
+        store_rows<Pair, Rows, V>(items, hot, begin, whole);
     }
 }
 
@@ -479,6 +477,17 @@ static constexpr auto short_kernel() {
 
 /* Bytes of a vector up to which one block is soonest done with it: on an H200, as 2500 ints. */
 static constexpr int64_t short_alone_to = 10240;
+
+/*
+ * Elements up to which units are small. Many blocks of a few registers lie unevenly where launches
+ * overlap, but few large units are loaded by few multiprocessors.
+ */
+template <class Pair, bool Segmented>
+static constexpr int64_t short_small_to =
+    Segmented || !Pair::in_any_order
+        ? (int64_t)short_small_units<Pair>::items * short_small_units<Pair>::max_units
+    : sizeof(typename Pair::T) == 8 ? 1 << 18
+                                    : 1 << 17;
 
 /* Elements that a vector may have at most. */
 template <class Pair>
@@ -517,7 +526,7 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     if (a.n * (int64_t)sizeof(T) <= short_alone_to)
         return start(short_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::row_items),
                      0, stream, a, overlap);
-    if (a.n <= small::items * small::max_units)
+    if (a.n <= short_small_to<Pair, Segmented>)
         return start(short_kernel<Pair, Segmented, small::rows, 8, false>(), over(small::items),
                      small::threads, 0, stream, a, overlap);
     return start(short_kernel<Pair, Segmented, large::rows, 8, false>(), over(large::items),

@@ -31,58 +31,6 @@ struct any_shared {
     U before[Warps]; /* of the words that a warp has waited for */
 };
 
-/* Asks memory for a warp's rows from position i on: each lane for a sector of 32 bytes, or two. */
-template <class T, int Rows>
-static __device__ __forceinline__ void prefetch_rows(const short_arguments &hot, int i, int lane) {
-    constexpr int sector = 32 / (int)sizeof(T);
-    if (Rows == 1 && lane >= 16) return;
-#pragma unroll
-    for (int r = 0; r < Rows; r += 2) prefetch_element<false, T>(hot, i + (r * 16 + lane) * sector);
-}
-
-/* The lane's pieces of a vector in the order of the scan, or of memory again. */
-template <class Pair, int Rows, int V>
-static __device__ __forceinline__ void turn_round(lane_items<Pair, V> (&items)[Rows]) {
-#pragma unroll
-    for (int r = 0; r < Rows; ++r)
-#pragma unroll
-        for (int j = 0; j < V / 2; ++j) exchange_here(items[r].raw[j], items[r].raw[V - 1 - j]);
-}
-
-/* What is not a whole part of a vector, forward and aligned: loaded and turned round, or stored. */
-template <class Pair, int Rows, int V>
-static __device__ __forceinline__ void
-load_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int begin, bool whole) {
-    using T = typename Pair::T;
-    const T *const in = (const T *)hot.in;
-    const bool backward = hot.backward;
-    if (whole && is_aligned(in, hot.n, backward)) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r) items[r].load_whole(in, begin + r * 32 * V, hot.n, backward);
-    } else {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r) items[r].load(in, begin + r * 32 * V, hot.n, backward);
-    }
-    if (backward) turn_round(items);
-}
-
-template <class Pair, int Rows, int V>
-static __device__ __forceinline__ void
-store_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int begin, bool whole) {
-    using T = typename Pair::T;
-    T *const out = (T *)hot.out;
-    const bool backward = hot.backward;
-    if (backward) turn_round(items);
-    if (whole && is_aligned((const T *)out, hot.n, backward)) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].store_whole(out, begin + r * 32 * V, hot.n, backward);
-    } else {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r) items[r].store(out, begin + r * 32 * V, hot.n, backward);
-    }
-}
-
 /*
  * What a lane of a warp has before each of its rows in the warp, and from outside; x: its sums of
  * rows. By the scan over a warp's Rows * 32 sums; at: where they lie, those of this lane among them.
@@ -141,8 +89,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     /* ---- Loads: as in scan_short ------------------------------------------------------------- */
     const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
     prefetch_rows<T, Rows>(hot, unit * shape::items + warp * (Rows * shape::row_items), lane);
-    const bool let_next_late = sizeof(U) == 8 && Rows == 2 && gridDim.x > 264;
-    wait_for_kernel_before(!let_next_late);
+    wait_for_kernel_before();
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
@@ -242,7 +189,6 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         if (lane == 0) shared.before[warp] = sum;
         __syncthreads();
         if (closes) next_launch(hot.header, launch);
-        if (let_next_late) let_next_kernel_begin();
         sum = over_lanes<Pair>::sum(lane < Warps ? shared.before[lane] : Pair::identity);
         total = Pair::combine(sum, total);
 #pragma unroll

@@ -93,6 +93,58 @@ static __device__ __forceinline__ void prefetch_element(const short_arguments &h
 #endif
 }
 
+/* Asks memory for a warp's rows from position i on: each lane for a sector of 32 bytes, or two. */
+template <class T, int Rows>
+static __device__ __forceinline__ void prefetch_rows(const short_arguments &hot, int i, int lane) {
+    constexpr int sector = 32 / (int)sizeof(T);
+    if (Rows == 1 && lane >= 16) return;
+#pragma unroll
+    for (int r = 0; r < Rows; r += 2) prefetch_element<false, T>(hot, i + (r * 16 + lane) * sector);
+}
+
+/* The lane's pieces of a vector in the order of the scan, or of memory again. */
+template <class Pair, int Rows, int V>
+static __device__ __forceinline__ void turn_round(lane_items<Pair, V> (&items)[Rows]) {
+#pragma unroll
+    for (int r = 0; r < Rows; ++r)
+#pragma unroll
+        for (int j = 0; j < V / 2; ++j) exchange_here(items[r].raw[j], items[r].raw[V - 1 - j]);
+}
+
+/* What is not a whole part of a vector, forward and aligned: loaded and turned round, or stored. */
+template <class Pair, int Rows, int V>
+static __device__ __forceinline__ void
+load_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int begin, bool whole) {
+    using T = typename Pair::T;
+    const T *const in = (const T *)hot.in;
+    const bool backward = hot.backward;
+    if (whole && is_aligned(in, hot.n, backward)) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) items[r].load_whole(in, begin + r * 32 * V, hot.n, backward);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) items[r].load(in, begin + r * 32 * V, hot.n, backward);
+    }
+    if (backward) turn_round(items);
+}
+
+template <class Pair, int Rows, int V>
+static __device__ __forceinline__ void
+store_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int begin, bool whole) {
+    using T = typename Pair::T;
+    T *const out = (T *)hot.out;
+    const bool backward = hot.backward;
+    if (backward) turn_round(items);
+    if (whole && is_aligned((const T *)out, hot.n, backward)) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].store_whole(out, begin + r * 32 * V, hot.n, backward);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) items[r].store(out, begin + r * 32 * V, hot.n, backward);
+    }
+}
+
 } /* namespace vscan */
 
 #endif
