@@ -96,13 +96,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
     lane_items<Pair, V> items[Rows];
     const bool fast = whole && !backward;
-    if (fast && is_aligned((const T *)hot.in, n, false)) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].load_whole((const T *)hot.in, begin + r * shape::row_items, n, false);
-    } else {
-        load_rows<Pair, Rows, V>(items, hot, begin, whole);
-    }
+    load_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
     U initial = Pair::identity;
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
     if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)hot.rest.scan.initial_at);
@@ -205,13 +199,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     }
 #pragma unroll
     for (int r = 0; r < Rows; ++r) items[r].results(x[r], false);
-    if (fast && is_aligned((const T *)hot.out, n, false)) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, false);
-    } else {
-        store_rows<Pair, Rows, V>(items, hot, begin, whole);
-    }
+    store_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
 }
 
 } /* namespace vscan */

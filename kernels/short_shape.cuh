@@ -145,6 +145,39 @@ store_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int b
     }
 }
 
+/*
+ * A lane's pieces of the warp's rows, the first from position begin on, in the order of the scan;
+ * fast: a whole part of a vector, forward, where nothing is to be chosen for each piece.
+ */
+template <class Pair, int Rows, int V>
+static __device__ __forceinline__ void load_turned(lane_items<Pair, V> (&items)[Rows],
+                                                   const short_arguments &hot, int begin,
+                                                   bool whole, bool fast) {
+    using T = typename Pair::T;
+    if (fast && is_aligned((const T *)hot.in, hot.n, false)) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].load_whole((const T *)hot.in, begin + r * (32 * V), hot.n, false);
+    } else {
+        load_rows<Pair, Rows, V>(items, hot, begin, whole);
+    }
+}
+
+/* The same to out; the pieces are turned round. */
+template <class Pair, int Rows, int V>
+static __device__ __forceinline__ void store_turned(lane_items<Pair, V> (&items)[Rows],
+                                                    const short_arguments &hot, int begin,
+                                                    bool whole, bool fast) {
+    using T = typename Pair::T;
+    if (fast && is_aligned((const T *)hot.out, hot.n, false)) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].store_whole((T *)hot.out, begin + r * (32 * V), hot.n, false);
+    } else {
+        store_rows<Pair, Rows, V>(items, hot, begin, whole);
+    }
+}
+
 } /* namespace vscan */
 
 #endif
