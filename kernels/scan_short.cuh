@@ -226,8 +226,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
     word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
-    /* Turned round where they are loaded and stored; but plain scans are 3 to 6 % faster where each
-       element is chosen as it is used. */
+    /* In segmented scans elements are turned round where they are loaded and stored; plain ones are 3
+       to 6 % faster if that is chosen where an element is used. */
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
     const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
     lane_items<Pair, V> items[Rows];
