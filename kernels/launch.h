@@ -70,6 +70,7 @@ struct vscan__launch {
                             further up, the segmented ones */
     unsigned segments_ready; /* the same of segmented reductions */
     unsigned packs_ready;    /* and of packs */
+    unsigned matrix_ready;   /* and of rows */
     void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
     int64_t sort_bytes;  /* of it */
     int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
@@ -103,7 +104,7 @@ VSCAN__PAIRS(X)
 #undef X
 
 /* Rows and columns; 8-byte words that a launch needs. */
-typedef cudaError_t vscan__matrix_launcher(const struct vscan__launch *launch,
+typedef cudaError_t vscan__matrix_launcher(struct vscan__launch *launch,
                                            const struct vscan__matrix *matrix);
 #define X(pair, op, type, OP, TYPE) vscan__matrix_launcher vscan__launch_matrix_##pair;
 VSCAN__PAIRS(X)

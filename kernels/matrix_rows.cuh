@@ -24,7 +24,7 @@
 #ifndef VSCAN_MATRIX_ROWS_CUH
 #define VSCAN_MATRIX_ROWS_CUH
 
-#include "bulk_tile.cuh"
+#include "matrix_lines.cuh"
 
 namespace vscan {
 
@@ -46,24 +46,6 @@ struct rows_shape {
     uint32_t tiles;               /* 0, or of a row: a block does one of them */
 };
 
-struct rows_arguments {
-    vscan__matrix matrix;
-    rows_shape shape;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
-    uint32_t delay; /* for tests: see test_delay */
-};
-
-template <class U>
-static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at, uint32_t tag) {
-    U value;
-    uint32_t none;
-    while (!unit_word<U>::read(words, at, tag, &value, &none)) {
-    }
-    return value;
-}
-
 /* Backward, the elements of each 16 bytes change places. A loop of one turn or none: of a branch the
    compiler would make instructions that are skipped one by one. */
 template <int V, class T, int R>
@@ -78,7 +60,8 @@ static __device__ __forceinline__ void turn_quads(T (&raw)[R], bool backward) {
 }
 
 template <class Pair>
-__global__ void __launch_bounds__(1024) matrix_rows(const __grid_constant__ rows_arguments a) {
+__global__ void __launch_bounds__(1024)
+    matrix_rows(const __grid_constant__ matrix_arguments<rows_shape> a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int V = 16 / (int)sizeof(T), R = piece_quads * V, warp_items = 32 * R;
@@ -231,17 +214,7 @@ __global__ void __launch_bounds__(1024) matrix_rows(const __grid_constant__ rows
         const int here = across                           ? items - lane * R
                          : row * (int)x_of.length < items ? (int)x_of.length - k * R
                                                           : 0;
-        if (here < R) {
-#pragma unroll
-            for (int j = 0; j < R; ++j)
-                if (j >= here) x[j] = Pair::identity;
-        }
-        if constexpr (Pair::in_any_order) {
-#pragma unroll
-            for (int j = 1; j < R; ++j) x[j] = Pair::combine(x[j - 1], x[j]);
-        } else {
-            scan_row<Pair, false, R>(x, 0);
-        }
+        scan_piece<Pair>(x, here);
         U end = Pair::identity; /* of the groups before in the row, so far */
         U upto = x[R - 1];      /* of all so far */
 #pragma unroll
@@ -455,28 +428,26 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     return s;
 }
 
+/* bit: the kernel's own in launch->matrix_ready */
 template <class Pair>
-static cudaError_t launch_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
-    rows_arguments a;
-    a.matrix = *matrix;
-    a.shape = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
-    a.delay = launch->test_delay;
-    const rows_shape &s = a.shape;
+static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix, int bit) {
+    const rows_shape s = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
     const int64_t line_steps = (matrix->lines + s.step_lines - 1) / s.step_lines;
     const int64_t blocks = s.tiles > 0 ? matrix->lines * s.tiles
                            : s.along   ? line_steps
                                        : (line_steps + s.steps - 1) / s.steps;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
-    if (shared > 48 << 10) {
+    if (shared > 48 << 10 && !(launch->matrix_ready >> bit & 1)) {
+        /* as much as it will ever have */
+        const int most = 32 * warp_bytes * (launch->shared_memory > 2 * 32 * warp_bytes ? 2 : 1);
         const cudaError_t error = cudaFuncSetAttribute(
-            matrix_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared);
+            matrix_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
         if (error != cudaSuccess) return error;
+        launch->matrix_ready |= 1u << bit;
     }
-    return start(matrix_rows<Pair>, blocks, 32 * s.warps, shared, launch->stream, a);
+    return start(matrix_rows<Pair>, blocks, 32 * s.warps, shared, launch->stream,
+                 matrix_arguments_of(launch, *matrix, s));
 }
 
 } /* namespace vscan */

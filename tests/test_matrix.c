@@ -161,7 +161,7 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
 }
 
 /* Draws all that is not the pair or the shape. */
-static void draw_and_run(struct matrix_case *c, struct inputs_random *random) {
+static void draw(struct matrix_case *c, struct inputs_random *random) {
     static const enum inputs_pattern patterns[] = {
         INPUTS_RANDOM,   INPUTS_RANDOM, INPUTS_EXTREMES,  INPUTS_NAN_MIDDLE,
         INPUTS_INFINITE, INPUTS_ZEROS,  INPUTS_RARE_ZERO, INPUTS_RARE_ONE};
@@ -178,6 +178,10 @@ static void draw_and_run(struct matrix_case *c, struct inputs_random *random) {
     c->initial = (int)inputs_below(random, 4);
     c->pattern = patterns[inputs_below(random, 8)];
     c->seed = inputs_next(random);
+}
+
+static void draw_and_run(struct matrix_case *c, struct inputs_random *random) {
+    draw(c, random);
     run_case(c, random);
 }
 
@@ -215,6 +219,17 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.columns = tile / 4 + inputs_below(&random, k < 2 ? 2 * tile : tile);
         do draw_and_run(&c, &random);
         while (c.by_columns);
+    }
+    /* sums of rows that have several warps or tiles, some of them hardly anything of the last one */
+    static const int64_t longer[] = {512, 1024, 4096, 5000};
+    for (int k = 0; op == VSCAN_PLUS && k < (harness_small() ? 2 : 8); k++) {
+        c.rows = 1 + inputs_below(&random, 20);
+        c.columns = k % 2 ? longer[k / 2] : tile / 2 * (1 + inputs_below(&random, 4));
+        c.columns += inputs_below(&random, 3) ? inputs_below(&random, 80) - 40 : 0;
+        draw(&c, &random);
+        c.reduce = true;
+        c.by_columns = c.exclusive = c.in_place = false;
+        run_case(&c, &random);
     }
     if (harness_small()) return;
     /* so many short rows that a block has several shares of them, one after the other */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and reductions of many lines at once: the columns of a matrix, and the launch of both; rows
- * are in matrix_rows.cuh. One pass.
+ * Scans and reductions of the columns of a matrix. One pass.
  *
  * A thread holds a piece of a column in registers, 64 bytes of values, and scans it alone: half a group
  * of floats, a quarter of doubles. A block has 256 pieces, of some columns, as many of each; these make
@@ -18,10 +17,10 @@
  * what comes before the first tile of the window, which that tile's predecessor publishes too. A block
  * only ever waits for words of earlier tickets, and publishes its chunk's before it waits for tiles.
  */
-#ifndef VSCAN_MATRIX_CUH
-#define VSCAN_MATRIX_CUH
+#ifndef VSCAN_MATRIX_COLUMNS_CUH
+#define VSCAN_MATRIX_COLUMNS_CUH
 
-#include "matrix_rows.cuh"
+#include "matrix_lines.cuh"
 
 namespace vscan {
 
@@ -39,27 +38,18 @@ static constexpr int matrix_blocks = 6;
 #endif
 
 /* How a matrix is dealt to blocks. */
-struct matrix_shape {
+struct columns_shape {
     int log_lines, log_pieces; /* of a block; pieces of a line. Together log_matrix_threads */
     int window;                /* tiles */
     int64_t line_blocks, chunks, tiles; /* the latter two of a line, at least 1 */
     int64_t words;                      /* of a line, for one chunk and one tile each; or 0 */
 };
 
-struct matrix_arguments {
-    vscan__matrix matrix;
-    matrix_shape shape;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
-    uint32_t delay; /* for tests: see test_delay */
-};
-
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
 template <class Pair>
 __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
-    matrix_columns(const __grid_constant__ matrix_arguments a) {
+    matrix_columns(const __grid_constant__ matrix_arguments<columns_shape> a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = matrix_piece_bytes / (int)sizeof(T);
@@ -71,7 +61,7 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
     __shared__ ticket shared_ticket;
 
     const vscan__matrix &x_of = a.matrix;
-    const matrix_shape &shape = a.shape;
+    const columns_shape &shape = a.shape;
     const bool backward = x_of.backward, split = shape.chunks > 1;
     const int lines = 1 << shape.log_lines, pieces = 1 << shape.log_pieces;
     const int thread = (int)threadIdx.x;
@@ -119,17 +109,7 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
     for (int j = 0; j < R; ++j, in += step) raw[j] = j < here ? *in : (T)0;
 #pragma unroll
     for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
-    if (here < R) {
-#pragma unroll
-        for (int j = 0; j < R; ++j)
-            if (j >= here) x[j] = Pair::identity;
-    }
-    if constexpr (Pair::in_any_order) {
-#pragma unroll
-        for (int j = 1; j < R; ++j) x[j] = Pair::combine(x[j - 1], x[j]);
-    } else {
-        scan_row<Pair, false, R>(x, 0);
-    }
+    scan_piece<Pair>(x, here);
 
     /* ---- Sums of the chunk's pieces: the network over them ------------------------------------ */
     U sum = x[R - 1], end;                         /* end: of the chunk's groups before this one */
@@ -262,11 +242,11 @@ static int log_over(int64_t n) {
     return log;
 }
 
-static matrix_shape shape_of(const vscan__matrix &matrix, int size) {
+static columns_shape columns_shape_of(const vscan__matrix &matrix, int size) {
     const int R = matrix_piece_bytes / size;
     const int tile_items = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t length = matrix.length;
-    matrix_shape s;
+    columns_shape s;
     const int64_t pieces = length > R ? (length + R - 1) / R : 1;
     s.log_pieces = log_over(pieces < matrix_threads ? pieces : matrix_threads);
     /* a warp has 32 columns, or all that there are */
@@ -284,22 +264,14 @@ static matrix_shape shape_of(const vscan__matrix &matrix, int size) {
 }
 
 template <class Pair>
-static cudaError_t launch_matrix(const vscan__launch *launch, const vscan__matrix *matrix) {
-    using T = typename Pair::T;
+static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matrix *matrix) {
     using U = typename Pair::U;
-    if (!matrix->columns) return launch_rows<Pair>(launch, matrix);
-    matrix_arguments a;
-    a.matrix = *matrix;
-    a.shape = shape_of(*matrix, sizeof(T));
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
-    a.delay = launch->test_delay;
-    const int64_t blocks = a.shape.line_blocks * a.shape.chunks;
+    const columns_shape s = columns_shape_of(*matrix, sizeof(typename Pair::T));
+    const int64_t blocks = s.line_blocks * s.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
-    const int shared =
-        a.shape.tiles > 1 ? (a.shape.window << a.shape.log_lines) * (int)sizeof(U) : 0;
-    return start(matrix_columns<Pair>, blocks, matrix_threads, shared, launch->stream, a);
+    const int shared = s.tiles > 1 ? (s.window << s.log_lines) * (int)sizeof(U) : 0;
+    return start(matrix_columns<Pair>, blocks, matrix_threads, shared, launch->stream,
+                 matrix_arguments_of(launch, *matrix, s));
 }
 
 } /* namespace vscan */
