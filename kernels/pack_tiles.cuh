@@ -16,8 +16,13 @@
  *
  * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places
  * known, and the warps' sums of the words before the tile before; (3) that tile written, the next
- * ticket known. The last warp takes that while the others write packed elements, of which it writes
- * none; from there to the word it is not far.
+ * ticket known.
+ *
+ * The last warp takes that, and asks memory for what the tile's word depends on. When it does has
+ * been measured. Where few elements are kept memory mostly reads, and the sooner it is asked the
+ * better: after barrier (1). Where most are (dense, as the tile in hand tells), what is asked for
+ * so soon has left the L2 cache, presumably, for what is written, before it is loaded: there it is
+ * asked when the tile has been written, and then for the elements as well, unless flags are ints.
  *
  * In place, results go where elements of this or of earlier tiles were. Those of this tile stand in
  * shared memory by then. Those of an earlier one have been read, as its word was seen, and that is
@@ -34,7 +39,6 @@
 namespace vscan {
 
 static constexpr int pack_warps = 16, pack_threads = 32 * pack_warps;
-static constexpr int pack_writers = pack_threads - 32;
 static constexpr int pack_blocks = 2; /* of a multiprocessor */
 /* Pieces of a lane: before sm_90 shared memory may not have room for two tiles of 64 KiB. */
 static constexpr int pack_rows_of(int architecture) {
@@ -134,10 +138,11 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows
 }
 
 /* By a warp: memory is asked for all of a whole tile that its word depends on, flags or, without
-   them, elements, for which there are no registers yet; where it is asked for as much as that by
-   one instruction (sm_90). */
+   them, elements, for which there are no registers yet, and for elements after flags if asked to;
+   where it is asked for as much as that by one instruction (sm_90). */
 template <class Form>
-static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile) {
+static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile,
+                                                     bool elements_too) {
 #ifdef VSCAN__BULK
     constexpr int items = pack_items<Form>, parts = 4;
     const int lane = threadIdx.x % 32;
@@ -146,6 +151,9 @@ static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, in
     if ((tile + 1) * items > a.pack.n || (uintptr_t)vector % 16 != 0 || lane >= parts) return;
     const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * (int)sizeof(typename Form::T);
     bulk_prefetch(vector + from * bits / 8, items / parts * bits / 8);
+    if constexpr (Form::flags && sizeof(typename Form::T) == 8 && !are_starts<Form>)
+        if (elements_too && (uintptr_t)a.pack.in % 16 == 0)
+            bulk_prefetch((const char *)a.pack.in + from * 8, items / parts * 8);
 #endif
 }
 
@@ -333,7 +341,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
     int64_t seen = 0, before = 0; /* flags in the tiles before number seen */
 
     const bool taker = warp == pack_warps - 1;
-    const auto take = [&] {
+    const auto take = [&](int64_t tile, bool elements_too) {
         ticket t = {0, (uint32_t)tile + 1}; /* one tile needs no tickets */
         if (lane == 0) {
             if (tiles > 1) {
@@ -343,13 +351,18 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             }
             shared_ticket = t;
         }
-        return __shfl_sync(0xffffffffu, t.index, 0);
+        const int64_t taken = __shfl_sync(0xffffffffu, t.index, 0);
+        if (tile < 0) return; /* the first one has been asked for */
+        if (taken < tiles)
+            prefetch_tile<Form>(a, taken, elements_too);
+        else
+            let_next_kernel_begin();
     };
     const int64_t begin = (int64_t)blockIdx.x * items, end = begin + items < n ? begin + items : n;
     if (a.pack.in != nullptr) prefetch_elements(a.pack.in, 8 * (int)sizeof(T), begin, end);
     if (Form::flags) prefetch_elements(a.pack.flags, map_bits(a.pack.flag_type), begin, end);
     wait_for_kernel_before(false);
-    if (taker) take();
+    if (taker) take(-1, false);
     __syncthreads();
 
     for (;;) {
@@ -400,6 +413,9 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             }
             __syncwarp();
         }
+        const bool takes = taker && next < tiles;
+        const bool dense = Form::elements && count > items / 4 * 3;
+        if (Form::elements && takes && !dense) take(next, false);
         if (tile >= 0) {
             test_delay(a.delay, tag, tile, 1);
             const int64_t sum = fold_words(a.words, tag, seen, tile);
@@ -411,13 +427,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         /* ---- Results of the tile ------------------------------------------------------------- */
         const int64_t done = tile;
         tile = next;
-        if (taker && next < tiles) {
-            const int64_t taken = take();
-            if (taken < tiles)
-                prefetch_tile<Form>(a, taken);
-            else
-                let_next_kernel_begin();
-        }
+        if (!Form::elements && takes) take(next, false);
         if (done >= 0) {
 #pragma unroll
             for (int w = 0; w < pack_warps; ++w) before += warp_sums[w];
@@ -426,10 +436,8 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
                 T *const to = (T *)a.pack.out + before;
                 const int64_t room = a.pack.length - before;
                 const int fits = room < count ? room > 0 ? (int)room : 0 : (int)count;
-                if (threadIdx.x < pack_writers) {
 #pragma unroll 4
-                    for (int k = threadIdx.x; k < fits; k += pack_writers) to[k] = packed[k];
-                }
+                for (int k = threadIdx.x; k < fits; k += pack_threads) to[k] = packed[k];
             } else {
                 write_numbers<Form>(a, done, (done + 1) * items <= n, written, place, before);
             }
@@ -442,6 +450,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             }
         }
         if (next >= tiles) return;
+        if (takes && dense) take(next, a.pack.flag_type != VSCAN_INT);
         count = shared_count;
         __syncthreads();
     }

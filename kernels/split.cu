@@ -9,6 +9,9 @@ namespace vscan {
    all for ints, of which a large chunk has more than a block can load at once. */
 static constexpr int64_t small_to = 1 << 18, small_to_ints = 1 << 23;
 
+/* Elements from which on chunks are large: the block that adds them all up has to be soon done. */
+static constexpr int64_t large_from = 1 << 25;
+
 /* Elements up to which split_rows is soonest done. */
 static constexpr int64_t rows_to = 1 << 18;
 
@@ -67,9 +70,14 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
         return start(size == 8 ? split_short<uint64_t> : split_short<uint32_t>, tiles,
                      split_threads, 0, launch->stream, a, launch->may_overlap);
     const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
-    a.chunk_tiles = split->n <= (ints ? small_to_ints : small_to) ? 2 : most_tiles;
+    a.chunk_log2 = split->n <= (ints ? small_to_ints : small_to) ? 1
+                   : split->n <= large_from                      ? 3
+                   : ints                                        ? 4
+                                                                 : 5;
     lay_out(&a.scratch, (char *)launch->scratch, split->n, split->flag_type, split->head_type);
-    const cudaError_t error = start(count_flags, (tiles + a.chunk_tiles - 1) / a.chunk_tiles,
+    const bool bits = a.scratch.flags == nullptr && a.scratch.heads == nullptr;
+    const cudaError_t error = start(bits ? count_flags<true> : count_flags<false>,
+                                    (tiles + (1 << a.chunk_log2) - 1) >> a.chunk_log2,
                                     split_threads, 0, launch->stream, a, launch->may_overlap);
     if (error != cudaSuccess) return error;
     kernel *const move =

@@ -10,7 +10,7 @@
  * a plain split is that of one segment, h = 0, e = n. Z(e) is known only when the flags up to e
  * are, so there are two kernels, except for short vectors. The first reads the flags alone, which
  * it leaves as bits for the second, unless they are bits already: a tile is 4096 elements, a chunk
- * some tiles, and a block has a chunk. The block that ends last adds up what the chunks have found;
+ * up to 32 tiles, and a block has a chunk. The block that ends last adds up what the chunks have found;
  * nobody waits for anybody. The second kernel moves the elements, a tile a block.
  *
  * Seen from a tile, the places of its elements are three runs, whatever segments there are. Let its
@@ -34,19 +34,26 @@ namespace vscan {
 
 static constexpr int split_warps = 8, split_threads = 32 * split_warps;
 static constexpr int tile_words = 128, tile_items = 32 * tile_words;
-static constexpr int most_tiles = split_warps;             /* of a chunk */
+static constexpr int most_tiles = 32;                      /* of a chunk: one a lane */
 static constexpr int lane_words = tile_words / 32;         /* of a tile's bits, side by side */
 static constexpr int warp_rows = tile_words / split_warps; /* a row is 32 elements, one word */
 static constexpr uint32_t nowhere = 0xffffffffu;
 
+/* Blocks of a multiprocessor: as many as have registers enough. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+static constexpr int most_blocks = 4; /* no more threads than that */
+#else
+static constexpr int most_blocks = 6;
+#endif
+
 /* Of a tile: K where it begins, K(h) of the last head before it, Z(e) of the first head behind it;
    all of them less K or Z where the chunk begins, and the heads only if they are in the chunk. */
-struct tile_entry {
+struct __align__(16) tile_entry {
     uint32_t before, head, next, unused;
 };
 
 /* Of a chunk: the same in all of the vector, where a segment begins at 0 and ends at n. */
-struct chunk_entry {
+struct __align__(16) chunk_entry {
     int64_t before, head, next, unused;
 };
 
@@ -71,8 +78,8 @@ struct split_arguments {
     word *words; /* of short vectors: a tile's number of set flags */
     int64_t capacity;
     split_scratch scratch;
-    int chunk_tiles; /* 2, or most_tiles */
-    uint32_t delay;  /* for tests: see test_delay */
+    int chunk_log2; /* of a chunk's tiles */
+    uint32_t delay; /* for tests: see test_delay */
 };
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
@@ -132,7 +139,7 @@ static __device__ __forceinline__ void flags_to_words(uint32_t *words, const voi
     for (int begin = warp * each; begin < items; begin += warp_pieces * split_warps * each) {
         const char *const from = (const char *)flags + (first + begin) * size + lane * 16;
         const int step = split_warps * each;
-        int4 quads[warp_pieces][2];
+        int4 quads[warp_pieces][2] = {};
 #pragma unroll
         for (int k = 0; k < warp_pieces; ++k)
             if (is_wide(begin + k * step)) {
@@ -163,8 +170,8 @@ struct tile_marks {
     uint32_t before[lane_words]; /* K where the word begins */
     uint32_t head[lane_words];   /* K(h) of the last head before the word, or 0 */
     uint32_t next[lane_words];   /* Z(e) of the first head behind it, or all of the tile's Z */
-    uint32_t set, last,
-        first; /* of the whole tile: K, K(h) of the last and Z(e) of the first head */
+    /* of the whole tile: K, K(h) of the last head, or 0, and Z(e) of the first, or all of its Z */
+    uint32_t set, last, first;
 
     /* Elements past the tile's count-th have their flags set, so that they have the last slots. */
     __device__ __forceinline__ void set_behind(int count) {
@@ -174,9 +181,8 @@ struct tile_marks {
             flags[j] |= ~bits_that_are(lane_words * ((int)threadIdx.x % 32) + j, count);
     }
 
-    /* By whole warps, with flags and heads. */
-    __device__ __forceinline__ void count(bool segmented) {
-        const int lane = threadIdx.x % 32;
+    /* By whole warps, with flags: K of each word and of the tile. */
+    __device__ __forceinline__ void count() {
         uint32_t own = 0;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) own += (uint32_t)__popc(flags[j]);
@@ -186,49 +192,68 @@ struct tile_marks {
 #pragma unroll
         for (int j = 1; j < lane_words; ++j)
             before[j] = before[j - 1] + (uint32_t)__popc(flags[j - 1]);
-        if (segmented) find_heads(lane);
+    }
+
+    /* Then, with heads: last and first. Whether there are any. */
+    __device__ __forceinline__ bool find_ends() {
+        uint32_t greatest = 0, least = tile_items - set; /* of this lane's last and first head */
+#pragma unroll
+        for (int j = 0; j < lane_words; ++j) {
+            if (heads[j] != 0) greatest = last_of(j);
+            const int k = lane_words - 1 - j;
+            if (heads[k] != 0) least = first_of(k);
+        }
+        const uint32_t lanes = lanes_with_heads();
+        last = __shfl_sync(0xffffffffu, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
+        first = __shfl_sync(0xffffffffu, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
+        return lanes != 0;
+    }
+
+    /* In its place: these two, and head and next of each word. */
+    __device__ __forceinline__ void find_heads() {
+        const int lane = threadIdx.x % 32;
+        uint32_t greatest = 0, least = tile_items - set;
+#pragma unroll
+        for (int j = 0; j < lane_words; ++j) { /* in this lane */
+            head[j] = greatest;
+            greatest = heads[j] != 0 ? last_of(j) : greatest;
+            const int k = lane_words - 1 - j;
+            next[k] = least;
+            least = heads[k] != 0 ? first_of(k) : least;
+        }
+        const uint32_t lanes = lanes_with_heads(), left = lanes & bits_below(lane);
+        const uint32_t right = lanes & ~bits_below(lane + 1);
+        last = __shfl_sync(0xffffffffu, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
+        first = __shfl_sync(0xffffffffu, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
+        const uint32_t before_lane =
+            __shfl_sync(0xffffffffu, greatest, left != 0 ? 31 - __clz((int)left) : lane);
+        const uint32_t behind_lane =
+            __shfl_sync(0xffffffffu, least, right != 0 ? __ffs((int)right) - 1 : lane);
+        /* K never falls from left to right, and Z neither: the last head has the greatest K, the
+           first one the least Z, and those of this lane are greater or less than any other's. */
+#pragma unroll
+        for (int j = 0; j < lane_words; ++j) {
+            if (left != 0 && before_lane > head[j]) head[j] = before_lane;
+            if (right != 0 && behind_lane < next[j]) next[j] = behind_lane;
+        }
     }
 
   private:
-    /* K never falls from left to right, and Z neither: the last head has the greatest K, the first
-       one the least Z. */
-    __device__ __forceinline__ void find_heads(int lane) {
-        uint32_t here[lane_words], there[lane_words]; /* of a word's last and first head */
+    __device__ __forceinline__ uint32_t lanes_with_heads() const {
+        uint32_t any = 0;
 #pragma unroll
-        for (int j = 0; j < lane_words; ++j) {
-            const uint32_t h = heads[j];
-            const int l = 31 - __clz(h), f = __ffs((int)h) - 1;
-            const uint32_t start = 32u * (uint32_t)(lane_words * lane + j);
-            here[j] = h ? before[j] + (uint32_t)__popc(flags[j] & bits_below(l)) : 0;
-            there[j] =
-                h ? start + (uint32_t)f - before[j] - (uint32_t)__popc(flags[j] & bits_below(f))
-                  : tile_items - set;
-        }
-        uint32_t greatest = here[0], least = there[0];
-#pragma unroll
-        for (int j = 1; j < lane_words; ++j) {
-            greatest = here[j] > greatest ? here[j] : greatest;
-            least = there[j] < least ? there[j] : least;
-        }
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) { /* at the ends a lane gets what it has */
-            const uint32_t left = __shfl_up_sync(0xffffffffu, greatest, d);
-            const uint32_t right = __shfl_down_sync(0xffffffffu, least, d);
-            greatest = left > greatest ? left : greatest;
-            least = right < least ? right : least;
-        }
-        last = __shfl_sync(0xffffffffu, greatest, 31);
-        first = __shfl_sync(0xffffffffu, least, 0);
-        const uint32_t left = __shfl_up_sync(0xffffffffu, greatest, 1);
-        const uint32_t right = __shfl_down_sync(0xffffffffu, least, 1);
-        head[0] = lane > 0 ? left : 0;
-        next[lane_words - 1] = lane < 31 ? right : tile_items - set;
-#pragma unroll
-        for (int j = 1; j < lane_words; ++j)
-            head[j] = here[j - 1] > head[j - 1] ? here[j - 1] : head[j - 1];
-#pragma unroll
-        for (int j = lane_words - 1; j > 0; --j)
-            next[j - 1] = there[j] < next[j] ? there[j] : next[j];
+        for (int j = 0; j < lane_words; ++j) any |= heads[j];
+        return __ballot_sync(0xffffffffu, any != 0);
+    }
+    /* K(h) of word j's last head, if it has one. */
+    __device__ __forceinline__ uint32_t last_of(int j) const {
+        return before[j] + (uint32_t)__popc(flags[j] & (0x7fffffffu >> __clz((int)heads[j])));
+    }
+    /* Z(e) of its first head. */
+    __device__ __forceinline__ uint32_t first_of(int j) const {
+        const uint32_t below = (heads[j] - 1) & ~heads[j];
+        const uint32_t start = 32u * (uint32_t)(lane_words * ((int)threadIdx.x % 32) + j);
+        return start - before[j] + (uint32_t)__popc(~flags[j] & below);
     }
 };
 

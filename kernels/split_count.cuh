@@ -67,7 +67,7 @@ static __device__ __forceinline__ void load_sums(uint32_t (&x)[fold_items], cons
 /* The entries of all chunks, by one block, after all sums. */
 static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
                                      int64_t (&sums)[split_warps]) {
-    const int64_t n = a.split.n, items = a.chunk_tiles * tile_items;
+    const int64_t n = a.split.n, items = (int64_t)tile_items << a.chunk_log2;
     const split_scratch &s = a.scratch;
     const bool segmented = a.split.heads != nullptr;
     int64_t all = 0, head = 0;
@@ -134,91 +134,121 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
     }
 }
 
-__global__ void __launch_bounds__(split_threads, 4)
+/* By a block: memory is asked for so many tiles of bits. */
+static __device__ __forceinline__ void prefetch_bits(const void *bits, int64_t tile, int tiles,
+                                                     int64_t n) {
+    const int64_t end = (tile + tiles) * tile_items;
+    prefetch_elements(bits, 1, tile * tile_items, end < n ? end : n);
+}
+
+/* By a block: for what it loads of the next tiles at a time, a line a thread. */
+static __device__ __forceinline__ void prefetch_start(const void *vector, int bits, int64_t first,
+                                                      int64_t n) {
+    const int64_t end = first + split_threads * 128 * 8 / bits;
+    prefetch_elements(vector, bits, first, end < n ? end : n);
+}
+
+/* Bits: of flags and heads, all are bits already. */
+template <bool Bits>
+__global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     count_flags(const __grid_constant__ split_arguments a) {
-    __shared__ __align__(16) uint32_t flag_words[most_tiles][tile_words];
-    __shared__ __align__(16) uint32_t head_words[most_tiles][tile_words];
+    __shared__ __align__(16) uint32_t flag_words[Bits ? 1 : split_warps][tile_words];
+    __shared__ __align__(16) uint32_t head_words[Bits ? 1 : split_warps][tile_words];
     __shared__ uint32_t tile_set[most_tiles], tile_last[most_tiles], tile_first[most_tiles];
     __shared__ int64_t sums[split_warps];
     __shared__ bool is_last;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int tiles = a.chunk_tiles;
+    const int tiles = 1 << a.chunk_log2;
     const bool segmented = a.split.heads != nullptr;
-    const int64_t n = a.split.n, chunk = blockIdx.x, tile = chunk * tiles + warp;
-    const bool is = warp < tiles && tile * tile_items < n; /* the warp has a tile */
+    const int64_t n = a.split.n, chunk = blockIdx.x, first = chunk << a.chunk_log2; /* tile */
+    if (a.scratch.flags == nullptr) prefetch_bits(a.split.flags, first, tiles, n);
+    if (segmented && a.scratch.heads == nullptr) prefetch_bits(a.split.heads, first, tiles, n);
     wait_for_kernel_before(); /* then the next one may begin, which loads elements at once */
 
-    /* ---- Bits -------------------------------------------------------------------------------- */
 #pragma unroll 1
-    for (int k = 0; k < 1 + (int)segmented; ++k) {
-        if ((k ? a.scratch.heads : a.scratch.flags) == nullptr) continue; /* bits already */
-        flags_to_words(k ? head_words[0] : flag_words[0], k ? a.split.heads : a.split.flags,
-                       k ? a.split.head_type : a.split.flag_type, chunk * tiles * tile_items,
-                       tiles * tile_items, n);
+    for (int begin = 0; begin < tiles; begin += split_warps) {
+        /* ---- Bits ---------------------------------------------------------------------------- */
+        const int items = (tiles < split_warps ? tiles : split_warps) * tile_items;
+#pragma unroll 1
+        for (int k = 0; k < (Bits ? 0 : 1 + (int)segmented); ++k) {
+            if ((k ? a.scratch.heads : a.scratch.flags) == nullptr) continue; /* bits already */
+            flags_to_words(k ? head_words[0] : flag_words[0], k ? a.split.heads : a.split.flags,
+                           k ? a.split.head_type : a.split.flag_type, (first + begin) * tile_items,
+                           items, n);
+        }
+        if (!Bits) __syncthreads();
+        if (!Bits && begin + split_warps < tiles) { /* while tiles are counted */
+            const int64_t ahead = (first + begin + split_warps) * tile_items;
+            if (a.scratch.flags != nullptr)
+                prefetch_start(a.split.flags, map_bits(a.split.flag_type), ahead, n);
+            if (segmented && a.scratch.heads != nullptr)
+                prefetch_start(a.split.heads, map_bits(a.split.head_type), ahead, n);
+        }
+
+        /* ---- A warp's tile ------------------------------------------------------------------- */
+        const int k = begin + warp;
+        const int64_t tile = first + k;
+        if (k < tiles) {
+            const auto keep = [&](uint32_t(&x)[lane_words], const void *bits, uint32_t *kept,
+                                  const uint32_t(&words)[tile_words]) {
+                if (Bits || kept == nullptr) return load_words(x, (const uint32_t *)bits, tile, n);
+                load_piece<uint32_t, lane_words>(x, &words[lane_words * lane]);
+                if (tile * tile_items < n)
+                    store_piece<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane,
+                                                      x);
+            };
+            tile_marks marks;
+            keep(marks.flags, a.split.flags, a.scratch.flags, flag_words[Bits ? 0 : warp]);
+            if (segmented)
+                keep(marks.heads, a.split.heads, a.scratch.heads, head_words[Bits ? 0 : warp]);
+            marks.count();
+            const bool any = segmented && marks.find_ends();
+            if (lane == 0) {
+                tile_set[k] = marks.set;
+                tile_last[k] = any ? marks.last : nowhere;
+                tile_first[k] = any ? marks.first : nowhere;
+            }
+        }
+        if (!Bits) __syncthreads();
     }
     __syncthreads();
 
-    /* ---- A warp's tile ----------------------------------------------------------------------- */
-    if (warp < tiles) {
-        const auto keep = [&](uint32_t(&x)[lane_words], const void *bits, uint32_t *kept,
-                              const uint32_t(&words)[tile_words]) {
-            if (kept == nullptr) return load_words(x, (const uint32_t *)bits, tile, n);
-            load_piece<uint32_t, lane_words>(x, &words[lane_words * lane]);
-            if (is)
-                store_piece<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane, x);
-        };
-        tile_marks marks;
-        keep(marks.flags, a.split.flags, a.scratch.flags, flag_words[warp]);
-        bool any_head = false;
+    /* ---- The chunk's tiles, a lane each ------------------------------------------------------ */
+    if (warp == 0) {
+        const uint32_t own = lane < tiles ? tile_set[lane] : 0, upto = sum_up_to_lane(own);
+        const uint32_t last = lane < tiles ? tile_last[lane] : nowhere;
+        tile_entry entry = {upto - own, nowhere, nowhere, 0};
+        uint32_t chunk_last = nowhere, chunk_first = nowhere;
         if (segmented) {
-            keep(marks.heads, a.split.heads, a.scratch.heads, head_words[warp]);
-            uint32_t any = 0;
-#pragma unroll
-            for (int j = 0; j < lane_words; ++j) any |= marks.heads[j];
-            any_head = __any_sync(0xffffffffu, any != 0);
+            const uint32_t h = entry.before + last;
+            const uint32_t z =
+                tile_items * (uint32_t)lane - entry.before + (lane < tiles ? tile_first[lane] : 0);
+            const uint32_t lanes = __ballot_sync(0xffffffffu, last != nowhere);
+            const uint32_t left = lanes & bits_below(lane), right = lanes & ~bits_below(lane + 1);
+            const auto from = [](uint32_t x, uint32_t those, int there) {
+                const uint32_t y = __shfl_sync(0xffffffffu, x, those != 0 ? there : 0);
+                return those != 0 ? y : nowhere;
+            };
+            entry.head = from(h, left, 31 - __clz((int)left));
+            entry.next = from(z, right, __ffs((int)right) - 1);
+            chunk_last = from(h, lanes, 31 - __clz((int)lanes));
+            chunk_first = from(z, lanes, __ffs((int)lanes) - 1);
         }
-        marks.count(segmented);
+        if (lane < tiles && (first + lane) * tile_items < n) a.scratch.tiles[first + lane] = entry;
+        const uint32_t set = __shfl_sync(0xffffffffu, upto, 31);
         if (lane == 0) {
-            tile_set[warp] = marks.set;
+            a.scratch.sums.set[chunk] = set;
             if (segmented) {
-                tile_last[warp] = any_head ? marks.last : nowhere;
-                tile_first[warp] = any_head ? marks.first : nowhere;
+                a.scratch.sums.head[chunk] = chunk_last;
+                a.scratch.sums.next[chunk] = chunk_first;
             }
+            __threadfence();
+            is_last = gridDim.x == 1 || atomicAdd(&a.header->arrived, 1u) == gridDim.x - 1;
         }
     }
-    __syncthreads();
-
-    /* ---- The chunk's tiles ------------------------------------------------------------------- */
-    uint32_t set = 0; /* flags before tile k */
-    tile_entry entry = {0, nowhere, nowhere, 0};
-    uint32_t last = nowhere, first = nowhere; /* of the chunk */
-    for (int k = 0; k < tiles; ++k) {
-        if (k == warp) entry.before = set;
-        if (segmented) {
-            if (tile_first[k] != nowhere) {
-                const uint32_t z = tile_items * (uint32_t)k - set + tile_first[k];
-                const uint32_t h = set + tile_last[k];
-                if (k < warp) entry.head = h;
-                if (k > warp && entry.next == nowhere) entry.next = z;
-                if (first == nowhere) first = z;
-                last = h;
-            }
-        }
-        set += tile_set[k];
-    }
-    if (lane == 0 && is) a.scratch.tiles[tile] = entry;
 
     /* ---- The last block adds up all chunks --------------------------------------------------- */
-    if (threadIdx.x == 0) {
-        a.scratch.sums.set[chunk] = set;
-        if (segmented) {
-            a.scratch.sums.head[chunk] = last;
-            a.scratch.sums.next[chunk] = first;
-        }
-        __threadfence();
-        is_last = gridDim.x == 1 || atomicAdd(&a.header->arrived, 1u) == gridDim.x - 1;
-    }
     __syncthreads();
     if (!is_last) return;
     __threadfence();

@@ -22,9 +22,13 @@ struct split_tile {
     __device__ __forceinline__ void load(T (&x)[warp_rows], const void *vector) const {
         const int at = row * 32 + (int)threadIdx.x % 32;
         const T *const in = (const T *)vector + first + at;
+        if (count == tile_items) {
 #pragma unroll
-        for (int r = 0; r < warp_rows; ++r)
-            x[r] = count == tile_items || r * 32 + at < count ? in[r * 32] : (T)0;
+            for (int r = 0; r < warp_rows; ++r) x[r] = in[r * 32];
+        } else {
+#pragma unroll
+            for (int r = 0; r < warp_rows; ++r) x[r] = r * 32 + at < count ? in[r * 32] : (T)0;
+        }
     }
 };
 
@@ -45,7 +49,8 @@ static __device__ __forceinline__ void mark_tile(tile_slots &slots, tile_marks &
                                                  bool segmented) {
     const int lane = threadIdx.x % 32;
     marks.set_behind(count);
-    marks.count(segmented);
+    marks.count();
+    if (segmented) marks.find_heads();
 #pragma unroll
     for (int j = 0; j < lane_words; ++j) {
         const int row = lane_words * lane + j;
@@ -124,51 +129,49 @@ static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
 }
 
 /* Blocks of a multiprocessor: as many as have registers enough. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-static constexpr int most_blocks = 4; /* no more threads than that */
-#else
-static constexpr int most_blocks = 6;
-#endif
-template <class T, bool Positions, bool Segmented>
-static constexpr int move_blocks = Positions        ? most_blocks
-                                   : sizeof(T) == 1 ? 4
-                                   : sizeof(T) == 8 ? (Segmented ? 3 : 4)
-                                   : Segmented      ? 4
-                                                    : most_blocks;
+static constexpr int move_blocks(int size, bool positions, bool segmented) {
+    return positions || (size == 4 && !segmented) ? most_blocks
+           : size == 4 && most_blocks > 5         ? 5
+                                                  : 4;
+}
+
+/* By one thread. All that may be needed is loaded at once, before it is known whether it is. */
+static __device__ __forceinline__ tile_places find_places(const split_scratch &kept, int64_t tile,
+                                                          int chunk_log2, int64_t n,
+                                                          bool segmented) {
+    const int64_t in_chunk = tile >> chunk_log2;
+    const chunk_entry chunk = kept.chunks[in_chunk];
+    const tile_entry entry = kept.tiles[tile];
+    const int64_t set = *kept.set;
+    if (!segmented) return {chunk.before + entry.before, 0, n - set};
+    const int64_t clear = (in_chunk << chunk_log2) * tile_items - chunk.before;
+    return {chunk.before + entry.before,
+            entry.head != nowhere ? chunk.before + entry.head : chunk.head,
+            entry.next != nowhere ? clear + entry.next : chunk.next};
+}
 
 template <class T, bool Positions, bool Segmented>
-__global__ void __launch_bounds__(split_threads, (move_blocks<T, Positions, Segmented>))
+__global__ void __launch_bounds__(split_threads, move_blocks(sizeof(T), Positions, Segmented))
     split_tiles(const __grid_constant__ split_arguments a) {
     __shared__ T packed[Positions ? 1 : tile_items];
     __shared__ tile_slots slots;
+    __shared__ tile_places places;
 
     const int64_t n = a.split.n, number = blockIdx.x;
     const split_tile tile(number, n);
     T x[warp_rows];
     if constexpr (!Positions) tile.load(x, a.split.in);
+    const void *const flags = a.scratch.flags != nullptr ? a.scratch.flags : a.split.flags;
+    const void *const heads = a.scratch.heads != nullptr ? a.scratch.heads : a.split.heads;
     wait_for_kernel_before(); /* whose results all that follows needs, but not the elements */
-    const bool segmented = Segmented && a.split.heads != nullptr;
+    const bool segmented = Segmented && heads != nullptr;
     if (threadIdx.x < 32) {
-        const split_scratch &kept = a.scratch;
         tile_marks marks;
-        load_words(marks.flags, kept.flags != nullptr ? kept.flags : (uint32_t *)a.split.flags,
-                   number, n);
-        if (segmented)
-            load_words(marks.heads, kept.heads != nullptr ? kept.heads : (uint32_t *)a.split.heads,
-                       number, n);
+        load_words(marks.flags, (const uint32_t *)flags, number, n);
+        if (segmented) load_words(marks.heads, (const uint32_t *)heads, number, n);
         mark_tile(slots, marks, tile.count, segmented);
-    }
-    const int64_t in_chunk = number / a.chunk_tiles;
-    const chunk_entry *const chunk = &a.scratch.chunks[in_chunk];
-    const tile_entry *const entry = &a.scratch.tiles[number];
-    tile_places places = {chunk->before + entry->before, 0, 0};
-    if (segmented) {
-        places.head = entry->head != nowhere ? chunk->before + entry->head : chunk->head;
-        places.next = entry->next != nowhere
-                          ? in_chunk * a.chunk_tiles * tile_items - chunk->before + entry->next
-                          : chunk->next;
-    } else {
-        places.next = n - *a.scratch.set;
+    } else if (threadIdx.x == 32) {
+        places = find_places(a.scratch, number, a.chunk_log2, n, segmented);
     }
     __syncthreads();
     move_tile<T, Positions, Segmented>((T *)a.split.out, tile, places, slots, x, packed);
