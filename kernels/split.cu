@@ -75,7 +75,8 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
                    : ints                                        ? 4
                                                                  : 5;
     lay_out(&a.scratch, (char *)launch->scratch, split->n, split->flag_type, split->head_type);
-    const bool bits = a.scratch.flags == nullptr && a.scratch.heads == nullptr;
+    const bool bits = launch->architecture == bits_architecture && a.scratch.flags == nullptr &&
+                      a.scratch.heads == nullptr;
     const cudaError_t error = start(bits ? count_flags<true> : count_flags<false>,
                                     (tiles + (1 << a.chunk_log2) - 1) >> a.chunk_log2,
                                     split_threads, 0, launch->stream, a, launch->may_overlap);

@@ -148,10 +148,17 @@ static __device__ __forceinline__ void prefetch_start(const void *vector, int bi
     prefetch_elements(vector, bits, first, end < n ? end : n);
 }
 
+/* Where there is a kernel for bits alone: it has room for more blocks, but is not worth its size for
+   GPUs that it has not been measured on. */
+static constexpr int bits_architecture = 90;
+
 /* Bits: of flags and heads, all are bits already. */
 template <bool Bits>
 __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     count_flags(const __grid_constant__ split_arguments a) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
+    if (Bits) return; /* never started: see bits_architecture */
+#endif
     __shared__ __align__(16) uint32_t flag_words[Bits ? 1 : split_warps][tile_words];
     __shared__ __align__(16) uint32_t head_words[Bits ? 1 : split_warps][tile_words];
     __shared__ uint32_t tile_set[most_tiles], tile_last[most_tiles], tile_first[most_tiles];
