@@ -10,6 +10,7 @@
 #ifndef VSCAN_SHORT_ROWS_CUH
 #define VSCAN_SHORT_ROWS_CUH
 
+#include "lanes.cuh"
 #include "map.cuh"
 #include "unit_words.cuh"
 
@@ -55,7 +56,7 @@ struct lane_rows {
         for (int r = 0; r < short_rows; ++r) {
             const int left = n - begin - 32 * r;
             masks[r] = left > 0 ? words[r] : 0;
-            if (left < 32) masks[r] &= (1u << (left > 0 ? left : 0)) - 1;
+            if (left < 32) masks[r] &= bits_below(left > 0 ? left : 0);
         }
     }
 };
@@ -67,13 +68,6 @@ static __device__ __forceinline__ void prefetch_rows(const void *vector, int bit
     const int end = begin + items < (int)n ? begin + items : (int)n;
     const int at = begin / 8 * bits + 128 * (int)threadIdx.x;
     if (at < end / 8 * bits) prefetch_line((const char *)vector + at);
-}
-
-/* In all lanes of a warp. */
-static __device__ __forceinline__ uint32_t sum_over_lanes(uint32_t x) {
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(0xffffffffu, x, d);
-    return x;
 }
 
 /* What the warps of the block have, each at most 32 * short_rows: those before this one, and above
