@@ -14,7 +14,8 @@
  * cpu_team.c      starts threads and lets them meet
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
  * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
- *                 from cpu_tiles.h; bodies in cpu_tile.h, elements in cpu_keys.h, vectors in
+ *                 from cpu_tiles.h; a tile in cpu_tile.h, of the parts cpu_network.h, cpu_group.h,
+ *                 cpu_block.h, cpu_aggregate.h, cpu_columns.h; elements in cpu_keys.h, vectors in
  *                 cpu_vector.h)
  * cpu_maps_*.c    the loops: what is done to each element, once an instruction set (all from
  *                 cpu_maps.h)

@@ -9,10 +9,41 @@
  */
 #include <string.h>
 
+#if defined __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include "cpu.h"
 
-/* Flags at .. at + 31 as a word, lowest first. The bits come from a table, as not every instruction
-   set can shift each element of a vector by a number of its own. */
+/* Flags at .. at + 31 as a word, lowest first. */
+#if defined __SSE2__
+/* Bit j: byte j of the two is 0. */
+static uint32_t zeros(__m128i low, __m128i high) {
+    const __m128i zero = _mm_setzero_si128();
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(low, zero)) |
+           (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(high, zero)) << 16;
+}
+
+static uint32_t word_of_bytes(const uint8_t *flags) {
+    return ~zeros(_mm_loadu_si128((const __m128i *)flags),
+                  _mm_loadu_si128((const __m128i *)(flags + 16)));
+}
+
+/* Of sixteen flags, bytes of ones where they are 0. */
+static __m128i sixteen_ints(const int32_t *flags) {
+    const __m128i *at = (const __m128i *)flags, zero = _mm_setzero_si128();
+    __m128i x[4];
+    for (int k = 0; k < 4; k++) x[k] = _mm_cmpeq_epi32(_mm_loadu_si128(at + k), zero);
+    return _mm_packs_epi16(_mm_packs_epi32(x[0], x[1]), _mm_packs_epi32(x[2], x[3]));
+}
+
+static uint32_t word_of_ints(const int32_t *flags) {
+    return ~((uint32_t)_mm_movemask_epi8(sixteen_ints(flags)) |
+             (uint32_t)_mm_movemask_epi8(sixteen_ints(flags + 16)) << 16);
+}
+#else
+/* The bits come from a table, as not every instruction set can shift each element of a vector by a
+   number of its own. */
 static uint32_t word_of_ints(const int32_t *flags) {
 #define FOUR(i) 1u << (i), 1u << ((i) + 1), 1u << ((i) + 2), 1u << ((i) + 3)
     static const uint32_t bits[32] = {FOUR(0),  FOUR(4),  FOUR(8),  FOUR(12),
@@ -40,6 +71,8 @@ static uint32_t word_of_bytes(const uint8_t *flags) {
     return word;
 }
 
+#endif
+
 static uint32_t word_of_bits(const uint32_t *flags, int64_t at) {
     int shift = (int)(at % 32);
     uint32_t word = flags[at / 32] >> shift;
@@ -66,8 +99,8 @@ static uint32_t reversed(uint32_t word) {
 }
 
 /* Flags at .. at + 31; all of them exist. */
-static uint32_t word_at(const struct vscan__scan *scan, int64_t at) {
-    switch (scan->flag_type) {
+static inline uint32_t word_at(const struct vscan__scan *scan, int32_t type, int64_t at) {
+    switch (type) {
     case VSCAN_INT:
         return word_of_ints((const int32_t *)scan->flags + at);
     case VSCAN_BYTE:
@@ -119,25 +152,61 @@ static uint32_t short_word(const struct vscan__scan *scan, int64_t p) {
 /* The same where there are more than 32 flags: where some of those asked for do not exist, 32
    others that do are read, and shifted to their places. */
 static uint32_t long_word(const struct vscan__scan *scan, int64_t p) {
+    const int32_t type = scan->flag_type;
     if (scan->backward) {
-        if (p == 0) return reversed(word_at(scan, scan->n - 32)) << 1 | 1;
+        if (p == 0) return reversed(word_at(scan, type, scan->n - 32)) << 1 | 1;
         const int64_t lowest = scan->n - p - 31, at = lowest > 1 ? lowest : 1;
-        return reversed(word_at(scan, at)) >> (at - lowest);
+        return reversed(word_at(scan, type, at)) >> (at - lowest);
     }
     const int64_t at = p < scan->n - 32 ? p : scan->n - 32;
-    return word_at(scan, at) >> (p - at) | (p == 0);
+    return word_at(scan, type, at) >> (p - at) | (p == 0);
+}
+
+/* Words from that at p on, all of whose flags exist, and none of which is the vector's first. */
+static inline __attribute__((always_inline)) void whole_words(const struct vscan__scan *scan,
+                                                              int32_t type, int64_t p,
+                                                              int64_t count, uint32_t *words) {
+    if (scan->backward) {
+        for (int64_t i = 0; i < count; i++)
+            words[i] = reversed(word_at(scan, type, scan->n - p - 31 - 32 * i));
+    } else if (type == VSCAN_BIT) {
+        memcpy(words, (const uint32_t *)scan->flags + p / 32, (size_t)count * sizeof *words);
+    } else {
+        for (int64_t i = 0; i < count; i++) words[i] = word_at(scan, type, p + 32 * i);
+    }
+}
+
+static void heads_of_flags(const struct vscan__scan *scan, int64_t first, int64_t n,
+                           uint32_t *words) {
+    const int64_t count = (n + 31) / 32;
+    /* the words between the vector's first and one that lacks flags: position p has flag p,
+       backward flag n - p */
+    const int64_t from = first == 0, reach = scan->n - first;
+    const int64_t whole = reach / 32 < count ? reach / 32 : count;
+    if (whole > from) {
+        uint32_t *to = words + from;
+        const int64_t p = first + 32 * from;
+        if (scan->flag_type == VSCAN_INT)
+            whole_words(scan, VSCAN_INT, p, whole - from, to);
+        else if (scan->flag_type == VSCAN_BYTE)
+            whole_words(scan, VSCAN_BYTE, p, whole - from, to);
+        else
+            whole_words(scan, VSCAN_BIT, p, whole - from, to);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (i == from && whole > from) i = whole;
+        if (i == count) break;
+        const int64_t p = first + 32 * i;
+        words[i] = scan->n > 32 ? long_word(scan, p) : short_word(scan, p);
+    }
+    if (n % 32 != 0) words[count - 1] &= ~(UINT32_MAX << n % 32);
 }
 
 /* ---- Either ---------------------------------------------------------------------------------- */
 
 void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words) {
-    if (scan->offsets != NULL) {
+    if (scan->offsets != NULL)
         heads_of_offsets(scan, first, n, words);
-        return;
-    }
-    for (int64_t p = first; p < first + n; p += 32) {
-        const int64_t count = first + n - p < 32 ? first + n - p : 32;
-        const uint32_t word = scan->n > 32 ? long_word(scan, p) : short_word(scan, p);
-        words[(p - first) / 32] = count < 32 ? word & ~(UINT32_MAX << count) : word;
-    }
+    else
+        heads_of_flags(scan, first, n, words);
 }

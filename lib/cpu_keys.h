@@ -12,10 +12,11 @@
  * order gives the same result:
  *
  *     int plus          unsigned, wraps
- *     max, min of reals the bits, with those below the sign flipped in negative numbers: the order
- * of the integers is then that of the numbers, -0 below +0. A NaN becomes the greatest key for max,
- * the least for min, which are NaNs again when turned back. and, or of reals  all ones for true
- * (unequal to 0), all zeros for false, combined bit by bit
+ *     max, min of reals  the bits, with those below the sign flipped in negative numbers: the order of
+ *                        the integers is then that of the numbers, -0 below +0, and NaNs lie at both
+ *                        ends, by their signs. A constant is added, so that they wrap around to one
+ *                        end: the upper one for max, the lower one for min
+ *     and, or of reals   all ones for true (unequal to 0), all zeros for false, combined bit by bit
  *
  * Float and double plus have the number itself as the key.
  */
@@ -25,9 +26,11 @@
 
 #if K_BITS == 32
 #define S int32_t
+#define U uint32_t
 #define LANES (VECTOR_BYTES / 4)
 #else
 #define S int64_t
+#define U uint64_t
 #define LANES (VECTOR_BYTES / 8)
 #endif
 
@@ -42,13 +45,29 @@
 #define LANES_LITERAL 16
 #endif
 #define LANE_PATTERN(pattern) CPU_JOIN(pattern##_, LANES_LITERAL)
+#define HALF_PATTERN(level) CPU_JOIN(CPU_JOIN(HALF_, LANES_LITERAL), _##level)
 #define SHIFT_PATTERN(level) CPU_JOIN(CPU_JOIN(SHIFT_, LANES_LITERAL), _##level)
+
+#define GROUP VSCAN__GROUP
+#define VECTORS (GROUP / LANES) /* of a group */
+#define BLOCK (GROUP * GROUP)   /* elements */
+#define EXACT !(SUM && T_REAL)  /* any order of additions gives the same bits */
+#define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
+/* Whether whole blocks have loops of their own. Not with SSE2: the code would be the largest there,
+   for processors of before 2013. */
+#if VECTOR_BYTES > 16 || !defined __SSE2__
+#define TIGHT 1
+#else
+#define TIGHT 0
+#endif
 
 #define vec NAME(vec)
 #define ivec NAME(ivec)
+#define uvec NAME(uvec)
 #define tvec NAME(tvec)
 typedef K vec __attribute__((vector_size(VECTOR_BYTES)));
 typedef S ivec __attribute__((vector_size(VECTOR_BYTES)));
+typedef U uvec __attribute__((vector_size(VECTOR_BYTES)));
 typedef T tvec __attribute__((vector_size(VECTOR_BYTES)));
 
 #define S_MAX (K_BITS == 32 ? (S)INT32_MAX : (S)INT64_MAX)
@@ -62,6 +81,55 @@ static ALWAYS_INLINE vec NAME(splat)(K k) {
 
 static ALWAYS_INLINE vec NAME(select)(ivec mask, vec yes, vec no) {
     return (vec)((mask & (ivec)yes) | (~mask & (ivec)no));
+}
+
+#if K_BITS == 32
+#define LANE_BITS(i)                                                                               \
+    { 1u << i }
+#else
+#define LANE_BITS(i)                                                                               \
+    { 1u << i, 1u << i }
+#endif
+
+/* All ones in the lanes of vector k of a group whose bits are set in word. By comparing words of 32
+   bits, whatever the width of a lane: not every instruction set can compare longer ones. */
+static ALWAYS_INLINE ivec NAME(lanes)(uint32_t word, int k) {
+    static const uint32_t bit[GROUP][K_BITS / 32] __attribute__((aligned(64))) = {
+        LANE_BITS(0),  LANE_BITS(1),  LANE_BITS(2),  LANE_BITS(3),  LANE_BITS(4),  LANE_BITS(5),
+        LANE_BITS(6),  LANE_BITS(7),  LANE_BITS(8),  LANE_BITS(9),  LANE_BITS(10), LANE_BITS(11),
+        LANE_BITS(12), LANE_BITS(13), LANE_BITS(14), LANE_BITS(15), LANE_BITS(16), LANE_BITS(17),
+        LANE_BITS(18), LANE_BITS(19), LANE_BITS(20), LANE_BITS(21), LANE_BITS(22), LANE_BITS(23),
+        LANE_BITS(24), LANE_BITS(25), LANE_BITS(26), LANE_BITS(27), LANE_BITS(28), LANE_BITS(29),
+        LANE_BITS(30), LANE_BITS(31)};
+    cpu_words bits;
+    memcpy(&bits, bit[k * LANES], sizeof bits);
+    return (ivec)((((cpu_words){0} + word) & bits) == bits);
+}
+#undef LANE_BITS
+
+/* yes in those lanes, no in the others. */
+static ALWAYS_INLINE vec NAME(where)(uint32_t word, int k, vec yes, vec no) {
+#if VECTOR_BYTES == 64
+    return MASKED(K_BITS, SUM && T_REAL, vec, word >> k * LANES, yes, no);
+#else
+    return NAME(select)(NAME(lanes)(word, k), yes, no);
+#endif
+}
+
+/* The same by a word in memory. A mask of its own for each vector is loaded: compilers load the word
+   and shift the mask, which takes two instructions that compete with those that move lanes. */
+static ALWAYS_INLINE vec NAME(where_at)(const uint32_t *word, int k, vec yes, vec no) {
+#if VECTOR_BYTES == 64
+#if K_BITS == 32
+    uint16_t mask;
+#else
+    uint8_t mask;
+#endif
+    memcpy(&mask, (const char *)word + k * (int)sizeof mask, sizeof mask);
+    return MASKED(K_BITS, SUM && T_REAL, vec, mask, yes, no);
+#else
+    return NAME(where)(*word, k, yes, no);
+#endif
 }
 
 static ALWAYS_INLINE vec NAME(load_keys)(const K *from) {
@@ -83,9 +151,9 @@ static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
 #else
     switch (op) {
     case VSCAN_MAX:
-        return T_REAL ? -S_INFINITY - 1 : S_MIN; /* reals: the key of -infinity */
+        return S_MIN; /* reals: the key of -infinity */
     case VSCAN_MIN:
-        return T_REAL ? S_INFINITY : S_MAX;
+        return S_MAX;
     case VSCAN_AND:
         return -1;
     default:
@@ -132,6 +200,14 @@ static ALWAYS_INLINE K NAME(combine1)(enum vscan_op op, K a, K b) {
 
 /* ---- Elements and keys ----------------------------------------------------------------------- */
 
+#if !SUM && T_REAL
+/* What takes the infinity that is the identity to the least key, or the greatest. */
+static ALWAYS_INLINE uvec NAME(turn)(enum vscan_op op) {
+    const ivec infinity_to_end = (ivec){0} + (S)(S_MAX - S_INFINITY);
+    return (uvec)(op == VSCAN_MAX ? -infinity_to_end : infinity_to_end);
+}
+#endif
+
 static ALWAYS_INLINE vec NAME(take)(enum vscan_op op, tvec x) {
 #if SUM || !T_REAL
     (void)op;
@@ -139,9 +215,7 @@ static ALWAYS_INLINE vec NAME(take)(enum vscan_op op, tvec x) {
 #else
     if (op == VSCAN_AND || op == VSCAN_OR) return (vec)(x != (tvec){0});
     const ivec bits = (ivec)x;
-    const ivec key = bits ^ ((bits >> (K_BITS - 1)) & S_MAX);
-    const ivec nan = (bits & S_MAX) > S_INFINITY;
-    return NAME(select)(nan, NAME(splat)(op == VSCAN_MAX ? S_MAX : S_MIN), key);
+    return (vec)((uvec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX)) + NAME(turn)(op));
 #endif
 }
 
@@ -151,7 +225,8 @@ static ALWAYS_INLINE tvec NAME(put)(enum vscan_op op, vec key) {
     return (tvec)key;
 #else
     if (op == VSCAN_AND || op == VSCAN_OR) return (tvec)(key & S_ONE);
-    return (tvec)(key ^ ((key >> (K_BITS - 1)) & S_MAX));
+    const ivec bits = (ivec)((uvec)key - NAME(turn)(op));
+    return (tvec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX));
 #endif
 }
 

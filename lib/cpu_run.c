@@ -48,6 +48,7 @@ struct run {
     bool stream;              /* results go past the caches */
     bool scans;               /* tiles are scanned: for results, or for totals */
     bool segmented, numbered; /* numbered: backward with totals, the segments are counted first */
+    bool counted;             /* somebody asks how many segments there are, or for totals */
     /* results */
     union vscan__value last; /* the last inclusive result */
     int64_t count;           /* segments */
@@ -81,16 +82,45 @@ static struct vscan__cpu_span span_of(const struct run *run, int64_t tile) {
     };
 }
 
+/* Bits set in words: there is no instruction for it that every processor has. */
 static int64_t count_heads(const uint32_t *words, int64_t n) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < (n + 31) / 32; i++) count += __builtin_popcount(words[i]);
+    uint32_t count = 0;
+    for (int64_t i = 0; i < (n + 31) / 32; i++) {
+        uint32_t x = words[i];
+        x -= x >> 1 & 0x55555555u;
+        x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+        x = (x + (x >> 4)) & 0x0f0f0f0fu;
+        x += x >> 8;
+        count += (x + (x >> 16)) & 63;
+    }
     return count;
 }
 
-/* The position of the last head, or -1. */
-static int64_t last_head(const uint32_t *words, int64_t n) {
-    for (int64_t i = (n + 31) / 32 - 1; i >= 0; i--)
-        if (words[i] != 0) return 32 * i + 31 - __builtin_clz(words[i]);
+static int64_t count_tiles(const struct run *run, int64_t from, int64_t to) {
+    uint32_t words[VSCAN__CPU_WORDS];
+    int64_t count = 0;
+    for (int64_t tile = from; tile < to; tile++) {
+        const int64_t n = span_of(run, tile).n;
+        vscan__cpu_heads(run->scan, tile * run->row->tile, n, words);
+        count += count_heads(words, n);
+    }
+    return count;
+}
+
+/* The position of the last head among n of a tile, or -1. Looks for it from the end, some
+   positions at a time: most often it is near. */
+static int64_t last_head(const struct run *run, int64_t first, int64_t n) {
+    const int64_t part =
+        run->scan->offsets != NULL ? run->row->tile : 2048; /* these are searched */
+    uint32_t words[VSCAN__CPU_WORDS];
+    for (int64_t from = (n - 1) / part * part; from >= 0; from -= part) {
+        const int64_t count = n - from < part ? n - from : part;
+        vscan__cpu_heads(run->scan, first + from, count, words);
+        uint32_t any = 0;
+        for (int64_t i = 0; i < (count + 31) / 32; i++) any |= words[i];
+        for (int64_t i = (count + 31) / 32 - 1; any != 0; i--)
+            if (words[i] != 0) return from + 32 * i + 31 - __builtin_clz(words[i]);
+    }
     return -1;
 }
 
@@ -98,12 +128,10 @@ static struct vscan__cpu_share aggregate(const struct run *run, int64_t tile) {
     const struct vscan__cpu_row *row = run->row;
     const struct vscan__cpu_span span = span_of(run, tile);
     if (run->segmented) {
-        uint32_t words[VSCAN__CPU_WORDS];
-        vscan__cpu_heads(run->scan, tile * row->tile, span.n, words);
-        const int64_t head = last_head(words, span.n);
+        const int64_t head = last_head(run, tile * row->tile, span.n);
         if (head >= 0)
             return (struct vscan__cpu_share){row->aggregate(&span, head, run->z),
-                                             count_heads(words, span.n)};
+                                             run->counted ? count_tiles(run, tile, tile + 1) : 1};
     }
     return (struct vscan__cpu_share){row->aggregate(&span, 0, row->identity()), 0};
 }
@@ -184,7 +212,7 @@ static void scan_tile(const struct run *run, int64_t tile, struct progress *at) 
         return;
     }
     at->before = row->scan(&span, &segments, at->before);
-    at->heads += count_heads(words, span.n);
+    if (run->counted) at->heads += count_heads(words, span.n);
 }
 
 /* ---- All tiles ------------------------------------------------------------------------------- */
@@ -200,17 +228,6 @@ static void fence(const struct run *run) {
 
 static struct progress beginning(const struct run *run) {
     return (struct progress){run->segmented ? run->row->identity() : run->z, 0};
-}
-
-static int64_t count_tiles(const struct run *run, int64_t from, int64_t to) {
-    uint32_t words[VSCAN__CPU_WORDS];
-    int64_t count = 0;
-    for (int64_t tile = from; tile < to; tile++) {
-        const int64_t n = span_of(run, tile).n;
-        vscan__cpu_heads(run->scan, tile * run->row->tile, n, words);
-        count += count_heads(words, n);
-    }
-    return count;
 }
 
 static void run_alone(struct run *run) {
@@ -319,6 +336,7 @@ static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
     run->scans = scan->out != NULL;
     run->segmented = false;
     run->numbered = false;
+    run->counted = false;
     run->count = 0;
 }
 
@@ -357,6 +375,7 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
     run.segmented = true;
     run.scans = true;
     run.numbered = scan->backward != 0 && scan->totals != NULL;
+    run.counted = scan->totals != NULL || scan->count != NULL;
     if (scan->n > 0) run_tiles(ctx, &run);
     vscan__put_back_modes(row->arithmetic, &modes);
     if (scan->count != NULL) *scan->count = run.count;
@@ -399,6 +418,7 @@ vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__sca
     prepare(ctx, scan, row, &run);
     run.segmented = true;
     run.scans = true;
+    run.counted = true;
     if (scan->n > 0) run_tiles(ctx, &run);
     /* the segments that end with the vector */
     union vscan__value last;

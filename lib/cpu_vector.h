@@ -85,6 +85,22 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
     _mm256_maskstore_epi64((long long *)(to), (__m256i)(mask), (__m256i)(v))
 #endif
 
+/* Lanes of yes where the bits of word are set, else of no. An operation whose result is yes becomes
+   one under a mask, if it has the type of the vector's elements: real is 1 for float and double. */
+#if VECTOR_BYTES == 64
+#define MASKED(bits, real, vec, word, yes, no)                                                     \
+    (real ? CPU_JOIN(MASKED_REAL_, bits)(vec, word, yes, no)                                       \
+          : CPU_JOIN(MASKED_INT_, bits)(vec, word, yes, no))
+#define MASKED_REAL_32(vec, word, yes, no)                                                         \
+    (vec) _mm512_mask_mov_ps((__m512)(no), (__mmask16)(word), (__m512)(yes))
+#define MASKED_REAL_64(vec, word, yes, no)                                                         \
+    (vec) _mm512_mask_mov_pd((__m512d)(no), (__mmask8)(word), (__m512d)(yes))
+#define MASKED_INT_32(vec, word, yes, no)                                                          \
+    (vec) _mm512_mask_mov_epi32((__m512i)(no), (__mmask16)(word), (__m512i)(yes))
+#define MASKED_INT_64(vec, word, yes, no)                                                          \
+    (vec) _mm512_mask_mov_epi64((__m512i)(no), (__mmask8)(word), (__m512i)(yes))
+#endif
+
 /* Stores a vector past the caches, at a multiple of its size; other threads see it after a fence.
    x86 alone has it. */
 #if VECTOR_BYTES == 64
@@ -110,6 +126,18 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define SHIFT_16_2 16, 17, 18, 19, 3, 3, 3, 3, 24, 25, 26, 27, 11, 11, 11, 11
 #define SHIFT_16_3 16, 17, 18, 19, 20, 21, 22, 23, 7, 7, 7, 7, 7, 7, 7, 7
 
+/* HALF_lanes_level: the same from one vector, for right halves alone. */
+#define HALF_2_0 0, 0
+#define HALF_4_0 0, 0, 2, 2
+#define HALF_4_1 1, 1, 1, 1
+#define HALF_8_0 0, 0, 2, 2, 4, 4, 6, 6
+#define HALF_8_1 1, 1, 1, 1, 5, 5, 5, 5
+#define HALF_8_2 3, 3, 3, 3, 3, 3, 3, 3
+#define HALF_16_0 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14
+#define HALF_16_1 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13
+#define HALF_16_2 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11
+#define HALF_16_3 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7
+
 /* How many levels there are inside a vector. */
 #define LEVELS_2 1
 #define LEVELS_4 2
@@ -125,6 +153,12 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define REVERSE_4 3, 2, 1, 0
 #define REVERSE_8 7, 6, 5, 4, 3, 2, 1, 0
 #define REVERSE_16 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
+
+/* The lanes one down, and the last of a second vector. */
+#define PUSH_2 1, 3
+#define PUSH_4 1, 2, 3, 7
+#define PUSH_8 1, 2, 3, 4, 5, 6, 7, 15
+#define PUSH_16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 31
 
 /* The even and the odd lanes of two vectors. */
 #define EVEN_2 0, 2
