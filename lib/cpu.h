@@ -16,6 +16,11 @@
  * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
  *                 from cpu_tiles.h; bodies in cpu_tile.h, elements in cpu_keys.h, vectors in
  *                 cpu_vector.h)
+ * cpu_reduce.c    reductions of whole vectors
+ * cpu_sums_*.c    what they do to many elements, for each pair, once an instruction set (all from
+ *                 cpu_sums.h; bodies in cpu_sum.h)
+ * cpu_short.h     scans and reductions of one tile or less; of a few elements in cpu_few.h
+ * cpu_kinds.h     the kinds of elements that such bodies are made for
  * cpu_maps_*.c    the loops: what is done to each element, once an instruction set (all from
  *                 cpu_maps.h)
  *
@@ -101,6 +106,15 @@ extern const struct vscan__cpu_row vscan__cpu_avx2[vscan__pair_count];
 extern const struct vscan__cpu_row vscan__cpu_avx512[vscan__pair_count];
 #endif
 
+/* The aggregate of n elements as a key; float and double plus: of a whole tile. */
+typedef union vscan__value vscan__cpu_sum(const void *elements, int64_t n);
+
+extern vscan__cpu_sum *const vscan__cpu_sums_portable[vscan__pair_count];
+#if defined __x86_64__
+extern vscan__cpu_sum *const vscan__cpu_sums_avx2[vscan__pair_count];
+extern vscan__cpu_sum *const vscan__cpu_sums_avx512[vscan__pair_count];
+#endif
+
 /* ---- What is done element by element --------------------------------------------------------- */
 
 enum { VSCAN__CPU_LANES = 32 }; /* elements of a group */
@@ -157,6 +171,7 @@ struct vscan__cpu_share {
 /* The backend's part of a context. */
 struct vscan__cpu_state {
     const struct vscan__cpu_row *rows;  /* one a pair, for this processor */
+    vscan__cpu_sum *const *sums;        /* the same */
     const struct vscan__cpu_maps *maps; /* the same */
     int64_t late_segments, late_room;   /* the numbers for the sentence of ctx->late */
     int64_t late_at;                    /* the same, for all but TOTALS_LENGTH */
@@ -169,10 +184,13 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                              const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_row *row);
-vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
-                               const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                          const struct vscan__cpu_row *row);
+
+/* ---- cpu_reduce.c ---------------------------------------------------------------------------- */
+
+vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
+                               const struct vscan__cpu_row *row);
 
 /* ---- cpu_matrix.c ---------------------------------------------------------------------------- */
 
