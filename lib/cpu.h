@@ -145,6 +145,10 @@ struct vscan__cpu_maps {
     /* whether n positions of 4 or 8 bytes all lie in 0 .. last */
     bool (*inside_4)(const void *positions, int64_t n, uint64_t last);
     bool (*inside_8)(const void *positions, int64_t n, uint64_t last);
+    /* those of n elements of 4 or 8 bytes that are flagged 0 to clear, those flagged 1 to set, in
+       their order; both have room for VSCAN__CPU_LANES more than n */
+    void (*separate_4)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
+    void (*separate_8)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy past the caches */
 };
 
