@@ -257,6 +257,11 @@ static inline const struct vscan__cpu_row *row(const vscan_ctx *ctx, enum vscan_
     return &state->rows[pair];
 }
 
+/* Elements that are taken one by one, see cpu_short.h. */
+#define FEW(OP, TYPE)                                                                              \
+    (VSCAN_##OP == VSCAN_PLUS && VSCAN_##TYPE != VSCAN_INT ? VSCAN__CPU_FEW_ORDERED                \
+                                                           : VSCAN__CPU_FEW_EXACT)
+
 static inline bool is_short(const struct vscan__scan *scan, const struct vscan__cpu_row *own) {
     return (uint64_t)scan->n <= (uint64_t)own->tile;
 }
@@ -270,7 +275,7 @@ static inline bool is_short(const struct vscan__scan *scan, const struct vscan__
         const struct vscan__cpu_row *own = row(ctx, vscan__pair_##pair);                           \
         if (!is_short(scan, own)) return vscan__cpu_scan(ctx, scan, own);                          \
         const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
-        if (scan->n <= VSCAN__CPU_FEW)                                                             \
+        if (scan->n <= FEW(OP, TYPE))                                                              \
             few_##pair(scan);                                                                      \
         else                                                                                       \
             vscan__cpu_scan_tile(scan, own);                                                       \
@@ -284,7 +289,7 @@ static inline bool is_short(const struct vscan__scan *scan, const struct vscan__
         const struct vscan__cpu_row *own = row(ctx, vscan__pair_##pair);                           \
         if (!is_short(scan, own)) return vscan__cpu_reduce(ctx, scan, own);                        \
         const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
-        if (scan->n <= VSCAN__CPU_FEW)                                                             \
+        if (scan->n <= FEW(OP, TYPE))                                                              \
             few_##pair(scan);                                                                      \
         else                                                                                       \
             vscan__cpu_reduce_tile(scan, own);                                                     \

@@ -9,7 +9,7 @@
  */
 #include "cpu.h"
 
-enum { AHEAD = 4096 }; /* bytes from an element to the one that memory is asked for meanwhile */
+enum { AHEAD = 8192 }; /* bytes from an element to the one that memory is asked for meanwhile */
 
 #define KIND_BODY "cpu_sum.h"
 #include "cpu_kinds.h"
