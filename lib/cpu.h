@@ -149,6 +149,9 @@ struct vscan__cpu_maps {
        their order; both have room for VSCAN__CPU_LANES more than n */
     void (*separate_4)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
     void (*separate_8)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
+    /* out[i] = in[positions[i]] for elements of 4 or 8 bytes that lie beyond the nearest cache */
+    void (*gather_4)(const void *in, const int32_t *positions, int64_t n, void *out);
+    void (*gather_8)(const void *in, const int32_t *positions, int64_t n, void *out);
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy past the caches */
 };
 

@@ -579,8 +579,13 @@ static bool all_inside(const struct moves *moves, int64_t first, int64_t n) {
         EACH_INSIDE(0, n, out[i] = in[positions[i]]);                                              \
     } while (0)
 
-static void gather_block(const struct vscan__move *move, int64_t size, int64_t first, int64_t n) {
-    if (size == 4)
+static void gather_block(const struct moves *moves, int64_t size, int64_t first, int64_t n) {
+    const struct vscan__move *move = moves->move;
+    if (move->position_type == VSCAN_INT && size != 1 && move->length > 4 * NEAR / size)
+        (size == 4 ? moves->maps->gather_4
+                   : moves->maps->gather_8)(move->in, (const int32_t *)move->positions + first, n,
+                                            (char *)move->out + first * size);
+    else if (size == 4)
         GATHER(int32_t);
     else if (size == 8)
         GATHER(int64_t);
@@ -595,7 +600,7 @@ static struct found gather_piece(const void *work, int64_t first, int64_t n) {
     struct found found = nothing;
     EACH_BLOCK(at, count, first, n) {
         if (all_inside(moves, at, count)) {
-            gather_block(move, size, at, count);
+            gather_block(moves, size, at, count);
             continue;
         }
         for (int64_t i = at; i < at + count; i++) {
