@@ -7,6 +7,7 @@
 #undef SUM
 #undef NAME
 #undef S
+#undef U
 #undef S_MAX
 #undef S_MIN
 #undef S_INFINITY
