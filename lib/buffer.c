@@ -22,6 +22,7 @@ static vscan_status take_handle(vscan_ctx *ctx, vscan_buffer *root, vscan_buffer
 }
 
 static void publish(vscan_buffer *buffer, vscan_buffer **result) {
+    buffer->bytes = vscan__bytes(buffer->type, buffer->n);
     vscan__set_tag(&buffer->tag, VSCAN__TAG_BUFFER);
     *result = buffer;
 }
@@ -125,7 +126,8 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
     if (!vscan__is_buffer(buffer)) return vscan__refuse_buffer(NULL, "buffer", buffer);
     vscan_ctx *ctx = buffer->ctx; /* perhaps destroyed itself; the buffer has kept it */
     vscan_buffer *root = buffer->root;
-    pthread_mutex_lock(&ctx->mutex);
+    vscan__lock_take(&ctx->lock);
+    ctx->running = __func__;
 
     if (root->references == 1 && root->pointer != NULL) {
         vscan_status status = ctx->backend->may_wait(ctx);
@@ -272,7 +274,7 @@ static vscan_status copy(vscan_ctx *ctx, vscan_buffer *to, const vscan_buffer *f
     if (to->n == 0 || to->pointer == from->pointer) return VSCAN_OK;
     if (to->type == VSCAN_BIT)
         return ctx->backend->copy_bits(ctx, to->pointer, from->pointer, to->n);
-    return ctx->backend->copy(ctx, to->pointer, from->pointer, vscan__bytes(to->type, to->n));
+    return ctx->backend->copy(ctx, to->pointer, from->pointer, to->bytes);
 }
 
 vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *from) {

@@ -8,22 +8,6 @@
 
 /* ---- Types ----------------------------------------------------------------------------------- */
 
-int64_t vscan__element_size(vscan_type type) {
-    switch (type) {
-    case VSCAN_INT:
-    case VSCAN_FLOAT:
-        return 4;
-    case VSCAN_DOUBLE:
-    case VSCAN_LONG:
-        return 8;
-    case VSCAN_BYTE:
-        return 1;
-    case VSCAN_BIT:
-        break;
-    }
-    return 0;
-}
-
 int64_t vscan__bytes(vscan_type type, int64_t n) {
     if (type == VSCAN_BIT) return (n / 32 + (n % 32 != 0)) * 4;
     return n * vscan__element_size(type);
@@ -42,13 +26,13 @@ const char *vscan__type_name(vscan_type type) {
 static const char *what_it_is(const void *handle) {
     if (vscan__is_ctx(handle)) return "a context";
     if (vscan__is_buffer(handle)) return "a buffer";
-    if (vscan__pool_has(&vscan__ctx_pool, sizeof(vscan_ctx), handle)) return "a destroyed context";
-    if (vscan__pool_has(&vscan__buffer_pool, sizeof(vscan_buffer), handle))
-        return "a destroyed buffer";
+    if (vscan__was_ctx(handle)) return "a destroyed context";
+    if (vscan__was_buffer(handle)) return "a destroyed buffer";
     return "no handle of this library";
 }
 
-vscan_status vscan__refuse_ctx(const void *ctx) {
+vscan_status vscan__refuse_ctx(const void *ctx, const char *function) {
+    vscan__set_running(function);
     if (ctx == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "ctx is NULL");
     return VSCAN__FAIL(NULL, VSCAN_ERROR_HANDLE, "ctx is not a live context but %s",
                        what_it_is(ctx));
@@ -68,9 +52,8 @@ vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_
 
 /* ---- Types and lengths ----------------------------------------------------------------------- */
 
-static vscan_status check_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                               vscan_type type) {
-    if (buffer->type == type) return VSCAN_OK;
+static vscan_status refuse_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                vscan_type type) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be %s", name,
                        vscan__type_name(buffer->type), vscan__type_name(type));
 }
@@ -78,31 +61,28 @@ static vscan_status check_type(vscan_ctx *ctx, const char *name, const vscan_buf
 vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                   vscan_type type) {
     TRY(vscan__check_buffer(ctx, name, buffer));
-    TRY(check_type(ctx, name, buffer, type));
+    if (buffer->type != type) return refuse_type(ctx, name, buffer, type);
     if (buffer->n == 1) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, must have 1", name,
                        buffer->n);
 }
 
-vscan_status vscan__check_length(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                                 const char *like_name, const vscan_buffer *like) {
-    if (buffer->n == like->n) return VSCAN_OK;
+vscan_status vscan__refuse_length(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                  const char *like_name, const vscan_buffer *like) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, %s has %" PRId64,
                        name, buffer->n, like_name, like->n);
 }
 
-vscan_status vscan__check_flags(vscan_ctx *ctx, const char *name, const vscan_buffer *flags) {
-    if (flags->type == VSCAN_INT || flags->type == VSCAN_BYTE || flags->type == VSCAN_BIT)
-        return VSCAN_OK;
+vscan_status vscan__refuse_flags(vscan_ctx *ctx, const char *name, const vscan_buffer *flags) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                        "%s is a buffer of type %s, must be of type int, byte or bit", name,
                        vscan__type_name(flags->type));
 }
 
-vscan_status vscan__check_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                               const char *like_name, const vscan_buffer *like) {
-    TRY(check_type(ctx, name, buffer, like->type));
-    return vscan__check_length(ctx, name, buffer, like_name, like);
+vscan_status vscan__refuse_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const char *like_name, const vscan_buffer *like) {
+    if (buffer->type != like->type) return refuse_type(ctx, name, buffer, like->type);
+    return vscan__refuse_length(ctx, name, buffer, like_name, like);
 }
 
 vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes) {
@@ -136,54 +116,34 @@ vscan_status vscan__check_range(vscan_ctx *ctx, const vscan_buffer *buffer, int6
 
 /* ---- Overlap --------------------------------------------------------------------------------- */
 
-static bool overlap(const vscan_buffer *a, const vscan_buffer *b) {
-    if (a == NULL || b == NULL || a->n == 0 || b->n == 0) return false;
-    uintptr_t first_a = (uintptr_t)a->pointer, first_b = (uintptr_t)b->pointer;
-    uintptr_t bytes_a = (uintptr_t)vscan__bytes(a->type, a->n);
-    uintptr_t bytes_b = (uintptr_t)vscan__bytes(b->type, b->n);
-    return first_a < first_b + bytes_b && first_b < first_a + bytes_a;
-}
-
-vscan_status vscan__check_apart(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                                const char *other_name, const vscan_buffer *other) {
-    if (!overlap(buffer, other)) return VSCAN_OK;
+vscan_status vscan__refuse_overlap(vscan_ctx *ctx, const char *name, const char *other_name) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERLAP, "%s overlaps %s", name, other_name);
 }
 
-vscan_status vscan__check_same_or_apart(vscan_ctx *ctx, const char *name,
-                                        const vscan_buffer *buffer, const char *other_name,
-                                        const vscan_buffer *other) {
-    if (buffer->pointer == other->pointer && buffer->type == other->type && buffer->n == other->n)
-        return VSCAN_OK;
-    if (!overlap(buffer, other)) return VSCAN_OK;
+vscan_status vscan__refuse_partial(vscan_ctx *ctx, const char *name, const char *other_name) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERLAP,
                        "%s overlaps %s without being the very same elements", name, other_name);
 }
 
 /* ---- Enums and options ----------------------------------------------------------------------- */
 
-vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last) {
-    if (value >= 0 && value <= last) return VSCAN_OK;
+vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", must be 0 to %" PRId32, name,
                        value, last);
 }
 
-vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
-                               enum vscan__pair *pair) {
-    /* 1 + the row, so that 0 is a pair that is missing */
-    static const uint8_t rows[VSCAN_LONG + 1][VSCAN_OR + 1] = {
+const uint8_t vscan__pair_rows[VSCAN_LONG + 1][VSCAN_OR + 1] = {
 #define X(pair, op, type, OP, TYPE) [VSCAN_##TYPE][VSCAN_##OP] = 1 + vscan__pair_##pair,
-        VSCAN__PAIRS(X)
+    VSCAN__PAIRS(X)
 #undef X
-    };
+};
+
+vscan_status vscan__refuse_pair(vscan_ctx *ctx, vscan_op op, vscan_type type) {
     if ((unsigned)op < VSCAN_PLUS || (unsigned)op > VSCAN_OR)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, no vscan_op", (int)op);
-    if (rows[type][op] == 0)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
-                           "in is a buffer of type %s, which no operator works on",
-                           vscan__type_name(type));
-    *pair = (enum vscan__pair)(rows[type][op] - 1);
-    return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
+                       "in is a buffer of type %s, which no operator works on",
+                       vscan__type_name(type));
 }
 
 vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, const char *name,
@@ -253,8 +213,8 @@ vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
    nothing is known to be readable that far. */
 enum { OPTIONS_LIMIT = 4096 };
 
-vscan_status vscan__check_options(vscan_ctx *ctx, const void *options, int64_t introduced,
-                                  int64_t known, void *copy) {
+vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t introduced,
+                                 int64_t known, void *copy) {
     int64_t size;
     memcpy(&size, options, sizeof size);
     if (size < introduced || size > OPTIONS_LIMIT)

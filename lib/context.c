@@ -34,15 +34,14 @@ static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *op
     ctx->device = options->device;
     ctx->threads = options->threads;
     ctx->references = 1;
-    pthread_mutex_init(&ctx->mutex, NULL); /* cannot fail with default attributes on Linux */
+    ctx->running = vscan__running(NULL);
 
-    pthread_mutex_lock(&ctx->mutex);
+    vscan__lock_take(&ctx->lock);
     vscan_status status = open_parts(ctx, options->stream);
-    pthread_mutex_unlock(&ctx->mutex);
+    vscan__lock_give(&ctx->lock);
     if (status != VSCAN_OK) {
         /* There will be no context to ask: its sentence becomes the thread's. */
         if (ctx->error[0] != 0) vscan__put_back_thread_error(ctx->error);
-        pthread_mutex_destroy(&ctx->mutex);
         vscan__pool_give(&vscan__ctx_pool, ctx);
         return status;
     }
@@ -109,10 +108,8 @@ void vscan__ctx_unreference(vscan_ctx *ctx) {
         ctx->backend->release(ctx, ctx->scratch);
         ctx->backend->close(ctx);
     }
-    pthread_mutex_unlock(&ctx->mutex);
-    if (!last) return;
-    pthread_mutex_destroy(&ctx->mutex);
-    vscan__pool_give(&vscan__ctx_pool, ctx);
+    vscan__lock_give(&ctx->lock);
+    if (last) vscan__pool_give(&vscan__ctx_pool, ctx);
 }
 
 vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
@@ -198,8 +195,8 @@ int32_t vscan_ctx_device(const vscan_ctx *ctx) {
 int32_t vscan_ctx_threads(const vscan_ctx *ctx) {
     if (!vscan__is_ctx(ctx)) return 0;
     vscan_ctx *locked = (vscan_ctx *)ctx;
-    pthread_mutex_lock(&locked->mutex);
+    vscan__lock_take(&locked->lock);
     int32_t threads = ctx->threads;
-    pthread_mutex_unlock(&locked->mutex);
+    vscan__lock_give(&locked->lock);
     return threads > 0 ? threads : omp_get_max_threads();
 }

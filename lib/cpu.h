@@ -17,6 +17,11 @@
  *                 from cpu_tiles.h; a tile in cpu_tile.h, of the parts cpu_network.h, cpu_group.h,
  *                 cpu_block.h, cpu_aggregate.h, cpu_columns.h; elements in cpu_keys.h, vectors in
  *                 cpu_vector.h)
+ * cpu_reduce.c    reductions of whole vectors
+ * cpu_sums_*.c    what they do to many elements, for each pair, once an instruction set (all from
+ *                 cpu_sums.h; bodies in cpu_sum.h)
+ * cpu_short.h     scans and reductions of one tile or less; of a few elements in cpu_few.h
+ * cpu_kinds.h     the kinds of elements that such bodies are made for
  * cpu_maps_*.c    the loops: what is done to each element, once an instruction set (all from
  *                 cpu_maps.h)
  *
@@ -102,6 +107,15 @@ extern const struct vscan__cpu_row vscan__cpu_avx2[vscan__pair_count];
 extern const struct vscan__cpu_row vscan__cpu_avx512[vscan__pair_count];
 #endif
 
+/* The aggregate of n elements as a key; float and double plus: of a whole tile. */
+typedef union vscan__value vscan__cpu_sum(const void *elements, int64_t n);
+
+extern vscan__cpu_sum *const vscan__cpu_sums_portable[vscan__pair_count];
+#if defined __x86_64__
+extern vscan__cpu_sum *const vscan__cpu_sums_avx2[vscan__pair_count];
+extern vscan__cpu_sum *const vscan__cpu_sums_avx512[vscan__pair_count];
+#endif
+
 /* ---- What is done element by element --------------------------------------------------------- */
 
 enum { VSCAN__CPU_LANES = 32 }; /* elements of a group */
@@ -132,6 +146,13 @@ struct vscan__cpu_maps {
     /* whether n positions of 4 or 8 bytes all lie in 0 .. last */
     bool (*inside_4)(const void *positions, int64_t n, uint64_t last);
     bool (*inside_8)(const void *positions, int64_t n, uint64_t last);
+    /* those of n elements of 4 or 8 bytes that are flagged 0 to clear, those flagged 1 to set, in
+       their order; both have room for VSCAN__CPU_LANES more than n */
+    void (*separate_4)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
+    void (*separate_8)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
+    /* out[i] = in[positions[i]] for elements of 4 or 8 bytes that lie beyond the nearest cache */
+    void (*gather_4)(const void *in, const int32_t *positions, int64_t n, void *out);
+    void (*gather_8)(const void *in, const int32_t *positions, int64_t n, void *out);
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy past the caches */
 };
 
@@ -158,6 +179,7 @@ struct vscan__cpu_share {
 /* The backend's part of a context. */
 struct vscan__cpu_state {
     const struct vscan__cpu_row *rows;  /* one a pair, for this processor */
+    vscan__cpu_sum *const *sums;        /* the same */
     const struct vscan__cpu_maps *maps; /* the same */
     int64_t late_segments, late_room;   /* the numbers for the sentence of ctx->late */
     int64_t late_at;                    /* the same, for all but TOTALS_LENGTH */
@@ -170,10 +192,13 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                              const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_row *row);
-vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
-                               const struct vscan__cpu_row *row);
 vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                          const struct vscan__cpu_row *row);
+
+/* ---- cpu_reduce.c ---------------------------------------------------------------------------- */
+
+vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
+                               const struct vscan__cpu_row *row);
 
 /* ---- cpu_matrix.c ---------------------------------------------------------------------------- */
 

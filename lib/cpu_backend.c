@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "cpu.h"
+#include "cpu_short.h"
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
@@ -78,6 +79,7 @@ static vscan_status no_stream(vscan_ctx *ctx) {
 struct set {
     const char *name;
     const struct vscan__cpu_row *rows;
+    vscan__cpu_sum *const *sums;
     const struct vscan__cpu_maps *maps;
     bool here;
 };
@@ -87,19 +89,18 @@ struct set {
  * "avx512" takes that instruction set; where the processor does not have it, there is no context.
  */
 static vscan_status choose_set(vscan_ctx *ctx, struct set *set) {
+#define SET(name, here)                                                                            \
+    {#name, vscan__cpu_##name, vscan__cpu_sums_##name, &vscan__cpu_maps_##name, here}
 #if defined __x86_64__
     __builtin_cpu_init(); /* this may be called before constructors are */
     const bool avx2 = __builtin_cpu_supports("avx2");
     const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
                         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-    const struct set sets[] = {{"avx512", vscan__cpu_avx512, &vscan__cpu_maps_avx512, avx512},
-                               {"avx2", vscan__cpu_avx2, &vscan__cpu_maps_avx2, avx2},
-                               {"portable", vscan__cpu_portable, &vscan__cpu_maps_portable, true}};
+    const struct set sets[] = {SET(avx512, avx512), SET(avx2, avx2), SET(portable, true)};
 #else
-    const struct set sets[] = {{"avx512", NULL, NULL, false},
-                               {"avx2", NULL, NULL, false},
-                               {"portable", vscan__cpu_portable, &vscan__cpu_maps_portable, true}};
+    const struct set sets[] = {{.name = "avx512"}, {.name = "avx2"}, SET(portable, true)};
 #endif
+#undef SET
     const char *forced = getenv("VSCAN_TEST_CPU");
     const bool any = forced == NULL || forced[0] == 0;
     for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++) {
@@ -128,6 +129,7 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %zu bytes of workspace",
                            sizeof *state);
     state->rows = set.rows;
+    state->sums = set.sums;
     state->maps = set.maps;
     ctx->state = state;
     return VSCAN_OK;
@@ -255,15 +257,44 @@ static inline const struct vscan__cpu_row *row(const vscan_ctx *ctx, enum vscan_
     return &state->rows[pair];
 }
 
+/* Elements that are taken one by one, see cpu_short.h. */
+#define FEW(OP, TYPE)                                                                              \
+    (VSCAN_##OP == VSCAN_PLUS && VSCAN_##TYPE != VSCAN_INT ? VSCAN__CPU_FEW_ORDERED                \
+                                                           : VSCAN__CPU_FEW_EXACT)
+
+static inline bool is_short(const struct vscan__scan *scan, const struct vscan__cpu_row *own) {
+    return (uint64_t)scan->n <= (uint64_t)own->tile;
+}
+
+/* As the row's arithmetic, a constant here. */
+#define IS_ARITHMETIC(OP, TYPE)                                                                    \
+    (VSCAN_##TYPE != VSCAN_INT && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN)
+
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
-        return vscan__cpu_scan(ctx, scan, row(ctx, vscan__pair_##pair));                           \
+        const struct vscan__cpu_row *own = row(ctx, vscan__pair_##pair);                           \
+        if (!is_short(scan, own)) return vscan__cpu_scan(ctx, scan, own);                          \
+        const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
+        if (scan->n <= FEW(OP, TYPE))                                                              \
+            few_##pair(scan);                                                                      \
+        else                                                                                       \
+            vscan__cpu_scan_tile(scan, own);                                                       \
+        vscan__put_back_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                    \
+        return VSCAN_OK;                                                                           \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
         return vscan__cpu_scan_segmented(ctx, scan, row(ctx, vscan__pair_##pair));                 \
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
-        return vscan__cpu_reduce(ctx, scan, row(ctx, vscan__pair_##pair));                         \
+        const struct vscan__cpu_row *own = row(ctx, vscan__pair_##pair);                           \
+        if (!is_short(scan, own)) return vscan__cpu_reduce(ctx, scan, own);                        \
+        const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
+        if (scan->n <= FEW(OP, TYPE))                                                              \
+            few_##pair(scan);                                                                      \
+        else                                                                                       \
+            vscan__cpu_reduce_tile(scan, own);                                                     \
+        vscan__put_back_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                    \
+        return VSCAN_OK;                                                                           \
     }                                                                                              \
     static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
         return vscan__cpu_reduce_segmented(ctx, scan, row(ctx, vscan__pair_##pair));               \

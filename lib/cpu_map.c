@@ -17,6 +17,7 @@ enum {
     BLOCK = 1024, /* elements */
     LANES = VSCAN__CPU_LANES,
     WORTH = 2 * (64 << 10), /* bytes to write that are worth a thread's start, see cpu_run.c */
+    AT_ONCE = 16 << 10,     /* elements that a thread alone maps at once */
     STREAM_FROM = 32 << 20, /* bytes of output from which it goes past the caches, see cpu_run.c */
     NEAR = 32 << 10,        /* bytes of a thread's nearest cache, */
     OWN = 1 << 20,          /* and of the largest one of its own */
@@ -258,8 +259,34 @@ static struct found map_piece(const void *piece_work, int64_t first, int64_t n) 
     return found;
 }
 
+/* By one call of the loop: few elements, on which the way through the pieces would take as long. */
+static void map_at_once(const struct vscan__cpu_maps *maps, const struct vscan__map *map,
+                        vscan__cpu_loop *loop) {
+    const bool real = is_real(map->type) || is_real(map->out_type);
+    const int64_t size = vscan__element_size((vscan_type)map->type);
+    _Alignas(64) char scalar[LANES * sizeof(int64_t)];
+    if (map->a == NULL || map->b == NULL)
+        (size == 4   ? maps->repeat_4
+         : size == 8 ? maps->repeat_8
+                     : maps->repeat_1)(&map->scalar, scalar);
+    const struct vscan__cpu_operands operands = {.a = map->a != NULL ? map->a : scalar,
+                                                 .b = map->b != NULL ? map->b : scalar,
+                                                 .out = map->out,
+                                                 .n = map->n,
+                                                 .step_a = map->a != NULL ? LANES : 0,
+                                                 .step_b = map->b != NULL ? LANES : 0,
+                                                 .turned = (uint8_t)map->turned};
+    const struct vscan__modes modes = vscan__set_modes(real);
+    loop(&operands);
+    vscan__put_back_modes(real, &modes);
+}
+
 static vscan_status run_map(vscan_ctx *ctx, const struct vscan__map *map, block_fn *block,
                             vscan__cpu_loop *loop, bool divides) {
+    if (block == loop_block && !divides && map->n <= AT_ONCE) {
+        map_at_once(maps_of(ctx), map, loop);
+        return VSCAN_OK;
+    }
     struct work work;
     work.map = map;
     work.maps = maps_of(ctx);
@@ -453,6 +480,10 @@ static struct found copy_piece(const void *work, int64_t first, int64_t n) {
 
 vscan_status vscan__cpu_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
     if (to == from) return VSCAN_OK;
+    if (bytes < 2 * WORTH) {
+        memcpy(to, from, (size_t)bytes);
+        return VSCAN_OK;
+    }
     const struct copy copy = {to, from, maps_of(ctx), bytes >= STREAM_FROM};
     return run_pieces(ctx, copy_piece, &copy, bytes, 1, 2, VSCAN_OK);
 }
@@ -548,8 +579,13 @@ static bool all_inside(const struct moves *moves, int64_t first, int64_t n) {
         EACH_INSIDE(0, n, out[i] = in[positions[i]]);                                              \
     } while (0)
 
-static void gather_block(const struct vscan__move *move, int64_t size, int64_t first, int64_t n) {
-    if (size == 4)
+static void gather_block(const struct moves *moves, int64_t size, int64_t first, int64_t n) {
+    const struct vscan__move *move = moves->move;
+    if (move->position_type == VSCAN_INT && size != 1 && move->length > 4 * NEAR / size)
+        (size == 4 ? moves->maps->gather_4
+                   : moves->maps->gather_8)(move->in, (const int32_t *)move->positions + first, n,
+                                            (char *)move->out + first * size);
+    else if (size == 4)
         GATHER(int32_t);
     else if (size == 8)
         GATHER(int64_t);
@@ -564,7 +600,7 @@ static struct found gather_piece(const void *work, int64_t first, int64_t n) {
     struct found found = nothing;
     EACH_BLOCK(at, count, first, n) {
         if (all_inside(moves, at, count)) {
-            gather_block(move, size, at, count);
+            gather_block(moves, size, at, count);
             continue;
         }
         for (int64_t i = at; i < at + count; i++) {

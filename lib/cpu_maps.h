@@ -101,6 +101,76 @@ REPEAT(int64_t)
 INSIDE(int32_t, uint32_t)
 INSIDE(int64_t, uint64_t)
 
+/* Every element goes to both places, and one of them moves on. */
+#define SEPARATE(T, bits)                                                                          \
+    static void separate_##T(const void *in, const uint8_t *flags, int64_t n, void *clear,         \
+                             void *set) {                                                          \
+        const T *from = in;                                                                        \
+        T *left = clear, *right = set;                                                             \
+        int64_t i = SEPARATE_VECTORS(bits);                                                        \
+        for (; i < n; i++) {                                                                       \
+            const T x = from[i];                                                                   \
+            *left = x;                                                                             \
+            *right = x;                                                                            \
+            left += 1 - flags[i];                                                                  \
+            right += flags[i];                                                                     \
+        }                                                                                          \
+    }
+#if VECTOR_BYTES == 64
+/* Whole vectors by the instruction that closes the gaps between chosen lanes. */
+#define SEPARATE_VECTORS(bits) separate_vectors_##bits(from, flags, n, &left, &right)
+#define VECTORS_OF(T, bits, lanes, mask)                                                           \
+    static inline int64_t separate_vectors_##bits(const T *from, const uint8_t *flags, int64_t n,  \
+                                                  T **left, T **right) {                           \
+        int64_t i = 0;                                                                             \
+        for (; i + lanes <= n; i += lanes) {                                                       \
+            const __m128i bytes = lanes == 16 ? _mm_loadu_si128((const void *)(flags + i))         \
+                                              : _mm_loadl_epi64((const void *)(flags + i));        \
+            const mask chosen = (mask)_mm_test_epi8_mask(bytes, bytes);                            \
+            const __m512i x = _mm512_loadu_si512(from + i);                                        \
+            const int count = __builtin_popcount(chosen);                                          \
+            _mm512_storeu_si512(*left, _mm512_maskz_compress_epi##bits((mask)~chosen, x));         \
+            _mm512_storeu_si512(*right, _mm512_maskz_compress_epi##bits(chosen, x));               \
+            *left += lanes - count;                                                                \
+            *right += count;                                                                       \
+        }                                                                                          \
+        return i;                                                                                  \
+    }
+VECTORS_OF(int32_t, 32, 16, __mmask16)
+VECTORS_OF(int64_t, 64, 8, __mmask8)
+#else
+#define SEPARATE_VECTORS(bits) 0
+#endif
+SEPARATE(int32_t, 32)
+SEPARATE(int64_t, 64)
+
+/* By the instruction for it where there is one for 64 bytes: more loads are under way then. In the
+   nearest cache it takes longer than single loads. */
+#if VECTOR_BYTES == 64
+#define GATHER_VECTORS_4                                                                           \
+    for (; i + 16 <= n; i += 16)                                                                   \
+        _mm512_storeu_si512(to + i,                                                                \
+                            _mm512_i32gather_epi32(_mm512_loadu_si512(positions + i), from, 4));
+#define GATHER_VECTORS_8                                                                           \
+    for (; i + 8 <= n; i += 8)                                                                     \
+        _mm512_storeu_si512(                                                                       \
+            to + i,                                                                                \
+            _mm512_i32gather_epi64(_mm256_loadu_si256((const void *)(positions + i)), from, 8));
+#else
+#define GATHER_VECTORS_4
+#define GATHER_VECTORS_8
+#endif
+#define GATHER(T, size)                                                                            \
+    static void gather_##T(const void *in, const int32_t *positions, int64_t n, void *out) {       \
+        const T *from = in;                                                                        \
+        T *to = out;                                                                               \
+        int64_t i = 0;                                                                             \
+        GATHER_VECTORS_##size;                                                                     \
+        for (; i < n; i++) to[i] = from[positions[i]];                                             \
+    }
+GATHER(int32_t, 4)
+GATHER(int64_t, 8)
+
 /* Past the caches where the instruction set can. */
 static void stream(void *to, const void *from, int64_t bytes) {
 #ifdef STREAM
@@ -141,5 +211,9 @@ const struct vscan__cpu_maps MAPS = {
     .repeat_8 = repeat_int64_t,
     .inside_4 = inside_int32_t,
     .inside_8 = inside_int64_t,
+    .separate_4 = separate_int32_t,
+    .separate_8 = separate_int64_t,
+    .gather_4 = gather_int32_t,
+    .gather_8 = gather_int64_t,
     .stream = stream,
 };

@@ -356,17 +356,6 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
     return VSCAN_OK;
 }
 
-vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
-                               const struct vscan__cpu_row *row) {
-    const struct vscan__modes modes = vscan__set_modes(row->arithmetic);
-    struct run run;
-    prepare(ctx, scan, row, &run);
-    if (scan->n > 0) run_tiles(ctx, &run);
-    row->put(scan->total, run.last);
-    vscan__put_back_modes(row->arithmetic, &modes);
-    return VSCAN_OK;
-}
-
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_row *row) {
     const struct vscan__modes modes = vscan__set_modes(row->arithmetic);

@@ -78,6 +78,13 @@ struct counts {
     int64_t first; /* clear flags before the first head, or -1 */
 };
 
+/* One call. */
+struct run {
+    const struct vscan__split *split;
+    const struct vscan__cpu_maps *maps;
+    struct counts counts[VSCAN__CPU_THREADS]; /* of the threads' pieces */
+};
+
 static struct counts count_piece(const struct vscan__split *split, int64_t first, int64_t n) {
     uint8_t bytes[BLOCK];
     uint32_t heads[WORDS];
@@ -132,15 +139,33 @@ static inline int64_t choose(int64_t clear, int64_t set, int64_t flag) {
         EACH_PLACE(out[i] = (T)to)                                                                 \
     } while (0)
 
+/* Clear and set elements apart, in the cache, and then to their places: n, of them count set. */
+static void move_apart(const struct run *run, int64_t first, int64_t n, int64_t count,
+                       const uint8_t *bytes, const struct places *places) {
+    _Alignas(64) char clear[(BLOCK + VSCAN__CPU_LANES) * 8], set[(BLOCK + VSCAN__CPU_LANES) * 8];
+    const struct vscan__split *split = run->split;
+    const int64_t width = vscan__element_size((vscan_type)split->type);
+    char *const out = split->out;
+    (width == 4 ? run->maps->separate_4 : run->maps->separate_8)(
+        (const char *)split->in + first * width, bytes, n, clear, set);
+    memcpy(out + places->clear * width, clear, (size_t)((n - count) * width));
+    memcpy(out + places->set * width, set, (size_t)(count * width));
+}
+
 /* Elements first .. first + n - 1, of one segment and at most BLOCK. */
-static void place(const struct vscan__split *split, int64_t first, int64_t n, const uint8_t *bytes,
+static void place(const struct run *run, int64_t first, int64_t n, const uint8_t *bytes,
                   struct places *places) {
+    const struct vscan__split *split = run->split;
     const int64_t width = vscan__element_size((vscan_type)split->type);
     int64_t clear = places->clear, set = places->set;
     const int64_t count = n >= RUN ? count_set(bytes, n) : -1;
     if (split->in != NULL && (count == 0 || count == n)) { /* a run of elements alike */
         memcpy((char *)split->out + (count == 0 ? clear : set) * width,
                (const char *)split->in + first * width, (size_t)(n * width));
+        set += count;
+        clear += n - count;
+    } else if (split->in != NULL && count >= 0 && width != 1) {
+        move_apart(run, first, n, count, bytes, places);
         set += count;
         clear += n - count;
     } else if (split->in == NULL) {
@@ -176,14 +201,14 @@ static int64_t count_ahead(const struct vscan__split *split, int64_t first, int6
 }
 
 /* A piece, from the places of its first elements on. */
-static void place_piece(const struct vscan__split *split, int64_t first, int64_t n,
-                        struct places places) {
+static void place_piece(const struct run *run, int64_t first, int64_t n, struct places places) {
+    const struct vscan__split *split = run->split;
     uint8_t bytes[BLOCK];
     uint32_t heads[WORDS];
     EACH_BLOCK(at, size, first, n) {
         read_flags(split, at, size, bytes);
         if (split->heads == NULL) {
-            place(split, at, size, bytes, &places);
+            place(run, at, size, bytes, &places);
             continue;
         }
         read_heads(split, at, size, heads);
@@ -196,17 +221,12 @@ static void place_piece(const struct vscan__split *split, int64_t first, int64_t
                 if (head) places.clear = at + i;
                 places.set = at + i + clear;
             }
-            place(split, at + i, stop - i, bytes + i, &places);
+            place(run, at + i, stop - i, bytes + i, &places);
         }
     }
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
-
-struct run {
-    const struct vscan__split *split;
-    struct counts counts[VSCAN__CPU_THREADS]; /* of the threads' pieces */
-};
 
 /* The places of the first elements of a thread's piece, by the counts of all. */
 static struct places find_places(const struct run *run, int64_t each, int thread, int threads) {
@@ -249,12 +269,14 @@ static void member(struct vscan__cpu_team *team, void *work, int thread, int thr
             *split->count = split->n - set;
         }
     }
-    place_piece(split, first, n, places);
+    place_piece(run, first, n, places);
 }
 
 vscan_status vscan__cpu_split(vscan_ctx *ctx, const struct vscan__split *split) {
     struct run run; /* set by member, as to set it all would take longer than a short call */
+    const struct vscan__cpu_state *state = ctx->state;
     run.split = split;
+    run.maps = state->maps;
     const int64_t worth = WORTH / vscan__element_size((vscan_type)split->type);
     vscan__cpu_in_threads(ctx, split->n / worth, member, &run);
     return VSCAN_OK;

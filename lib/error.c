@@ -11,7 +11,7 @@
 /* Not initial-exec, which saves a function call: a library with that is refused by processes that
    load it late and have no room left for its thread-local memory ("static TLS block"). */
 static _Thread_local struct {
-    const char *running;                 /* the public function that the thread is in */
+    const char *running; /* the public function that the thread is in, if it has no context */
     char failure[VSCAN__ERROR_CAPACITY]; /* the last one without a live context */
     char answer[VSCAN__ERROR_CAPACITY];  /* what vscan_ctx_last_error gave out last */
 } thread;
@@ -20,8 +20,9 @@ void vscan__set_running(const char *function) {
     thread.running = function;
 }
 
-const char *vscan__running(void) {
-    return thread.running != NULL ? thread.running : "vscan";
+const char *vscan__running(const vscan_ctx *ctx) {
+    const char *running = ctx != NULL ? ctx->running : thread.running;
+    return running != NULL ? running : "vscan";
 }
 
 vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *function,
@@ -53,8 +54,8 @@ const char *vscan_ctx_last_error(const vscan_ctx *ctx) {
         return thread.answer;
     }
     vscan_ctx *locked = (vscan_ctx *)ctx;
-    pthread_mutex_lock(&locked->mutex);
+    vscan__lock_take(&locked->lock);
     memcpy(thread.answer, locked->error, VSCAN__ERROR_CAPACITY);
-    pthread_mutex_unlock(&locked->mutex);
+    vscan__lock_give(&locked->lock);
     return thread.answer;
 }

@@ -5,7 +5,8 @@
 
 #include "internal.h"
 
-/* Every public function begins with it. function lives for ever: __func__. */
+/* A public function that has no context, or not yet, begins with it, or one that refuses what it was
+   given for its context. function lives for ever: __func__. */
 void vscan__set_running(const char *function);
 
 /*

@@ -12,9 +12,9 @@ struct vscan__free_slot {
 };
 
 struct vscan__pool vscan__ctx_pool = {
-    .mutex = PTHREAD_MUTEX_INITIALIZER, .slot = sizeof(vscan_ctx), .first = 16};
+    .mutex = PTHREAD_MUTEX_INITIALIZER, .slot = VSCAN__CTX_SLOT, .first = VSCAN__CTX_FIRST};
 struct vscan__pool vscan__buffer_pool = {
-    .mutex = PTHREAD_MUTEX_INITIALIZER, .slot = sizeof(vscan_buffer), .first = 256};
+    .mutex = PTHREAD_MUTEX_INITIALIZER, .slot = VSCAN__BUFFER_SLOT, .first = VSCAN__BUFFER_FIRST};
 
 static void append(struct vscan__pool *pool, void *memory) {
     struct vscan__free_slot *slot = memory;
@@ -32,8 +32,9 @@ static void grow(struct vscan__pool *pool) {
     int s = pool->slabs;
     if (s == VSCAN__SLABS) return;
     size_t slots = pool->first << s;
-    char *memory = calloc(slots, pool->slot);
-    if (memory == NULL) return;
+    void *aligned;
+    if (posix_memalign(&aligned, VSCAN__BUFFER_SLOT, slots * pool->slot) != 0) return;
+    char *memory = memset(aligned, 0, slots * pool->slot);
     pool->memory[s] = memory;
     pool->start[s] = (uintptr_t)memory;
     for (size_t i = 0; i < slots; i++) {

@@ -7,12 +7,24 @@
 #ifndef VSCAN_HANDLE_H
 #define VSCAN_HANDLE_H
 
+#include <pthread.h>
 #include <stddef.h>
 
 #include "internal.h"
 
-/* Slab k has (first << k) slots, so 32 slabs are more than any memory holds. */
-enum { VSCAN__SLABS = 32 };
+/* Slab k has (first << k) slots, so 32 slabs are more than any memory holds. Slots are a power of two
+   of bytes, so that it is quickly told whether an address is one of them; a buffer's are a line of the
+   cache each. */
+enum {
+    VSCAN__SLABS = 32,
+    VSCAN__CTX_SLOT = 1024,
+    VSCAN__CTX_FIRST = 16,
+    VSCAN__BUFFER_SLOT = 64,
+    VSCAN__BUFFER_FIRST = 256
+};
+
+_Static_assert(sizeof(vscan_ctx) <= VSCAN__CTX_SLOT, "a context fits in its slot");
+_Static_assert(sizeof(vscan_buffer) <= VSCAN__BUFFER_SLOT, "a buffer fits in its slot");
 
 struct vscan__free_slot;
 
@@ -48,25 +60,32 @@ static inline void vscan__set_tag(uint64_t *tag, uint64_t value) {
     __atomic_store_n(tag, value, __ATOMIC_RELEASE);
 }
 
-/* Whether p is a slot of the pool; slot is pool->slot, written as a constant for speed. */
-static inline bool vscan__pool_has(const struct vscan__pool *pool, size_t slot, const void *p) {
+/* Whether p is a slot of the pool, of which slot and first are constants. */
+static inline bool vscan__pool_has(const struct vscan__pool *pool, size_t slot, size_t first,
+                                   const void *p) {
     int slabs = __atomic_load_n(&pool->slabs, __ATOMIC_ACQUIRE);
     for (int s = 0; s < slabs; s++) {
         uintptr_t offset = (uintptr_t)p - pool->start[s];
-        if (offset < (pool->first << s) * slot) return offset % slot == 0;
+        if (offset < slot * first << s) return offset % slot == 0;
     }
     return false;
 }
 
+static inline bool vscan__was_ctx(const void *p) {
+    return vscan__pool_has(&vscan__ctx_pool, VSCAN__CTX_SLOT, VSCAN__CTX_FIRST, p);
+}
+
+static inline bool vscan__was_buffer(const void *p) {
+    return vscan__pool_has(&vscan__buffer_pool, VSCAN__BUFFER_SLOT, VSCAN__BUFFER_FIRST, p);
+}
+
 /* Whether p is a live context, a live buffer handle. Any address may be asked about. */
 static inline bool vscan__is_ctx(const void *p) {
-    return vscan__pool_has(&vscan__ctx_pool, sizeof(vscan_ctx), p) &&
-           vscan__tag(&((const vscan_ctx *)p)->tag) == VSCAN__TAG_CTX;
+    return vscan__was_ctx(p) && vscan__tag(&((const vscan_ctx *)p)->tag) == VSCAN__TAG_CTX;
 }
 
 static inline bool vscan__is_buffer(const void *p) {
-    return vscan__pool_has(&vscan__buffer_pool, sizeof(vscan_buffer), p) &&
-           vscan__tag(&((const vscan_buffer *)p)->tag) == VSCAN__TAG_BUFFER;
+    return vscan__was_buffer(p) && vscan__tag(&((const vscan_buffer *)p)->tag) == VSCAN__TAG_BUFFER;
 }
 
 #endif

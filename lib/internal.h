@@ -3,10 +3,10 @@
 #ifndef VSCAN_INTERNAL_H
 #define VSCAN_INTERNAL_H
 
-#include <pthread.h>
 #include <stdbool.h>
 
 #include "backend.h"
+#include "lock.h"
 #include "vscan.h"
 
 /*
@@ -21,15 +21,16 @@ enum { VSCAN__ERROR_CAPACITY = 512 }; /* bytes of a last-error text with its clo
 
 struct vscan_ctx {
     uint64_t tag;
+    const char *running;     /* the public function that holds the lock */
+    struct vscan__lock lock; /* held through every call on the context */
     const struct vscan__backend *backend;
     void *state; /* the backend's part of the context */
     int32_t device;
     int32_t threads;    /* as set; 0: as OpenMP decides */
-    int64_t references; /* 1 for the handle, and 1 a buffer; guarded by mutex */
+    int64_t references; /* 1 for the handle, and 1 a buffer; guarded by the lock */
     bool destroyed;     /* the handle is gone, buffers remain */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */
-    vscan_status late;     /* CPU: the first late error since the last report */
-    pthread_mutex_t mutex; /* held through every call on the context */
+    vscan_status late; /* CPU: the first late error since the last report */
     char error[VSCAN__ERROR_CAPACITY];
 };
 
@@ -39,10 +40,11 @@ struct vscan_buffer {
     uint64_t tag;
     vscan_ctx *ctx;
     vscan_buffer *root; /* the buffer that owns the memory; itself, unless a view */
-    int64_t references; /* root: 1 for its handle and 1 a view; guarded by ctx->mutex */
-    vscan_type type;
+    void *pointer;      /* NULL where n is 0 */
     int64_t n;
-    void *pointer;
+    int64_t bytes;      /* what n elements take */
+    int64_t references; /* root: 1 for its handle and 1 a view; guarded by ctx->lock */
+    vscan_type type;
     bool owned;     /* root: the library allocated the memory */
     bool destroyed; /* root: the handle is gone, views remain */
 };
@@ -54,11 +56,11 @@ struct vscan_buffer {
 vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *function,
                          const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* The public function that is running in this thread, for the sentences of backends. */
-const char *vscan__running(void);
+/* The public function that is running on the context or, where ctx is NULL, in this thread. */
+const char *vscan__running(const vscan_ctx *ctx);
 
 /* Fails in the name of the function that is running. */
-#define VSCAN__FAIL(ctx, status, ...) vscan__fail(ctx, status, vscan__running(), __VA_ARGS__)
+#define VSCAN__FAIL(ctx, status, ...) vscan__fail(ctx, status, vscan__running(ctx), __VA_ARGS__)
 
 #define TRY(expression)                                                                            \
     do {                                                                                           \
@@ -70,6 +72,10 @@ const char *vscan__running(void);
 int64_t vscan__bytes(vscan_type type, int64_t n);
 
 /* Bytes of one element; 0 for bits. */
-int64_t vscan__element_size(vscan_type type);
+static inline int64_t vscan__element_size(vscan_type type) {
+    static const uint8_t sizes[] = {[VSCAN_INT] = 4,  [VSCAN_FLOAT] = 4, [VSCAN_DOUBLE] = 8,
+                                    [VSCAN_BYTE] = 1, [VSCAN_BIT] = 0,   [VSCAN_LONG] = 8};
+    return sizes[type];
+}
 
 #endif

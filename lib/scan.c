@@ -41,8 +41,10 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vs
         TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
         TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
-        TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, out, &scan));
-        TRY(check_total(ctx, &set, in, out, &scan));
+        if (set.initial != NULL || set.initial_buffer != NULL)
+            TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, out, &scan));
+        if (set.total != NULL || set.host_total != NULL)
+            TRY(check_total(ctx, &set, in, out, &scan));
         scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
         scan.backward = set.direction == VSCAN_BACKWARD;
         host_total = set.host_total;
