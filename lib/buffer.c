@@ -126,7 +126,7 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
     if (!vscan__is_buffer(buffer)) return vscan__refuse_buffer(NULL, "buffer", buffer);
     vscan_ctx *ctx = buffer->ctx; /* perhaps destroyed itself; the buffer has kept it */
     vscan_buffer *root = buffer->root;
-    vscan__lock_take(&ctx->lock);
+    pthread_mutex_lock(&ctx->mutex);
     ctx->running = __func__;
 
     if (root->references == 1 && root->pointer != NULL) {

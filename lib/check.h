@@ -25,7 +25,7 @@ vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_
 /* Begins a public function on a context: checks the handle, locks the context. */
 static inline vscan_status vscan__enter(vscan_ctx *ctx, const char *function) {
     if (__builtin_expect(!vscan__is_ctx(ctx), 0)) return vscan__refuse_ctx(ctx, function);
-    vscan__lock_take(&ctx->lock);
+    pthread_mutex_lock(&ctx->mutex);
     ctx->running = function;
     return VSCAN_OK;
 }
@@ -37,14 +37,14 @@ static inline vscan_status vscan__enter_buffer(const vscan_buffer *buffer, const
         vscan__set_running(function);
         return vscan__refuse_buffer(NULL, name, buffer);
     }
-    vscan__lock_take(&buffer->ctx->lock);
+    pthread_mutex_lock(&buffer->ctx->mutex);
     buffer->ctx->running = function;
     return VSCAN_OK;
 }
 
 /* Ends either, and passes the status on. */
 static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
-    vscan__lock_give(&ctx->lock);
+    pthread_mutex_unlock(&ctx->mutex);
     return status;
 }
 

@@ -35,13 +35,15 @@ static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *op
     ctx->threads = options->threads;
     ctx->references = 1;
     ctx->running = vscan__running(NULL);
+    pthread_mutex_init(&ctx->mutex, NULL); /* cannot fail with default attributes on Linux */
 
-    vscan__lock_take(&ctx->lock);
+    pthread_mutex_lock(&ctx->mutex);
     vscan_status status = open_parts(ctx, options->stream);
-    vscan__lock_give(&ctx->lock);
+    pthread_mutex_unlock(&ctx->mutex);
     if (status != VSCAN_OK) {
         /* There will be no context to ask: its sentence becomes the thread's. */
         if (ctx->error[0] != 0) vscan__put_back_thread_error(ctx->error);
+        pthread_mutex_destroy(&ctx->mutex);
         vscan__pool_give(&vscan__ctx_pool, ctx);
         return status;
     }
@@ -108,8 +110,10 @@ void vscan__ctx_unreference(vscan_ctx *ctx) {
         ctx->backend->release(ctx, ctx->scratch);
         ctx->backend->close(ctx);
     }
-    vscan__lock_give(&ctx->lock);
-    if (last) vscan__pool_give(&vscan__ctx_pool, ctx);
+    pthread_mutex_unlock(&ctx->mutex);
+    if (!last) return;
+    pthread_mutex_destroy(&ctx->mutex);
+    vscan__pool_give(&vscan__ctx_pool, ctx);
 }
 
 vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
@@ -195,8 +199,8 @@ int32_t vscan_ctx_device(const vscan_ctx *ctx) {
 int32_t vscan_ctx_threads(const vscan_ctx *ctx) {
     if (!vscan__is_ctx(ctx)) return 0;
     vscan_ctx *locked = (vscan_ctx *)ctx;
-    vscan__lock_take(&locked->lock);
+    pthread_mutex_lock(&locked->mutex);
     int32_t threads = ctx->threads;
-    vscan__lock_give(&locked->lock);
+    pthread_mutex_unlock(&locked->mutex);
     return threads > 0 ? threads : omp_get_max_threads();
 }

@@ -54,8 +54,8 @@ const char *vscan_ctx_last_error(const vscan_ctx *ctx) {
         return thread.answer;
     }
     vscan_ctx *locked = (vscan_ctx *)ctx;
-    vscan__lock_take(&locked->lock);
+    pthread_mutex_lock(&locked->mutex);
     memcpy(thread.answer, locked->error, VSCAN__ERROR_CAPACITY);
-    vscan__lock_give(&locked->lock);
+    pthread_mutex_unlock(&locked->mutex);
     return thread.answer;
 }

@@ -3,10 +3,10 @@
 #ifndef VSCAN_INTERNAL_H
 #define VSCAN_INTERNAL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 
 #include "backend.h"
-#include "lock.h"
 #include "vscan.h"
 
 /*
@@ -21,13 +21,13 @@ enum { VSCAN__ERROR_CAPACITY = 512 }; /* bytes of a last-error text with its clo
 
 struct vscan_ctx {
     uint64_t tag;
-    const char *running;     /* the public function that holds the lock */
-    struct vscan__lock lock; /* held through every call on the context */
+    const char *running;   /* the public function that holds the mutex */
+    pthread_mutex_t mutex; /* held through every call on the context */
     const struct vscan__backend *backend;
     void *state; /* the backend's part of the context */
     int32_t device;
     int32_t threads;    /* as set; 0: as OpenMP decides */
-    int64_t references; /* 1 for the handle, and 1 a buffer; guarded by the lock */
+    int64_t references; /* 1 for the handle, and 1 a buffer; guarded by mutex */
     bool destroyed;     /* the handle is gone, buffers remain */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */
     vscan_status late; /* CPU: the first late error since the last report */
@@ -43,7 +43,7 @@ struct vscan_buffer {
     void *pointer;      /* NULL where n is 0 */
     int64_t n;
     int64_t bytes;      /* what n elements take */
-    int64_t references; /* root: 1 for its handle and 1 a view; guarded by ctx->lock */
+    int64_t references; /* root: 1 for its handle and 1 a view; guarded by ctx->mutex */
     vscan_type type;
     bool owned;     /* root: the library allocated the memory */
     bool destroyed; /* root: the handle is gone, views remain */
