@@ -3,11 +3,11 @@
  * Where segments begin: the positions of set flags, of which the first counts as set, and then n. One
  * pass over flags of any kind.
  *
- * A block has tiles of up to 64 KiB of flags (of bits, 32 KiB), by ticket (unit_words.cuh). Flags become words of 32 bits,
- * which lanes keep: a warp has rows of 32 lanes, a lane of a row `each` words beside one another. The word
- * of a tile is the number of its flags, published as soon as it is known. Then the block writes the tile
- * that it had before, as soon as it knows how many flags come before that; a block that waits has nothing
- * that others wait for. Memory is asked for a tile as soon as there is a ticket.
+ * A block has tiles of up to 64 KiB of flags (of bits, 32 KiB), by ticket (unit_words.cuh). Flags become
+ * words of 32 bits, which lanes keep: a warp has rows of 32 lanes, a lane of a row `each` words beside
+ * one another. The word of a tile is the number of its flags, published as soon as it is known. Then the
+ * block writes the tile that it had before, as soon as it knows how many flags come before that; a block
+ * that waits has nothing that others wait for. Memory is asked for a tile as soon as there is a ticket.
  *
  * Of a tile that waits, each warp has the places of its flags side by side in shared memory; where they
  * are too many for that, they are read once more, row by row. So what is written is written 32 positions

@@ -3,7 +3,7 @@
  * Scans and reductions of the rows and the columns of a matrix. Rows are vectors: threads take some
  * each, or, where there are fewer rows than threads, all of them one row after the other. Columns are
  * cut into bands of adjacent ones, which threads take; a band is worked off row by row, so that memory
- * is read in order, its columns beside one another in vectors (scan_band in cpu_tile.h).
+ * is read in order, its columns beside one another in vectors (scan_band in cpu_columns.h).
  */
 #include <omp.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and reductions of whole vectors, segmented or not: cuts them into tiles and deals these to
- * threads.
+ * Scans of whole vectors, segmented or not, and totals of segments: cuts them into tiles and deals
+ * these to threads.
  *
  * One thread takes tile after tile, each after the result of the one before. Several threads work
  * in rounds of a few tiles each, so that a tile is still in cache when it is read again:
@@ -46,7 +46,6 @@ struct run {
     int64_t each;             /* tiles of a round, each thread */
     int64_t ahead;            /* tiles from one to that which memory is asked for meanwhile, or 0 */
     bool stream;              /* results go past the caches */
-    bool scans;               /* tiles are scanned: for results, or for totals */
     bool segmented, numbered; /* numbered: backward with totals, the segments are counted first */
     bool counted;             /* somebody asks how many segments there are, or for totals */
     /* results */
@@ -233,14 +232,7 @@ static struct progress beginning(const struct run *run) {
 static void run_alone(struct run *run) {
     struct progress at = beginning(run);
     if (run->numbered) run->count = count_tiles(run, 0, run->tiles);
-    for (int64_t tile = 0; tile < run->tiles; tile++) {
-        if (run->scans) {
-            scan_tile(run, tile, &at);
-        } else {
-            const struct vscan__cpu_share share = aggregate(run, tile);
-            fold(run, &at, &share);
-        }
-    }
+    for (int64_t tile = 0; tile < run->tiles; tile++) scan_tile(run, tile, &at);
     fence(run);
     run->last = at.before;
     run->count = at.heads;
@@ -275,7 +267,7 @@ static void run_member(struct vscan__cpu_team *team, void *work, int thread, int
         for (int64_t tile = from; tile < to; tile++) shares[tile - first] = aggregate(run, tile);
         vscan__cpu_meet(team, threads);
         for (int64_t tile = first; tile < end; tile++) {
-            if (run->scans && from <= tile && tile < to)
+            if (from <= tile && tile < to)
                 scan_tile(run, tile, &at);
             else
                 fold(run, &at, &shares[tile - first]);
@@ -303,9 +295,7 @@ static void run_tiles(vscan_ctx *ctx, struct run *run) {
         run_alone(run);
         return;
     }
-    /* a reduction reads nothing twice: its rounds are as long as the shares allow */
-    const int64_t most = run->scans ? TILES_EACH : VSCAN__CPU_ROUND / threads;
-    run->each = smaller(most, (run->tiles + threads - 1) / threads);
+    run->each = smaller(TILES_EACH, (run->tiles + threads - 1) / threads);
     /* what the thread aggregates in the next round, to find it in its cache then */
     run->ahead = run->each * threads;
     vscan__cpu_together((int)threads, run_in_team, run);
@@ -333,7 +323,6 @@ static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
     run->each = 0;
     run->ahead = 0;
     run->stream = scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / row->size;
-    run->scans = scan->out != NULL;
     run->segmented = false;
     run->numbered = false;
     run->counted = false;
@@ -362,7 +351,6 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
     struct run run;
     prepare(ctx, scan, row, &run);
     run.segmented = true;
-    run.scans = true;
     run.numbered = scan->backward != 0 && scan->totals != NULL;
     run.counted = scan->totals != NULL || scan->count != NULL;
     if (scan->n > 0) run_tiles(ctx, &run);
@@ -406,7 +394,6 @@ vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__sca
     struct run run;
     prepare(ctx, scan, row, &run);
     run.segmented = true;
-    run.scans = true;
     run.counted = true;
     if (scan->n > 0) run_tiles(ctx, &run);
     /* the segments that end with the vector */
