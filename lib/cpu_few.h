@@ -5,8 +5,6 @@
  * parameter. The order of additions is that of lib/order.h, with trees like the bits of a binary
  * counter: after m elements, stack[b] has the sum of 2^b of them for every bit b of m.
  */
-#define EXACT !(SUM && T_REAL) /* any order of additions gives the same bits */
-
 static ALWAYS_INLINE void NAME(few)(enum vscan_op op, const struct vscan__scan *scan) {
     const T *in = scan->in;
     T *out = scan->out;
@@ -36,6 +34,4 @@ static ALWAYS_INLINE void NAME(few)(enum vscan_op op, const struct vscan__scan *
     if (scan->total != NULL) NAME(put1)(op, scan->total, result);
 }
 
-/* ready for the next kind of element */
-#undef EXACT
-#include "cpu_keys_end.h"
+#include "cpu_keys_end.h" /* ready for the next kind of element */

@@ -4,6 +4,7 @@
  * back at its end what that has defined (cpu_keys_end.h). KIND_OF(function, op, type) is then the
  * function of that name which a pair has.
  */
+/* int plus */
 #define NAME(x) x##_int_sum
 #define T uint32_t
 #define T_REAL 0
@@ -13,6 +14,7 @@
 #include "cpu_keys.h"
 #include KIND_BODY
 
+/* the other four of int */
 #define NAME(x) x##_int_key
 #define T int32_t
 #define T_REAL 0
@@ -22,6 +24,7 @@
 #include "cpu_keys.h"
 #include KIND_BODY
 
+/* float plus */
 #define NAME(x) x##_float_sum
 #define T float
 #define T_REAL 1
@@ -31,6 +34,7 @@
 #include "cpu_keys.h"
 #include KIND_BODY
 
+/* the other four of float */
 #define NAME(x) x##_float_key
 #define T float
 #define T_REAL 1
@@ -40,6 +44,7 @@
 #include "cpu_keys.h"
 #include KIND_BODY
 
+/* double plus */
 #define NAME(x) x##_double_sum
 #define T double
 #define T_REAL 1
@@ -49,6 +54,7 @@
 #include "cpu_keys.h"
 #include KIND_BODY
 
+/* the other four of double */
 #define NAME(x) x##_double_key
 #define T double
 #define T_REAL 1

@@ -10,8 +10,6 @@
  * Memory is asked for what lies AHEAD bytes on: a thread alone reads faster than the processor's
  * own prefetching, which stops at every page, lets it.
  */
-#define EXACT !(SUM && T_REAL)
-#define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
 
 /* Vectors that are combined in turn, and elements of a round of them. */
 enum { NAME(turns) = 4, NAME(round) = NAME(turns) * LANES };
@@ -19,48 +17,6 @@ enum { NAME(turns) = 4, NAME(round) = NAME(turns) * LANES };
 static ALWAYS_INLINE void NAME(ask)(const T *from) {
     __builtin_prefetch((const void *)((uintptr_t)from + AHEAD), 0, 3);
 }
-
-#if T_REAL && !SUM
-/* The key, but for NaNs, whose keys are beyond those of the infinities. */
-static ALWAYS_INLINE vec NAME(bare_key)(const T *from) {
-    ivec bits;
-    memcpy(&bits, from, sizeof bits);
-    return (vec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX));
-}
-
-/* max, min of reals: the other end is looked at as well, since NaNs may be at either. */
-static ALWAYS_INLINE K NAME(extreme)(enum vscan_op op, const T *from, int64_t n) {
-    const enum vscan_op other_op = op == VSCAN_MAX ? VSCAN_MIN : VSCAN_MAX;
-    vec all[NAME(turns)], other[NAME(turns)];
-#pragma GCC unroll 4
-    for (int k = 0; k < NAME(turns); k++) {
-        all[k] = NAME(splat)(NAME(identity)(op));
-        other[k] = NAME(splat)(NAME(identity)(other_op));
-    }
-    for (; n >= NAME(round); n -= NAME(round), from += NAME(round)) {
-#pragma GCC unroll 4
-        for (int k = 0; k < NAME(turns); k++) {
-            if (k * VECTOR_BYTES % 64 == 0) NAME(ask)(from + k * LANES);
-            const vec key = NAME(bare_key)(from + k * LANES);
-            all[k] = NAME(combine)(op, all[k], key);
-            other[k] = NAME(combine)(other_op, other[k], key);
-        }
-    }
-    K result = NAME(identity)(op);
-    const K nan = op == VSCAN_MAX ? S_MAX : S_MIN;
-#pragma GCC unroll 4
-    for (int k = 0; k < NAME(turns); k++) {
-        for (int j = 0; j < LANES; j++) {
-            result = NAME(combine1)(op, result, all[k][j]);
-            if (all[k][j] > S_INFINITY || all[k][j] < -S_INFINITY - 1 || other[k][j] > S_INFINITY ||
-                other[k][j] < -S_INFINITY - 1)
-                result = nan;
-        }
-    }
-    for (int64_t i = 0; i < n; i++) result = NAME(combine1)(op, result, NAME(take1)(op, from + i));
-    return result;
-}
-#endif
 
 static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t n) {
     vec all[NAME(turns)];
@@ -127,13 +83,7 @@ static ALWAYS_INLINE K NAME(tile_sum)(enum vscan_op op, const T *from) {
 static ALWAYS_INLINE union vscan__value NAME(reduce)(enum vscan_op op, const void *from,
                                                      int64_t n) {
     if (!EXACT) return NAME(box)(NAME(tile_sum)(op, from));
-#if T_REAL && !SUM
-    if (op == VSCAN_MAX || op == VSCAN_MIN) return NAME(box)(NAME(extreme)(op, from, n));
-#endif
     return NAME(box)(NAME(any_order)(op, from, n));
 }
 
-/* ready for the next kind of element */
-#undef EXACT
-#undef TILE
-#include "cpu_keys_end.h"
+#include "cpu_keys_end.h" /* ready for the next kind of element */

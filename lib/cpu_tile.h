@@ -325,31 +325,4 @@ static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
 #include "cpu_aggregate.h"
 #include "cpu_columns.h"
 
-/* ready for the next kind of element */
-#undef T
-#undef T_REAL
-#undef K
-#undef K_BITS
-#undef SUM
-#undef NAME
-#undef S
-#undef U
-#undef S_MAX
-#undef S_MIN
-#undef S_INFINITY
-#undef S_ONE
-#undef LANES
-#undef LANES_LITERAL
-#undef LANE_PATTERN
-#undef SHIFT_PATTERN
-#undef HALF_PATTERN
-#undef vec
-#undef ivec
-#undef uvec
-#undef tvec
-#undef GROUP
-#undef VECTORS
-#undef BLOCK
-#undef TILE
-#undef EXACT
-#undef TIGHT
+#include "cpu_keys_end.h" /* ready for the next kind of element */
