@@ -81,7 +81,7 @@ file == "segmented" && mine {
 }
 file == "segmented" && engine ~ /^cub/ { low("peer " same, us, engine) }
 file == "segmented_pairs" && mine {
-    low("segmented pairs", fraction,
+    low("segmented pairs " flags, fraction,
         op "_" type " " flags " flags " $at["kind"] " " $at["direction"] " n=" power(n))
 }
 file == "misaligned" && mine && n >= 67108864 {
@@ -154,8 +154,10 @@ END {
     spread("pattern")
     row("  worst segments against best at one n", 5, 2, most["spread pattern"],
         most_at["spread pattern"], 0, "%")
-    row("  pair x mode, bit and int flags", 0.90, 0.95, least["segmented pairs"],
-        least_at["segmented pairs"], 1)
+    row("  pair x mode, bit flags", 0.90, 0.95, least["segmented pairs bit"],
+        least_at["segmented pairs bit"], 1)
+    row("  pair x mode, int flags", 0.90, 0.95, least["segmented pairs int"],
+        least_at["segmented pairs int"], 1)
     for (k in seg_time)
         if ("peer " k in least) {
             what = "lead " seg_class[k]
