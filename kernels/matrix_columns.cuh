@@ -168,11 +168,6 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
             test_delay(a.delay, tag, item, 0);
             unit_word<U>::publish(a.words, my_line + chunk * word_step, tag, node);
         }
-        /* What is before a chunk is nobody's concern in a reduction, but at the end of a tile, whose
-           prefix may be asked for, and at the end. */
-        if (x_of.out == nullptr && chunk + 1 < shape.chunks &&
-            (m < chunks_a_tile - 1 || shape.tiles <= shape.window))
-            return;
         wait_for_levels(below, matrix_levels);
         if (m >> below) __syncthreads();
 #pragma unroll 1
