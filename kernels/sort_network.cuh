@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A warp sorts up to 512 numbers in registers, as one group or as several, each of a power of two of
- * them. A lane has 16 consecutive ones. It sorts them by Batcher's odd-even merges; then groups of
+ * A warp sorts up to 512 numbers in registers, as one group or as several that have a power of two of
+ * lanes each. A lane has 16 consecutive ones. It sorts them by Batcher's odd-even merges; then groups of
  * 2, 4, ... lanes are merged: each number of the lower half is compared with its mirror image in the
  * upper one, and then with those 1/2, 1/4, ... as far away, first in other lanes and at last in this one.
  * Which numbers are compared never depends on them. The order of equal ones is lost: who needs it makes
@@ -55,15 +55,17 @@ static __device__ __forceinline__ void keep_one(T &x, T y, bool smaller) {
         x = (y < x) == smaller ? y : x;
 }
 
-/* Groups of 1 << size_bits numbers, 4 or more. */
+/* Groups of `lanes` lanes, a power of two; half: no lane has anything in its upper 8 items but what
+   comes after all others. */
 template <class T>
-static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], int size_bits) {
+static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], int lanes,
+                                                       bool half) {
     constexpr int I = network_items;
-    const int lane = threadIdx.x % 32, lanes = 1 << size_bits >> 4;
+    const int lane = threadIdx.x % 32;
     merge_runs<1>(x);
     merge_runs<2>(x);
-    if (size_bits > 2) merge_runs<4>(x);
-    if (size_bits > 3) merge_runs<8>(x);
+    merge_runs<4>(x);
+    if (!half) merge_runs<8>(x);
 #pragma unroll 1
     for (int merged = 2; merged <= lanes; merged *= 2) {
         bool smaller = (lane & merged / 2) == 0;

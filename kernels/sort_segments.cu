@@ -34,17 +34,8 @@ struct warp_shared {
    of 32 places a segment's elements lie beside one another, in memory as in the network. */
 static __device__ __forceinline__ int element_at(const warp_shared &s, int size_bits, int p) {
     const int at = p & ((1 << size_bits) - 1);
-    const slot_segment slot = s.slots[p >> size_bits & (most_segments - 1)];
+    const slot_segment slot = s.slots[p >> size_bits];
     return at < slot.n ? slot.begin + at : -1;
-}
-
-/* what(0), what(1), ... what(rows - 1), four at a time. */
-template <class What>
-static __device__ __forceinline__ void each_row(int rows, What what) {
-#pragma unroll 1
-    for (int first = 0; first < rows; first += 4)
-#pragma unroll
-        for (int i = 0; i < 4; ++i) what(first + i);
 }
 
 /* What is compared of a key, as a number. */
@@ -55,10 +46,10 @@ static __device__ __forceinline__ K compared(K x, const sort_order &order) {
 }
 
 /* Keys are made into the numbers that they compare as with all their bits, or numbers into keys again.
-   False: there is a NaN among those of lanes that are used. */
+   False: there is a NaN among them. */
 template <class K>
-static __device__ __forceinline__ bool
-numbers_of(K (&x)[network_items], bool used, const vscan__sort &sort, const sort_order &order) {
+static __device__ __forceinline__ bool numbers_of(K (&x)[network_items], const vscan__sort &sort,
+                                                  const sort_order &order) {
     const K turned = (K)(int32_t)order.descending;
     bool nan = false;
     if (sort.real) {
@@ -72,7 +63,7 @@ numbers_of(K (&x)[network_items], bool used, const vscan__sort &sort, const sort
 #pragma unroll
         for (int i = 0; i < network_items; ++i) x[i] ^= (K)order.shift ^ turned; /* the sign */
     }
-    return !__any_sync(0xffffffffu, used && nan);
+    return !__any_sync(0xffffffffu, nan);
 }
 template <class K>
 static __device__ __forceinline__ void keys_of(K (&x)[network_items], const vscan__sort &sort,
@@ -94,81 +85,84 @@ static __device__ __forceinline__ void keys_of(K (&x)[network_items], const vsca
 /* Writes elements of the segments in s.slots in the order that the lower bits of s.numbers say, by way of
    these. */
 template <class X>
-static __device__ __forceinline__ void put_vector(warp_shared &s, int size_bits, int rows,
-                                                  const X *from, X *to) {
+static __device__ __forceinline__ void put_vector(warp_shared &s, int size_bits, const X *from,
+                                                  X *to) {
     const int lane = threadIdx.x % 32;
-    each_row(rows, [&](int i) {
+#pragma unroll 8
+    for (int i = 0; i < network_items; ++i) {
         const int p = i * 32 + lane;
         uint64_t &number = s.numbers[network_place<uint64_t>(p)];
         if (element_at(s, size_bits, p) >= 0)
             number = from[s.slots[p >> size_bits].begin + (int)(uint16_t)number];
-    });
+    }
     __syncwarp(); /* in place all are read before one is written */
-    each_row(rows, [&](int i) {
+#pragma unroll 4
+    for (int i = 0; i < network_items; ++i) {
         const int p = i * 32 + lane, at = element_at(s, size_bits, p);
         if (at >= 0) to[at] = (X)s.numbers[network_place<uint64_t>(p)];
-    });
+    }
 }
 
 /*
- * Sorts the segments in s.slots, which take so many rows of 32 places, a multiple of 4, and the first of which begins at
- * element `first`. K and T: keys, and what goes through the network. As keys: numbers are keys. False: that cannot be done here.
+ * Sorts the segments in s.slots, the first of which begins at element `first`. K and T: keys, and what goes
+ * through the network. As keys: numbers are keys. False: that cannot be done here.
  */
 template <class K, class T>
 static __device__ __forceinline__ bool sort_slots(const segments_arguments &a, warp_shared &s,
-                                                  int64_t first, int size_bits, int rows,
-                                                  bool as_keys) {
+                                                  int64_t first, int size_bits, bool as_keys) {
     constexpr int I = network_items;
     constexpr bool always = sizeof(T) == 4, never = sizeof(T) > sizeof(K);
     const K *const keys = (const K *)a.sort.keys + first;
     K *const keys_out = (K *)a.sort.keys_out + first;
     T *const room = (T *)s.numbers;
-    const int lane = threadIdx.x % 32;
+    const int lane = threadIdx.x % 32, lanes = 1 << (size_bits - 4);
+    /* of at most 8 elements each, one a lane */
+    const bool half = lanes == 1 && __all_sync(0xffffffffu, s.slots[lane].n <= I / 2);
     T x[I];
     if constexpr (!never) {
         if (always || as_keys) {
-#pragma unroll
+#pragma unroll 8
             for (int i = 0; i < I; ++i) {
                 const int p = i * 32 + lane, at = element_at(s, size_bits, p);
                 T key = (T)a.last;
-                if (i < rows && at >= 0) key = keys[at]; /* all of them before one is waited for */
+                if (at >= 0) key = keys[at];
                 room[network_place<T>(p)] = key;
             }
             __syncwarp();
             load_numbers(x, room);
-            const bool done = numbers_of(x, lane < 2 * rows, a.sort, a.order);
+            const bool done = numbers_of(x, a.sort, a.order);
             __syncwarp(); /* room has been read */
             if (!done) return false;
         }
     }
     if constexpr (!always) {
         if (never || !as_keys) {
-            each_row(rows, [&](int i) {
+#pragma unroll 8
+            for (int i = 0; i < I; ++i) {
                 const int p = i * 32 + lane, at = element_at(s, size_bits, p);
                 T number = ~(T)0;
                 if (at >= 0)
                     number = (uint64_t)(uint32_t)compared(keys[at], a.order) << 32 |
                              (uint32_t)(p & ((1 << size_bits) - 1));
                 room[network_place<T>(p)] = number;
-            });
+            }
             __syncwarp();
             load_numbers(x, room);
         }
     }
 #pragma unroll 1
     for (int first_bit = 0;; first_bit = 32) {
-        sort_by_network(x, size_bits);
+        sort_by_network(x, lanes, half);
         if (sizeof(K) == 4 || as_keys || first_bit > 0 || a.order.bits <= 32) break;
         if constexpr (sizeof(K) == 8) {
+            const slot_segment slot = s.slots[lane >> (size_bits - 4)];
+            const int at = (lane & (lanes - 1)) * I;
 #pragma unroll
             for (int i = 0; i < I; ++i) {
-                const int p = lane * I + i, at = p & ((1 << size_bits) - 1);
-                if (p >= rows * 32) continue;
-                const slot_segment slot = s.slots[p >> size_bits];
-                if (at >= slot.n) continue;
+                if (at + i >= slot.n) continue;
                 const uint32_t from = (uint16_t)x[i];
                 const uint64_t number = compared(keys[slot.begin + (int)from], a.order);
-                x[i] = number >> 32 << 32 | (uint32_t)at << 16 | from;
+                x[i] = number >> 32 << 32 | (uint32_t)(at + i) << 16 | from;
             }
         }
     }
@@ -179,9 +173,8 @@ static __device__ __forceinline__ bool sort_slots(const segments_arguments &a, w
     __syncwarp();
     if constexpr (!never) {
         if (always || as_keys) {
-#pragma unroll
+#pragma unroll 8
             for (int i = 0; i < I; ++i) {
-                if (i % 4 == 0 && i >= rows) break;
                 const int p = i * 32 + lane, at = element_at(s, size_bits, p);
                 if (at >= 0) keys_out[at] = room[network_place<T>(p)];
             }
@@ -189,15 +182,15 @@ static __device__ __forceinline__ bool sort_slots(const segments_arguments &a, w
     }
     if constexpr (!always) {
         if (never || !as_keys) {
-            put_vector(s, size_bits, rows, keys, keys_out);
+            put_vector(s, size_bits, keys, keys_out);
             __syncwarp();
             if (a.sort.value_size != 0) store_numbers(room, x);
             __syncwarp();
             if (a.sort.value_size == 8)
-                put_vector(s, size_bits, rows, (const uint64_t *)a.sort.values + first,
+                put_vector(s, size_bits, (const uint64_t *)a.sort.values + first,
                            (uint64_t *)a.sort.values_out + first);
             if (a.sort.value_size == 4)
-                put_vector(s, size_bits, rows, (const uint32_t *)a.sort.values + first,
+                put_vector(s, size_bits, (const uint32_t *)a.sort.values + first,
                            (uint32_t *)a.sort.values_out + first);
         }
     }
@@ -290,7 +283,7 @@ static __device__ __forceinline__ lane_segment segment_of(const vscan__sort &sor
 
 /* Segments up to warp_segment elements, and longer ones into the queues. */
 template <class K>
-__global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 5)
+__global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 6)
     sort_by_warps(const __grid_constant__ segments_arguments a) {
     __shared__ warp_shared shared[warp_warps];
     const vscan__sort &sort = a.sort;
@@ -302,26 +295,16 @@ __global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 5)
     const int64_t warp = (int64_t)blockIdx.x * warp_warps + in_block;
     const bool alone = sort.value_size == 0 && a.order.bits == 8 * (int)sizeof(K);
 
-    const auto segment_at = [&](int64_t chunk) {
-        return lane < a.chunk ? segment_of(sort, chunk + lane) : lane_segment{0, -1};
-    };
-
-    /* memory is asked for the next chunk's keys while this one is sorted, and for the offsets after it */
-    lane_segment next = segment_at(warp * a.chunk), later = segment_at(warp * a.chunk + step);
 #pragma unroll 1
     for (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += step) {
-        const lane_segment own = next;
-        next = later;
-        if (next.n <= warp_segment)
-#pragma unroll 1
-            for (int64_t i = 0; i < next.n; i += 128 / (int)sizeof(K))
-                prefetch_line((const K *)sort.keys + next.begin + i);
-        later = segment_at(chunk + 2 * step);
-        if (own.n < 0 && lane < a.chunk && chunk + lane < sort.segments)
-            report_segment(a, chunk + lane);
+        lane_segment own = {0, -1};
+        if (lane < a.chunk) {
+            own = segment_of(sort, chunk + lane);
+            if (own.n < 0 && chunk + lane < sort.segments) report_segment(a, chunk + lane);
+        }
         if (__any_sync(0xffffffffu, own.n > warp_segment)) enqueue(a, own.begin, own.n);
-        /* places in the network: 4, 8, 16, ...; as many at once as have room */
-        const int places = own.n > 4 ? (int)own.n : 4;
+        /* places in the network: 16, 32, 64, ...; as many at once as have room */
+        const int places = own.n > network_items ? (int)own.n : network_items;
         const int own_bits = own.n < 1 || own.n > warp_segment ? 0 : 32 - __clz(places - 1);
         uint32_t todo = __ballot_sync(0xffffffffu, own_bits != 0);
         while (todo != 0) {
@@ -329,25 +312,23 @@ __global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 5)
             const int size_bits = __shfl_sync(0xffffffffu, own_bits, leader);
             const int64_t begin = __shfl_sync(0xffffffffu, own.begin, leader);
             const int64_t from_there = own.begin - begin;
-            const int room = network_room >> size_bits;
-            const int at_once = room < most_segments ? room : most_segments;
+            const int at_once = network_room >> size_bits;
             const uint32_t alike =
                 todo & __ballot_sync(0xffffffffu, own_bits == size_bits && from_there >= 0 &&
                                                       from_there < INT32_C(1) << 30);
-            const int number = __popc(alike & ((1u << lane) - 1)), all = __popc(alike);
-            const int rows = (((all < at_once ? all : at_once) << size_bits) + 127) / 128 * 4;
+            const int number = __popc(alike & ((1u << lane) - 1));
             const bool now = (alike >> lane & 1) != 0 && number < at_once;
             if (now) s.slots[number] = {(int)from_there, (int)own.n};
-            if (lane >= all && lane < at_once) s.slots[lane] = {0, 0};
+            if (lane >= __popc(alike) && lane < at_once) s.slots[lane] = {0, 0};
             todo &= ~__ballot_sync(0xffffffffu, now);
             __syncwarp();
             if constexpr (sizeof(K) == 4) {
-                if (!alone || !sort_slots<K, K>(a, s, begin, size_bits, rows, true))
-                    sort_slots<K, uint64_t>(a, s, begin, size_bits, rows, false);
+                if (!alone || !sort_slots<K, K>(a, s, begin, size_bits, true))
+                    sort_slots<K, uint64_t>(a, s, begin, size_bits, false);
             } else {
                 bool as_keys = alone;
 #pragma unroll 1
-                while (!sort_slots<K, K>(a, s, begin, size_bits, rows, as_keys)) as_keys = false;
+                while (!sort_slots<K, K>(a, s, begin, size_bits, as_keys)) as_keys = false;
             }
         }
     }
@@ -391,9 +372,8 @@ extern "C" cudaError_t vscan__launch_sort_segmented(const vscan__launch *launch,
     const int64_t each = sort->segments / (8 * warp_warps * (int64_t)launch->multiprocessors);
     a.chunk = (int)(each > at_once ? each : at_once);
     a.chunk = a.chunk < 1 ? 1 : a.chunk < most_segments ? a.chunk : most_segments;
-    /* each warp has several, and finds the next one's keys in the L2 cache */
     const int64_t chunks = (sort->segments + a.chunk - 1) / a.chunk;
-    const int64_t most = (sort->key_size == 8 ? 5 : 8) * (int64_t)launch->multiprocessors;
+    const int64_t most = INT64_C(1) << 30;
     int64_t blocks = (chunks + warp_warps - 1) / warp_warps;
     blocks = blocks < 1 ? 1 : blocks < most ? blocks : most;
     const cudaError_t error =
