@@ -55,7 +55,7 @@ static void NAME(scan_plus)(const struct reference *r) {
     T before = z;                                             /* the last result */
     T carry = !segmented && r->initial != NULL ? z : (T)-0.0; /* P(t) */
     int64_t segment = r->backward ? r->count - 1 : 0;
-    T *nodes = allocate(2 * TILE * sizeof(T));
+    static _Thread_local T nodes[2 * TILE]; /* there are matrices of many thousand short rows */
 
     for (int64_t t = 0; t < r->n; t += TILE) {
         const int64_t length = r->n - t < TILE ? r->n - t : TILE;
@@ -93,7 +93,6 @@ static void NAME(scan_plus)(const struct reference *r) {
         }
         carry = before;
     }
-    free(nodes);
     if (r->total != NULL) memcpy(r->total, &before, sizeof before);
 }
 
