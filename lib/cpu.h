@@ -15,8 +15,8 @@
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
  * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
  *                 from cpu_tiles.h; a tile in cpu_tile.h, of the parts cpu_network.h, cpu_group.h,
- *                 cpu_block.h, cpu_aggregate.h, cpu_columns.h; elements in cpu_keys.h, vectors in
- *                 cpu_vector.h)
+ *                 cpu_block.h, cpu_aggregate.h, cpu_tree.h, cpu_columns.h; elements in cpu_keys.h,
+ *                 vectors in cpu_vector.h)
  * cpu_reduce.c    reductions of whole vectors
  * cpu_sums_*.c    what they do to many elements, for each pair, once an instruction set (all from
  *                 cpu_sums.h; bodies in cpu_sum.h)

@@ -3,38 +3,15 @@
  * A tile's aggregate without its results, for cpu_tile.h: the same tree, in whatever way is quickest.
  */
 
-/* (a0 + a1), (a2 + a3), ..., (b0 + b1), ...: one level of the tree. */
-static ALWAYS_INLINE vec NAME(pairs)(enum vscan_op op, vec a, vec b) {
-    return NAME(combine)(op, SHUFFLE(ivec, a, b, LANE_PATTERN(EVEN)),
-                         SHUFFLE(ivec, a, b, LANE_PATTERN(ODD)));
-}
+#include "cpu_tree.h"
 
-/* The last values of LANES groups that lie at `from`, lowest first: 32 vectors, five levels.
-   Written as a recursion so that few vectors are alive at a time. A group's sum is the same read
-   backwards: the tree is symmetric, and so is every operator. */
-#define PAIRS(name, half_name, half)                                                               \
-    static ALWAYS_INLINE vec NAME(name)(enum vscan_op op, const T *from) {                         \
-        return NAME(pairs)(op, NAME(half_name)(op, from),                                          \
-                           NAME(half_name)(op, from + half * LANES));                              \
-    }
-PAIRS(tree_2, load, 1)
-PAIRS(tree_4, tree_2, 2)
-PAIRS(tree_8, tree_4, 4)
-PAIRS(tree_16, tree_8, 8)
-PAIRS(tree_32, tree_16, 16)
-#undef PAIRS
-
-/* B of n keys, n a power of two; overwrites them. */
-static ALWAYS_INLINE K NAME(balanced)(enum vscan_op op, K *x, int64_t n) {
-    for (; n >= 2 * LANES; n /= 2) {
-        for (int64_t i = 0; i < n / 2; i += LANES) NAME(store_keys)
-        (x + i, NAME(pairs)(op, NAME(load_keys)(x + 2 * i), NAME(load_keys)(x + 2 * i + LANES)));
-    }
-    for (; n > 1; n /= 2) {
-        for (int64_t i = 0; i < n / 2; i++) x[i] = NAME(combine1)(op, x[2 * i], x[2 * i + 1]);
-    }
-    return x[0];
-}
+/* The last values of LANES groups that lie at `from`, lowest first: 32 vectors, five levels. A
+   group's sum is the same read backwards: the tree is symmetric, and so is every operator. */
+TREE_OF(tree_2, load, 1)
+TREE_OF(tree_4, tree_2, 2)
+TREE_OF(tree_8, tree_4, 4)
+TREE_OF(tree_16, tree_8, 8)
+TREE_OF(tree_32, tree_16, 16)
 
 #if !SUM || !T_REAL
 /* All elements from start on, and z before them, in any order. Several sums at a time: one would be a

@@ -27,3 +27,4 @@
 #undef EXACT
 #undef TILE
 #undef TIGHT
+#undef TREE_OF

@@ -11,6 +11,8 @@
  * own prefetching, which stops at every page, lets it.
  */
 
+#include "cpu_tree.h"
+
 /* Vectors that are combined in turn, and elements of a round of them. */
 enum { NAME(turns) = 4, NAME(round) = NAME(turns) * LANES };
 
@@ -38,45 +40,22 @@ static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t 
     return result;
 }
 
-/* (a0 + a1), (a2 + a3), ..., (b0 + b1), ...: one level of the tree. */
-static ALWAYS_INLINE vec NAME(neighbours)(enum vscan_op op, vec a, vec b) {
-    return NAME(combine)(op, SHUFFLE(ivec, a, b, LANE_PATTERN(EVEN)),
-                         SHUFFLE(ivec, a, b, LANE_PATTERN(ODD)));
-}
-
 static ALWAYS_INLINE vec NAME(two)(enum vscan_op op, const T *from) {
     NAME(ask)(from);
     if (VECTOR_BYTES == 64) NAME(ask)(from + LANES);
-    return NAME(neighbours)(op, NAME(load)(op, from), NAME(load)(op, from + LANES));
+    return NAME(pairs)(op, NAME(load)(op, from), NAME(load)(op, from + LANES));
 }
 
-/* The sums of twice, 4 times, ... LANES adjacent vectors: few are alive at a time. */
-#define SUM_OF(name, half_name, half)                                                              \
-    static ALWAYS_INLINE vec NAME(name)(enum vscan_op op, const T *from) {                         \
-        return NAME(neighbours)(op, NAME(half_name)(op, from),                                     \
-                                NAME(half_name)(op, from + half * LANES));                         \
-    }
-SUM_OF(four, two, 2)
-SUM_OF(eight, four, 4)
-SUM_OF(sixteen, eight, 8)
-#undef SUM_OF
+TREE_OF(four, two, 2)
+TREE_OF(eight, four, 4)
+TREE_OF(sixteen, eight, 8)
 
 /* B of a whole tile. */
 static ALWAYS_INLINE K NAME(tile_sum)(enum vscan_op op, const T *from) {
     K sums[TILE / 16];
     for (int64_t i = 0; i < TILE / 16; i += LANES, from += 16 * LANES)
         NAME(store_keys)(sums + i, NAME(sixteen)(op, from));
-    int64_t n = TILE / 16;
-    for (; n >= 2 * LANES; n /= 2) {
-        for (int64_t i = 0; i < n / 2; i += LANES) NAME(store_keys)
-        (sums + i, NAME(neighbours)(op, NAME(load_keys)(sums + 2 * i),
-                                    NAME(load_keys)(sums + 2 * i + LANES)));
-    }
-    for (; n > 1; n /= 2) {
-        for (int64_t i = 0; i < n / 2; i++)
-            sums[i] = NAME(combine1)(op, sums[2 * i], sums[2 * i + 1]);
-    }
-    return sums[0];
+    return NAME(balanced)(op, sums, TILE / 16);
 }
 
 /* n elements; float and double plus: a whole tile. */
