@@ -11,10 +11,11 @@
 # another machine: nothing but its run/ and lib/ is used. RECORD is the file to write. COMMIT is the
 # commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
 # checkout has changes. VSCAN_RECORD_JOBS programs run at a time (default 8: the tools use the
-# processor far more than the GPU). VSCAN_RECORD_STAGES names what is done (default: all of it), for
-# where one call may not take long enough, VSCAN_RECORD_PROGRAMS the test programs, and
-# VSCAN_RECORD_KERNELS the sets of kernels (default: all of them); a record is then the files of several
-# calls, one after the other. Exits with 0 if nothing failed.
+# processor far more than the GPU), dealt to the GPUs in turn where there are several.
+# VSCAN_RECORD_STAGES names what is done (default: all of it), for where one call may not take long
+# enough, VSCAN_RECORD_PROGRAMS the test programs, and VSCAN_RECORD_KERNELS the sets of kernels
+# (default: all of them); a record is then the files of several calls, one after the other. Exits
+# with 0 if nothing failed.
 set -eu
 
 [ $# = 2 ] || [ $# = 3 ] || {
@@ -45,10 +46,16 @@ for tool in compute-sanitizer /usr/local/cuda/bin/compute-sanitizer; do
     if [ -z "$sanitizer" ]; then sanitizer=$(command -v "$tool" || true); fi
 done
 
+# Those that take longest under the tools come first: at the end, few would run beside one another.
 programs=
-for program in "$run"/test_*; do
-    if [ -x "$program" ]; then programs="$programs $(basename "$program")"; fi
+for name in matrix pack cuda_graphs split sort segmented scan '*'; do
+    for program in "$run"/test_$name; do
+        program=$(basename "$program")
+        case " $programs " in *" $program "*) continue ;; esac
+        if [ -x "$run/$program" ]; then programs="$programs $program"; fi
+    done
 done
+gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l)
 all_programs=$programs
 programs=${VSCAN_RECORD_PROGRAMS:-$all_programs}
 all_kernels="default units bulk"
@@ -127,9 +134,11 @@ pairs() {
 # Leaves NAME.PROGRAM.KERNELS.out, .status and .seconds in the log folder; and .first, the output of a
 # run that ended because a tool failed of itself, which is run once more.
 all_pairs() {
-    pairs | name=$1 limit=$2 log=$log run=$run xargs -P "${VSCAN_RECORD_JOBS:-8}" -L 1 sh -c '
+    pairs | name=$1 limit=$2 log=$log run=$run gpus=$gpus \
+        xargs --process-slot-var=slot -P "${VSCAN_RECORD_JOBS:-8}" -L 1 sh -c '
         command=$1 program=$2 kernels=$3
         case $kernels in default) ;; *) export VSCAN_TEST_KERNELS="$kernels" ;; esac
+        [ "$gpus" -lt 2 ] || export CUDA_VISIBLE_DEVICES=$((slot % gpus))
         file=$log/$name.$program.$kernels
         status=0
         start=$(date +%s)
