@@ -5,7 +5,10 @@
  * cpu_backend.c   the table: devices, memory, bits; it binds each pair's row to the drivers
  * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
  * cpu_matrix.c    rows and columns of a matrix
- * cpu_map.c       what is done element by element, and by position; copies, fills
+ * cpu_map.c       what is done element by element
+ * cpu_copy.c      copies, fills
+ * cpu_move.c      gathers, permutes
+ * cpu_pieces.c    deals these to threads
  * cpu_pack.c      pack and enumerate
  * cpu_sort.c      sorts
  * cpu_split.c     split, segmented split, and their positions
