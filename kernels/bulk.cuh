@@ -4,7 +4,7 @@
  * barriers they complete on (mbarrier).
  *
  * VSCAN__BULK: this compilation has the kernels that use them. sm_12x has these copies, but not the
- * shared memory for three tiles. choose_kernels in lib/cuda_backend.c asks what the code that was
+ * shared memory for three tiles. choose_kernels in lib/cuda_context.c asks what the code that was
  * loaded has been compiled for, and must agree with this.
  */
 #ifndef VSCAN_BULK_CUH

@@ -24,7 +24,8 @@ void vscan__free_growing(struct vscan__growing *memory) {
     while (memory->newest != NULL) free_newest(memory);
 }
 
-void *vscan__grown(const struct vscan__growing *memory) {
+/* Its address; NULL: there is none. */
+static void *grown(const struct vscan__growing *memory) {
     return memory->bytes > 0 ? memory->newest->memory : NULL;
 }
 
@@ -33,7 +34,12 @@ void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory) {
         memory->newest->captured = true;
 }
 
-vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes,
+/*
+ * So many bytes or more, of which the first `cleared` are zero when they are new. What has been
+ * outgrown is kept until the context goes, for a captured graph may refer to it; or, when keep is
+ * false, only if vscan__note_capture has found that one does.
+ */
+static vscan_status grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes,
                          int64_t cleared, bool keep) {
     if (bytes <= memory->bytes) return VSCAN_OK;
     TRY(vscan__cuda_may_wait(ctx));
@@ -58,6 +64,34 @@ vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t 
     memory->newest = block;
     memory->bytes = bytes;
     return VSCAN_OK;
+}
+
+/* ---- Workspace ---- */
+
+vscan_status vscan__cuda_grow_words(vscan_ctx *ctx, int64_t words) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    if (words <= state->launch.words) return VSCAN_OK;
+    const int64_t bytes = VSCAN__WORKSPACE_HEADER + 8 * words;
+    TRY(grow(ctx, &state->words, bytes, INT64_MAX, true));
+    state->launch.workspace = grown(&state->words);
+    state->launch.words = (state->words.bytes - VSCAN__WORKSPACE_HEADER) / 8;
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cuda_grow_scratch(vscan_ctx *ctx, int64_t bytes) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    TRY(grow(ctx, &state->scratch, bytes, INT64_MAX, true));
+    state->launch.scratch = grown(&state->scratch);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cuda_grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    const int64_t bytes = vscan__sort_memory(&state->launch, sort);
+    const vscan_status status = grow(ctx, &state->sorts, bytes, VSCAN__SORT_HEADER, false);
+    state->launch.sort_memory = grown(&state->sorts); /* NULL where there is not enough */
+    state->launch.sort_bytes = state->sorts.bytes;
+    return status;
 }
 
 /* ---- The caller's ---- */

@@ -24,7 +24,7 @@ static inline struct vscan__cuda_state *vscan__cuda_state(vscan_ctx *ctx) {
     return ctx->state;
 }
 
-/* ---- cuda_backend.c ---- */
+/* ---- cuda_context.c ---- */
 
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing);
 
@@ -43,18 +43,26 @@ bool vscan__cuda_capturing(cudaStream_t stream);
 vscan_status vscan__cuda_may_wait(vscan_ctx *ctx);
 vscan_status vscan__cuda_wait(vscan_ctx *ctx); /* for the stream */
 
+/* Slots of struct vscan__backend. */
+vscan_status vscan__cuda_device_count(int32_t *count);
+vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacity);
+vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available);
+vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream);
+void vscan__cuda_close(vscan_ctx *ctx);
+vscan_status vscan__cuda_synchronize(vscan_ctx *ctx);
+vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream);
+vscan_status vscan__cuda_get_stream(vscan_ctx *ctx, void **stream);
+
 /* ---- cuda_memory.c ---- */
 
-/*
- * So many bytes or more, of which the first `cleared` are zero when they are new. What has been
- * outgrown is kept until the context goes, for a captured graph may refer to it; or, when keep is
- * false, only if vscan__note_capture has found that one does.
- */
-vscan_status vscan__grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes,
-                         int64_t cleared, bool keep);
+/* Notes whether a graph that is being captured may refer to what there is now. */
 void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory);
-void *vscan__grown(const struct vscan__growing *memory); /* its address; NULL: there is none */
 void vscan__free_growing(struct vscan__growing *memory); /* waits */
+
+/* What a launch needs of the context's memory. */
+vscan_status vscan__cuda_grow_words(vscan_ctx *ctx, int64_t words);
+vscan_status vscan__cuda_grow_scratch(vscan_ctx *ctx, int64_t bytes);
+vscan_status vscan__cuda_grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort);
 
 /* Slots of struct vscan__backend. */
 vscan_status vscan__cuda_allocate(vscan_ctx *ctx, int64_t bytes, void **pointer);
