@@ -36,6 +36,7 @@
 #ifndef VSCAN_REDUCE_SEGMENTS_CUH
 #define VSCAN_REDUCE_SEGMENTS_CUH
 
+#include "reduce_offsets.cuh"
 #include "reduce_segments_rows.cuh"
 
 namespace vscan {
@@ -457,6 +458,8 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_numbers(scan->totals_length + 1, scan->n, 2);
+    if (scan->offsets != nullptr && scan->n / (scan->totals_length + 1) >= reduce_offsets_from)
+        return launch_reduce_offsets<Pair>(launch, a);
     /* where no block can have more than 48 KiB without asking, or than 64 at all, half a block */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);
