@@ -458,8 +458,9 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_numbers(scan->totals_length + 1, scan->n, 2);
-    if (scan->offsets != nullptr && scan->n / (scan->totals_length + 1) >= reduce_offsets_from)
-        return launch_reduce_offsets<Pair>(launch, a);
+    if (scan->offsets != nullptr && launch->shared_memory > 0 &&
+        scan->n / (scan->totals_length + 1) >= reduce_offsets_from)
+        return launch_reduce_offsets<Pair>(launch, a, pair);
     /* where no block can have more than 48 KiB without asking, or than 64 at all, half a block */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);
