@@ -64,9 +64,9 @@ struct pending_segment {
 template <class Pair>
 struct offsets_shared {
     using U = typename Pair::U;
-    U sums[2][offsets_workers];                  /* of windows, from their last offset on */
-    int any[2][offsets_workers];                 /* whether there is one */
-    int64_t edges[2][offsets_scouts];            /* the first offset of the unit, and after it */
+    U sums[2][offsets_workers];       /* of windows, from their last offset on */
+    int any[2][offsets_workers];      /* whether there is one */
+    int64_t edges[2][offsets_scouts]; /* the first offset of the unit, and after it */
     ticket next[2];
     pending_segment<U> pending[offsets_workers]; /* each its worker's */
     U tiles[offsets_workers][32];                /* the same */
@@ -428,8 +428,7 @@ __global__ void __launch_bounds__(offsets_threads, offsets_resident)
                 if (lane < since || lane > warp) node = Pair::identity;
                 node = over_windows<Pair>(node);
                 if (earlier || open.begin >= unit * shape::items) {
-                    if (lane == 0)
-                        totals[open.segment] = Pair::out(Pair::combine(node, open.rest));
+                    if (lane == 0) totals[open.segment] = Pair::out(Pair::combine(node, open.rest));
                 } else if (lane == 0) {
                     shared.pending[warp] = {node, open.rest, open.segment, open.begin, unit};
                 }
@@ -449,19 +448,23 @@ __global__ void __launch_bounds__(offsets_threads, offsets_resident)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Elements of a segment on average from which on this is faster than reduce_segments. Measured on an
-   H200. */
-#ifndef FORMS_FROM
-#define FORMS_FROM 48
-#endif
-static constexpr int reduce_offsets_from = FORMS_FROM;
+/*
+ * Whether this is faster than reduce_segments, by the segments' length on average: measured on an H200.
+ * The tiles of a segment of nearly all the vector are folded by one warp in the end (of 2^28 floats in
+ * 290 us), which reduce_segments does while it runs.
+ */
+template <class Pair>
+static bool suits_reduce_offsets(const vscan__launch *launch, const vscan__scan *scan) {
+    const int64_t each = scan->n / (scan->totals_length + 1);
+    return launch->shared_memory > 0 && scan->offsets != nullptr &&
+           each >= (Pair::in_any_order ? 96 : 128) && each < 1 << 17;
+}
 
 template <class Pair>
 static cudaError_t launch_reduce_offsets(vscan__launch *launch, segments_arguments &a, int pair) {
     const int64_t n = a.scan.n, items = offsets_shape<Pair>::items;
-    const int bytes =
-        2 * offsets_workers * segments_share + (int)sizeof(offsets_shared<Pair>);
-    const unsigned ready = 1u << (16 + pair);
+    const int bytes = 2 * offsets_workers * segments_share + (int)sizeof(offsets_shared<Pair>);
+    const unsigned ready = 1u << (16 + pair); /* there are 15 pairs */
     if (!(launch->segments_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
             reduce_offsets<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

@@ -105,8 +105,8 @@ static __device__ __forceinline__ void load_bits(uint32_t (&x)[Rows][Each],
         for (int r = 0; r < Rows; ++r)
 #pragma unroll
             for (int j = 0; j < Each; ++j)
-                x[r][j] = word_at(
-                    a, part, (((from + r) * 32 + (int)threadIdx.x % 32) * Each + j) * 32);
+                x[r][j] =
+                    word_at(a, part, (((from + r) * 32 + (int)threadIdx.x % 32) * Each + j) * 32);
     }
 }
 
@@ -282,6 +282,24 @@ static __device__ __forceinline__ void write_many(const starts_arguments &a, uin
     __syncwarp();
 }
 
+/* Reads so many rows of bits of a part once more and writes their positions, from place `at` of out on;
+   first_set: the vector's first flag is set in any case. By whole warps. */
+static __device__ __forceinline__ void write_again(const starts_arguments &a,
+                                                   const starts_part &part, int rows, int64_t at,
+                                                   bool first_set, uint2 *pairs) {
+    uint32_t y[1][1];
+    load_bits(y, a, part, 0, rows);
+    if (first_set && (int)threadIdx.x == a.shift / 32) y[0][0] |= 1u << a.shift % 32;
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+        const uint32_t bits = y[0][0], own = (uint32_t)__popc(bits);
+        if (r + 1 < rows) load_bits(y, a, part, r + 1, rows);
+        const uint32_t upto = sum_upto(own);
+        write_many(a, bits, upto - own, at, part.first + r * 1024, pairs);
+        at += __shfl_sync(all_lanes, upto, 31);
+    }
+}
+
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
 template <class Flag>
@@ -328,9 +346,13 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
         uint32_t next_count = 0, next_place = 0, of_next = 0;
         if (next >= 0 && next < tiles) {
             load_words<Flag>(x, a, part_of(next), 0, a.rows, parts);
-            const uint32_t first = next == 0 && threadIdx.x == 0 ? 1u << a.shift % 32 : 0;
+            if constexpr (Each > 1) { /* no jump, or the words would be kept in memory */
+                const uint32_t first = next == 0 && threadIdx.x == 0 ? 1u << a.shift % 32 : 0;
 #pragma unroll
-            for (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
+                for (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
+            } else if (next == 0 && threadIdx.x == 0) {
+                if (a.shift / 32 == 0) x[0][0] |= 1u << a.shift % 32;
+            }
 #pragma unroll
             for (int p = 0; p < (Rows + 1) / 2; ++p) {
                 uint32_t own = 0;
@@ -396,20 +418,30 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
             seen = tile;
             const starts_part part = part_of(tile);
             int64_t at = before + place;
-            if (count <= starts_staged) {
-                write_staged(a, staged, count, at, part.first);
+            if constexpr (Each > 1) {
+                if (count <= starts_staged)
+                    write_staged(a, staged, count, at, part.first);
+                else
+                    write_again(a, part, a.rows * Each, at, tile == 0, (uint2 *)parts);
             } else {
-                const int rows = a.rows * Each;
-                uint32_t y[1][1];
-                load_words<Flag>(y, a, part, 0, rows, parts);
-                if (tile == 0 && (int)threadIdx.x == a.shift / 32) y[0][0] |= 1u << a.shift % 32;
+                const bool few = count <= starts_staged;
 #pragma unroll 1
-                for (int r = 0; r < rows; ++r) {
-                    const uint32_t bits = y[0][0], own = (uint32_t)__popc(bits);
-                    if (r + 1 < rows) load_words<Flag>(y, a, part, r + 1, rows, parts);
-                    const uint32_t upto = sum_upto(own);
-                    write_many(a, bits, upto - own, at, part.first + r * 1024, (uint2 *)parts);
-                    at += __shfl_sync(all_lanes, upto, 31);
+                for (int r = 0; r < (few ? 1 : a.rows * Each); ++r) {
+                    uint32_t all = count; /* flags that are staged */
+                    if (!few) {
+                        uint32_t y[1][1];
+                        load_words<Flag>(y, a, part, r, a.rows * Each, parts);
+                        if (tile == 0 && r == 0 && (int)threadIdx.x == a.shift / 32)
+                            y[0][0] |= 1u << a.shift % 32;
+                        const uint32_t own = (uint32_t)__popc(y[0][0]), upto = sum_upto(own);
+                        all = __shfl_sync(all_lanes, upto, 31);
+                        if (__any_sync(all_lanes, own > many_flags))
+                            stage_many(y[0][0], r * 1024, upto - own, staged);
+                        else
+                            stage_few<1>(y[0], (r * 32 + lane) * 32, upto - own, staged);
+                    }
+                    write_staged(a, staged, all, at, part.first);
+                    at += all;
                 }
             }
             if (tile == tiles - 1 && threadIdx.x == 0) {
