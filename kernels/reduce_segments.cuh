@@ -26,16 +26,18 @@
  * place, the element before a unit's first head may be another unit's, whose word says that its elements
  * have been read: hence the fences.
  *
- * Segments by offsets: a warp looks for the first offset in the unit, another for that of the next one
- * (numbers_below.cuh); heads are marked in shared memory, and totals are known by their segments'
- * numbers at once. Every offset is looked at by a unit: the ranges that units find are joined, and where
- * one is negative that is reported. An offset outside its unit is reported and not followed.
+ * Segments by offsets, where they are not for reduce_offsets.cuh: a warp looks for the first offset in
+ * the unit, another for that of the next one (numbers_below.cuh); heads are marked in shared memory, and
+ * totals are known by their segments' numbers at once. Every offset is looked at by a unit: the ranges
+ * that units find are joined, and where one is negative that is reported. An offset outside its unit is
+ * reported and not followed.
  *
  * Barriers: (1) sums of the warps written; (2) words seen; (3) totals written, the next ticket known.
  */
 #ifndef VSCAN_REDUCE_SEGMENTS_CUH
 #define VSCAN_REDUCE_SEGMENTS_CUH
 
+#include "reduce_offsets.cuh"
 #include "reduce_segments_rows.cuh"
 
 namespace vscan {
@@ -457,6 +459,8 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_numbers(scan->totals_length + 1, scan->n, 2);
+    if (suits_reduce_offsets<Pair>(launch, scan))
+        return launch_reduce_offsets<Pair>(launch, a, pair);
     /* where no block can have more than 48 KiB without asking, or than 64 at all, half a block */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);

@@ -67,8 +67,8 @@ struct segments_shared {
 
 /* Element o of a warp's share. */
 template <class T>
-static __device__ __forceinline__ T *segments_at(T *share, int o) {
-    constexpr int V = 16 / (int)sizeof(T), R = 128 / (int)sizeof(T);
+static __device__ __forceinline__ T *segments_at(T *share, unsigned o) {
+    constexpr unsigned V = 16 / (unsigned)sizeof(T), R = 128 / (unsigned)sizeof(T);
     return share + (o ^ (o / R % 8) * V);
 }
 

@@ -84,20 +84,29 @@ static __device__ __forceinline__ uint32_t word_at(const starts_arguments &a,
     return part.end - o < 32 ? bits & ((1u << (part.end - o)) - 1) : bits;
 }
 
-/* x[r][j]: word j of this lane in row `from` + r. */
+/* x[r][j]: word j of this lane in row `from` + r, of so many rows. A part that is whole has no jump
+   between its loads, as else the compiler waits for one before the next. */
 template <int Rows, int Each>
-static __device__ __forceinline__ void
-load_bits(uint32_t (&x)[Rows][Each], const starts_arguments &a, const starts_part &part, int from) {
-    const uint32_t *const words = (const uint32_t *)a.pack.flags + part.first / 32;
+static __device__ __forceinline__ void load_bits(uint32_t (&x)[Rows][Each],
+                                                 const starts_arguments &a, const starts_part &part,
+                                                 int from, int rows) {
+    const uint32_t *const words =
+        (const uint32_t *)a.pack.flags + part.first / 32 + (int)(threadIdx.x % 32) * Each;
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-        const int o = ((from + r) * 32 + (int)threadIdx.x % 32) * 32 * Each;
-        if (Each == 4 && o >= part.begin && o + 32 * Each <= part.end) {
-            load_piece<uint32_t, Each>(x[r], words + o / 32);
-        } else {
+    for (int r = 0; r < Rows; ++r)
 #pragma unroll
-            for (int j = 0; j < Each; ++j) x[r][j] = word_at(a, part, o + 32 * j);
-        }
+        for (int j = 0; j < Each; ++j) x[r][j] = 0;
+    if (part.begin == 0 && part.end == rows * 1024 * Each) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            if (from + r < rows) load_piece<uint32_t, Each>(x[r], words + (from + r) * 32 * Each);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+#pragma unroll
+            for (int j = 0; j < Each; ++j)
+                x[r][j] =
+                    word_at(a, part, (((from + r) * 32 + (int)threadIdx.x % 32) * Each + j) * 32);
     }
 }
 
@@ -174,7 +183,7 @@ static __device__ __forceinline__ void
 load_words(uint32_t (&x)[Rows][Each], const starts_arguments &a, const starts_part &part, int from,
            int rows, uint16_t *memory) {
     if constexpr (same_type<Flag, one_bit>)
-        load_bits(x, a, part, from);
+        load_bits(x, a, part, from, rows);
     else
         load_flags<Flag>(x, a, part, from, rows, memory);
 }
@@ -242,6 +251,55 @@ static __device__ __forceinline__ void write_staged(const starts_arguments &a,
     __syncwarp();
 }
 
+/*
+ * Writes the positions of the flags of a row of 32 words, one a lane, a bit a lane; first: the position
+ * of the row's first flag; at: the place of the lane's first one in out, from `to` on; pairs: memory of
+ * the warp. By whole warps.
+ */
+static __device__ __forceinline__ void write_many(const starts_arguments &a, uint32_t x,
+                                                  uint32_t at, int64_t to, int64_t first,
+                                                  uint2 *pairs) {
+    const int lane = threadIdx.x % 32;
+    const uint32_t below = (1u << lane) - 1;
+    const int64_t space = a.pack.length - to;
+    const uint32_t room = space < 0 ? 0 : space > 1024 ? 1024 : (uint32_t)space;
+    pairs[lane] = {x, at};
+    __syncwarp();
+    const auto each = [&](auto *out, auto position) {
+#pragma unroll 4
+        for (int q = 0; q < 32; q += 2) {
+            const uint4 two = *(const uint4 *)(pairs + q); /* of two words */
+            const uint32_t low = two.y + __popc(two.x & below);
+            const uint32_t high = two.w + __popc(two.z & below);
+            if (two.x >> lane & 1 && low < room) out[low] = position + q * 32;
+            if (two.z >> lane & 1 && high < room) out[high] = position + q * 32 + 32;
+        }
+    };
+    if (a.pack.type == VSCAN_INT)
+        each((int32_t *)a.pack.out + to, (int32_t)first + lane);
+    else
+        each((int64_t *)a.pack.out + to, first + lane);
+    __syncwarp();
+}
+
+/* Reads so many rows of bits of a part once more and writes their positions, from place `at` of out on;
+   first_set: the vector's first flag is set in any case. By whole warps. */
+static __device__ __forceinline__ void write_again(const starts_arguments &a,
+                                                   const starts_part &part, int rows, int64_t at,
+                                                   bool first_set, uint2 *pairs) {
+    uint32_t y[1][1];
+    load_bits(y, a, part, 0, rows);
+    if (first_set && (int)threadIdx.x == a.shift / 32) y[0][0] |= 1u << a.shift % 32;
+#pragma unroll 1
+    for (int r = 0; r < rows; ++r) {
+        const uint32_t bits = y[0][0], own = (uint32_t)__popc(bits);
+        if (r + 1 < rows) load_bits(y, a, part, r + 1, rows);
+        const uint32_t upto = sum_upto(own);
+        write_many(a, bits, upto - own, at, part.first + r * 1024, pairs);
+        at += __shfl_sync(all_lanes, upto, 31);
+    }
+}
+
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
 template <class Flag>
@@ -288,10 +346,12 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
         uint32_t next_count = 0, next_place = 0, of_next = 0;
         if (next >= 0 && next < tiles) {
             load_words<Flag>(x, a, part_of(next), 0, a.rows, parts);
-            if (next == 0 && threadIdx.x == 0) {
+            if constexpr (Each > 1) { /* no jump, or the words would be kept in memory */
+                const uint32_t first = next == 0 && threadIdx.x == 0 ? 1u << a.shift % 32 : 0;
 #pragma unroll
-                for (int j = 0; j < Each; ++j)
-                    if (a.shift / 32 == j) x[0][j] |= 1u << a.shift % 32;
+                for (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
+            } else if (next == 0 && threadIdx.x == 0) {
+                if (a.shift / 32 == 0) x[0][0] |= 1u << a.shift % 32;
             }
 #pragma unroll
             for (int p = 0; p < (Rows + 1) / 2; ++p) {
@@ -358,24 +418,31 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
             seen = tile;
             const starts_part part = part_of(tile);
             int64_t at = before + place;
-            const bool few = count <= starts_staged;
+            if constexpr (Each > 1) {
+                if (count <= starts_staged)
+                    write_staged(a, staged, count, at, part.first);
+                else
+                    write_again(a, part, a.rows * Each, at, tile == 0, (uint2 *)parts);
+            } else {
+                const bool few = count <= starts_staged;
 #pragma unroll 1
-            for (int r = 0; r < (few ? 1 : a.rows * Each); ++r) {
-                uint32_t all = count; /* flags that are staged */
-                if (!few) {
-                    uint32_t y[1][1];
-                    load_words<Flag>(y, a, part, r, a.rows * Each, parts);
-                    if (tile == 0 && r == 0 && (int)threadIdx.x == a.shift / 32)
-                        y[0][0] |= 1u << a.shift % 32;
-                    const uint32_t own = (uint32_t)__popc(y[0][0]), upto = sum_upto(own);
-                    all = __shfl_sync(all_lanes, upto, 31);
-                    if (__any_sync(all_lanes, own > many_flags))
-                        stage_many(y[0][0], r * 1024, upto - own, staged);
-                    else
-                        stage_few<1>(y[0], (r * 32 + lane) * 32, upto - own, staged);
+                for (int r = 0; r < (few ? 1 : a.rows * Each); ++r) {
+                    uint32_t all = count; /* flags that are staged */
+                    if (!few) {
+                        uint32_t y[1][1];
+                        load_words<Flag>(y, a, part, r, a.rows * Each, parts);
+                        if (tile == 0 && r == 0 && (int)threadIdx.x == a.shift / 32)
+                            y[0][0] |= 1u << a.shift % 32;
+                        const uint32_t own = (uint32_t)__popc(y[0][0]), upto = sum_upto(own);
+                        all = __shfl_sync(all_lanes, upto, 31);
+                        if (__any_sync(all_lanes, own > many_flags))
+                            stage_many(y[0][0], r * 1024, upto - own, staged);
+                        else
+                            stage_few<1>(y[0], (r * 32 + lane) * 32, upto - own, staged);
+                    }
+                    write_staged(a, staged, all, at, part.first);
+                    at += all;
                 }
-                write_staged(a, staged, all, at, part.first);
-                at += all;
             }
             if (tile == tiles - 1 && threadIdx.x == 0) {
                 const int64_t all = before + of_tile;

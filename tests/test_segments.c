@@ -263,6 +263,74 @@ static void test_pair(vscan_op op, vscan_type type) {
 VSCAN__PAIRS(X)
 #undef X
 
+/* ---- Segments of very unlike lengths --------------------------------------------------------- */
+
+enum skew { GIANT_LAST, GIANT_FIRST, GIANT_BETWEEN, EVERY_PLACE, AT_EDGES, FEW, SKEWS };
+
+/* Where segments begin: many short ones beside long ones, at every place of a group of 32, and just at
+   and beside the first elements of tiles and of parts of them. */
+static void skewed_flags(enum skew skew, int64_t n, struct inputs_random *random, uint8_t *set) {
+    memset(set, 0, (size_t)n + 1);
+    const int64_t few = n / 100 + 1;
+    if (skew == GIANT_LAST || skew == GIANT_BETWEEN)
+        for (int64_t i = 0; i < few; i += 1 + inputs_below(random, 5)) set[i] = 1;
+    if (skew == GIANT_FIRST || skew == GIANT_BETWEEN)
+        for (int64_t i = n - 1; i >= n - few && i >= 0; i -= 1 + inputs_below(random, 5))
+            set[i] = 1;
+    if (skew == EVERY_PLACE)
+        for (int64_t i = inputs_below(random, 32); i < n; i += 32 * inputs_below(random, 40) + 33)
+            set[i] = 1;
+    if (skew == AT_EDGES)
+        for (int64_t i = 0; i < n; i += 512)
+            if (inputs_below(random, 3) == 0 && i + 3 < n) set[i + inputs_below(random, 4)] = 1;
+    if (skew == FEW)
+        for (int k = 0; k < 3; k++) set[inputs_below(random, n)] = 1;
+}
+
+static void test_skewed(vscan_op op, vscan_type type) {
+    struct reduction c = {.op = op, .type = type, .flags = INPUTS_FLAGS_MIXED};
+    struct inputs_random random = {case_seed(op, type, 37)};
+    const int64_t tile = reference_tile(type), most = harness_small() ? 3 : 40;
+    for (enum skew skew = 0; skew < SKEWS; skew++) {
+        for (int turn = 0; turn < (harness_small() ? 1 : 4); turn++) {
+            c.n = tile + inputs_below(&random, most * tile);
+            if (turn == 1) c.n -= c.n % (tile / 2);
+            void *in = malloc(reference_bytes(type, c.n));
+            uint8_t *set = malloc((size_t)c.n + 1);
+            char z[8];
+            assert_non_null(in);
+            assert_non_null(set);
+            inputs_fill(INPUTS_RANDOM, type, c.n, inputs_next(&random), in);
+            inputs_fill(INPUTS_RANDOM, type, 1, inputs_next(&random), z);
+            skewed_flags(skew, c.n, &random, set);
+            c.in = in;
+            c.set = set;
+            c.z = turn == 2 ? z : NULL;
+            by_offsets(&c, false, &random);
+            if (turn == 3) by_offsets(&c, true, &random);
+            free(in);
+            free(set);
+        }
+    }
+}
+
+static void skewed_plus_float(void **state) {
+    (void)state;
+    test_skewed(VSCAN_PLUS, VSCAN_FLOAT);
+}
+static void skewed_plus_double(void **state) {
+    (void)state;
+    test_skewed(VSCAN_PLUS, VSCAN_DOUBLE);
+}
+static void skewed_max_double(void **state) {
+    (void)state;
+    test_skewed(VSCAN_MAX, VSCAN_DOUBLE);
+}
+static void skewed_plus_int(void **state) {
+    (void)state;
+    test_skewed(VSCAN_PLUS, VSCAN_INT);
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status by_flags_on(vscan_ctx *ctx) {
@@ -381,7 +449,12 @@ int main(int argc, char **argv) {
 #define X(pair, op, type, OP, TYPE) cmocka_unit_test(reduce_##pair),
         VSCAN__PAIRS(X)
 #undef X
-            world_unit_test(refused_handles),
-        world_unit_test(refused_vectors), world_unit_test(refused_options)};
+            cmocka_unit_test(skewed_plus_float),
+        cmocka_unit_test(skewed_plus_double),
+        cmocka_unit_test(skewed_max_double),
+        cmocka_unit_test(skewed_plus_int),
+        world_unit_test(refused_handles),
+        world_unit_test(refused_vectors),
+        world_unit_test(refused_options)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
