@@ -338,6 +338,7 @@ static inline bool barrier_test(uint64_t *barrier, uint32_t parity) {
     return ((phase_barrier *)barrier)->parity != parity;
 }
 static inline void fence_for_bulk() {}
+static inline void fence_for_bulk_stores() {}
 template <class U>
 void send_to_first_block(U *here, U value, uint64_t *barrier) {
     *(U *)emulated::in_first_block(here) = value;
