@@ -259,8 +259,8 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
         }
     }
 
-    /* Bits that there are: a quarter each, say, straight to where they belong. They lie where results
-       will be stored, by copies that are to come after these. */
+    /* Bits that there are go straight to where they belong. They lie where the tile's results will
+       be stored, by copies of another kind: hence the fence. */
     __device__ void copy_all(int marker) const {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);

@@ -451,7 +451,7 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
     if (error == cudaSuccess) error = map_vector<shape>(launch, &b.out, a.scan.out, &a.scan);
     if (error != cudaSuccess) return error;
     b.heads = {};
-    if (Segmented && heads_wanted(launch, a.scan)) {
+    if (Segmented && heads_wanted(a.scan)) {
         b.heads = heads_in(a.scan, shape::items, sizeof(typename Pair::T), a.header);
         error = make_heads(launch, a.scan, shape::items, b.heads);
         if (error != cudaSuccess) return error;
