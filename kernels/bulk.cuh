@@ -81,6 +81,11 @@ static __device__ __forceinline__ void fence_for_bulk() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
+/* What has been read from global memory may be overwritten by the copies below. */
+static __device__ __forceinline__ void fence_for_bulk_stores() {
+    asm volatile("fence.proxy.async.global;" ::: "memory");
+}
+
 /* ---- Blocks of rows, by one thread ----------------------------------------------------------- */
 
 /* The box of map whose first row is row, to shared memory; its bytes are counted at barrier. */

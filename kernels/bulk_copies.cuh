@@ -19,6 +19,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     using common::a;
     using common::address;
     using common::b;
+    using common::heads_of;
     using common::in_memory;
     using common::lane;
     using common::left_over;
@@ -60,7 +61,9 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
 
     /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
     __device__ void prefetch(int64_t tile) const {
-        if (Segmented && lane / shape::quarters == 1) {
+        if (Segmented && b.heads.first != nullptr) {
+            if (lane == shape::quarters) bulk_prefetch(heads_of(tile), shape::items / 8);
+        } else if (Segmented && lane / shape::quarters == 1) {
             const int quarter = lane % shape::quarters;
             /* of int flags those that the markers begin with; they ask for the others */
             if (a.scan.flag_type != VSCAN_INT || quarter < shape::flags_first)

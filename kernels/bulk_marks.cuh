@@ -9,6 +9,8 @@
  *
  * Where a tile's flags begin at a multiple of 16 bytes, bits of backward scans are in scan order at
  * once, else when all of the tile have been made.
+ *
+ * Where a kernel before this one has made bits already (scan_heads.cuh), they are copied.
  */
 #ifndef VSCAN_BULK_MARKS_CUH
 #define VSCAN_BULK_MARKS_CUH
@@ -19,11 +21,6 @@
 namespace vscan {
 
 #ifdef VSCAN__BULK
-
-/* Four ints as four bits. */
-static __device__ __forceinline__ uint32_t bits_of_ints(int4 x) {
-    return (is_not_0(x.w) * 2 + is_not_0(x.z)) * 4 + (is_not_0(x.y) * 2 + is_not_0(x.x));
-}
 
 /* The flags of a tile in memory. */
 struct tile_flags {
@@ -39,6 +36,8 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
     using shape = bulk_shape<Pair, Segmented>;
     static constexpr int slots = shape::flag_slots, markers = shape::markers;
     using common::a;
+    using common::b;
+    using common::heads_of;
     using common::lane;
     using common::ring_of;
     using common::shared;
@@ -260,8 +259,30 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
         }
     }
 
+    /* Bits that there are go straight to where they belong. They lie where the tile's results will
+       be stored, by copies of another kind: hence the fence. */
+    __device__ void copy_all(int marker) const {
+        for (int k = 0;; ++k) {
+            const int64_t tile = tile_of(k);
+            if (tile >= tiles()) return;
+            uint32_t *const words = shared.heads[ring_of(k)];
+            const char *const from = heads_of(tile);
+#pragma unroll 1
+            for (int o = 16 * (marker * 32 + lane); o < shape::items / 8; o += 16 * 32 * markers)
+                copy_piece((char *)words + o, from + o);
+            end_of_pieces();
+            if (marker == 0 && lane == 0)
+                words[shape::items / 32] = with_totals() ? head_after(tile) : 0;
+            wait_for_pieces(0);
+            fence_for_bulk_stores();
+            barrier_arrive_at(&shared.marked[ring_of(k)]);
+        }
+    }
+
     __device__ void mark_tiles(int marker) const {
-        if (a.scan.flag_type == VSCAN_INT)
+        if (b.heads.first != nullptr)
+            copy_all(marker);
+        else if (a.scan.flag_type == VSCAN_INT)
             mark_all<5>(marker);
         else if (a.scan.flag_type == VSCAN_BYTE)
             mark_all<3>(marker);

@@ -107,8 +107,8 @@ static __device__ __forceinline__ T *swizzled(T *slot, int o) {
 template <class Pair>
 static __device__ __forceinline__ void combine_where(bool there, typename Pair::U left,
                                                      typename Pair::U &x) {
-    if (sizeof(left) == 8 && Pair::in_any_order) {
-        x = there ? Pair::combine(left, x) : x; /* keys are chosen in any case */
+    if constexpr (sizeof(left) == 8 && Pair::in_any_order) {
+        take_where<(Pair::identity < 0)>(there, left, x); /* keys of max or min */
     } else if (there) {
         x = Pair::combine(left, x);
         changed_here(x);

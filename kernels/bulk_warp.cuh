@@ -4,6 +4,7 @@
 #define VSCAN_BULK_WARP_CUH
 
 #include "bulk_tile.cuh"
+#include "scan_heads.cuh"
 
 namespace vscan {
 
@@ -22,6 +23,7 @@ struct bulk_vector {
 
 struct bulk_arguments {
     bulk_vector in, out;
+    made_heads heads; /* segmented */
     scan_arguments rest;
 };
 
@@ -83,6 +85,10 @@ struct bulk_warp {
         return shared.tile[k % shape::numbers];
     }
 
+    /* Where a tile's head flags are as bits, in scan order; NULL: they are not. */
+    __device__ const char *heads_of(int64_t tile) const {
+        return b.heads.of(tile, a.scan.n / shape::items);
+    }
     __device__ int64_t tiles() const { return (a.scan.n + shape::items - 1) / shape::items; }
     /* As in scan_units: the initial value is read before an aggregate is published. */
     __device__ bool carry() const {

@@ -29,7 +29,7 @@ enum {
        scanned in portions, whose carry stays in the workspace's header; a launch is 0.2 % of one. */
     VSCAN__SCAN_TILES = 32768,
     /* At the beginning of a workspace, before the unit words (kernels/unit_words.cuh) */
-    VSCAN__WORKSPACE_HEADER = 256,
+    VSCAN__WORKSPACE_HEADER = 256 + VSCAN__TILE_FLOAT / 8,
     /* At the beginning of the memory for sorts: zero when that is new */
     VSCAN__SORT_HEADER = 49408
 };
@@ -42,6 +42,8 @@ struct vscan__workspace_header {
     unsigned long long marked; /* blocks of the running marking of flags that have ended, and << 32
                                   those with offsets of other blocks */
     unsigned long long carry[2]; /* from portion to portion of a scan, in turn: one element */
+    uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* of a last tile that is not whole, as bits: see
+                                               kernels/scan_heads.cuh; at a multiple of 16 bytes */
 };
 
 /* Written by kernels into page-locked host memory when the data turn out to be wrong. */

@@ -65,7 +65,26 @@ static __device__ __forceinline__ void changed_here(X &x) {
     }
 }
 
-/* x and y change places, in the same way. */
+/*
+ * x = y where there says so and y is greater than x, or less. By moves under a predicate: they take
+ * turns with multiplications, while the instructions by which the compiler would choose take turns with
+ * comparisons and all that is done to bits. The jump never becomes one.
+ */
+template <bool Greater>
+static __device__ __forceinline__ void take_where(bool there, int64_t y, int64_t &x) {
+    if constexpr (Greater)
+        asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.gt.and.s64 q, %1, %0, p;\n\t"
+            "@!q bra kept; mov.b64 %0, %1; kept:}"
+            : "+l"(x)
+            : "l"(y), "r"((uint32_t)there));
+    else
+        asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.lt.and.s64 q, %1, %0, p;\n\t"
+            "@!q bra kept; mov.b64 %0, %1; kept:}"
+            : "+l"(x)
+            : "l"(y), "r"((uint32_t)there));
+}
+
+/* x and y change places where they stand. */
 template <class X>
 static __device__ __forceinline__ void exchange_here(X &x, X &y) {
     if constexpr (sizeof(X) == 8) {

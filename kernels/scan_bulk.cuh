@@ -7,7 +7,7 @@
  * One block lives on each multiprocessor. Its warps hand tiles on:
  *
  *   loader     takes a ticket (-> taken), and loads the tile by quarters              -> loaded[q]
- *   markers    segmented: make head flags bits, one an element                       -> marked
+ *   markers    segmented: make head flags bits, one an element, or copy bits         -> marked
  *   summers    sum groups of 32 elements, publish the tile's aggregate, scan the groups -> summed
  *   folder     folds the aggregates of all earlier tiles: P(t)                         -> folded
  *   scanners   read a row each (-> emptied[q]), scan it, wait for P, write it     -> staged_full[q]
@@ -450,6 +450,12 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
     cudaError_t error = map_vector<shape>(launch, &b.in, a.scan.in, &a.scan);
     if (error == cudaSuccess) error = map_vector<shape>(launch, &b.out, a.scan.out, &a.scan);
     if (error != cudaSuccess) return error;
+    b.heads = {};
+    if (Segmented && heads_wanted(a.scan)) {
+        b.heads = heads_in(a.scan, shape::items, sizeof(typename Pair::T), a.header);
+        error = make_heads(launch, a.scan, shape::items, b.heads);
+        if (error != cudaSuccess) return error;
+    }
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
     return start(scan_bulk<Pair, Segmented>, blocks, shape::threads, bytes, launch->stream, b,

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "launch.h"
+#include "ptx.cuh"
 
 namespace vscan {
 
@@ -70,6 +71,11 @@ struct lane_items {
             if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
     }
 };
+
+/* Four ints as four bits: 1 where the int is not 0. */
+static __device__ __forceinline__ uint32_t bits_of_ints(int4 x) {
+    return (is_not_0(x.w) * 2 + is_not_0(x.z)) * 4 + (is_not_0(x.y) * 2 + is_not_0(x.x));
+}
 
 /* Four bytes as four bits: 1 where the byte is not 0; they are pushed into bits from the left. */
 static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t bytes) {

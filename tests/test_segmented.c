@@ -8,16 +8,8 @@
 
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
 
-/* One run; mode: bit 0 exclusive, bit 1 backward. Values are random every other time. */
-static void run(struct test_case *c, struct inputs_random *random, int mode, int flag_type) {
-    case_draw(c, random);
-    c->exclusive = mode & 1;
-    c->backward = mode >> 1 & 1;
-    c->in_place = inputs_below(random, 2);
-    c->flag_type = flag_types[flag_type % 3];
-    c->pattern = INPUTS_RANDOM;
-    if (inputs_below(random, 2))
-        c->pattern = (enum inputs_pattern)inputs_below(random, INPUTS_PATTERNS);
+/* One run, with everything drawn but the values. */
+static void run_drawn(struct test_case *c, struct inputs_random *random) {
     c->seed = inputs_next(random);
     void *in = malloc(reference_bytes(c->type, c->n) + 1);
     uint8_t *flags = malloc((size_t)c->n + 1);
@@ -28,6 +20,19 @@ static void run(struct test_case *c, struct inputs_random *random, int mode, int
     case_segmented(c, in, flags);
     free(in);
     free(flags);
+}
+
+/* The same; mode: bit 0 exclusive, bit 1 backward. Values are random every other time. */
+static void run(struct test_case *c, struct inputs_random *random, int mode, int flag_type) {
+    case_draw(c, random);
+    c->exclusive = mode & 1;
+    c->backward = mode >> 1 & 1;
+    c->in_place = inputs_below(random, 2);
+    c->flag_type = flag_types[flag_type % 3];
+    c->pattern = INPUTS_RANDOM;
+    if (inputs_below(random, 2))
+        c->pattern = (enum inputs_pattern)inputs_below(random, INPUTS_PATTERNS);
+    run_drawn(c, random);
 }
 
 static void test_pair(vscan_op op, vscan_type type) {
@@ -60,17 +65,54 @@ static void test_pair(vscan_op op, vscan_type type) {
     }
 }
 
+/*
+ * Int flags, and out apart from in: a GPU may keep what it makes of a tile's flags where the tile's
+ * results will be (kernels/scan_heads.cuh), long vectors by default, any with VSCAN_TEST_KERNELS=bulk.
+ * Lengths around whole tiles, last tiles that have less room than their bits need, and addresses at
+ * which tiles begin between multiples of 16 bytes.
+ */
+static void test_flags_apart(vscan_op op, vscan_type type) {
+    enum { LONG = 8 << 20 }; /* bytes, from which on kernels for long vectors are the default */
+    const int64_t tile = reference_tile(type);
+    const int64_t rests[] = {0, 1, 2, 3, 7, 31, 40, 129, tile - 33, tile - 1};
+    enum { RESTS = sizeof rests / sizeof rests[0] };
+    const int64_t whole = harness_small() ? 1 : LONG / (int64_t)reference_bytes(type, tile);
+    const int cases = harness_small() ? 3 : 6;
+    struct test_case c = {.family = "segmented", .op = op, .type = type};
+    struct inputs_random random = {case_seed(op, type, 3)};
+    const int turn = (int)op * 3 + (int)type;
+    for (int k = 0; k < cases; k++) {
+        const int64_t tiles = whole + 1 + inputs_below(&random, harness_small() ? 2 : 8);
+        c.n = tiles * tile + rests[(k + cases * turn) % RESTS];
+        c.flags = (enum inputs_flags)((turn + k) % INPUTS_FLAGS_PATTERNS);
+        if (k % 3 != 2) c.flags = INPUTS_FLAGS_HALF; /* hardly two tiles have the same bits */
+        case_draw(&c, &random);
+        c.shift_out = (turn + k / 2) % 4;
+        c.exclusive = inputs_below(&random, 2);
+        c.backward = (turn + k) % 2;
+        c.in_place = false;
+        c.flag_type = VSCAN_INT;
+        c.pattern = INPUTS_RANDOM;
+        run_drawn(&c, &random);
+    }
+}
+
 #define X(pair, op, type, OP, TYPE)                                                                \
     static void segmented_##pair(void **state) {                                                   \
         (void)state;                                                                               \
         test_pair(VSCAN_##OP, VSCAN_##TYPE);                                                       \
+    }                                                                                              \
+    static void segmented_apart_##pair(void **state) {                                             \
+        (void)state;                                                                               \
+        test_flags_apart(VSCAN_##OP, VSCAN_##TYPE);                                                \
     }
 VSCAN__PAIRS(X)
 #undef X
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-#define X(pair, op, type, OP, TYPE) cmocka_unit_test(segmented_##pair),
+#define X(pair, op, type, OP, TYPE)                                                                \
+    cmocka_unit_test(segmented_##pair), cmocka_unit_test(segmented_apart_##pair),
         VSCAN__PAIRS(X)
 #undef X
     };

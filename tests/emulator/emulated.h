@@ -167,6 +167,10 @@ static inline void exchange_here(X &x, X &y) {
 }
 template <class X>
 static inline void changed_here(X &) {}
+template <bool Greater>
+void take_where(bool there, int64_t y, int64_t &x) {
+    if (there && (Greater ? y > x : y < x)) x = y;
+}
 template <class X>
 static inline X opaque(X x) {
     return x;
@@ -338,6 +342,7 @@ static inline bool barrier_test(uint64_t *barrier, uint32_t parity) {
     return ((phase_barrier *)barrier)->parity != parity;
 }
 static inline void fence_for_bulk() {}
+static inline void fence_for_bulk_stores() {}
 template <class U>
 void send_to_first_block(U *here, U value, uint64_t *barrier) {
     *(U *)emulated::in_first_block(here) = value;
