@@ -249,6 +249,16 @@ static void test_pair(vscan_op op, vscan_type type) {
         do draw_and_run(&c, &random);
         while (c.by_columns != (k > 0));
     }
+    /* the same of columns, for both kernels */
+    for (int reduce = 0; reduce < 2; reduce++) {
+        c.rows = 40 * tile + 77;
+        c.columns = 1 + inputs_below(&random, 3);
+        draw(&c, &random);
+        c.by_columns = true;
+        c.reduce = reduce;
+        if (reduce) c.exclusive = c.in_place = false;
+        run_case(&c, &random);
+    }
 }
 
 #define X(pair, op, type, OP, TYPE)                                                                \

@@ -521,7 +521,11 @@ static void draw_numbers(twins &v, bool plus) {
 static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher *launcher) {
     const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const bool by_columns = below(2), reduce = below(4) == 0, in_place = below(3) == 0;
-    const int64_t lines = draw_lines(), length = draw_line_length(lines, tile);
+    /* more tiles than are folded at a time */
+    const bool tall = by_columns && below(8) == 0;
+    const int64_t lines = tall ? 1 + below(3) : draw_lines();
+    const int64_t length =
+        tall ? (30 + below(40)) * tile + below(9) - 4 : draw_line_length(lines, tile);
     const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
     int64_t pitch = columns;
     if (below(2)) pitch += below(3) ? 4 * below(5) : below(20);
