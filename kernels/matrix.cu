@@ -2,6 +2,7 @@
 /* The launchers of scans and reductions of rows and columns, one a row of lib/pairs.h. */
 #include "matrix_column_sums.cuh"
 #include "matrix_columns.cuh"
+#include "matrix_lanes.cuh"
 #include "matrix_rows.cuh"
 #include "matrix_sums.cuh"
 
@@ -12,9 +13,14 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
     if (matrix->columns)
         return matrix->out == nullptr ? launch_column_sums<Pair>(launch, matrix)
                                       : launch_columns<Pair>(launch, matrix);
-    if constexpr (sums_rows<Pair>) {
-        if (has_row_sums(*matrix, sizeof(typename Pair::T)))
-            return launch_row_sums<Pair>(launch, matrix);
+    const int size = sizeof(typename Pair::T);
+    if constexpr (many_rows<Pair>) {
+        if (has_lane_rows(launch, *matrix, size)) return launch_lane_rows<Pair>(launch, matrix);
+        if (has_quad_sums(*matrix, size, Pair::in_any_order))
+            return launch_row_sums<Pair, true>(launch, matrix);
+    }
+    if constexpr (!Pair::in_any_order) {
+        if (has_line_sums(*matrix, size)) return launch_row_sums<Pair, false>(launch, matrix);
     }
     return launch_rows<Pair>(launch, matrix, pair);
 }
@@ -31,8 +37,8 @@ extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matr
     if (matrix->columns)
         of_line = matrix->out == nullptr ? column_sums_shape_of(*matrix, size).words
                                          : columns_shape_of(*matrix, size).words;
-    else if (has_row_sums(*matrix, size) && row_sums_shape_of(*matrix, size).tiles > of_line)
-        of_line = row_sums_shape_of(*matrix, size).tiles;
+    else if (matrix->out == nullptr && sum_tiles(*matrix, size) > 1)
+        of_line = sum_tiles(*matrix, size); /* never fewer than a scan's */
     return of_line * matrix->lines * (size / 4);
 }
 

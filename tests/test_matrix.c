@@ -232,6 +232,22 @@ static void test_pair(vscan_op op, vscan_type type) {
         run_case(&c, &random);
     }
     if (harness_small()) return;
+    /* so many rows that a lane has one, and none of 16 bytes */
+    for (int k = 0; k < 2; k++) {
+        c.rows = 9000 + inputs_below(&random, 40);
+        c.columns = 1 + 2 * inputs_below(&random, k ? 128 : 40);
+        do draw_and_run(&c, &random);
+        while (c.by_columns);
+    }
+    /* so many that a block sums all tiles of one */
+    if (op == VSCAN_PLUS) {
+        c.rows = 1100;
+        c.columns = tile + inputs_below(&random, 2 * tile) / 3;
+        draw(&c, &random);
+        c.reduce = true;
+        c.by_columns = c.exclusive = c.in_place = false;
+        run_case(&c, &random);
+    }
     /* so many short rows that a block has several shares of them, one after the other */
     if (op == VSCAN_PLUS) {
         c.rows = 200000;

@@ -502,9 +502,9 @@ static int64_t draw_lines() {
 
 /* Up to some tiles, unless there are many lines. */
 static int64_t draw_line_length(int64_t lines, int64_t tile) {
-    static const int64_t edges[] = {0, 1, 4, 16, 17, 32, 33, 64, 100, 128, 256, 1024};
+    static const int64_t edges[] = {0, 1, 4, 16, 17, 32, 33, 64, 100, 101, 128, 191, 256, 1024};
     if (lines <= 5 && below(2)) return (1 + below(5)) * tile / 2 + below(9) - 4;
-    if (below(2)) return edges[below(lines <= 40 ? 12 : 8)];
+    if (below(2)) return edges[below(lines <= 40 ? 14 : lines <= 150 ? 12 : 8)];
     return below(lines <= 5 ? 3 * tile : lines <= 40 ? 2000 : 70);
 }
 
