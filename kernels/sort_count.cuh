@@ -147,6 +147,7 @@ struct apart_counter {
 template <class K>
 __global__ void __launch_bounds__(apart_threads, 1)
     count_digits_apart(const __grid_constant__ count_arguments a) {
+#if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
     constexpr int V = 16 / (int)sizeof(K), unroll = sizeof(K) == 4 ? 4 : 3, lanes = apart_lanes<K>;
     uint32_t *const counts = (uint32_t *)dynamic_shared();
     const int64_t step = (int64_t)gridDim.x * apart_threads;
@@ -201,6 +202,7 @@ __global__ void __launch_bounds__(apart_threads, 1)
         if (sum > 0) atomicAdd(&a.header->counts[0][0] + k, (unsigned long long)sum);
     }
     make_bases(a);
+#endif /* elsewhere blocks do not have that much shared memory, and this is never started */
 }
 
 /* ---- Launching -------------------------------------------------------------------------------- */
