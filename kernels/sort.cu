@@ -4,21 +4,20 @@
  * memory (Adinets and Merrill, Onesweep, 2022), for every architecture, alignment and length. What fits
  * in the shared memory of a block is sorted by one launch (sort_short.cu, sort_blocks.cu).
  *
- * count_digits reads the keys once, counts the digits of all passes, and makes bases of the counts:
- * where the first element of each digit goes. Then sort_pass, once a pass: a block owns one tile, by
- * ticket, and publishes for each digit how many keys of its tile have it, as soon as that is known
- * and before anything is waited for; that is why waiting blocks always get on. It puts the tile in
- * order in shared memory while the words of earlier tiles arrive, adds them up, from the tile before
- * backwards to the first one that has the sum up to itself (decoupled look-back), and writes runs of
- * equal digits. Vectors longer than a word can count are swept in portions, one launch each; the
+ * The keys are read once to count the digits of all passes (sort_count.cuh). Then sort_pass, once a pass:
+ * a block takes a tile, by ticket, and publishes for each digit how many keys of its tile have it, as
+ * soon as that is known and before anything is waited for; that is why waiting blocks always get on. It
+ * puts the tile in order in shared memory while the words of earlier tiles arrive, adds them up, from the
+ * tile before backwards to the first one that has the sum up to itself (decoupled look-back), and writes
+ * runs of equal digits. Vectors longer than a word can count are swept in portions, one launch each; the
  * bases of a portion are those of the one before and what that has written. Words are cleared by the
  * launch before: there are two sets of them.
  */
-#include "sort.cuh"
+#include "sort_count.cuh"
 
 namespace vscan {
 
-static constexpr int count_threads = 512, count_blocks = 4; /* of a multiprocessor */
+static constexpr int pass_blocks = 2; /* of a multiprocessor */
 
 /* Items of a thread. Larger tiles write longer runs, as far as shared memory and registers go (measured
    on an H200). */
@@ -29,83 +28,6 @@ static constexpr int pass_items = sizeof(V) == 8                    ? 9
                                                                     : 16;
 template <class K, class V>
 static constexpr int pass_tile = sort_threads *pass_items<K, V>;
-
-/* ---- Counting -------------------------------------------------------------------------------- */
-
-struct count_arguments {
-    const void *keys;
-    int64_t n;
-    sort_order order;
-    sort_digit digit[most_passes];
-    int passes;
-    sort_header *header;
-    uint32_t *words; /* to be cleared */
-    int64_t word_count;
-};
-
-template <class K>
-__global__ void __launch_bounds__(count_threads)
-    count_digits(const __grid_constant__ count_arguments a) {
-    constexpr int passes = (int)sizeof(K), unroll = 16 / (int)sizeof(K);
-    __shared__ uint32_t counts[passes][digits];
-    __shared__ bool last;
-    const int64_t step = (int64_t)gridDim.x * count_threads;
-    const int64_t first = (int64_t)blockIdx.x * count_threads + threadIdx.x;
-#pragma unroll 1
-    for (int k = threadIdx.x; k < passes * digits; k += count_threads) (&counts[0][0])[k] = 0;
-#pragma unroll 1
-    for (int64_t k = first; k < a.word_count; k += step) a.words[k] = 0;
-    __syncthreads();
-
-    const K *const keys = (const K *)a.keys;
-#pragma unroll 1
-    for (int64_t i = first; i < a.n; i += unroll * step) {
-        K x[unroll];
-#pragma unroll
-        for (int j = 0; j < unroll; ++j) x[j] = i + j * step < a.n ? keys[i + j * step] : (K)0;
-#pragma unroll
-        for (int j = 0; j < unroll; ++j) {
-            if (i + j * step >= a.n) break;
-            const K number = ordered(x[j], a.order);
-#pragma unroll
-            for (int p = 0; p < passes; ++p)
-                if (p < a.passes) atomicAdd(&counts[p][digit_of(number, a.digit[p])], 1u);
-        }
-    }
-    __syncthreads();
-#pragma unroll 1
-    for (int k = threadIdx.x; k < a.passes * digits; k += count_threads) {
-        const uint32_t count = (&counts[0][0])[k];
-        if (count > 0) atomicAdd(&a.header->counts[0][0] + k, (unsigned long long)count);
-    }
-
-    /* ---- The last block makes bases, and clears the counts ------------------------------------ */
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(&a.header->counted, 1u) == gridDim.x - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    const int lane = threadIdx.x % 32;
-#pragma unroll 1
-    for (int p = threadIdx.x / 32; p < a.passes; p += count_threads / 32) {
-        int64_t before = 0;
-#pragma unroll 1
-        for (int k = lane; k < digits; k += 32) {
-            const int64_t own = (int64_t)load_relaxed(&a.header->counts[p][k]);
-            int64_t upto = own;
-#pragma unroll
-            for (int d = 1; d < 32; d *= 2) {
-                const int64_t left = __shfl_up_sync(0xffffffffu, upto, d);
-                if (lane >= d) upto += left;
-            }
-            a.header->bases[p][0][k] = before + upto - own;
-            a.header->counts[p][k] = 0;
-            before += __shfl_sync(0xffffffffu, upto, 31);
-        }
-    }
-    if (threadIdx.x == 0) a.header->counted = 0;
-}
 
 /* ---- A pass over a portion ------------------------------------------------------------------- */
 
@@ -133,60 +55,112 @@ struct pass_arguments {
     uint32_t *next_words; /* to be cleared */
     int64_t next_word_count;
     uint32_t *ticket;
+    int64_t tiles; /* of the portion */
 };
 
+/* Writes some of the tile's keys in order: items First .. End - 1 of each thread. */
+template <int First, int End, class Shared, class K>
+static __device__ __forceinline__ void write_some(Shared &s, int count,
+                                                  const digit_maker<K> &digit_of_key, K *keys_out) {
+    K keys[End - First];
+    uint32_t digit[End - First];
+    const int me = First * sort_threads + threadIdx.x;
+#pragma unroll
+    for (int i = 0; i < End - First; ++i) keys[i] = s.keys[i * sort_threads + me];
+#pragma unroll
+    for (int i = 0; i < End - First; ++i) digit[i] = digit_of_key(keys[i]);
+    if (count >= End * sort_threads) {
+#pragma unroll
+        for (int i = 0; i < End - First; ++i)
+            keys_out[s.bases[digit[i]] + i * sort_threads + me] = keys[i];
+    } else {
+#pragma unroll
+        for (int i = 0; i < End - First; ++i)
+            if (i * sort_threads + me < count)
+                keys_out[s.bases[digit[i]] + i * sort_threads + me] = keys[i];
+    }
+}
+
+/* Where there are no values, a block goes on to another tile, whose keys come while it writes the second
+   half of those that it has. The ticket is not taken earlier: others wait for what has one. With values
+   there are not enough registers. */
+template <class V>
+static constexpr bool goes_on = !has_values<V>;
+
 template <class K, class V>
-__global__ void __launch_bounds__(sort_threads, 2)
+__global__ void __launch_bounds__(sort_threads, pass_blocks)
     sort_pass(const __grid_constant__ pass_arguments a) {
     constexpr int I = pass_items<K, V>, items = pass_tile<K, V>;
     __shared__ sort_shared<K, V, I> s;
+    const bool taker = threadIdx.x == sort_threads - 1;
+    const uint32_t last_ticket = (uint32_t)a.tiles - 1 + (goes_on<V> ? gridDim.x : 0);
 
-    if (threadIdx.x == 0) {
-        s.ticket = atomicAdd(a.ticket, 1u);
-        if (s.ticket == gridDim.x - 1) *a.ticket = 0; /* all have been taken */
+    if (taker) {
+        const uint32_t ticket = atomicAdd(a.ticket, 1u);
+        if (ticket == last_ticket) *a.ticket = 0; /* all have been taken */
+        s.ticket = ticket;
     }
     __syncthreads();
-    const int64_t tile = s.ticket;
-    const int64_t first = tile * items;
-    const int64_t left = a.n - first;
-    const int count = left < items ? (int)left : items;
+    int64_t tile = s.ticket;
+    if (goes_on<V> && tile >= a.tiles) return;
     const digit_maker<K> digit(a.order, a.digit);
     K key[I];
-    load_items<true>(key, (const K *)a.keys + first, count);
-    if (threadIdx.x < digits) {
+    const auto load_keys = [&] {
+        const int64_t left = a.n - tile * items;
+        load_items<true>(key, (const K *)a.keys + tile * items, left < items ? (int)left : items);
+    };
+    load_keys();
 #pragma unroll 1
-        for (int64_t k = tile * digits + threadIdx.x; k < a.next_word_count;
-             k += (int64_t)gridDim.x * digits)
-            a.next_words[k] = 0;
-    }
-    uint32_t place[I];
-    digits_of_items(place, key, count, digit);
-    uint32_t *const own_word = a.words + tile * digits + threadIdx.x;
-    const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
-        store_relaxed(own_word,
-                      number | (tile == 0 ? word_is_sum<uint32_t> : word_is_count<uint32_t>));
-    });
-    __syncthreads();
+    do {
+        const int64_t first = tile * items;
+        const int64_t left = a.n - first;
+        const int count = left < items ? (int)left : items;
+        if (threadIdx.x < digits) {
+#pragma unroll 1
+            for (int64_t k = tile * digits + threadIdx.x; k < a.next_word_count;
+                 k += a.tiles * digits)
+                a.next_words[k] = 0;
+        }
+        uint32_t place[I];
+        digits_of_items(place, key, count, digit);
+        uint32_t *const own_word = a.words + tile * digits + threadIdx.x;
+        const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
+            store_relaxed(own_word,
+                          number | (tile == 0 ? word_is_sum<uint32_t> : word_is_count<uint32_t>));
+        });
+        __syncthreads();
 #pragma unroll
-    for (int i = 0; i < I; ++i) s.keys[place[i]] = key[i];
-    if (threadIdx.x < digits) {
-        const uint32_t before = look_back(a.words, tile);
-        if (tile > 0) store_relaxed(own_word, (before + own.count) | word_is_sum<uint32_t>);
-        const int64_t base = a.bases[threadIdx.x] + before;
-        s.bases[threadIdx.x] = base - own.place;
-        if (tile == gridDim.x - 1 && a.next_bases != nullptr)
-            a.next_bases[threadIdx.x] = base + own.count;
-    }
-    __syncthreads();
-    uint32_t digit_at[I];
-    if constexpr (has_values<V>) {
-        V values[I];
-        load_items<true>(values, (const V *)a.values + first, count);
-        write_keys<true>(s, digit_at, count, digit, (K *)a.keys_out);
-        write_values<true>(s, s.values, values, place, digit_at, count, (V *)a.values_out);
-    } else {
-        write_keys<true>(s, digit_at, count, digit, (K *)a.keys_out);
-    }
+        for (int i = 0; i < I; ++i) s.keys[place[i]] = key[i];
+        if (threadIdx.x < digits) {
+            const uint32_t before = look_back(a.words, tile);
+            if (tile > 0) store_relaxed(own_word, (before + own.count) | word_is_sum<uint32_t>);
+            const int64_t base = a.bases[threadIdx.x] + before;
+            s.bases[threadIdx.x] = base - own.place;
+            if (tile == a.tiles - 1 && a.next_bases != nullptr)
+                a.next_bases[threadIdx.x] = base + own.count;
+        }
+        __syncthreads();
+        if constexpr (goes_on<V>) {
+            constexpr int half = I / 2;
+            uint32_t ticket = 0;
+            if (taker) ticket = atomicAdd(a.ticket, 1u);
+            write_some<0, half>(s, count, digit, (K *)a.keys_out);
+            if (taker) s.ticket = ticket;
+            __syncthreads();
+            tile = s.ticket;
+            if (tile < a.tiles) load_keys();
+            write_some<half, I>(s, count, digit, (K *)a.keys_out);
+            if (taker && ticket == last_ticket) *a.ticket = 0;
+            if (tile >= a.tiles) return;
+            __syncthreads();
+        } else {
+            V values[I];
+            uint32_t digit_at[I];
+            load_items<true>(values, (const V *)a.values + first, count);
+            write_keys<true>(s, digit_at, count, digit, (K *)a.keys_out);
+            write_values<true>(s, s.values, values, place, digit_at, count, (V *)a.values_out);
+        }
+    } while (goes_on<V>);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
@@ -236,10 +210,9 @@ static cudaError_t launch_passes(const vscan__launch *launch, const vscan__sort 
     c.header = header;
     c.words = words[0];
     c.word_count = plan.rows * digits;
-    const int64_t resident = (int64_t)count_blocks * launch->multiprocessors;
-    cudaError_t error = start(count_digits<K>, plan.tiles < resident ? plan.tiles : resident,
-                              count_threads, 0, launch->stream, c);
+    cudaError_t error = start_count<K>(launch, c, plan.tiles);
 
+    const int64_t resident = (int64_t)pass_blocks * launch->multiprocessors;
     int launches = 0;
     const void *keys = sort->keys, *values = sort->values;
     for (int pass = 0; pass < plan.passes && error == cudaSuccess; ++pass) {
@@ -263,7 +236,9 @@ static cudaError_t launch_passes(const vscan__launch *launch, const vscan__sort 
             a.words = words[launches % 2];
             a.next_words = words[(launches + 1) % 2];
             ++launches;
-            error = start(sort_pass<K, V>, rows, sort_threads, 0, launch->stream, a);
+            a.tiles = rows;
+            error = start(sort_pass<K, V>, goes_on<V> && rows > resident ? resident : rows,
+                          sort_threads, 0, launch->stream, a);
         }
         keys = a.keys_out;
         values = a.values_out;

@@ -27,14 +27,21 @@ static __device__ __forceinline__ void put_in_order(T &a, T &b) {
 
 /* Sorted runs of Have items of a lane are merged into twice as long ones: items this far apart, and nearer
    ones. */
-template <int Have, int Apart = Have, class T>
-static __device__ __forceinline__ void merge_runs(T (&x)[network_items]) {
+template <int Have, int Apart = Have, class T, int N>
+static __device__ __forceinline__ void merge_runs(T (&x)[N]) {
     constexpr int first = Apart % Have;
 #pragma unroll
-    for (int i = first; i + Apart < network_items; ++i)
+    for (int i = first; i + Apart < N; ++i)
         if ((i - first) / Apart % 2 == 0 && i / (2 * Have) == (i + Apart) / (2 * Have))
             put_in_order(x[i], x[i + Apart]);
     if constexpr (Apart > 1) merge_runs<Have, Apart / 2>(x);
+}
+
+/* By one lane alone: N is a power of two. */
+template <int Have = 1, class T, int N>
+static __device__ __forceinline__ void sort_items(T (&x)[N]) {
+    merge_runs<Have>(x);
+    if constexpr (2 * Have < N) sort_items<2 * Have>(x);
 }
 
 /* Items of a lane that fall and then rise, or rise and then fall. */

@@ -3,7 +3,8 @@
  * Sort of segments. Offsets are on the device, so it is there that segments are told apart by their
  * length: a warp takes up to 32 segments beside one another, sorts those of up to warp_segment elements
  * in registers (sort_network.cuh), as many at once as there is room for, and puts longer ones into
- * queues, which sort_blocks.cu sorts.
+ * queues, which sort_blocks.cu sorts. Where segments have few elements on average, and keys come alone, it
+ * first tries to sort up to 256 at once, a lane one at a time (sort_lanes.cuh).
  *
  * In the network all numbers that are compared must differ, or be the same key: where keys come alone,
  * and all their bits are compared, what they compare as is sorted, and made into keys again. Otherwise
@@ -11,24 +12,15 @@
  * network twice, with their lower bits first, as in a radix sort. NaNs compare as equal whatever their
  * bits are, so a warp that meets one does the same.
  */
-#include "sort_segments.cuh"
+#include "sort_lanes.cuh"
 
 namespace vscan {
 
 static constexpr int warp_threads = 128, warp_warps = warp_threads / 32; /* of a block */
-static constexpr int most_segments = 32;
+template <class K>
+static constexpr int warp_blocks = sizeof(K) == 4 ? 8 : 6; /* of a multiprocessor */
 
 /* ---- By a warp ------------------------------------------------------------------------------- */
-
-/* A segment that is sorted beside others; begin: counted from the first one's. */
-struct slot_segment {
-    int begin, n;
-};
-
-struct warp_shared {
-    alignas(16) uint64_t numbers[network_room];
-    slot_segment slots[most_segments];
-};
 
 /* Which element stands at place p of the network, each segment having 1 << size_bits places; or -1. By rows
    of 32 places a segment's elements lie beside one another, in memory as in the network. */
@@ -43,43 +35,6 @@ template <class K>
 static __device__ __forceinline__ K compared(K x, const sort_order &order) {
     const K window = (K)(~(K)0 >> (8 * (int)sizeof(K) - order.bits));
     return (ordered(x, order) >> order.first_bit ^ (K)(int32_t)order.descending) & window;
-}
-
-/* Keys are made into the numbers that they compare as with all their bits, or numbers into keys again.
-   False: there is a NaN among them. */
-template <class K>
-static __device__ __forceinline__ bool numbers_of(K (&x)[network_items], const vscan__sort &sort,
-                                                  const sort_order &order) {
-    const K turned = (K)(int32_t)order.descending;
-    bool nan = false;
-    if (sort.real) {
-#pragma unroll
-        for (int i = 0; i < network_items; ++i) {
-            x[i] = ordered(x[i], order);
-            nan = nan || x[i] == (K)order.most;
-            x[i] ^= turned;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < network_items; ++i) x[i] ^= (K)order.shift ^ turned; /* the sign */
-    }
-    return !__any_sync(0xffffffffu, nan);
-}
-template <class K>
-static __device__ __forceinline__ void keys_of(K (&x)[network_items], const vscan__sort &sort,
-                                               const sort_order &order) {
-    constexpr int top = 8 * (int)sizeof(K) - 1;
-    const K turned = (K)(int32_t)order.descending;
-    if (sort.real) {
-#pragma unroll
-        for (int i = 0; i < network_items; ++i) {
-            x[i] = (x[i] ^ turned) - (K)order.shift;
-            x[i] ^= ((K)0 - (x[i] >> top)) & (K)order.turned;
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < network_items; ++i) x[i] ^= (K)order.shift ^ turned;
-    }
 }
 
 /* Writes elements of the segments in s.slots in the order that the lower bits of s.numbers say, by way of
@@ -239,11 +194,6 @@ static __device__ __forceinline__ void enqueue(const segments_arguments &a, int6
     }
 }
 
-static __device__ __forceinline__ int64_t offset_at(const vscan__sort &sort, int64_t k) {
-    return sort.offset_type == VSCAN_INT ? ((const int32_t *)sort.offsets)[k]
-                                         : ((const int64_t *)sort.offsets)[k];
-}
-
 static __device__ void report_segment(const segments_arguments &a, int64_t at) {
     if (a.most_middling > 0) a.header->wrong = 1; /* for sort_by_blocks */
     if (*(volatile int32_t *)&a.late->status != VSCAN_OK) return;
@@ -281,9 +231,9 @@ static __device__ __forceinline__ lane_segment segment_of(const vscan__sort &sor
     return {begin, begin < 0 || end < begin || end > sort.n ? -1 : end - begin};
 }
 
-/* Segments up to warp_segment elements, and longer ones into the queues. */
-template <class K>
-__global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 6)
+/* Segments up to warp_segment elements, and longer ones into the queues. Lanes: most are of few keys. */
+template <class K, bool Lanes>
+__global__ void __launch_bounds__(warp_threads, warp_blocks<K>)
     sort_by_warps(const __grid_constant__ segments_arguments a) {
     __shared__ warp_shared shared[warp_warps];
     const vscan__sort &sort = a.sort;
@@ -295,40 +245,56 @@ __global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 6)
     const int64_t warp = (int64_t)blockIdx.x * warp_warps + in_block;
     const bool alone = sort.value_size == 0 && a.order.bits == 8 * (int)sizeof(K);
 
+    int64_t edge = Lanes ? edge_of(sort, warp * a.chunk + step, a.chunk) : 0;
 #pragma unroll 1
     for (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += step) {
-        lane_segment own = {0, -1};
-        if (lane < a.chunk) {
-            own = segment_of(sort, chunk + lane);
-            if (own.n < 0 && chunk + lane < sort.segments) report_segment(a, chunk + lane);
+        if (Lanes) {
+            const int64_t begin = __shfl_sync(0xffffffffu, edge, 0);
+            const int64_t end = __shfl_sync(0xffffffffu, edge, 1);
+            edge = edge_of(sort, chunk + 2 * step, a.chunk);
+            ask_for_lanes<K>(a, chunk + step, begin, end);
+            if (sort_by_lanes<K>(a, s, chunk)) continue;
         }
-        if (__any_sync(0xffffffffu, own.n > warp_segment)) enqueue(a, own.begin, own.n);
-        /* places in the network: 16, 32, 64, ...; as many at once as have room */
-        const int places = own.n > network_items ? (int)own.n : network_items;
-        const int own_bits = own.n < 1 || own.n > warp_segment ? 0 : 32 - __clz(places - 1);
-        uint32_t todo = __ballot_sync(0xffffffffu, own_bits != 0);
-        while (todo != 0) {
-            const int leader = __ffs((int)todo) - 1;
-            const int size_bits = __shfl_sync(0xffffffffu, own_bits, leader);
-            const int64_t begin = __shfl_sync(0xffffffffu, own.begin, leader);
-            const int64_t from_there = own.begin - begin;
-            const int at_once = network_room >> size_bits;
-            const uint32_t alike =
-                todo & __ballot_sync(0xffffffffu, own_bits == size_bits && from_there >= 0 &&
-                                                      from_there < INT32_C(1) << 30);
-            const int number = __popc(alike & ((1u << lane) - 1));
-            const bool now = (alike >> lane & 1) != 0 && number < at_once;
-            if (now) s.slots[number] = {(int)from_there, (int)own.n};
-            if (lane >= __popc(alike) && lane < at_once) s.slots[lane] = {0, 0};
-            todo &= ~__ballot_sync(0xffffffffu, now);
-            __syncwarp();
-            if constexpr (sizeof(K) == 4) {
-                if (!alone || !sort_slots<K, K>(a, s, begin, size_bits, true))
-                    sort_slots<K, uint64_t>(a, s, begin, size_bits, false);
-            } else {
-                bool as_keys = alone;
 #pragma unroll 1
-                while (!sort_slots<K, K>(a, s, begin, size_bits, as_keys)) as_keys = false;
+        for (int64_t at = chunk; at < chunk + a.chunk && at < sort.segments; at += 32) {
+            if (!Lanes && at > chunk) break; /* there are no more than 32 */
+            lane_segment own = {0, -1};
+            if (at + lane < chunk + a.chunk) {
+                own = segment_of(sort, at + lane);
+                if (own.n < 0 && at + lane < sort.segments) report_segment(a, at + lane);
+            }
+            /* memory is asked for all keys before the first are waited for */
+            if (own.n <= warp_segment)
+                for (int i = 0; i < (int)own.n; i += 128 / (int)sizeof(K))
+                    prefetch_line((const K *)sort.keys + own.begin + i);
+            if (__any_sync(0xffffffffu, own.n > warp_segment)) enqueue(a, own.begin, own.n);
+            /* places in the network: 16, 32, 64, ...; as many at once as have room */
+            const int places = own.n > network_items ? (int)own.n : network_items;
+            const int own_bits = own.n < 1 || own.n > warp_segment ? 0 : 32 - __clz(places - 1);
+            uint32_t todo = __ballot_sync(0xffffffffu, own_bits != 0);
+            while (todo != 0) {
+                const int leader = __ffs((int)todo) - 1;
+                const int size_bits = __shfl_sync(0xffffffffu, own_bits, leader);
+                const int64_t begin = __shfl_sync(0xffffffffu, own.begin, leader);
+                const int64_t from_there = own.begin - begin;
+                const int at_once = network_room >> size_bits;
+                const uint32_t alike =
+                    todo & __ballot_sync(0xffffffffu, own_bits == size_bits && from_there >= 0 &&
+                                                          from_there < INT32_C(1) << 30);
+                const int number = __popc(alike & ((1u << lane) - 1));
+                const bool now = (alike >> lane & 1) != 0 && number < at_once;
+                if (now) s.slots[number] = {(int)from_there, (int)own.n};
+                if (lane >= __popc(alike) && lane < at_once) s.slots[lane] = {0, 0};
+                todo &= ~__ballot_sync(0xffffffffu, now);
+                __syncwarp();
+                if constexpr (sizeof(K) == 4) {
+                    if (!alone || !sort_slots<K, K>(a, s, begin, size_bits, true))
+                        sort_slots<K, uint64_t>(a, s, begin, size_bits, false);
+                } else {
+                    bool as_keys = alone;
+#pragma unroll 1
+                    while (!sort_slots<K, K>(a, s, begin, size_bits, as_keys)) as_keys = false;
+                }
             }
         }
     }
@@ -342,6 +308,16 @@ __global__ void __launch_bounds__(warp_threads, sizeof(K) == 4 ? 8 : 6)
 } /* namespace vscan */
 
 using namespace vscan;
+
+/* How many segments of few keys a lane sorts alone, one after the other; 0: that is not for these. each: so
+   many there are for a warp. */
+static int rounds_of_lanes(const vscan__sort *sort, int64_t length, int64_t each) {
+    if (length >= 12 || sort->value_size != 0 || sort->bits != 8 * sort->key_size) return 0;
+    const int64_t room = sort->key_size == 8 ? lanes_room<uint64_t> : lanes_room<uint32_t>;
+    const int64_t fit = room * 9 / 10 / (32 * (length + 1)); /* their lengths differ */
+    const int64_t most = fit < lane_rounds ? fit : lane_rounds;
+    return (int)(each / 32 < 1 ? 1 : each / 32 < most ? each / 32 : most);
+}
 
 /* Bytes that segments of vectors of so many elements need. */
 int64_t vscan::segments_memory(const vscan__sort *sort) {
@@ -366,19 +342,28 @@ extern "C" cudaError_t vscan__launch_sort_segmented(const vscan__launch *launch,
     a.most_tiles = plan.most_tiles;
     a.keys = memory + plan.keys;
     a.values = memory + plan.values;
-    /* as many as a warp sorts at once; more of them where all warps have something to do */
+    /* as many as a warp sorts at once; twice as many where all warps have something to do */
     const int64_t length = sort->segments > 0 ? sort->n / sort->segments : 0;
-    const int64_t at_once = length < network_items ? most_segments : network_room / (length + 1);
-    const int64_t each = sort->segments / (8 * warp_warps * (int64_t)launch->multiprocessors);
-    a.chunk = (int)(each > at_once ? each : at_once);
-    a.chunk = a.chunk < 1 ? 1 : a.chunk < most_segments ? a.chunk : most_segments;
+    const int64_t of_one = sort->key_size == 8 ? warp_blocks<uint64_t> : warp_blocks<uint32_t>;
+    const int64_t resident = of_one * launch->multiprocessors; /* blocks */
+    const int64_t each = sort->segments / (resident * warp_warps);
+    int64_t places = network_items;
+    while (places < length) places *= 2;
+    const int64_t at_once = places < network_room ? network_room / places : 1;
+    a.chunk = (int)(each < at_once ? at_once : each > 2 * at_once ? 2 * at_once : each);
+    if (a.chunk > most_segments) a.chunk = most_segments;
+    const int lanes = rounds_of_lanes(sort, length, each);
+    if (lanes > 0) a.chunk = 32 * lanes;
     const int64_t chunks = (sort->segments + a.chunk - 1) / a.chunk;
-    const int64_t most = INT64_C(1) << 30;
+    /* of the shortest ones a warp has several chunks, and finds the next one's keys in the L2 cache */
+    const int64_t most = lanes > 0 && length < 4 ? resident : INT64_C(1) << 30;
     int64_t blocks = (chunks + warp_warps - 1) / warp_warps;
     blocks = blocks < 1 ? 1 : blocks < most ? blocks : most;
+    using kernel = void(segments_arguments);
+    kernel *const of_8 = lanes > 0 ? sort_by_warps<uint64_t, true> : sort_by_warps<uint64_t, false>;
+    kernel *const of_4 = lanes > 0 ? sort_by_warps<uint32_t, true> : sort_by_warps<uint32_t, false>;
     const cudaError_t error =
-        start(sort->key_size == 8 ? sort_by_warps<uint64_t> : sort_by_warps<uint32_t>, blocks,
-              warp_threads, 0, launch->stream, a);
+        start(sort->key_size == 8 ? of_8 : of_4, blocks, warp_threads, 0, launch->stream, a);
     if (error != cudaSuccess || plan.most_middling == 0) return error;
     return start_queued_sorts(launch, a);
 }

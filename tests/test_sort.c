@@ -77,13 +77,14 @@ static void merge_sort(const struct rule *rule, const void *keys, int64_t *posit
 /* ---- Inputs ---------------------------------------------------------------------------------- */
 
 /* Random numbers of all kinds (special ones, many NaNs with different bits), or few different ones, or
-   ones that are in order already. */
+   ones that are in order already, or random ones without NaNs. */
 static void *draw_keys(vscan_type type, int64_t n, struct inputs_random *random) {
     void *keys = maps_random(type, n, random);
-    const int64_t pattern = inputs_below(random, 4);
+    const int64_t pattern = inputs_below(random, 5);
+    const bool nans = pattern != 2 && pattern != 4;
     for (int64_t i = 0; i < n; i++) {
         const uint64_t r = inputs_next(random);
-        if ((type == VSCAN_FLOAT || type == VSCAN_DOUBLE) && r % 16 == 0) {
+        if (nans && (type == VSCAN_FLOAT || type == VSCAN_DOUBLE) && r % 16 == 0) {
             const uint32_t nan = 0x7f800001 | (uint32_t)(r >> 32);
             const uint64_t wide = UINT64_C(0x7ff0000000000001) | r;
             if (type == VSCAN_FLOAT) memcpy(maps_at(type, keys, i), &nan, 4);
@@ -96,6 +97,9 @@ static void *draw_keys(vscan_type type, int64_t n, struct inputs_random *random)
             if (type == VSCAN_LONG) ((int64_t *)keys)[i] = n - i;
             if (type == VSCAN_FLOAT) ((float *)keys)[i] = (float)(n / 2 - i);
             if (type == VSCAN_DOUBLE) ((double *)keys)[i] = (double)(i - n / 2) / 3;
+        } else if (pattern == 4) {
+            if (type == VSCAN_FLOAT) ((float *)keys)[i] = (float)(r % 200) - 99.5f;
+            if (type == VSCAN_DOUBLE) ((double *)keys)[i] = (double)(r % 200) - 99.5;
         }
     }
     return keys;
@@ -113,11 +117,11 @@ static void draw_rule(struct rule *rule, struct inputs_random *random) {
 /* count offsets, the last one n at most, the first one 0 in most cases. Lengths are random, or around
    those at which the kernels take another way. */
 static int64_t *draw_offsets(int64_t n, int64_t *count, struct inputs_random *random) {
-    static const int64_t usual[] = {3, 30, 200, 2000, 100000};
+    static const int64_t usual[] = {3, 6, 11, 21, 30, 200, 2000, 100000};
     static const int64_t borders[] = {0,   1,   8,    15,   16,   17,   31,    32,    33,    63,
                                       64,  65,  127,  128,  129,  255,  256,   257,   511,   512,
                                       513, 999, 4095, 4096, 4097, 8193, 11263, 11264, 11265, 16385};
-    const int64_t most = usual[inputs_below(random, 5)];
+    const int64_t most = usual[inputs_below(random, 8)];
     const bool of_borders = inputs_below(random, 3) == 0;
     int64_t *offsets = malloc((size_t)(n + 502) * sizeof *offsets);
     assert_non_null(offsets);
