@@ -201,8 +201,11 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         const int64_t low = out - begin, high = low + a.scan.n; /* of the vector */
         if (lane == 0) store_elements(tile, shift, V - shift);
         if (lane == 1) store_elements(tile, shape::items, shift);
+        /* pieces of the vector alone: a tile may have few, and trying all the others takes 20 us */
+        const int first = low > V ? (int)(low / V) * V : V;
+        const int end = high < shape::items ? (int)high : shape::items;
 #pragma unroll 1
-        for (int o = (lane + 1) * V; o < shape::items; o += 32 * V) {
+        for (int o = first + lane * V; o < end; o += 32 * V) {
             if (low <= o && o + V <= high)
                 *(int4 *)(begin + o) = *(const int4 *)swizzled(shared.staged, o);
             else

@@ -90,7 +90,7 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                 const uintptr_t piece = (uintptr_t)from + k;
                 if (first <= piece && piece + 16 <= last) {
                     copy_piece(to + k, from + k);
-                } else {
+                } else if (first < piece + 16 && piece < last) {
 #pragma unroll 1
                     for (int j = 0; j < 16; ++j)
                         if (first <= piece + j && piece + j < last) to[k + j] = from[k + j];
