@@ -62,7 +62,8 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
     __device__ void prefetch(int64_t tile) const {
         if (Segmented && b.heads.first != nullptr) {
-            if (lane == shape::quarters) bulk_prefetch(heads_of(tile), shape::items / 8);
+            if (lane == shape::quarters && tile < a.scan.n / shape::items)
+                bulk_prefetch(heads_of(tile), shape::items / 8);
         } else if (Segmented && lane / shape::quarters == 1) {
             const int quarter = lane % shape::quarters;
             /* of int flags those that the markers begin with; they ask for the others */
