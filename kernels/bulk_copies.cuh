@@ -62,7 +62,8 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
     __device__ void prefetch(int64_t tile) const {
         if (Segmented && b.heads.first != nullptr) {
-            if (lane == shape::quarters) bulk_prefetch(heads_of(tile), shape::items / 8);
+            if (lane == shape::quarters && tile < a.scan.n / shape::items)
+                bulk_prefetch(heads_of(tile), shape::items / 8);
         } else if (Segmented && lane / shape::quarters == 1) {
             const int quarter = lane % shape::quarters;
             /* of int flags those that the markers begin with; they ask for the others */
@@ -201,8 +202,11 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         const int64_t low = out - begin, high = low + a.scan.n; /* of the vector */
         if (lane == 0) store_elements(tile, shift, V - shift);
         if (lane == 1) store_elements(tile, shape::items, shift);
+        /* pieces of the vector alone: a tile may have few, and trying all the others takes 20 us */
+        const int first = low > V ? (int)(low / V) * V : V;
+        const int end = high < shape::items ? (int)high : shape::items;
 #pragma unroll 1
-        for (int o = (lane + 1) * V; o < shape::items; o += 32 * V) {
+        for (int o = first + lane * V; o < end; o += 32 * V) {
             if (low <= o && o + V <= high)
                 *(int4 *)(begin + o) = *(const int4 *)swizzled(shared.staged, o);
             else

@@ -10,7 +10,8 @@
  * Where a tile's flags begin at a multiple of 16 bytes, bits of backward scans are in scan order at
  * once, else when all of the tile have been made.
  *
- * Where a kernel before this one has made bits already (scan_heads.cuh), they are copied.
+ * Bits that are in scan order already are copied: those that a kernel before this one has made
+ * (scan_heads.cuh), and the caller's own in forward scans, where they begin at a multiple of 16 bytes.
  */
 #ifndef VSCAN_BULK_MARKS_CUH
 #define VSCAN_BULK_MARKS_CUH
@@ -90,7 +91,7 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                 const uintptr_t piece = (uintptr_t)from + k;
                 if (first <= piece && piece + 16 <= last) {
                     copy_piece(to + k, from + k);
-                } else {
+                } else if (first < piece + 16 && piece < last) {
 #pragma unroll 1
                     for (int j = 0; j < 16; ++j)
                         if (first <= piece + j && piece + j < last) to[k + j] = from[k + j];
@@ -259,21 +260,36 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
         }
     }
 
-    /* Bits that there are go straight to where they belong. They lie where the tile's results will
-       be stored, by copies of another kind: hence the fence. */
+    /* Bits that are in scan order go straight to where they belong. Made ones lie where the tile's
+       results will be stored, by copies of another kind: hence the fence. Of the caller's own, the
+       first and the last tile's have to be seen to, and beyond the last nothing is read. */
     __device__ void copy_all(int marker) const {
+        const bool own = a.scan.flag_type == VSCAN_BIT;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
             uint32_t *const words = shared.heads[ring_of(k)];
             const char *const from = heads_of(tile);
+            const int64_t n = a.scan.n - tile * shape::items;
+            const bool ends = own && (tile == 0 || n < shape::items);
+            const int bytes = own && n < shape::items ? ((int)n + 31) / 32 * 4 : shape::items / 8;
 #pragma unroll 1
-            for (int o = 16 * (marker * 32 + lane); o < shape::items / 8; o += 16 * 32 * markers)
-                copy_piece((char *)words + o, from + o);
+            for (int o = 16 * (marker * 32 + lane); o < bytes; o += 16 * 32 * markers) {
+                if (o + 16 <= bytes) {
+                    copy_piece((char *)words + o, from + o);
+                } else {
+#pragma unroll 1
+                    for (int j = o; j < bytes; j += 4) words[j / 4] = *(const uint32_t *)(from + j);
+                }
+            }
             end_of_pieces();
             if (marker == 0 && lane == 0)
                 words[shape::items / 32] = with_totals() ? head_after(tile) : 0;
             wait_for_pieces(0);
+            if (ends) {
+                meet_markers();
+                mark_ends(marker, words, tile, n);
+            }
             fence_for_bulk_stores();
             barrier_arrive_at(&shared.marked[ring_of(k)]);
         }

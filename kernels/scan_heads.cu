@@ -57,9 +57,15 @@ static __device__ __forceinline__ uint32_t exchange_rows(uint32_t row, int lane)
 
 #endif
 
+#ifdef VSCAN__BULK
+static constexpr int heads_most = 3;
+#else /* the kernel does nothing; sm_75 would not have the threads */
+static constexpr int heads_most = 1;
+#endif
+
 /* Blocks: of a multiprocessor. */
 template <int Blocks>
-__global__ void __launch_bounds__(heads_threads, Blocks)
+__global__ void __launch_bounds__(heads_threads, Blocks < heads_most ? Blocks : heads_most)
     head_bits(const __grid_constant__ heads_arguments a) {
 #ifdef VSCAN__BULK
     __shared__ uint32_t words[heads_words + 1]; /* in the order of memory */

@@ -43,6 +43,16 @@ static inline bool heads_wanted(const vscan__scan &scan) {
     return scan.flag_type == VSCAN_INT && scan.out != scan.in;
 }
 
+/* Whether the caller's own bits will do, but for the first and the last tile's. */
+static inline bool heads_as_they_are(const vscan__scan &scan) {
+    return scan.flag_type == VSCAN_BIT && !scan.backward && (uintptr_t)scan.flags % 16 == 0;
+}
+
+static inline made_heads heads_of_flags(const vscan__scan &scan, int64_t items) {
+    char *const flags = (char *)scan.flags; /* read only */
+    return {flags, items / 8, flags + scan.n / items * (items / 8)};
+}
+
 /* Where they are to be. Backward, tiles lie one before the other. */
 static inline made_heads heads_in(const vscan__scan &scan, int64_t items, int64_t size,
                                   vscan__workspace_header *header) {
