@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     constexpr int tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     __shared__ U sums[column_sums_threads];
     __shared__ U tiles[column_sums_threads * W];
-    __shared__ uint32_t shared_tag;
+    __shared__ ticket shared_ticket;
 
     const vscan__matrix &matrix = a.matrix;
     const column_sums_shape &shape = a.shape;
@@ -150,10 +150,8 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
         rest = all.sum();
     }
     if (split && thread == 0) {
-        shared_tag = mine.tag;
-        if (mine.index == gridDim.x - 1)
-            end_tickets(a.header, a.words, a.capacity,
-                        matrix.lines * shape.words * unit_word<U>::words);
+        shared_ticket = mine;
+        if (mine.index == gridDim.x - 1) end_launch(a);
     }
     const bool speaks = there && piece == 0;
     sum = sum_pieces<Pair>(sum, sums, piece, pieces, lines);
@@ -167,7 +165,9 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     }
     if (split) {
         __syncthreads();
-        const uint32_t tag = shared_tag;
+        const uint32_t tag = shared_ticket.tag;
+        if (shared_ticket.index == gridDim.x - 1)
+            clear_words(a, tag, matrix.lines * shape.words * unit_word<U>::words);
         const int chunks_a_tile = tile_items / R / shape.batches >> shape.log_pieces;
         const int m = (int)chunk & (chunks_a_tile - 1);
         const int64_t tile = chunk / (uint32_t)chunks_a_tile;

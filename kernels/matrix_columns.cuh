@@ -145,9 +145,7 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
     scan_piece<Pair>(x, here);
     if (split && threadIdx.x == 0) {
         shared_ticket = mine;
-        if (mine.index == gridDim.x - 1)
-            end_tickets(a.header, a.words, a.capacity,
-                        x_of.lines * shape.words * unit_word<U>::words);
+        if (mine.index == gridDim.x - 1) end_launch(a);
     }
 
     /* ---- Sums of the chunk's pieces: the network over them ------------------------------------ */
@@ -169,7 +167,11 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
         sums[thread] = sum;
     }
     __syncthreads();
-    tag = shared_ticket.tag;
+    if (split) {
+        tag = shared_ticket.tag;
+        if (shared_ticket.index == gridDim.x - 1)
+            clear_words(a, tag, x_of.lines * shape.words * unit_word<U>::words);
+    }
     end = group > 0 ? sums[(group - 1) * lines + line] : Pair::identity;
 
     /* ---- The chunks before ------------------------------------------------------------------- */
