@@ -88,14 +88,6 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__matri
     return Pair::identity;
 }
 
-/* By one thread of each block; used: words that the launch writes. */
-static __device__ __forceinline__ ticket next_ticket(const matrix_arguments<row_sums_shape> &a,
-                                                     uint32_t tickets, int64_t used) {
-    const ticket mine = take_ticket(a.header);
-    if (mine.index == tickets - 1) end_tickets(a.header, a.words, a.capacity, used);
-    return mine;
-}
-
 /* The lane's elements of a part of which `left` are there, line after line, from `at` in the direction of
    the reduction; x[r] becomes their sum in line r. */
 template <class Pair, bool Quads, int N>
@@ -202,8 +194,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         }
     }
     ticket mine = {};
-    if (shape.tiles > 1 && threadIdx.x == 0)
-        mine = next_ticket(a, gridDim.x, matrix.lines * shape.tiles * unit_word<U>::words);
+    if (shape.tiles > 1 && threadIdx.x == 0) mine = take_ticket(a.header); /* used later */
 
     /* ---- Sums of parts ----------------------------------------------------------------------- */
     uint32_t tile = 0, item = blockIdx.x;
@@ -255,7 +246,12 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     /* ---- The row ----------------------------------------------------------------------------- */
     const int64_t words_at = line * shape.tiles;
     uint32_t tag = 0;
-    if (shape.tiles > 1) tag = __shfl_sync(all_lanes, mine.tag, 0);
+    if (shape.tiles > 1) {
+        tag = __shfl_sync(all_lanes, mine.tag, 0);
+        if (lane == 0 && mine.index == gridDim.x - 1)
+            end_tickets(a.header, a.words, a.capacity,
+                        matrix.lines * shape.tiles * unit_word<U>::words);
+    }
     U p = initial_of<Pair>(matrix, line);
     if constexpr (Pair::in_any_order) {
         if (shape.row_warps > 1)
