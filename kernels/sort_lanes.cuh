@@ -122,16 +122,16 @@ static __device__ __forceinline__ void ask_for_lanes(const segments_arguments &a
             prefetch_line((const K *)sort.keys + i);
 }
 
-/* Segments from `chunk` on, as many as a warp takes at a time. False: that cannot be done here, and nothing
-   has been written. */
+/* Segments from `chunk` on, as many as a warp takes at a time. Those of up to so many keys are sorted then;
+   0: none are, and nothing has been written. */
 template <class K>
-static __device__ __forceinline__ bool sort_by_lanes(const segments_arguments &a, warp_shared &s,
-                                                     int64_t chunk) {
+static __device__ __forceinline__ int sort_by_lanes(const segments_arguments &a, warp_shared &s,
+                                                    int64_t chunk) {
     const vscan__sort &sort = a.sort;
     const int lane = threadIdx.x % 32;
     const int64_t chunk_end = chunk + a.chunk < sort.segments ? chunk + a.chunk : sort.segments;
     const int64_t first = offset_at(sort, chunk), end = offset_at(sort, chunk_end);
-    if (first < 0 || end > sort.n || end < first || end - first > lanes_room<K>) return false;
+    if (first < 0 || end > sort.n || end < first || end - first > lanes_room<K>) return 0;
     const int all = (int)(end - first);
     K *const room = (K *)s.numbers;
     const K *const keys = (const K *)sort.keys + first;
@@ -150,11 +150,14 @@ static __device__ __forceinline__ bool sort_by_lanes(const segments_arguments &a
     wait_for_copies();
     __syncwarp();
     good = __all_sync(0xffffffffu, good);
+    int sorted = lanes_room<K>; /* no segment is longer */
 #pragma unroll 1
     for (int k = lane; good && k < a.chunk; k += 32) {
-        const int begin = s.begins[k], n = s.begins[k + 1] - begin;
+        const int begin = s.begins[k], all_keys = s.begins[k + 1] - begin;
+        const int n = all_keys > lane_keys<K> ? 0 : all_keys;
         const auto longer = [&](int than) { return __any_sync(0xffffffffu, n > than); };
-        if (__any_sync(0xffffffffu, n < 0) || longer(lane_keys<K>))
+        if (__any_sync(0xffffffffu, all_keys > lane_keys<K>)) sorted = lane_keys<K>;
+        if (__any_sync(0xffffffffu, n < 0))
             good = false;
         else if (sizeof(K) == 4 && longer(16))
             good = sort_lanes<lane_keys<K>>(a, room, begin, n);
@@ -171,7 +174,7 @@ static __device__ __forceinline__ bool sort_by_lanes(const segments_arguments &a
     if (good)
         for (int p = lane; p < all; p += 32) ((K *)sort.keys_out + first)[p] = spread(room, p);
     __syncwarp(); /* room is free */
-    return good;
+    return good ? sorted : 0;
 }
 
 } /* namespace vscan */

@@ -248,12 +248,14 @@ __global__ void __launch_bounds__(warp_threads, warp_blocks<K>)
     int64_t edge = Lanes ? edge_of(sort, warp * a.chunk + step, a.chunk) : 0;
 #pragma unroll 1
     for (int64_t chunk = warp * a.chunk; chunk < sort.segments; chunk += step) {
+        int sorted = 0; /* segments of up to so many keys are */
         if (Lanes) {
             const int64_t begin = __shfl_sync(0xffffffffu, edge, 0);
             const int64_t end = __shfl_sync(0xffffffffu, edge, 1);
             edge = edge_of(sort, chunk + 2 * step, a.chunk);
             ask_for_lanes<K>(a, chunk + step, begin, end);
-            if (sort_by_lanes<K>(a, s, chunk)) continue;
+            sorted = sort_by_lanes<K>(a, s, chunk);
+            if (sorted == lanes_room<K>) continue;
         }
 #pragma unroll 1
         for (int64_t at = chunk; at < chunk + a.chunk && at < sort.segments; at += 32) {
@@ -264,13 +266,14 @@ __global__ void __launch_bounds__(warp_threads, warp_blocks<K>)
                 if (own.n < 0 && at + lane < sort.segments) report_segment(a, at + lane);
             }
             /* memory is asked for all keys before the first are waited for */
-            if (own.n <= warp_segment)
+            if (own.n > sorted && own.n <= warp_segment)
                 for (int i = 0; i < (int)own.n; i += 128 / (int)sizeof(K))
                     prefetch_line((const K *)sort.keys + own.begin + i);
             if (__any_sync(0xffffffffu, own.n > warp_segment)) enqueue(a, own.begin, own.n);
             /* places in the network: 16, 32, 64, ...; as many at once as have room */
             const int places = own.n > network_items ? (int)own.n : network_items;
-            const int own_bits = own.n < 1 || own.n > warp_segment ? 0 : 32 - __clz(places - 1);
+            const int own_bits =
+                own.n <= sorted || own.n > warp_segment ? 0 : 32 - __clz(places - 1);
             uint32_t todo = __ballot_sync(0xffffffffu, own_bits != 0);
             while (todo != 0) {
                 const int leader = __ffs((int)todo) - 1;
