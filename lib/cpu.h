@@ -18,8 +18,8 @@
  * cpu_heads.c     flags of any type, in either direction, as 32-bit words of segment heads
  * cpu_tiles_*.c   the rows: what is done to one tile, for each pair, once an instruction set (all
  *                 from cpu_tiles.h; a tile in cpu_tile.h, of the parts cpu_network.h, cpu_group.h,
- *                 cpu_block.h, cpu_aggregate.h, cpu_tree.h, cpu_columns.h; elements in cpu_keys.h,
- *                 vectors in cpu_vector.h)
+ *                 cpu_groups.h, cpu_block.h, cpu_aggregate.h, cpu_tree.h, cpu_columns.h; elements in
+ *                 cpu_keys.h, vectors in cpu_vector.h)
  * cpu_reduce.c    reductions of whole vectors
  * cpu_sums_*.c    what they do to many elements, for each pair, once an instruction set (all from
  *                 cpu_sums.h; bodies in cpu_sum.h)
@@ -67,6 +67,21 @@ struct vscan__cpu_segments {
     int64_t end;              /* totals[k] is written for 0 <= k < end */
 };
 
+/*
+ * The two halves of a scan of a whole tile that is stored past the caches, by several threads: its
+ * locals as soon as its elements are read, its results once it is known what comes before. What is
+ * between is kept. The results of one tile and the locals of another, which is kept in the same
+ * place then, are computed in turns.
+ */
+struct vscan__cpu_halves {
+    void *kept; /* as many bytes as the row says, a multiple of 64 */
+    const struct vscan__cpu_span *span, *later; /* results of one, locals of the other; or NULL */
+    /* of each, or NULL; without totals. What `later` points to is read until its results are there */
+    const struct vscan__cpu_segments *segments, *later_segments;
+    union vscan__value before;    /* comes before span */
+    union vscan__value aggregate; /* the result: later's */
+};
+
 /* Adjacent columns of a matrix, at most VSCAN__CPU_BAND bytes of a row. */
 struct vscan__cpu_band {
     const void *in;       /* the first column's element in row 0 */
@@ -99,6 +114,9 @@ struct vscan__cpu_row {
     union vscan__value (*scan)(const struct vscan__cpu_span *span,
                                const struct vscan__cpu_segments *segments,
                                union vscan__value before);
+    /* does so in two halves, see there, and returns what scan returns for span; or NULL */
+    union vscan__value (*halves)(struct vscan__cpu_halves *halves);
+    int64_t kept; /* bytes of what lies between the halves */
     /* scans or reduces every column of a band */
     void (*band)(const struct vscan__cpu_band *band);
 };
@@ -188,6 +206,8 @@ struct vscan__cpu_state {
     int64_t late_at;                    /* the same, for all but TOTALS_LENGTH */
     void *sort_memory;                  /* what sorts need, as large as the longest needed so far */
     int64_t sort_bytes;
+    void *kept_memory; /* what the threads of scans in halves keep, for the most threads so far */
+    int64_t kept_bytes;
     struct vscan__cpu_share shares[2][VSCAN__CPU_ROUND];
 };
 

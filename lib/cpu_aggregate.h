@@ -54,10 +54,13 @@ static ALWAYS_INLINE union vscan__value NAME(aggregate)(enum vscan_op op,
     K ends[TILE / GROUP + 1];
     const K identity = NAME(identity)(op);
     const int64_t whole = span->n / GROUP; /* groups */
+    /* the group that the first segment begins in, if there is one */
+    const bool all = start == 0 && z.bits == NAME(box)(identity).bits;
+    const int64_t first = all ? -1 : start / GROUP;
     int64_t q = 0;
-    for (; q < start / GROUP; q++) ends[q] = identity;
+    for (; q < first; q++) ends[q] = identity;
     while (q * GROUP < span->n) {
-        if (q > start / GROUP && q + LANES <= whole) {
+        if (q > first && q + LANES <= whole) {
             const int64_t p = q * GROUP;
             const T *from = span->in;
             vec v = NAME(tree_32)(op, from + (span->backward ? span->n - p - GROUP * LANES : p));
@@ -66,14 +69,14 @@ static ALWAYS_INLINE union vscan__value NAME(aggregate)(enum vscan_op op,
             q += LANES;
             continue;
         }
-        /* a group by itself: in it the first segment begins, or it is one of the last */
+        /* a group by itself: that one, or one of the last */
         vec v[VECTORS];
         K x[GROUP];
         NAME(load_group)(op, span, q * GROUP, v);
 #pragma GCC unroll 32
         for (int k = 0; k < VECTORS; k++) NAME(store_keys)(x + k * LANES, v[k]);
         for (int64_t j = span->n - q * GROUP; j < GROUP; j++) x[j] = identity;
-        if (q == start / GROUP) {
+        if (q == first) {
             for (int64_t j = 0; j < start % GROUP; j++) x[j] = identity;
             x[start % GROUP] = NAME(combine1)(op, NAME(unbox)(z), x[start % GROUP]);
         }

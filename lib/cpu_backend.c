@@ -138,6 +138,7 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
 static void close_state(vscan_ctx *ctx) {
     struct vscan__cpu_state *state = ctx->state;
     free(state->sort_memory);
+    free(state->kept_memory);
     free(state);
     ctx->state = NULL;
 }
@@ -278,7 +279,9 @@ static inline bool is_short(const struct vscan__scan *scan, const struct vscan__
         if (scan->n <= FEW(OP, TYPE))                                                              \
             few_##pair(scan);                                                                      \
         else                                                                                       \
-            vscan__cpu_scan_tile(scan, own);                                                       \
+            vscan__cpu_scan_tile(scan, own,                                                        \
+                                 KIND_OF(box, op, type)(KIND_OF(identity, op, type)(VSCAN_##OP)),  \
+                                 VSCAN_##OP == VSCAN_PLUS);                                        \
         vscan__put_back_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                    \
         return VSCAN_OK;                                                                           \
     }                                                                                              \

@@ -6,20 +6,25 @@
  * the heads as masks.
  */
 struct NAME(block) {
-    _Alignas(
-        64) K space[LANES + BLOCK]; /* the locals; an exclusive scan reads one before them too */
     /* From LANES - 1 on, q = 0 .. 32: B of the tile's groups before group q, and the inclusive result
        before it. Without what lies before a head. */
-    K ends[LANES + GROUP], carries[LANES + GROUP];
+    _Alignas(64) K ends[LANES + GROUP];
+    K carries[LANES + GROUP];
     K befores[GROUP];                   /* with segments: what comes before the tile for group q */
     uint32_t open[NAME(levels)][GROUP]; /* with heads: see cpu_network.h, of every group */
     const uint32_t *words;              /* with segments: the heads of every group */
-    uint32_t heads;                     /* bit q: a segment begins in group q */
-    K before;                           /* what comes before the tile, for the first group */
+    K *locals;
+    uint32_t heads; /* bit q: a segment begins in group q */
+    K before;       /* what comes before the tile, for the first group */
+};
+
+/* Where the locals of a block are. */
+struct NAME(space) {
+    _Alignas(64) K locals[BLOCK];
 };
 
 static ALWAYS_INLINE K *NAME(locals_of)(struct NAME(block) * b, int q) {
-    return b->space + LANES + q * GROUP;
+    return b->locals + q * GROUP;
 }
 
 /* Fills open. */
@@ -75,7 +80,11 @@ static ALWAYS_INLINE void NAME(group_results)(enum vscan_op op, bool headed, boo
     vec v[VECTORS];
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
-        const vec local = NAME(load_keys)(from + k * LANES);
+        /* the first value of all is replaced below; it may have just been stored for another tile,
+           and a load that gets a part of itself from there waits */
+        vec local = NAME(load_keys)(k > 0 ? from + k * LANES : NAME(locals_of)(b, q));
+        if (k == 0 && __builtin_expect(exclusive, 0))
+            local = SHUFFLE(ivec, local, local, LANE_PATTERN(SLIDE));
         if (EXACT)
             v[k] = NAME(combine)(op, NAME(splat)(carries[0]), local);
         else
@@ -157,12 +166,13 @@ static ALWAYS_INLINE void NAME(block_results)(enum vscan_op op, bool headed,
     }
 }
 
-/* The results of a block and the locals of a later one, `on` elements further, in turns, where
-   results go past the caches: memory would rest from writing in the time of the locals. */
+/* The results of a block and the locals of a later one, of which the first group lies at in, in
+   turns, where results go past the caches: memory would rest from writing in the time of the locals.
+   The locals may be in the same place. */
 static ALWAYS_INLINE void NAME(block_turns)(enum vscan_op op, bool headed,
                                             const struct vscan__cpu_span *span,
                                             const struct vscan__cpu_segments *segments, int64_t p,
-                                            struct NAME(block) * b, int64_t on,
+                                            struct NAME(block) * b, const T *in,
                                             struct NAME(block) * later) {
     const bool backward = span->backward, exclusive = span->exclusive;
     const int64_t at = backward ? span->n - p - GROUP : p, step = backward ? -GROUP : GROUP;
@@ -170,7 +180,6 @@ static ALWAYS_INLINE void NAME(block_turns)(enum vscan_op op, bool headed,
     const bool asks = span->ahead != 0;
     T *out = (T *)span->out + at;
     uintptr_t far = (uintptr_t)((const T *)span->in + at) + (uintptr_t)span->ahead;
-    const T *in = (const T *)span->in + at + (backward ? -on : on);
     const uintptr_t bytes = (uintptr_t)(step * (int64_t)sizeof(T));
     uintptr_t next = (uintptr_t)in + bytes * GROUP;
     vec ends = NAME(splat)(NAME(identity)(op));

@@ -53,13 +53,7 @@
 #define BLOCK (GROUP * GROUP)   /* elements */
 #define EXACT !(SUM && T_REAL)  /* any order of additions gives the same bits */
 #define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
-/* Whether whole blocks have loops of their own. Not with SSE2: the code would be the largest there,
-   for processors of before 2013. */
-#if VECTOR_BYTES > 16 || !defined __SSE2__
-#define TIGHT 1
-#else
-#define TIGHT 0
-#endif
+#define TIGHT CPU_TIGHT
 
 #define vec NAME(vec)
 #define ivec NAME(ivec)

@@ -89,10 +89,9 @@ static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
 #pragma GCC unroll 32
     for (int half = 1; half < VECTORS; half *= 2) {
 #pragma GCC unroll 32
-        for (int right = half; right < VECTORS; right += 2 * half) {
-            const vec left = NAME(last_lane)(v[right - 1]);
-#pragma GCC unroll 32
-            for (int k = right; k < right + half; k++) v[k] = NAME(combine)(op, left, v[k]);
+        for (int k = half; k < VECTORS; k++) {
+            if ((k & half) != 0)
+                v[k] = NAME(combine)(op, NAME(last_lane)(v[k / half * half - 1]), v[k]);
         }
     }
 }

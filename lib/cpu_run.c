@@ -12,21 +12,30 @@
  *        arrives at one of its tiles, scans it, and asks memory for the same tile of the next round:
  *        writing results and reading what 1 needs next take place at once
  *
+ * Where results go past the caches, a scan is done in halves (struct vscan__cpu_halves): 1 computes
+ * the locals of a tile and keeps them, its aggregate is the last one, and 3 computes the results of a
+ * tile and in turns with them the locals of the same tile of the next round. No element is read twice,
+ * and memory rests neither from reading nor from writing.
+ *
  * A thread that is done goes on with 1 of the next round, while others may still read the
  * aggregates of this one: there are two sets of them, used in turn, and nobody writes a set for the
- * second time before all have met in the round between. The fold is the strict one of lib/order.h,
+ * second time before all have met in the round between. In halves the aggregates of a round are
+ * written in 3 of the round before, into the set that all have read in 3 of the one before that. The fold is the strict one of lib/order.h,
  * whoever does it, so results do not depend on the number of threads.
  */
 #include <omp.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cpu.h"
 #include "cpu_modes.h"
 
 enum {
-    /* Of a round: 4 x 64 KiB of input in the cache of a thread, and as much of the next round's. With
-       8 two threads were slower by a tenth, with 2 sixteen by a quarter. */
+    /* Of a round: 4 x 64 KiB of input in the cache of a thread, and as much of the next round's, or 4
+       tiles as they are kept. With 8 two threads were slower by a tenth, with 2 sixteen by a quarter;
+       in halves by a twentieth and a tenth. */
     TILES_EACH = 4,
+    ASK_AHEAD = 16 << 10, /* in halves, memory is asked for what is read so many bytes later */
     /* Bytes of output from which it is stored past the caches: a line need not be read before it is
        written then. On a Xeon with 2 MiB a core that pays from 4 MiB on, but who reads the output
        next finds it in memory; from 32 MiB on both together take less time too. */
@@ -45,6 +54,8 @@ struct run {
     int64_t tiles;
     int64_t each;             /* tiles of a round, each thread */
     int64_t ahead;            /* tiles from one to that which memory is asked for meanwhile, or 0 */
+    char *kept;               /* in halves: what the threads keep between them; or NULL */
+    int64_t kept_bytes;       /* a tile */
     bool stream;              /* results go past the caches */
     bool segmented, numbered; /* numbered: backward with totals, the segments are counted first */
     bool counted;             /* somebody asks how many segments there are, or for totals */
@@ -242,6 +253,59 @@ static int64_t smaller(int64_t a, int64_t b) {
     return a < b ? a : b;
 }
 
+static bool is_whole(const struct run *run, int64_t tile) {
+    return tile < run->scan->n / run->row->tile;
+}
+
+/* The second half of a tile at which the fold has arrived, and the first half of a later one; -1: of
+   none. What is kept of them lies in the same place, the words of their heads side by side. */
+static struct vscan__cpu_share scan_halves(const struct run *run, char *kept, int set, int64_t tile,
+                                           int64_t later, struct progress *at) {
+    const struct vscan__cpu_row *row = run->row;
+    uint32_t(*words)[VSCAN__CPU_WORDS] = (void *)(kept + row->kept);
+    const struct vscan__cpu_segments segments[2] = {
+        {.heads = words[set], .z = run->z, .first = run->empty},
+        {.heads = words[1 - set], .z = run->z, .first = run->empty}};
+    struct vscan__cpu_span spans[2];
+    struct vscan__cpu_halves halves = {.kept = kept, .before = at->before};
+    int64_t heads = 0;
+    if (tile >= 0) {
+        spans[0] = span_of(run, tile);
+        const int64_t ahead = later >= 0 ? (later - tile) * row->tile * row->size + ASK_AHEAD : 0;
+        spans[0].ahead = run->scan->backward ? -ahead : ahead;
+        halves.span = &spans[0];
+        if (run->segmented) halves.segments = &segments[0];
+    }
+    if (later >= 0) {
+        spans[1] = span_of(run, later);
+        halves.later = &spans[1];
+        if (run->segmented) {
+            halves.later_segments = &segments[1];
+            vscan__cpu_heads(run->scan, later * row->tile, row->tile, words[1 - set]);
+            heads = count_heads(words[1 - set], row->tile);
+        }
+    }
+    const union vscan__value last = row->halves(&halves);
+    if (tile >= 0) at->before = last;
+    return (struct vscan__cpu_share){halves.aggregate, heads};
+}
+
+/* Scans a tile at which the fold has arrived, of which the share is known, and finds that of a later
+   one, if there is one and it is a whole one. */
+static struct vscan__cpu_share scan_and_keep(const struct run *run, char *kept, int set,
+                                             int64_t tile, const struct vscan__cpu_share *share,
+                                             int64_t later, struct progress *at) {
+    const int64_t next = is_whole(run, later) ? later : -1;
+    struct vscan__cpu_share found = {.heads = 0};
+    if (is_whole(run, tile)) {
+        found = scan_halves(run, kept, set, tile, next, at);
+        at->heads += share->heads;
+    } else {
+        scan_tile(run, tile, at);
+    }
+    return found;
+}
+
 static void run_member(struct vscan__cpu_team *team, void *work, int thread, int threads) {
     struct run *shared = work;
     struct run own = *shared;
@@ -264,13 +328,27 @@ static void run_member(struct vscan__cpu_team *team, void *work, int thread, int
         const int64_t end = smaller(first + run->each * threads, run->tiles);
         const int64_t from = smaller(first + run->each * thread, end);
         const int64_t to = smaller(from + run->each, end);
-        for (int64_t tile = from; tile < to; tile++) shares[tile - first] = aggregate(run, tile);
+        char *kept = run->kept;
+        if (kept != NULL) kept += run->kept_bytes * run->each * thread;
+        for (int64_t tile = from; tile < to; tile++) {
+            if (kept == NULL || !is_whole(run, tile)) {
+                shares[tile - first] = aggregate(run, tile);
+            } else if (first == 0) {
+                shares[tile - first] =
+                    scan_halves(run, kept + (tile - from) * run->kept_bytes, 1, -1, tile, &at);
+            }
+        }
         vscan__cpu_meet(team, threads);
         for (int64_t tile = first; tile < end; tile++) {
-            if (from <= tile && tile < to)
+            struct vscan__cpu_share *share = &shares[tile - first];
+            if (tile < from || to <= tile)
+                fold(run, &at, share);
+            else if (kept == NULL)
                 scan_tile(run, tile, &at);
             else
-                fold(run, &at, &shares[tile - first]);
+                run->state->shares[1 - set][tile - first] =
+                    scan_and_keep(run, kept + (tile - from) * run->kept_bytes, set, tile, share,
+                                  tile + run->each * threads, &at);
         }
     }
     fence(run);
@@ -287,6 +365,25 @@ static void run_in_team(struct vscan__cpu_team *team, void *work, int thread, in
     vscan__put_back_modes(run->row->arithmetic, &modes);
 }
 
+/* Makes room for what is kept, if the scan is to be done in halves. Where there is no memory for it,
+   it is not. */
+static void keep(vscan_ctx *ctx, struct run *run, int64_t threads) {
+    const struct vscan__scan *scan = run->scan;
+    struct vscan__cpu_state *state = ctx->state;
+    if (run->row->halves == NULL || scan->totals != NULL || !span_of(run, 0).stream) return;
+    run->kept_bytes =
+        run->row->kept + (run->segmented ? 2 * VSCAN__CPU_WORDS * (int64_t)sizeof(uint32_t) : 0);
+    const int64_t bytes = run->kept_bytes * run->each * threads;
+    if (bytes > state->kept_bytes) {
+        free(state->kept_memory);
+        state->kept_memory = NULL;
+        state->kept_bytes = 0;
+        if (posix_memalign(&state->kept_memory, 64, (size_t)bytes) != 0) return;
+        state->kept_bytes = bytes;
+    }
+    run->kept = state->kept_memory;
+}
+
 static void run_tiles(vscan_ctx *ctx, struct run *run) {
     int64_t threads = smaller(run->tiles / TILES_WORTH, VSCAN__CPU_THREADS);
     if (threads >= 2)
@@ -296,6 +393,7 @@ static void run_tiles(vscan_ctx *ctx, struct run *run) {
         return;
     }
     run->each = smaller(TILES_EACH, (run->tiles + threads - 1) / threads);
+    keep(ctx, run, threads);
     /* what the thread aggregates in the next round, to find it in its cache then */
     run->ahead = run->each * threads;
     vscan__cpu_together((int)threads, run_in_team, run);
@@ -322,6 +420,8 @@ static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
     run->tiles = scan->n <= row->tile ? scan->n > 0 : (scan->n - 1) / row->tile + 1;
     run->each = 0;
     run->ahead = 0;
+    run->kept = NULL;
+    run->kept_bytes = 0;
     run->stream = scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / row->size;
     run->segmented = false;
     run->numbered = false;

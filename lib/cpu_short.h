@@ -35,11 +35,13 @@ static inline struct vscan__cpu_span vscan__cpu_only_span(const struct vscan__sc
                                     .exclusive = scan->exclusive != 0};
 }
 
+/* identity: the row's, and sum as in the row: constants */
 static inline void vscan__cpu_scan_tile(const struct vscan__scan *scan,
-                                        const struct vscan__cpu_row *row) {
+                                        const struct vscan__cpu_row *row,
+                                        union vscan__value identity, bool sum) {
     const struct vscan__cpu_span span = vscan__cpu_only_span(scan);
-    union vscan__value at = row->identity(), empty = at;
-    if (row->sum) empty.bits = 0;
+    union vscan__value at = identity, empty = at;
+    if (sum) empty.bits = 0;
     if (scan->has_initial != 0) {
         const void *initial = scan->has_initial == 2 ? scan->initial_at : &scan->initial;
         at = empty = row->take(initial);

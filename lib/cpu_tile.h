@@ -26,12 +26,13 @@
 
 #include "cpu_block.h"
 
+#include "cpu_groups.h"
+
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
 enum { NAME(blocks) = 3 }; /* at work at a time */
 
 struct NAME(tile) {
-    struct NAME(block) block[NAME(blocks)];
     K stack[16];
     uint32_t stack_heads; /* bit b: a segment begins in what stack[b] covers */
     K before;             /* what comes before the tile; the identity once a segment has begun */
@@ -89,7 +90,6 @@ static ALWAYS_INLINE void NAME(some_locals)(enum vscan_op op, const struct vscan
 /* What else is kept of a block, once it has its locals. */
 static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, bool segmented,
                                      struct NAME(tile) * tile, struct NAME(block) * b) {
-    const vec identity = NAME(splat)(NAME(identity)(op)), before = NAME(splat)(tile->before);
     const bool heads = segmented && b->heads != 0;
     uint32_t open[NAME(levels)];
     vec v[VECTORS];
@@ -117,20 +117,9 @@ static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, bool seg
         if ((tile->stack_heads >> bit & 1) != 0) break;
     }
     b->ends[LANES - 1] = tile->end;
-    b->carries[LANES - 1] = tile->carry;
 #pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) {
-        const vec carry = NAME(combine)(op, before, v[k]);
-        NAME(store_keys)(b->ends + LANES + k * LANES, v[k]);
-        NAME(store_keys)
-        (b->carries + LANES + k * LANES, heads ? NAME(where)(reached, k, carry, v[k]) : carry);
-        if (segmented) NAME(store_keys)
-        (b->befores + k * LANES, NAME(where)(reached << 1 | 1, k, before, identity));
-    }
+    for (int k = 0; k < VECTORS; k++) NAME(store_keys)(b->ends + LANES + k * LANES, v[k]);
     tile->end = b->ends[LANES - 1 + GROUP];
-    tile->carry = b->carries[LANES - 1 + GROUP];
-    b->before = tile->before;
-    if (heads) tile->before = NAME(identity)(op);
 
     /* the block joins the blocks before, as 1 is added to a binary counter */
     int bit = 0;
@@ -140,6 +129,27 @@ static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, bool seg
     }
     tile->stack[bit] = tree;
     tile->stack_heads = (tile->stack_heads & ~(1u << bit)) | (uint32_t)tree_heads << bit;
+}
+
+/* The same once it is known what comes before the tile. */
+static ALWAYS_INLINE void NAME(carries)(enum vscan_op op, bool segmented, struct NAME(tile) * tile,
+                                        struct NAME(block) * b) {
+    const vec identity = NAME(splat)(NAME(identity)(op)), before = NAME(splat)(tile->before);
+    const bool heads = segmented && b->heads != 0;
+    const uint32_t reached = NAME(open)(b->heads, NAME(levels) - 1);
+    b->carries[LANES - 1] = tile->carry;
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        const vec end = NAME(load_keys)(b->ends + LANES + k * LANES);
+        const vec carry = NAME(combine)(op, before, end);
+        NAME(store_keys)
+        (b->carries + LANES + k * LANES, heads ? NAME(where)(reached, k, carry, end) : carry);
+        if (segmented) NAME(store_keys)
+        (b->befores + k * LANES, NAME(where)(reached << 1 | 1, k, before, identity));
+    }
+    tile->carry = b->carries[LANES - 1 + GROUP];
+    b->before = tile->before;
+    if (heads) tile->before = NAME(identity)(op);
 }
 
 /* The results of a group by itself, which may be the tile's last and shorter, and have heads at the
@@ -180,65 +190,62 @@ static ALWAYS_INLINE K NAME(some_results)(enum vscan_op op, const struct vscan__
     return results[n < GROUP ? n : GROUP];
 }
 
-#ifndef LOAD_SOME
-/* A tile of a few elements, without vectors: to fill a part of one takes longer where there are no
-   masks. */
-enum { NAME(few) = 8 };
-static ALWAYS_INLINE K NAME(scan_few)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                      K before) {
-    const int n = (int)span->n;
-    const T *in = span->in;
-    T *out = span->out;
-    K x[1 + NAME(few)];
-    x[0] = before;
-    for (int j = 0; j < n; j++) x[1 + j] = NAME(take1)(op, in + (span->backward ? n - 1 - j : j));
-    K *local = x + 1;
-    for (int half = 1; half < n; half *= 2) {
-        for (int j = half; j < n; j++)
-            if ((j & half) != 0) local[j] = NAME(combine1)(op, local[(j & -half) - 1], local[j]);
-    }
-    for (int j = 0; j < n; j++) local[j] = NAME(combine1)(op, before, local[j]);
-    for (int j = 0; j < n; j++)
-        NAME(put1)(op, out + (span->backward ? n - 1 - j : j), x[span->exclusive ? j : 1 + j]);
-    return x[n];
-}
-#endif
+#if TIGHT
+/*
+ * The results of the block b at p of a span, without totals, the locals of the block `fresh` at
+ * later_p of another, or both in turns; NULL: not of a block. Whole blocks. A function of its own, for
+ * each pair: scans and scans in halves use it.
+ */
+typedef void NAME(work)(const struct vscan__cpu_span *span, int64_t p, struct NAME(block) * b,
+                        const struct vscan__cpu_span *later, int64_t later_p,
+                        struct NAME(block) * fresh, const struct vscan__cpu_segments *segments);
 
-/* A tile of one group. */
-static ALWAYS_INLINE K NAME(scan_group)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                        K before) {
-    K results[1 + GROUP]; /* inclusive, after what comes before */
-    vec v[VECTORS];
-    NAME(load_group)(op, span, 0, v);
-    NAME(network)(op, v);
-    results[0] = before;
-#pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) {
-        v[k] = NAME(combine)(op, NAME(splat)(before), v[k]);
-        NAME(store_keys)(results + 1 + k * LANES, v[k]);
+static ALWAYS_INLINE void NAME(work_on)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                        int64_t p, struct NAME(block) * b,
+                                        const struct vscan__cpu_span *later, int64_t later_p,
+                                        struct NAME(block) * fresh,
+                                        const struct vscan__cpu_segments *segments) {
+    const bool headed = (b != NULL && b->heads != 0) || (fresh != NULL && fresh->heads != 0);
+    if (b == NULL) {
+        if (headed)
+            NAME(block_locals)(op, true, later, segments, later_p, fresh);
+        else
+            NAME(block_locals)(op, false, later, segments, later_p, fresh);
+        return;
     }
-    if (span->exclusive) {
-#pragma GCC unroll 32
-        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load_keys)(results + k * LANES);
+    if (fresh == NULL) {
+        if (headed)
+            NAME(block_results)(op, true, span, segments, p, b);
+        else
+            NAME(block_results)(op, false, span, segments, p, b);
+        return;
     }
-    NAME(store_group)(op, span, 0, v);
-    return results[span->n];
+    const T *in = (const T *)later->in + (later->backward ? later->n - later_p - GROUP : later_p);
+    if (!headed) {
+        NAME(block_turns)(op, false, span, segments, p, b, in, fresh);
+        return;
+    }
+    if (b->heads == 0) NAME(mark)(b);
+    if (fresh->heads == 0) NAME(mark)(fresh);
+    NAME(block_turns)(op, true, span, segments, p, b, in, fresh);
 }
+#else
+typedef void NAME(work)(void);
+#endif
 
 /* The results of block `number`; the inclusive one at its last element. */
 static ALWAYS_INLINE K NAME(results)(enum vscan_op op, const struct vscan__cpu_span *span,
                                      const struct vscan__cpu_segments *segments, uint32_t number,
-                                     struct NAME(tile) * tile) {
-    struct NAME(block) *b = &tile->block[span->stream ? number % NAME(blocks) : 0];
+                                     struct NAME(tile) * tile, struct NAME(block) * b,
+                                     NAME(work) * work) {
     const int64_t start = (int64_t)number * BLOCK;
 #if TIGHT
     if (start + BLOCK <= span->n && (b->heads == 0 || segments->totals == NULL)) {
-        if (b->heads != 0)
-            NAME(block_results)(op, true, span, segments, start, b);
-        else
-            NAME(block_results)(op, false, span, segments, start, b);
+        work(span, start, b, NULL, 0, NULL, segments);
         return b->carries[LANES - 1 + GROUP];
     }
+#else
+    (void)work;
 #endif
     K carry = b->carries[LANES - 1];
     for (int q = 0; q < GROUP && start + q * GROUP < span->n; q++) {
@@ -266,18 +273,13 @@ static ALWAYS_INLINE void NAME(find_heads)(const struct vscan__cpu_segments *seg
 static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
                                                    const struct vscan__cpu_span *span,
                                                    const struct vscan__cpu_segments *segments,
-                                                   union vscan__value before) {
-#ifndef LOAD_SOME
-    if (segments == NULL && span->n <= NAME(few))
-        return NAME(box)(NAME(scan_few)(op, span, NAME(unbox)(before)));
-#endif
-    if (segments == NULL && span->n <= GROUP)
-        return NAME(box)(NAME(scan_group)(op, span, NAME(unbox)(before)));
+                                                   union vscan__value before, NAME(work) * work) {
     struct NAME(tile) tile;
-    tile.before = NAME(unbox)(before);
+    struct NAME(block) block[NAME(blocks)];
+    struct NAME(space) space[NAME(blocks)];
+    tile.before = tile.carry = NAME(unbox)(before);
     tile.stack_heads = 0;
     tile.end = NAME(identity)(op);
-    tile.carry = tile.before;
     tile.open = segments != NULL ? segments->open : 0;
     const uint32_t blocks = (uint32_t)((span->n + BLOCK - 1) / BLOCK);
     /* results in turns: the tile is a whole one then */
@@ -286,41 +288,77 @@ static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
         turns ? NAME(blocks) - 1 : 0; /* the results come so many blocks after the locals */
     K carry = tile.before;
     for (uint32_t number = 0; number < blocks; number++) {
-        struct NAME(block) *b = &tile.block[span->stream ? number % NAME(blocks) : 0];
+        const uint32_t place = span->stream ? number % NAME(blocks) : 0;
+        struct NAME(block) *b = &block[place];
         const int64_t start = (int64_t)number * BLOCK;
         const int64_t left = (span->n - start + GROUP - 1) / GROUP;
         const int groups = (int)(left < GROUP ? left : GROUP);
-        b->space[LANES - 1] = NAME(identity)(op);
+        b->locals = space[place].locals;
         NAME(find_heads)(segments, number, groups, b);
 #if TIGHT
         if (turns && number >= late) {
-            struct NAME(block) *early = &tile.block[(number - late) % NAME(blocks)];
-            if (b->heads == 0 && early->heads == 0) {
-                NAME(block_turns)
-                (op, false, span, segments, start - 2 * BLOCK, early, 2 * BLOCK, b);
-            } else {
-                if (b->heads == 0) NAME(mark)(b);
-                if (early->heads == 0) NAME(mark)(early);
-                NAME(block_turns)(op, true, span, segments, start - 2 * BLOCK, early, 2 * BLOCK, b);
-            }
+            struct NAME(block) *early = &block[(number - late) % NAME(blocks)];
+            work(span, start - late * BLOCK, early, span, start, b, segments);
         } else if (start + BLOCK > span->n) {
             NAME(some_locals)(op, span, segments, start, groups, b);
-        } else if (b->heads != 0) {
-            NAME(block_locals)(op, true, span, segments, start, b);
         } else {
-            NAME(block_locals)(op, false, span, segments, start, b);
+            work(NULL, 0, NULL, span, start, b, segments);
         }
 #else
         NAME(some_locals)(op, span, segments, start, groups, b);
 #endif
         NAME(ends)(op, number, segments != NULL, &tile, b);
-        if (!turns && number >= late)
-            carry = NAME(results)(op, span, segments, number - late, &tile);
+        NAME(carries)(op, segments != NULL, &tile, b);
+        if (!turns) carry = NAME(results)(op, span, segments, number, &tile, b, work);
     }
-    for (uint32_t number = blocks < late ? 0 : blocks - late; number < blocks; number++)
-        carry = NAME(results)(op, span, segments, number, &tile);
+    for (uint32_t number = blocks < late ? 0 : blocks - late; turns && number < blocks; number++)
+        carry =
+            NAME(results)(op, span, segments, number, &tile, &block[number % NAME(blocks)], work);
     return NAME(box)(carry);
 }
+
+#if TIGHT
+/* ---- The same in two halves ------------------------------------------------------------------ */
+
+/* What is kept of a tile between them. The locals of the next tile replace this one's, group by
+   group; of what else there is of a block both are needed at a time, so there is one place more than
+   there are blocks, and each is free for the next tile when its block is done. */
+enum { NAME(kept_blocks) = TILE / BLOCK, NAME(places) = NAME(kept_blocks) + 1 };
+struct NAME(kept) {
+    struct NAME(space) space[NAME(kept_blocks)];
+    struct NAME(block) block[NAME(places)];
+    int first; /* the place of block 0 */
+};
+
+static ALWAYS_INLINE union vscan__value
+NAME(halves)(enum vscan_op op, struct vscan__cpu_halves *halves, NAME(work) * work) {
+    struct NAME(kept) *kept = halves->kept;
+    const struct vscan__cpu_span *span = halves->span, *later = halves->later;
+    struct NAME(tile) tile;
+    tile.before = tile.carry = NAME(unbox)(halves->before);
+    tile.stack_heads = 0;
+    tile.end = NAME(identity)(op);
+    if (span == NULL) kept->first = 0;
+    int place = kept->first, free_place = (place + NAME(kept_blocks)) % NAME(places);
+    kept->first = free_place;
+    for (uint32_t number = 0; number < NAME(kept_blocks); number++) {
+        const int64_t start = (int64_t)number * BLOCK;
+        struct NAME(block) *b = &kept->block[place], *fresh = &kept->block[free_place];
+        if (span != NULL) NAME(carries)(op, halves->segments != NULL, &tile, b);
+        if (later != NULL) {
+            fresh->locals = kept->space[number].locals;
+            NAME(find_heads)(halves->later_segments, number, GROUP, fresh);
+        }
+        work(span, start, span != NULL ? b : NULL, later, start, later != NULL ? fresh : NULL,
+             span != NULL ? halves->segments : halves->later_segments);
+        if (later != NULL) NAME(ends)(op, number, halves->later_segments != NULL, &tile, fresh);
+        free_place = place;
+        place = place + 1 < NAME(places) ? place + 1 : 0;
+    }
+    halves->aggregate = NAME(box)(tile.end);
+    return NAME(box)(tile.carry);
+}
+#endif
 
 #include "cpu_aggregate.h"
 #include "cpu_columns.h"

@@ -23,6 +23,14 @@
 #endif
 #include <stdint.h>
 
+/* Whether whole blocks have loops of their own. Not with SSE2: the code would be the largest there,
+   for processors of before 2013. */
+#if VECTOR_BYTES > 16 || !defined __SSE2__
+#define CPU_TIGHT 1
+#else
+#define CPU_TIGHT 0
+#endif
+
 #define ALWAYS_INLINE inline __attribute__((always_inline))
 
 typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
@@ -159,6 +167,12 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define PUSH_4 1, 2, 3, 7
 #define PUSH_8 1, 2, 3, 4, 5, 6, 7, 15
 #define PUSH_16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 31
+
+/* The last lane of a vector, and the lanes of a second one, one up. */
+#define SLIDE_2 1, 2
+#define SLIDE_4 3, 4, 5, 6
+#define SLIDE_8 7, 8, 9, 10, 11, 12, 13, 14
+#define SLIDE_16 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
 
 /* The even and the odd lanes of two vectors. */
 #define EVEN_2 0, 2
