@@ -261,8 +261,9 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
     }
 
     /* Bits that are in scan order go straight to where they belong. Made ones lie where the tile's
-       results will be stored, by copies of another kind: hence the fence. Of the caller's own, the
-       first and the last tile's have to be seen to, and beyond the last nothing is read. */
+       results will be stored, by copies of another kind: hence the fence. Of the caller's own (and it
+       does no harm to those made of them), the first and the last tile's have to be seen to, and
+       beyond the last nothing is read. */
     __device__ void copy_all(int marker) const {
         const bool own = a.scan.flag_type == VSCAN_BIT;
         for (int k = 0;; ++k) {

@@ -451,12 +451,13 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
     if (error == cudaSuccess) error = map_vector<shape>(launch, &b.out, a.scan.out, &a.scan);
     if (error != cudaSuccess) return error;
     b.heads = {};
-    if (Segmented && heads_wanted(a.scan)) {
+    if (Segmented && heads_as_they_are(a.scan)) {
+        b.heads = heads_of_flags(a.scan, shape::items);
+    } else if (Segmented &&
+               heads_wanted(a.scan, Pair::in_any_order && sizeof(typename Pair::U) == 8)) {
         b.heads = heads_in(a.scan, shape::items, sizeof(typename Pair::T), a.header);
         error = make_heads(launch, a.scan, shape::items, b.heads);
         if (error != cudaSuccess) return error;
-    } else if (Segmented && heads_as_they_are(a.scan)) {
-        b.heads = heads_of_flags(a.scan, shape::items);
     }
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);

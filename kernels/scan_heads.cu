@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Int head flags become bits: see scan_heads.cuh.
+ * Head flags become bits in scan order: see scan_heads.cuh.
  *
- * A block has 64 KiB of flags, one tile of 4-byte values or two of 8-byte values, and there are as many
- * blocks as that takes, which start in the order of the scan. A thread asks for all its flags, 8 pieces
- * of 16 bytes, before it waits for one. Where the flags do not begin at a multiple of 16 bytes, the
+ * Int flags: a block has 64 KiB of them, one tile of 4-byte values or two of 8-byte values, and there are
+ * as many blocks as that takes, which start in the order of the scan. A thread asks for all its flags, 8
+ * pieces of 16 bytes, before it waits for one. Where the flags do not begin at a multiple of 16 bytes, the
  * pieces begin up to three flags before them, and words are put together from two in shared memory.
  *
  * Three blocks on a multiprocessor are faster than two (of 2^26 and 2^28 ints with their scan by
@@ -23,7 +23,7 @@ static constexpr int64_t heads_few = 2048; /* blocks, fewer than that */
 static_assert(heads_words == heads_threads, "a word a thread");
 
 struct heads_arguments {
-    const int32_t *flags;
+    const void *flags;
     int64_t n;
     made_heads heads;
     int32_t items; /* of a tile */
@@ -55,6 +55,17 @@ static __device__ __forceinline__ uint32_t exchange_rows(uint32_t row, int lane)
     return row;
 }
 
+/* The word of 32 positions, of which the vector may not have all. */
+static __device__ __forceinline__ void write_heads(const heads_arguments &a, int64_t position,
+                                                   uint32_t heads) {
+    const int64_t left = a.n - position, tile = position / a.items;
+    if (position == 0) heads |= 1;
+    if (left < 32) heads &= left > 0 ? (1u << left) - 1 : 0;
+    if (tile * a.items >= a.n) return;
+    char *const tile_bits = a.heads.of(tile, a.n / a.items);
+    ((uint32_t *)tile_bits)[position % a.items / 32] = heads;
+}
+
 #endif
 
 #ifdef VSCAN__BULK
@@ -73,11 +84,12 @@ __global__ void __launch_bounds__(heads_threads, Blocks < heads_most ? Blocks : 
     const int64_t i = (int64_t)blockIdx.x * heads_items;
     /* position i of the scan has flag i, or n - i where it is backward */
     const int64_t number = a.backward ? a.n - i - (heads_items - 1) : i;
-    const int32_t *const end = a.flags + a.n, *const first = a.flags + number;
+    const int32_t *const flags = (const int32_t *)a.flags;
+    const int32_t *const end = flags + a.n, *const first = flags + number;
     const int shift = (int)((uintptr_t)first % 16 / 4);
     const int32_t *const from = first - shift, *const to = from + heads_items + (shift > 0) * 4;
     const int32_t *const mine = from + 4 * (thread / 32 * (32 * heads_pieces) + lane);
-    const bool whole = a.flags <= from && to <= end;
+    const bool whole = flags <= from && to <= end;
 
     if (whole && blockIdx.x < (unsigned)a.early) prefetch_line(from + 32 * thread);
     wait_for_kernel_before();
@@ -93,8 +105,8 @@ __global__ void __launch_bounds__(heads_threads, Blocks < heads_most ? Blocks : 
     } else {
 #pragma unroll 1
         for (int j = 0; j < heads_pieces; ++j)
-            bits |= bits_within(mine + 128 * j, a.flags, end) << 4 * j;
-        if (thread == 0) beyond = bits_within(from + heads_items, a.flags, end);
+            bits |= bits_within(mine + 128 * j, flags, end) << 4 * j;
+        if (thread == 0) beyond = bits_within(from + heads_items, flags, end);
     }
     /* a word has the same piece of 8 lanes beside each other */
     words[thread / 32 * 32 + lane % 8 * 4 + lane / 8] = exchange_rows(bits, lane);
@@ -104,20 +116,30 @@ __global__ void __launch_bounds__(heads_threads, Blocks < heads_most ? Blocks : 
     const int w = a.backward ? heads_words - 1 - thread : thread;
     uint32_t heads = __funnelshift_r(words[w], words[w + 1], (unsigned)shift);
     if (a.backward) heads = __brev(heads);
-    const int64_t position = i + 32 * thread, left = a.n - position;
-    if (position == 0) heads |= 1;
-    if (left < 32) heads &= left > 0 ? (1u << left) - 1 : 0;
-    const int64_t tile = position / a.items;
-    if (tile * a.items >= a.n) return;
-    char *const tile_bits = a.heads.of(tile, a.n / a.items);
-    ((uint32_t *)tile_bits)[position % a.items / 32] = heads;
+    write_heads(a, i + 32 * thread, heads);
+#endif
+}
+
+/* The same of bits: a word a thread, put together from two. */
+__global__ void __launch_bounds__(heads_threads)
+    head_words(const __grid_constant__ heads_arguments a) {
+#ifdef VSCAN__BULK
+    const uint32_t *const flags = (const uint32_t *)a.flags;
+    const int64_t position = ((int64_t)blockIdx.x * heads_words + threadIdx.x) * 32;
+    const int64_t number = a.backward ? a.n - position - 32 : position;
+    const int64_t w = number >> 5, words = (a.n + 31) / 32;
+    wait_for_kernel_before();
+    const uint32_t low = 0 <= w && w < words ? flags[w] : 0;
+    const uint32_t high = 0 <= w + 1 && w + 1 < words ? flags[w + 1] : 0;
+    const uint32_t heads = __funnelshift_r(low, high, (unsigned)number % 32);
+    write_heads(a, position, a.backward ? __brev(heads) : heads);
 #endif
 }
 
 cudaError_t make_heads(const vscan__launch *launch, const vscan__scan &scan, int items,
                        const made_heads &heads) {
     heads_arguments a;
-    a.flags = (const int32_t *)scan.flags;
+    a.flags = scan.flags;
     a.n = scan.n;
     a.heads = heads;
     a.items = items;
@@ -125,8 +147,10 @@ cudaError_t make_heads(const vscan__launch *launch, const vscan__scan &scan, int
     const int each = blocks < heads_few ? 2 : 3;
     a.early = each * launch->multiprocessors;
     a.backward = scan.backward;
-    return start(each == 2 ? head_bits<2> : head_bits<3>, blocks, heads_threads, 0, launch->stream,
-                 a, launch->may_overlap);
+    return start(scan.flag_type == VSCAN_BIT ? head_words
+                 : each == 2                 ? head_bits<2>
+                                             : head_bits<3>,
+                 blocks, heads_threads, 0, launch->stream, a, launch->may_overlap);
 }
 
 } /* namespace vscan */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Int head flags of long vectors as bits, made by a kernel of its own before the scan.
+ * Head flags of long vectors as bits in scan order, made by a kernel of its own before the scan.
  *
  * The blocks of scan_bulk.cuh have some 16 KiB of flags under way beside their elements, which is too
  * little for int flags, and with more of them elements come later. A kernel that does nothing but read
@@ -37,10 +37,12 @@ struct made_heads {
     }
 };
 
-/* Whether a segmented scan of a long vector should have bits made: at every length at which
-   scan_bulk.cuh is used, from 8 MiB on, that was as fast or faster. */
-static inline bool heads_wanted(const vscan__scan &scan) {
-    return scan.flag_type == VSCAN_INT && scan.out != scan.in;
+/* Whether a segmented scan of a long vector should have bits made: of int flags at every length at which
+   scan_bulk.cuh is used, from 8 MiB on, as that was as fast or faster; of bits where the scan itself is
+   slow, and markers that only copy leave it the instructions that it wants. */
+static inline bool heads_wanted(const vscan__scan &scan, bool slow) {
+    return scan.out != scan.in &&
+           (scan.flag_type == VSCAN_INT || (slow && scan.flag_type == VSCAN_BIT));
 }
 
 /* Whether the caller's own bits will do, but for the first and the last tile's. */

@@ -66,7 +66,7 @@ static void test_pair(vscan_op op, vscan_type type) {
 }
 
 /*
- * Int flags, and out apart from in: a GPU may keep what it makes of a tile's flags where the tile's
+ * Int flags or bits, and out apart from in: a GPU may keep what it makes of a tile's flags where the tile's
  * results will be (kernels/scan_heads.cuh), long vectors by default, any with VSCAN_TEST_KERNELS=bulk.
  * Lengths around whole tiles, last tiles that have less room than their bits need, and addresses at
  * which tiles begin between multiples of 16 bytes.
@@ -77,7 +77,7 @@ static void test_flags_apart(vscan_op op, vscan_type type) {
     const int64_t rests[] = {0, 1, 2, 3, 7, 31, 40, 129, tile - 33, tile - 1};
     enum { RESTS = sizeof rests / sizeof rests[0] };
     const int64_t whole = harness_small() ? 1 : LONG / (int64_t)reference_bytes(type, tile);
-    const int cases = harness_small() ? 3 : 6;
+    const int cases = harness_small() ? 4 : 8;
     struct test_case c = {.family = "segmented", .op = op, .type = type};
     struct inputs_random random = {case_seed(op, type, 3)};
     const int turn = (int)op * 3 + (int)type;
@@ -89,9 +89,9 @@ static void test_flags_apart(vscan_op op, vscan_type type) {
         case_draw(&c, &random);
         c.shift_out = (turn + k / 2) % 4;
         c.exclusive = inputs_below(&random, 2);
-        c.backward = (turn + k) % 2;
+        c.backward = (turn + k / 2) % 2;
         c.in_place = false;
-        c.flag_type = VSCAN_INT;
+        c.flag_type = k % 2 ? VSCAN_BIT : VSCAN_INT;
         c.pattern = INPUTS_RANDOM;
         run_drawn(&c, &random);
     }
