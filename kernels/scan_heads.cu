@@ -126,7 +126,8 @@ __global__ void __launch_bounds__(heads_threads)
 #ifdef VSCAN__BULK
     const uint32_t *const flags = (const uint32_t *)a.flags;
     const int64_t position = ((int64_t)blockIdx.x * heads_words + threadIdx.x) * 32;
-    const int64_t number = a.backward ? a.n - position - 32 : position;
+    /* as above: position i has flag n - i */
+    const int64_t number = a.backward ? a.n - position - 31 : position;
     const int64_t w = number >> 5, words = (a.n + 31) / 32;
     wait_for_kernel_before();
     const uint32_t low = 0 <= w && w < words ? flags[w] : 0;
