@@ -280,6 +280,48 @@ static void threads_buffers_come_and_go(void **state) {
     together(buffers_come_and_go, harness_ctx(), NULL);
 }
 
+/*
+ * Vectors so long that several threads of the CPU backend store results past the caches, where they
+ * go another way than in all other tests: lib/cpu_run.c, in halves.
+ */
+static void threads_long(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    enum { LONG = 32 << 20 }; /* bytes */
+    static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+    vscan_ctx *ctx = harness_ctx();
+    for (int k = 0; k < 30; k++) {
+        struct test_case c = {.family = "threads", .pattern = INPUTS_RANDOM};
+        c.op = (vscan_op)(1 + k % 5);
+        c.type = (vscan_type)(1 + k / 5 % 3);
+        const bool segmented = (k + k / 15) % 2;
+        if (harness_small() && k % 7 != 2) continue; /* 5 cases */
+        struct inputs_random random = {case_seed(c.op, c.type, (uint64_t)(4 + segmented))};
+        c.n = LONG / (int64_t)reference_bytes(c.type, 1) + inputs_below(&random, 200000);
+        c.flags = (enum inputs_flags)inputs_below(&random, INPUTS_FLAGS_PATTERNS);
+        c.flag_type = flag_types[k % 3];
+        c.seed = inputs_next(&random);
+        case_draw(&c, &random);
+        c.in_place = false;
+        c.shift_out = 0;
+        c.totals = TOTALS_NONE;
+        void *in = malloc(reference_bytes(c.type, c.n));
+        uint8_t *flags = malloc((size_t)c.n);
+        assert_non_null(in);
+        assert_non_null(flags);
+        inputs_fill(c.pattern, c.type, c.n, c.seed, in);
+        inputs_flags_fill(c.flags, reference_tile(c.type), c.n, c.seed, flags);
+        ok(ctx, vscan_ctx_set_threads(ctx, 2 + k % 4));
+        if (segmented)
+            case_segmented(&c, in, flags);
+        else
+            case_scan(&c, in);
+        free(in);
+        free(flags);
+    }
+    ok(ctx, vscan_ctx_set_threads(ctx, 0));
+}
+
 static void threads_last_error(void **state) {
     (void)state;
     together(errors_of_threads, NULL, NULL);
@@ -337,6 +379,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(threads_own_contexts),
         cmocka_unit_test(threads_contexts_come_and_go),
         cmocka_unit_test(threads_buffers_come_and_go),
+        cmocka_unit_test(threads_long),
         cmocka_unit_test(threads_last_error),
         cmocka_unit_test(threads_openmp),
     };
