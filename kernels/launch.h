@@ -73,6 +73,7 @@ struct vscan__launch {
     unsigned segments_ready; /* the same of segmented reductions */
     unsigned packs_ready;    /* and of packs */
     unsigned matrix_ready;   /* and of rows */
+    unsigned sorts_ready;    /* and of counting for sorts; bits: sizes of keys */
     void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
     int64_t sort_bytes;  /* of it */
     int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
@@ -133,7 +134,7 @@ int64_t vscan__split_bytes(int64_t n, int flag_type, int head_type);
 
 /* Bytes of launch->sort_memory that a sort needs; 0: none. */
 int64_t vscan__sort_memory(const struct vscan__launch *launch, const struct vscan__sort *sort);
-typedef cudaError_t vscan__sort_launcher(const struct vscan__launch *launch,
+typedef cudaError_t vscan__sort_launcher(struct vscan__launch *launch,
                                          const struct vscan__sort *sort);
 vscan__sort_launcher vscan__launch_sort, vscan__launch_sort_segmented;
 typedef cudaError_t vscan__spread_launcher(const struct vscan__launch *launch,

@@ -29,26 +29,6 @@ matrix_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, co
             launch->test_delay};
 }
 
-template <class U>
-static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at, uint32_t tag) {
-    U value;
-    uint32_t none;
-    while (!unit_word<U>::read(words, at, tag, &value, &none)) {
-    }
-    return value;
-}
-
-/* The two halves of end_tickets: by the thread that has the launch's last ticket, and by the whole block,
-   which clears words by all of its threads. used: words that the launch writes. */
-template <class Arguments>
-static __device__ __forceinline__ void end_launch(const Arguments &a) {
-    next_launch(a.header, (uint32_t)(a.header->launches_and_ticket >> 32));
-}
-template <class Arguments>
-static __device__ __forceinline__ void clear_words(const Arguments &a, uint32_t tag, int64_t used) {
-    scrub(tag >> 15 & 0x7fff, a.words, a.capacity, used, (int)threadIdx.x, (int)blockDim.x);
-}
-
 /* x becomes the identity from x[here] on, and then x[j] the sum of x[0 .. j]. */
 template <class Pair, int R>
 static __device__ __forceinline__ void scan_piece(typename Pair::U (&x)[R], int here) {

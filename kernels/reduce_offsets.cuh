@@ -74,16 +74,6 @@ struct offsets_shared {
 
 /* ---- Segments that began before their unit --------------------------------------------------- */
 
-template <class U>
-static __device__ __forceinline__ U wait_for_unit(const segments_arguments &a, int64_t unit,
-                                                  uint32_t tag) {
-    U x;
-    uint32_t none;
-    while (!unit_word<U>::read(a.words, unit, tag, &x, &none)) {
-    }
-    return x;
-}
-
 /* The total of one, by a warp; tiles: of the warp. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U
@@ -98,8 +88,8 @@ fold_pending(const segments_arguments &a, const pending_segment<typename Pair::U
         const int64_t tile = first + lane;
         U low = Pair::identity, high = Pair::identity;
         if (tile < own) {
-            high = wait_for_unit<U>(a, 2 * tile + 1, tag);
-            if (2 * tile >= from) low = wait_for_unit<U>(a, 2 * tile, tag);
+            high = wait_for_word<U>(a.words, 2 * tile + 1, tag);
+            if (2 * tile >= from) low = wait_for_word<U>(a.words, 2 * tile, tag);
         }
         __syncwarp();
         const U of_tile = Pair::combine(low, high);
@@ -114,7 +104,7 @@ fold_pending(const segments_arguments &a, const pending_segment<typename Pair::U
             __syncwarp();
         }
     }
-    if (s.unit % 2 == 1) sum = Pair::combine(wait_for_unit<U>(a, s.unit - 1, tag), sum);
+    if (s.unit % 2 == 1) sum = Pair::combine(wait_for_word<U>(a.words, s.unit - 1, tag), sum);
     __syncwarp();
     return Pair::combine(p, Pair::combine(sum, s.rest));
 }

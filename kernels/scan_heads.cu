@@ -66,9 +66,6 @@ static __device__ __forceinline__ void write_heads(const heads_arguments &a, int
     ((uint32_t *)tile_bits)[position % a.items / 32] = heads;
 }
 
-#endif
-
-#ifdef VSCAN__BULK
 static constexpr int heads_most = 3;
 #else /* the kernel does nothing; sm_75 would not have the threads */
 static constexpr int heads_most = 1;

@@ -194,7 +194,7 @@ static int64_t tile_of(const vscan__sort *sort) {
 }
 
 template <class K, class V>
-static cudaError_t launch_passes(const vscan__launch *launch, const vscan__sort *sort) {
+static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort) {
     constexpr int64_t tile = pass_tile<K, V>;
     const sort_plan plan = plan_sort(launch, sort, tile);
     char *const memory = (char *)launch->sort_memory;
@@ -260,7 +260,7 @@ extern "C" int64_t vscan__sort_memory(const vscan__launch *launch, const vscan__
     return whole > segments ? whole : segments;
 }
 
-extern "C" cudaError_t vscan__launch_sort(const vscan__launch *launch, const vscan__sort *sort) {
+extern "C" cudaError_t vscan__launch_sort(vscan__launch *launch, const vscan__sort *sort) {
     if (counts_all(sort)) return start_counting_sort(launch, sort);
     if (sort->n <= large_segment) return start_block_sort(launch, sort);
     if (sort->key_size == 8)

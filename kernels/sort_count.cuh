@@ -208,12 +208,15 @@ __global__ void __launch_bounds__(apart_threads, 1)
 /* ---- Launching -------------------------------------------------------------------------------- */
 
 template <class K>
-static cudaError_t start_count(const vscan__launch *launch, const count_arguments &a,
+static cudaError_t start_count(vscan__launch *launch, const count_arguments &a,
                                int64_t tiles) {
     if (a.n * (int64_t)sizeof(K) >= count_apart_from && launch->shared_memory >= apart_bytes<K>) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            count_digits_apart<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, apart_bytes<K>);
-        if (error != cudaSuccess) return error;
+        if (!(launch->sorts_ready & sizeof(K))) {
+            const cudaError_t error = cudaFuncSetAttribute(
+                count_digits_apart<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, apart_bytes<K>);
+            if (error != cudaSuccess) return error;
+            launch->sorts_ready |= sizeof(K);
+        }
         return start(count_digits_apart<K>, launch->multiprocessors, apart_threads, apart_bytes<K>,
                      launch->stream, a);
     }

@@ -327,7 +327,7 @@ int64_t vscan::segments_memory(const vscan__sort *sort) {
     return plan_segments(sort).bytes;
 }
 
-extern "C" cudaError_t vscan__launch_sort_segmented(const vscan__launch *launch,
+extern "C" cudaError_t vscan__launch_sort_segmented(vscan__launch *launch,
                                                     const vscan__sort *sort) {
     const segments_plan plan = plan_segments(sort);
     char *const memory = (char *)launch->sort_memory;

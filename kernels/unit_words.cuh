@@ -86,6 +86,17 @@ static __device__ void end_tickets(vscan__workspace_header *header, word *words,
     close_launch(header, (uint32_t)(header->launches_and_ticket >> 32), words, capacity, used);
 }
 
+/* The two halves of that: by the thread that has the last ticket, and by its whole block, whose threads
+   clear words together. */
+template <class Arguments>
+static __device__ __forceinline__ void end_launch(const Arguments &a) {
+    next_launch(a.header, (uint32_t)(a.header->launches_and_ticket >> 32));
+}
+template <class Arguments>
+static __device__ __forceinline__ void clear_words(const Arguments &a, uint32_t tag, int64_t used) {
+    scrub(tag >> 15 & 0x7fff, a.words, a.capacity, used, (int)threadIdx.x, (int)blockDim.x);
+}
+
 /*
  * For tests: where seed is not 0, waits for a pseudo-random time, mostly none or short, sometimes
  * longer than a launch usually takes. Called before a word is published (place 0) and before words
@@ -152,6 +163,16 @@ struct unit_word<U, 8> {
                ((uint32_t)high & ~head_count_mask) == tag;
     }
 };
+
+/* The value of a unit that has no head flags, as soon as it has been published in this launch. */
+template <class U>
+static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at, uint32_t tag) {
+    U value;
+    uint32_t none;
+    while (!unit_word<U>::read(words, at, tag, &value, &none)) {
+    }
+    return value;
+}
 
 } /* namespace vscan */
 

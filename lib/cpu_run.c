@@ -20,8 +20,9 @@
  * A thread that is done goes on with 1 of the next round, while others may still read the
  * aggregates of this one: there are two sets of them, used in turn, and nobody writes a set for the
  * second time before all have met in the round between. In halves the aggregates of a round are
- * written in 3 of the round before, into the set that all have read in 3 of the one before that. The fold is the strict one of lib/order.h,
- * whoever does it, so results do not depend on the number of threads.
+ * written in 3 of the round before, into the set that all have read in 3 of the one before that. The
+ * fold is the strict one of lib/order.h, whoever does it, so results do not depend on the number of
+ * threads.
  */
 #include <omp.h>
 #include <stdlib.h>
