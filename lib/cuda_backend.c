@@ -108,6 +108,11 @@ static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix,
     return VSCAN_OK;
 }
 
+/*
+ * In the context's workspace, or, where that has too few words, in one for such matrices alone: every
+ * launch clears a 2^15th of the words that there are (kernels/unit_words.cuh), and matrices may need
+ * millions, which all other work would pay for.
+ */
 static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                   vscan_type type, enum vscan__pair pair,
                                   vscan__matrix_launcher *launcher) {
@@ -119,10 +124,15 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
         return each_row(ctx, matrix, size,
                         matrix->out != NULL ? vscan__cuda.scan[pair] : vscan__cuda.reduce[pair]);
     const int before = vscan__cuda_enter(ctx->device);
-    const vscan_status status =
-        vscan__cuda_grow_words(ctx, vscan__matrix_words_needed(type, matrix));
+    void *const workspace = launch->workspace;
+    const int64_t words = launch->words, needed = vscan__matrix_words_needed(type, matrix);
+    vscan_status status = VSCAN_OK;
+    if (needed > words)
+        status = vscan__cuda_grow_lines(ctx, needed, &launch->workspace, &launch->words);
     cudaError_t error = cudaSuccess;
     if (status == VSCAN_OK) error = launcher(launch, matrix);
+    launch->workspace = workspace;
+    launch->words = words;
     vscan__cuda_leave(before);
     TRY(status);
     TRY_CUDA(ctx, "launching", error);

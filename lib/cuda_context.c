@@ -118,6 +118,7 @@ void vscan__cuda_close(vscan_ctx *ctx) {
     const int before = vscan__cuda_enter(ctx->device);
     (void)cudaStreamSynchronize(state->launch.stream);
     vscan__free_growing(&state->words);
+    vscan__free_growing(&state->lines);
     vscan__free_growing(&state->scratch);
     vscan__free_growing(&state->sorts);
     if (state->launch.late != NULL) (void)cudaFreeHost(state->launch.late);

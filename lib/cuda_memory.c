@@ -68,14 +68,24 @@ static vscan_status grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t 
 
 /* ---- Workspace ---- */
 
+/* A header and so many words or more, all zero when they are new. */
+static vscan_status grow_workspace(vscan_ctx *ctx, struct vscan__growing *memory, int64_t words,
+                                   void **workspace, int64_t *has) {
+    TRY(grow(ctx, memory, VSCAN__WORKSPACE_HEADER + 8 * words, INT64_MAX, true));
+    *workspace = grown(memory);
+    *has = (memory->bytes - VSCAN__WORKSPACE_HEADER) / 8;
+    return VSCAN_OK;
+}
+
 vscan_status vscan__cuda_grow_words(vscan_ctx *ctx, int64_t words) {
     struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     if (words <= state->launch.words) return VSCAN_OK;
-    const int64_t bytes = VSCAN__WORKSPACE_HEADER + 8 * words;
-    TRY(grow(ctx, &state->words, bytes, INT64_MAX, true));
-    state->launch.workspace = grown(&state->words);
-    state->launch.words = (state->words.bytes - VSCAN__WORKSPACE_HEADER) / 8;
-    return VSCAN_OK;
+    return grow_workspace(ctx, &state->words, words, &state->launch.workspace,
+                          &state->launch.words);
+}
+
+vscan_status vscan__cuda_grow_lines(vscan_ctx *ctx, int64_t words, void **workspace, int64_t *has) {
+    return grow_workspace(ctx, &vscan__cuda_state(ctx)->lines, words, workspace, has);
 }
 
 vscan_status vscan__cuda_grow_scratch(vscan_ctx *ctx, int64_t bytes) {

@@ -16,6 +16,7 @@ struct vscan__cuda_state {
     struct vscan__launch launch; /* its stream is the one in use */
     cudaStream_t own;
     struct vscan__growing words;   /* launch.workspace */
+    struct vscan__growing lines;   /* a workspace for matrices that need more words than that has */
     struct vscan__growing scratch; /* launch.scratch */
     struct vscan__growing sorts;   /* launch.sort_memory */
 };
@@ -61,6 +62,7 @@ void vscan__free_growing(struct vscan__growing *memory); /* waits */
 
 /* What a launch needs of the context's memory. */
 vscan_status vscan__cuda_grow_words(vscan_ctx *ctx, int64_t words);
+vscan_status vscan__cuda_grow_lines(vscan_ctx *ctx, int64_t words, void **workspace, int64_t *has);
 vscan_status vscan__cuda_grow_scratch(vscan_ctx *ctx, int64_t bytes);
 vscan_status vscan__cuda_grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort);
 
