@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
 # (VSCAN_TEST_KERNELS, see lib/cuda_context.c), then each of them once under every tool of
-# compute-sanitizer with small sizes, the whole programs, and the program of the quick start, and
-# writes what came of it:
+# compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy, and the
+# program of the quick start, and writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
 #
@@ -29,7 +29,7 @@ record=$2
 commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
-all_stages="programs whole table memcheck racecheck initcheck synccheck"
+all_stages="programs whole calls table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}
 program_limit=180 # seconds for one program
 tool_limit=400    # seconds for one program under one tool
@@ -198,6 +198,22 @@ run_whole() {
     done <"$run/programs.txt"
 }
 
+# run_calls: random calls for a minute.
+run_calls() {
+    echo
+    if ! python3 -c 'import numpy' 2>/dev/null; then
+        echo "== random_calls.py: no python3 with numpy"
+        return
+    fi
+    echo "== random_calls.py 60 3000000, VSCAN_BACKEND=cuda"
+    status=0
+    VSCAN_BACKEND=cuda LIBRARY="$run/../lib/libvscan.so" PYTHONDONTWRITEBYTECODE=1 \
+        timeout $program_limit python3 "$root/tests/consumers/random_calls.py" 60 3000000 \
+        >"$log/calls" 2>&1 || status=$?
+    cat "$log/calls"
+    [ $status = 0 ] || all_well=false
+}
+
 # run_table: the quick start's program, and its table.
 run_table() {
     echo
@@ -245,6 +261,7 @@ all_well=true
         case $stage in
         programs) run_programs ;;
         whole) run_whole ;;
+        calls) run_calls ;;
         table) [ ! -x "$run/scan_table" ] || run_table ;;
         *)
             if [ -n "$sanitizer" ]; then

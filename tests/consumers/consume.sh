@@ -99,6 +99,16 @@ header_cffi)
     LIBRARY=$library python3 "$consumers/consume_cffi.py" header.i "$VERSION"
     ;;
 
+random_calls_cpu | random_calls_cuda)
+    python=
+    for candidate in python3 /usr/bin/python3; do # Debian's NumPy is the latter's
+        if "$candidate" -c 'import numpy' 2>/dev/null; then python=${python:-$candidate}; fi
+    done
+    [ -n "$python" ] || skip "no python3 with numpy"
+    VSCAN_BACKEND=${case_name#random_calls_} LIBRARY=$library PYTHONDONTWRITEBYTECODE=1 \
+        "$python" "$consumers/random_calls.py" 20
+    ;;
+
 exports)
     # Names alone: version nodes, and the node's own absolute symbol, are not functions.
     nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
