@@ -32,6 +32,7 @@ done
 want libcmocka-dev can_include cmocka.h
 want g++ command -v "${CXX:-c++}" # for the tests that use the library from C++
 want binutils command -v readelf
+want luajit command -v luajit
 want python3-numpy sh -c "python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'"
 if $cross; then
     want gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc

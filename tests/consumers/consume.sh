@@ -99,6 +99,18 @@ header_cffi)
     LIBRARY=$library python3 "$consumers/consume_cffi.py" header.i "$VERSION"
     ;;
 
+header_luajit)
+    command -v luajit >/dev/null || skip "no luajit"
+    "$CC" -E -P -I"$prefix/include" -o header.i "$prefix/include/vscan.h"
+    LIBRARY=$library luajit "$consumers/consume_luajit.lua" header.i "$VERSION"
+    ;;
+
+rust)
+    command -v rustc >/dev/null || skip "no rustc"
+    rustc -D warnings -L "$libdir" -o consumer "$consumers/consumer.rs"
+    LD_LIBRARY_PATH=$libdir ./consumer
+    ;;
+
 random_calls_cpu | random_calls_cuda)
     python=
     for candidate in python3 /usr/bin/python3; do # Debian's NumPy is the latter's
