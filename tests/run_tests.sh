@@ -32,8 +32,10 @@ done
 want libcmocka-dev can_include cmocka.h
 want g++ command -v "${CXX:-c++}" # for the tests that use the library from C++
 want binutils command -v readelf
-want luajit command -v luajit
-want python3-numpy sh -c "python3 -c 'import numpy' || /usr/bin/python3 -c 'import numpy'"
+for module in cffi numpy; do # for those that use it from Python
+    want python3-$module sh -c "python3 -c 'import $module' || /usr/bin/python3 -c 'import $module'"
+done
+case $(uname -m) in x86_64 | aarch64) want luajit command -v luajit ;; esac
 if $cross; then
     want gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
     want libc6-dev-arm64-cross test -f /usr/aarch64-linux-gnu/include/stdio.h

@@ -40,6 +40,15 @@ use_prefix() {
     library=$(find "$1" -name libvscan.so)
 }
 
+# find_python MODULE: sets $python. Debian's packages are for /usr/bin/python3, which need not be the
+# first on PATH.
+find_python() {
+    for python in python3 /usr/bin/python3; do
+        if "$python" -c "import $1" 2>/dev/null; then return 0; fi
+    done
+    skip "no python3 with $1"
+}
+
 # by_pkg_config PROGRAM COMPILER ARGUMENT...: compiles, runs.
 by_pkg_config() {
     program=$1
@@ -94,9 +103,9 @@ header_c | header_cxx)
     ;;
 
 header_cffi)
-    python3 -c 'import cffi' 2>/dev/null || skip "no python3 with cffi"
+    find_python cffi
     "$CC" -E -P -I"$prefix/include" -o header.i "$prefix/include/vscan.h"
-    LIBRARY=$library python3 "$consumers/consume_cffi.py" header.i "$VERSION"
+    LIBRARY=$library "$python" "$consumers/consume_cffi.py" header.i "$VERSION"
     ;;
 
 header_luajit)
@@ -112,11 +121,7 @@ rust)
     ;;
 
 random_calls_cpu | random_calls_cuda)
-    python=
-    for candidate in python3 /usr/bin/python3; do # Debian's NumPy is the latter's
-        if "$candidate" -c 'import numpy' 2>/dev/null; then python=${python:-$candidate}; fi
-    done
-    [ -n "$python" ] || skip "no python3 with numpy"
+    find_python numpy
     VSCAN_BACKEND=${case_name#random_calls_} LIBRARY=$library PYTHONDONTWRITEBYTECODE=1 \
         "$python" "$consumers/random_calls.py" 20
     ;;
