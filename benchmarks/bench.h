@@ -46,7 +46,7 @@ enum family {
     /* one total a segment, to the front of out */
     FAMILY_REDUCE_SEGMENTED, /* by flags */
     FAMILY_REDUCE_OFFSETS,   /* by offsets, ints, of the same segments; flags are not read */
-    FAMILY_SORT_OFFSETS,     /* out = in, every segment sorted by itself, by the same offsets; no op */
+    FAMILY_SORT_OFFSETS, /* out = in, every segment sorted by itself, by the same offsets; no op */
     /* an element of each segment, or its total, to all its places */
     FAMILY_DISTRIBUTE_FIRST,
     FAMILY_DISTRIBUTE_TOTALS,
@@ -119,7 +119,7 @@ struct engine {
 
 extern const struct engine engine_memcpy, engine_memset, engine_copy, engine_empty; /* device.cu */
 extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted; /* engines_cuda.cu */
-extern const struct engine engine_thrust;                                 /* engine_thrust.cu */
+extern const struct engine engine_thrust, engine_plain; /* engine_thrust.cu, engine_plain.cu */
 extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_vscan_cpu_plain;
 extern const struct engine engine_memcpy_cpu, engine_ntcopy_cpu, engine_read_cpu; /* copy_cpu.c */
 extern const struct engine engine_serial, engine_openmp; /* engine_serial.c, engine_openmp.c */

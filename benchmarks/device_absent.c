@@ -18,6 +18,7 @@ ABSENT(engine_cub, "cub");
 ABSENT(engine_cub_key, "cub-key");
 ABSENT(engine_cub_lifted, "cub-lifted");
 ABSENT(engine_thrust, "thrust");
+ABSENT(engine_plain, "plain");
 
 bool device_open(void) {
     return false;

@@ -107,10 +107,10 @@ file == "distribute" && mine && n >= 67108864 {
 file ~ /^(forms|lengths)$/ && mine && n >= 67108864 {
     low(family, fraction, flags " flags, segments " segment " n=" power(n))
 }
-file ~ /^(packs|packs_if|packs_small|sorts|sorts_long|sorts_segments|splits|reduce_segments)$/ && \
-    family != "enumerate" {
+(file ~ /^(packs|packs_if|packs_small|sorts|sorts_long|sorts_segments|splits|reduce_segments)$/ && \
+    family != "enumerate") || (file == "maps" && family ~ /^(gather|permute)$/) {
     row_of = file " " mode " " family " " type " " op " " flags " " segment " " n
-    if (engine == "cub") low("peer " row_of, us, engine)
+    if (engine == "cub" || engine == "plain") low("peer " row_of, us, engine)
     if (mine) {
         led_time[row_of] = us
         led_class[row_of] = family (family ~ /^(pack|split)$/ ? " " flags : "") \
@@ -193,9 +193,6 @@ END {
         row("  merely element-aligned", "", "", least["maps_misaligned " families[k]],
             least_at["maps_misaligned " families[k]], 1)
     }
-    row("gather, random positions, of memcpy", "", "", least["maps gather"], least_at["maps gather"],
-        1)
-    row("permute, the same", "", "", least["maps permute"], least_at["maps permute"], 1)
     count = split("copy fill index distribute", families, " ")
     for (k = 1; k <= count; k++)
         row(families[k] ", n >= 2^26, of " (k == 1 ? "memcpy" : "memset"), 0.95, "",
@@ -219,12 +216,13 @@ END {
             low(what, least["peer " k] / led_time[k], led_name[k])
         }
     count = split("pack byte;pack int;packif;split byte;split int;reduceflags;reduceoffsets;" \
-                  "sort;sortpairs;sortoffsets", leads, ";")
+                  "sort;sortpairs;sortoffsets;gather;permute", leads, ";")
     split("CUB select / vscan pack, byte flags;  int flags;  by comparison;" \
           "CUB partition / vscan split, byte flags;  int flags;" \
           "CUB by key / reduction of segments by flags;CUB segmented / the same by offsets;" \
           "CUB radix sort / vscan sort, keys;  keys and values;" \
-          "CUB segmented sort / vscan sort of segments", texts, ";")
+          "CUB segmented sort / vscan sort of segments;" \
+          "plain kernel / vscan gather, random positions;plain kernel / vscan permute", texts, ";")
     for (k = 1; k <= count; k++) {
         against("lead " leads[k] " large", texts[k] ", n > 2^20", k <= 5 ? 1.3 : 1, "")
         against("lead " leads[k] " small", "  n <= 2^20", 1, "")
