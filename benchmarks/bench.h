@@ -22,7 +22,10 @@ enum family {
     FAMILY_MAP,        /* out[i] = in[i] op 3 */
     FAMILY_MAP2,       /* out[i] = in[i] op i, of a second vector */
     FAMILY_COMPARE,    /* out[i] = in[i] < 3, a byte; no op */
-    FAMILY_COPY,       /* out[i] = in[i]; no op, nor have those below */
+    FAMILY_UNARY,      /* out[i] = -in[i]; no op, nor have those below */
+    FAMILY_SELECT,     /* out[i] = in[i] where a bit says so, which it does below 3, else 3 */
+    FAMILY_CONVERT,    /* out[i] = in[i]; ints and doubles to floats, floats to ints */
+    FAMILY_COPY,       /* out[i] = in[i] */
     FAMILY_FILL,       /* out[i] = 3, from the host */
     FAMILY_INDEX,      /* out[i] = 3 + 2 i */
     FAMILY_DISTRIBUTE, /* out[i] = in[0] */

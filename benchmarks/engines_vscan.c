@@ -87,6 +87,23 @@ static bool make_second(const struct work *work, vscan_ctx *ctx, vscan_buffer **
     return made;
 }
 
+/* The scalar 3 of a type. */
+static const void *three(vscan_type type) {
+    static const int32_t as_int = 3;
+    static const float as_float = 3;
+    static const double as_double = 3;
+    return type == VSCAN_INT     ? (const void *)&as_int
+           : type == VSCAN_FLOAT ? (const void *)&as_float
+                                 : (const void *)&as_double;
+}
+
+/* Where elements are below 3, as bits. */
+static bool make_choice(const struct work *work, vscan_ctx *ctx, const vscan_buffer *in,
+                        vscan_buffer **choice) {
+    return ok(ctx, vscan_buffer_create(ctx, VSCAN_BIT, work->n, choice)) &&
+           ok(ctx, vscan_compare_right(ctx, VSCAN_LESS, in, three(work->type), *choice));
+}
+
 /* Where segments begin, and n. */
 static bool make_offsets(const struct work *work, vscan_ctx *ctx, vscan_buffer *flags,
                          vscan_buffer **offsets) {
@@ -126,6 +143,9 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
     if ((work->family == FAMILY_MAP2 || work->family == FAMILY_GATHER ||
          work->family == FAMILY_PERMUTE) &&
         !make_second(work, kept->ctx, &buffers->second))
+        return false;
+    if (work->family == FAMILY_SELECT &&
+        !make_choice(work, kept->ctx, buffers->in, &buffers->second))
         return false;
     if (work->family == FAMILY_SORT_PAIRS &&
         !ok(kept->ctx, vscan_buffer_create(kept->ctx, work->type, work->n, &buffers->second)))
@@ -202,16 +222,6 @@ static vscan_binary binary_of(vscan_op op) {
 /* The scalar 0 of every type. */
 static const int64_t zero = 0;
 
-/* The scalar 3 of a type. */
-static const void *three(vscan_type type) {
-    static const int32_t as_int = 3;
-    static const float as_float = 3;
-    static const double as_double = 3;
-    return type == VSCAN_INT     ? (const void *)&as_int
-           : type == VSCAN_FLOAT ? (const void *)&as_float
-                                 : (const void *)&as_double;
-}
-
 static bool run(const struct work *work, struct kept *kept, int64_t set) {
     vscan_ctx *ctx = kept->ctx;
     const struct buffers *buffers = &kept->sets[set];
@@ -232,6 +242,12 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_map_binary(ctx, binary_of(work->op), in, second, out));
     case FAMILY_COMPARE:
         return ok(ctx, vscan_compare_right(ctx, VSCAN_LESS, in, three(work->type), out));
+    case FAMILY_UNARY:
+        return ok(ctx, vscan_map_unary(ctx, VSCAN_UNARY_NEGATE, in, out));
+    case FAMILY_SELECT:
+        return ok(ctx, vscan_select_right(ctx, second, in, three(work->type), out));
+    case FAMILY_CONVERT:
+        return ok(ctx, vscan_convert(ctx, in, out));
     case FAMILY_COPY:
         return ok(ctx, vscan_buffer_copy(out, in));
     case FAMILY_FILL:

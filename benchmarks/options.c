@@ -15,12 +15,13 @@ static const char *const usage =
     "                    ntcopy-cpu memcpy-cpu read-cpu; default: vscan, its peers and a copy, on\n"
     "                    the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
-    "  --family LIST     scan segmented reduce map map2 compare copy fill index distribute\n"
-    "                    element sort sortpairs pack packif enumerate split splitseg reduceflags\n"
-    "                    reduceoffsets sortoffsets distributefirst distributetotals flagsflags\n"
-    "                    flagsoffsets offsetsflags offsetslengths lengthsoffsets, gather permute\n"
-    "                    (where n is a power of two), rows columns rowsums columnsums (of a matrix:\n"
-    "                    --segment is the length of its rows); default scan\n"
+    "  --family LIST     scan segmented reduce map map2 compare unary select convert copy fill\n"
+    "                    index distribute element sort sortpairs pack packif enumerate split\n"
+    "                    splitseg reduceflags reduceoffsets sortoffsets distributefirst\n"
+    "                    distributetotals flagsflags flagsoffsets offsetsflags offsetslengths\n"
+    "                    lengthsoffsets, gather permute (where n is a power of two), rows columns\n"
+    "                    rowsums columnsums (of a matrix: --segment is the length of its rows);\n"
+    "                    default scan\n"
     "  --type LIST       int float double; default all\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
@@ -66,6 +67,9 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"map", FAMILY_MAP},
                                        {"map2", FAMILY_MAP2},
                                        {"compare", FAMILY_COMPARE},
+                                       {"unary", FAMILY_UNARY},
+                                       {"select", FAMILY_SELECT},
+                                       {"convert", FAMILY_CONVERT},
                                        {"copy", FAMILY_COPY},
                                        {"fill", FAMILY_FILL},
                                        {"index", FAMILY_INDEX},

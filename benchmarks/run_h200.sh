@@ -141,7 +141,7 @@ if ! $quick; then
 fi
 
 # Element by element, and by position.
-measure maps --family map,map2,compare,gather,permute --engine memcpy,vscan-cuda,plain \
+measure maps --family map,map2,compare,unary,select,convert,gather,permute --engine memcpy,vscan-cuda,plain \
     --n 2^10,2^16,2^20,2^24,2^28 --runs $few
 measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --type int,double \
     --offset 1 --n 2^28 --runs $runs

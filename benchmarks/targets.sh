@@ -101,6 +101,9 @@ file == "elements" && mine && n >= 67108864 {
     low("elements " family, family == "copy" ? fraction : memset_time[family " " type " " n] / us,
         type " n=" power(n))
 }
+file == "packs" && mine && family == "enumerate" && n >= 67108864 {
+    low(family, fraction, flags " flags, segments " segment " n=" power(n))
+}
 file == "distribute" && mine && n >= 67108864 {
     low(family, fraction, type " " flags " flags, segments " segment " n=" power(n))
 }
@@ -185,13 +188,15 @@ END {
     for (k = 1; k <= 4; k++)
         row(texts[k] ", of memcpy, n = 2^28", k < 3 ? 0.90 : "", "", least["matrix " families[k]],
             least_at["matrix " families[k]], 1)
-    split("map map2 compare", families, " ")
-    split("map of one vector;map of two vectors;comparison", texts, ";")
-    for (k = 1; k <= 3; k++) {
+    count = split("map map2 compare unary select convert", families, " ")
+    split("map of one vector;map of two vectors;comparison;negation;selection by bits;conversion",
+          texts, ";")
+    for (k = 1; k <= count; k++) {
         row(texts[k] ", of memcpy, n >= 2^26", 0.95, "", least["maps " families[k]],
             least_at["maps " families[k]], 1)
-        row("  merely element-aligned", "", "", least["maps_misaligned " families[k]],
-            least_at["maps_misaligned " families[k]], 1)
+        if (k <= 3)
+            row("  merely element-aligned", "", "", least["maps_misaligned " families[k]],
+                least_at["maps_misaligned " families[k]], 1)
     }
     count = split("copy fill index distribute", families, " ")
     for (k = 1; k <= count; k++)
@@ -208,6 +213,7 @@ END {
     # a second pass over all that is read and written would have 0.5 at best
     for (k = 1; k <= count; k++)
         row(texts[k] ", of memcpy: one pass", 0.5, "", least[families[k]], least_at[families[k]], 1)
+    row("enumerate, of memcpy: one pass", 0.5, "", least["enumerate"], least_at["enumerate"], 1)
     for (k in led_time)
         if ("peer " k in least) {
             what = "lead " led_class[k]

@@ -58,6 +58,7 @@ int64_t work_lines(const struct work *work) {
 
 vscan_type work_out_type(const struct work *work) {
     if (work->family == FAMILY_COMPARE) return VSCAN_BYTE;
+    if (work->family == FAMILY_CONVERT) return work->type == VSCAN_FLOAT ? VSCAN_INT : VSCAN_FLOAT;
     if (work->family == FAMILY_OFFSETS_TO_FLAGS) return work->flag_type;
     if (work->family != FAMILY_FLAGS_TO_FLAGS) return work->type;
     return work->flag_type == VSCAN_BIT ? VSCAN_BYTE : VSCAN_BIT;
@@ -91,6 +92,8 @@ int64_t work_bytes(const struct work *work) {
     switch (work->family) {
     case FAMILY_MAP2:
         return 2 * all + out;
+    case FAMILY_SELECT:
+        return type_bytes(VSCAN_BIT, work->n) + all + out;
     case FAMILY_FILL:
     case FAMILY_INDEX:
         return out;
@@ -328,8 +331,12 @@ static struct wrong check_map(const struct work *work, const void *in, const voi
         if (work->family == FAMILY_COMPARE)
             got = ((const uint8_t *)out)[i];
         else
-            got = value_at(type, out, work->family == FAMILY_PERMUTE ? p : i);
+            got = value_at(work_out_type(work), out, work->family == FAMILY_PERMUTE ? p : i);
         if (work->family == FAMILY_COMPARE) expected = a < 3;
+        if (work->family == FAMILY_UNARY) expected = type == VSCAN_INT ? -(int32_t)a : -a;
+        if (work->family == FAMILY_SELECT) expected = a < 3 ? a : 3;
+        if (work->family == FAMILY_CONVERT)
+            expected = type == VSCAN_FLOAT ? trunc(a) : (double)(float)a;
         if (work->family == FAMILY_FILL) expected = 3;
         if (work->family == FAMILY_INDEX) expected = number_of(type, 3 + 2 * i);
         if (work->family == FAMILY_DISTRIBUTE) expected = value_at(type, in, 0);
