@@ -167,6 +167,8 @@ measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags by
 # One total a segment.
 measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
     --segment 1,random:100,random:1000 --n 2^20,2^26 --runs $few
+measure reduce_segments_long --family reduceoffsets --engine $peers --flags bit \
+    --segment 10000,100000 --n 2^26 --runs $few
 # What segments have, to all their places; segments in one form and another.
 measure distribute --family distributefirst,distributetotals --engine memcpy,vscan-cuda \
     --type int,double --flags bit,byte,int --segment random:100 --n 2^20,2^27 --runs $few

@@ -12,7 +12,8 @@ set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
     reduce_graph host memory matrix maps maps_misaligned elements distribute forms lengths packs \
     packs_if packs_small splits splits_segmented \
-    reduce_segments sorts sorts_long sorts_segments huge_int huge_double huge_others; do
+    reduce_segments reduce_segments_long sorts sorts_long sorts_segments huge_int huge_double \
+    huge_others; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -110,8 +111,9 @@ file == "distribute" && mine && n >= 67108864 {
 file ~ /^(forms|lengths)$/ && mine && n >= 67108864 {
     low(family, fraction, flags " flags, segments " segment " n=" power(n))
 }
-(file ~ /^(packs|packs_if|packs_small|sorts|sorts_long|sorts_segments|splits|reduce_segments)$/ && \
-    family != "enumerate") || (file == "maps" && family ~ /^(gather|permute)$/) {
+((file ~ /^(packs|packs_if|packs_small|sorts|sorts_long|sorts_segments|splits)$/ || \
+    file ~ /^reduce_segments(_long)?$/) && family != "enumerate") || \
+    (file == "maps" && family ~ /^(gather|permute)$/) {
     row_of = file " " mode " " family " " type " " op " " flags " " segment " " n
     if (engine == "cub" || engine == "plain") low("peer " row_of, us, engine)
     if (mine) {

@@ -25,37 +25,61 @@ static inline numbers_guess guess_numbers(int64_t n, int64_t keys, int each) {
 }
 
 /*
- * How many of the n numbers are less than key >= 0, if they ascend: by a warp, that asks for 32 * Each of
- * them at a time. If they do not, some number of 0 .. n, the same every time.
+ * For each of some keys, how many of the n numbers are less than it, if they ascend: by a warp, that asks
+ * for 32 * Each of them at a time and key. What is looked for is low .. high, and is low in the end. If
+ * they do not ascend, some number of that range, the same every time.
  */
+template <int Each, int Keys, class Numbers>
+static __device__ __forceinline__ void
+find_numbers(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
+             const numbers_guess &guess, int64_t (&low)[Keys], int64_t (&high)[Keys]) {
+    constexpr int probes = 32 * Each;
+    const int lane = threadIdx.x % 32;
+    int64_t base[Keys], step[Keys];
+    bool more = false;
+#pragma unroll
+    for (int q = 0; q < Keys; ++q) {
+        step[q] = guess.step;
+        base[q] = (int64_t)((double)key[q] * guess.each) - probes / 2 * step[q];
+        if (base[q] > n - probes * step[q]) base[q] = n - probes * step[q];
+        if (base[q] < 0) base[q] = 0;
+        more |= low[q] < high[q];
+    }
+#pragma unroll 1
+    while (more) {
+        bool less[Keys][Each];
+#pragma unroll
+        for (int q = 0; q < Keys; ++q)
+#pragma unroll
+            for (int k = 0; k < Each; ++k) {
+                const int64_t i = base[q] + (k * 32 + lane + 1) * step[q] - 1;
+                less[q][k] = low[q] < high[q] && i < high[q] && numbers[i] < key[q];
+            }
+        more = false;
+#pragma unroll
+        for (int q = 0; q < Keys; ++q) {
+            if (low[q] >= high[q]) continue;
+            int count = 0;
+#pragma unroll
+            for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(0xffffffffu, less[q][k]));
+            if (count > 0) low[q] = base[q] + count * step[q];
+            if (count < probes && base[q] + (count + 1) * step[q] - 1 < high[q])
+                high[q] = base[q] + (count + 1) * step[q] - 1;
+            base[q] = low[q];
+            step[q] = (high[q] - low[q] + probes + 1) / (probes + 1);
+            more |= low[q] < high[q];
+        }
+    }
+}
+
+/* The same of one key. */
 template <int Each, class Numbers>
 static __device__ __forceinline__ int64_t numbers_below(const Numbers &numbers, int64_t n,
                                                         int64_t key, const numbers_guess &guess) {
-    constexpr int probes = 32 * Each;
-    const int lane = threadIdx.x % 32;
-    int64_t low = 0, high = n; /* what is looked for is low .. high */
-    int64_t step = guess.step;
-    int64_t base = (int64_t)((double)key * guess.each) - probes / 2 * step;
-    if (base > n - probes * step) base = n - probes * step;
-    if (base < 0) base = 0;
-#pragma unroll 1
-    while (low < high) {
-        bool less[Each];
-#pragma unroll
-        for (int k = 0; k < Each; ++k) {
-            const int64_t i = base + (k * 32 + lane + 1) * step - 1;
-            less[k] = i < high && numbers[i] < key;
-        }
-        int count = 0;
-#pragma unroll
-        for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(0xffffffffu, less[k]));
-        if (count > 0) low = base + count * step;
-        if (count < probes && base + (count + 1) * step - 1 < high)
-            high = base + (count + 1) * step - 1;
-        base = low;
-        step = (high - low + probes + 1) / (probes + 1);
-    }
-    return low;
+    const int64_t keys[1] = {key};
+    int64_t low[1] = {0}, high[1] = {n};
+    find_numbers<Each>(numbers, n, keys, guess, low, high);
+    return low[0];
 }
 
 } /* namespace vscan */

@@ -2,452 +2,317 @@
 /*
  * Segmented reduction by offsets of segments that are not very short: one pass, one launch.
  *
- * A block owns one unit at a time, half a tile, by ticket; each of its eight workers, warps, has a
- * window of it, 4 KiB, that is brought to shared memory while the window before it is summed. A lane
- * sums a row of 128 bytes; nothing so far depends on segments, whose offsets two more warps, scouts,
- * look for meanwhile.
+ *     reduce_offsets_window.cuh   what a warp does to a window
+ *     reduce_offsets_units.cuh    what a block's warps share; which units, and their offsets
+ *
+ * A block owns units, halves of tiles, by ticket; where each block has one only, unit number and
+ * block number are the same, as in scan_short.cuh. Its warps hand units on:
+ *
+ *   scouts    take a ticket (-> taken), and look for the unit's offsets           -> found
+ *   workers   bring a window of it each to shared memory while they sum the one before, sum
+ *             it from its last offset on (-> summed), and make the totals of segments that
+ *             begin and end in it                                                 -> done
+ *   finisher  publishes the unit's sum (unit_words.cuh), and makes the totals of segments
+ *             that only end in it                                                 -> freed
+ *
+ * Each arrow is a barrier in shared memory (mbarrier), at which every thread arrives; a unit has
+ * one place in a ring until it is freed. No warp waits for all others.
  *
  * An offset belongs to the window that has the element before it (0: to the first), so a segment's
- * total is made where its last element is. The group that an offset lies in is read once more, for
- * the part before it and the part after it; whole groups between two offsets are there already.
- * Absent elements and groups are identities in the trees of lib/order.h, so what a segment is in a
- * window is one node of the tile's tree, and its last group, if that is not whole, a second value,
- * which is added when the tree is done.
- *
- * A segment that began in an earlier window of the unit is put together from what the workers have.
- * Of one that began before the unit, of which a unit has one at most that ends in it, the sums of
- * earlier units are needed, from the one on that has the segment's first element; these are published
- * as words (unit_words.cuh): the sum of a unit from its last offset on, or all of it. The worker that
- * found its end waits for them when it has asked for its window of the next unit, so words that are
- * waited for have mostly been there for long, and only the unit in which a segment ends waits at all.
- *
- * Where each block has one unit only there are no tickets: unit number and block number are the same,
- * as in scan_short.cuh.
+ * total is made where its last element is. A segment that began in an earlier window of the unit is
+ * put together from what the workers have. Of one that began before the unit, of which a unit has
+ * one at most that ends in it, the sums of earlier units are needed, from the one on that has the
+ * segment's first element; these are published as words: the sum of a unit from its last offset on,
+ * or all of it. Such a segment is pending until they are there. The finisher has room for a few,
+ * and looks once a unit; it waits only where there is no more room, and in the end. It publishes
+ * its block's units in ascending order, and what it waits for comes before all that it has not
+ * published: so of all that wait, the one for the first unit waits for nobody who waits.
  *
  * Every offset is looked at by a worker: the ranges that are found are joined, and where one is
  * negative that is reported. An offset outside its window is reported and not followed.
- *
- * One barrier a unit: sums of the windows, where the next unit's offsets are, the next ticket. All
- * that it is about has two places, used in turn.
  */
 #ifndef VSCAN_REDUCE_OFFSETS_CUH
 #define VSCAN_REDUCE_OFFSETS_CUH
 
-#include "reduce_lanes.cuh"
-#include "reduce_segments_rows.cuh"
+#include "reduce_offsets_units.cuh"
 
 namespace vscan {
 
-static constexpr int offsets_workers = 8, offsets_scouts = 2;
-static constexpr int offsets_threads = 32 * (offsets_workers + offsets_scouts);
-static constexpr int offsets_resident = 3; /* blocks of a multiprocessor */
+#ifdef VSCAN__BULK
+
+/* ---- Workers --------------------------------------------------------------------------------- */
 
 template <class Pair>
-struct offsets_shape {
+static __device__ __forceinline__ int64_t reduce_windows(const segments_arguments &a,
+                                                         const segments_offsets &offsets,
+                                                         offsets_shared<Pair> &shared) {
     using T = typename Pair::T;
-    static constexpr int row = 128 / (int)sizeof(T), window = 32 * row;
-    static constexpr int items = offsets_workers * window; /* of a unit */
-    static constexpr int groups = window / VSCAN__GROUP, group_rows = VSCAN__GROUP / row;
-    static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    static_assert(tile == 2 * items, "a unit is half a tile");
-};
-
-/* A segment that ends in a unit and began before it. */
-template <class U>
-struct pending_segment {
-    U node, rest;    /* the node of its unit, the last group */
-    int64_t segment; /* -1: none */
-    int64_t begin;   /* its first element */
-    int64_t unit;
-};
-
-template <class Pair>
-struct offsets_shared {
     using U = typename Pair::U;
-    U sums[2][offsets_workers];       /* of windows, from their last offset on */
-    int any[2][offsets_workers];      /* whether there is one */
-    int64_t edges[2][offsets_scouts]; /* the first offset of the unit, and after it */
-    ticket next[2];
-    pending_segment<U> pending[offsets_workers]; /* each its worker's */
-    U tiles[offsets_workers][32];                /* the same */
+    using shape = offsets_shape<Pair>;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const auto slot = [&](int k) {
+        return (T *)dynamic_shared() + (k % 2 * offsets_workers + warp) * shape::window;
+    };
+    const auto first_of = [&](int64_t unit) { return unit * shape::items + warp * shape::window; };
+    int64_t unit = first_unit(a, shared), wrong = -1;
+    if (unit >= a.units) return -1;
+    load_share<Pair>(a, slot(0), first_of(unit));
+    end_of_pieces();
+    const U initial = initial_of<Pair>(a.scan);
+    const bool turns = offsets_turns(a);
+#pragma unroll 1
+    for (int k = 0;; ++k) {
+        offsets_unit<Pair> &here = shared.ring[k % offsets_ring];
+        int64_t next = a.units;
+        if (turns) {
+            barrier_wait(&shared.taken[(k + 1) % offsets_ring], offsets_parity(k + 1));
+            next = shared.ring[(k + 1) % offsets_ring].unit;
+        }
+        if (next < a.units)
+            load_share<Pair>(a, slot(k + 1), first_of(next));
+        else
+            let_next_kernel_begin();
+        end_of_pieces();
+        wait_for_pieces(1);
+        __syncwarp();
+        const U of_row = row_of_window<Pair>(slot(k));
+        barrier_wait(&shared.found[k % offsets_ring], offsets_parity(k));
+        offsets_window<Pair> window = {a,
+                                       {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
+                                       initial,
+                                       slot(k),
+                                       first_of(unit),
+                                       of_row};
+        window.choose(warp == 0, warp == offsets_workers - 1);
+        const seen_offsets seen = window.look(window.lower);
+        bool any;
+        const U suffix = window.suffix(seen, any);
+        if (lane == 0) {
+            here.sums[warp] = suffix;
+            here.any[warp] = any;
+        }
+        barrier_arrive_at(&shared.summed[k % offsets_ring]);
+        const open_segment<U> open = window.totals(seen);
+        if (lane == 0) here.open[warp] = open;
+        barrier_arrive_at(&shared.done[k % offsets_ring]);
+        if (window.wrong >= 0) wrong = window.wrong;
+        if (next >= a.units) return wrong;
+        unit = next;
+        __syncwarp(); /* all have read the window */
+    }
+}
+
+/* ---- Finisher -------------------------------------------------------------------------------- */
+
+/* Segments that began before their unit, in the order of their ends: by a warp. */
+template <class Pair>
+struct pending_segments {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = offsets_shape<Pair>;
+
+    const segments_arguments &a;
+    offsets_shared<Pair> &shared;
+    int first = 0, count = 0; /* which are there */
+
+    /* of the first one: the next tile to be added to p, -1: none has been; its unit's neighbour */
+    int64_t tile = -1;
+    bool gathered = false; /* all are */
+    U p = Pair::identity, beside = Pair::identity;
+
+    /* Adds the next tiles to p, two units a lane, if they are there. */
+    __device__ __forceinline__ bool gather(uint32_t tag) {
+        const int lane = threadIdx.x % 32;
+        const pending_segment<U> &s = shared.pending[first % offsets_pending];
+        const int64_t unit = s.unit, own = unit / 2, from = s.begin / shape::items;
+        if (tile < 0) {
+            tile = from / 2;
+            p = Pair::identity;
+        }
+        /* in the own tile, the one that comes before the unit, if one does */
+        const int64_t t = tile + lane;
+        U low = Pair::identity, high = Pair::identity;
+        uint32_t none;
+        bool ready = true;
+        if (2 * t + 1 < unit) ready = unit_word<U>::read(a.words, 2 * t + 1, tag, &high, &none);
+        if (2 * t >= from && 2 * t < unit)
+            ready = unit_word<U>::read(a.words, 2 * t, tag, &low, &none) && ready;
+        if (!__all_sync(segments_lanes, ready)) return false;
+        const U of_tile = Pair::combine(low, high);
+        gathered = own - tile < 32;
+        if constexpr (Pair::in_any_order) {
+            p = Pair::combine(p, over_lanes<Pair>::sum(t < own ? of_tile : (U)Pair::identity));
+        } else {
+            shared.tiles[lane] = of_tile;
+            __syncwarp();
+            const int tiles = gathered ? (int)(own - tile) : 32;
+#pragma unroll 8
+            for (int i = 0; i < tiles; ++i) p = Pair::combine(p, shared.tiles[i]);
+        }
+        beside = __shfl_sync(segments_lanes, of_tile, (int)(own - tile) & 31);
+        __syncwarp();
+        tile += 32;
+        return true;
+    }
+
+    /* Totals of those whose earlier units are there; waits until no more than `room` are left. */
+    __device__ __forceinline__ void fold(uint32_t tag, int room) {
+#pragma unroll 1
+        for (int turns = 0; count > 0 && (count > room || turns < 2); ++turns) {
+            if (!gathered) {
+                test_delay(a.delay, tag, blockIdx.x + turns, 1);
+                if (!gather(tag) && count <= room) return;
+            }
+            if (!gathered) continue;
+            const pending_segment<U> &s = shared.pending[first % offsets_pending];
+            if (threadIdx.x % 32 == 0)
+                ((T *)a.scan.totals)[s.segment] = Pair::out(
+                    Pair::combine(p, Pair::combine(Pair::combine(beside, s.node), s.rest)));
+            ++first;
+            --count;
+            tile = -1;
+            gathered = false;
+        }
+    }
 };
 
-/* ---- Segments that began before their unit --------------------------------------------------- */
-
-/* The total of one, by a warp; tiles: of the warp. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U
-fold_pending(const segments_arguments &a, const pending_segment<typename Pair::U> &s, uint32_t tag,
-             typename Pair::U *tiles) {
+static __device__ __forceinline__ void finish_units(const segments_arguments &a,
+                                                    const segments_offsets &offsets,
+                                                    offsets_shared<Pair> &shared) {
+    using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
     const int lane = threadIdx.x % 32;
-    const int64_t own = s.unit / 2, from = s.begin / shape::items;
-    U p = Pair::identity, sum = s.node;
-    for (int64_t first = from / 2; first < own; first += 32) {
-        const int64_t tile = first + lane;
-        U low = Pair::identity, high = Pair::identity;
-        if (tile < own) {
-            high = wait_for_word<U>(a.words, 2 * tile + 1, tag);
-            if (2 * tile >= from) low = wait_for_word<U>(a.words, 2 * tile, tag);
+    const bool turns = offsets_turns(a);
+    pending_segments<Pair> pending = {a, shared};
+    int64_t unit = first_unit(a, shared);
+    if (unit >= a.units) return;
+    barrier_wait(&shared.taken[0], 0); /* then the tag is there */
+    const uint32_t tag = shared.tag;
+#pragma unroll 1
+    for (int k = 0;; ++k) {
+        const int at = k % offsets_ring;
+        offsets_unit<Pair> &here = shared.ring[at];
+        const int64_t begin_of_unit = unit * shape::items;
+        barrier_wait(&shared.summed[at], offsets_parity(k));
+        const unsigned with_offsets = __ballot_sync(
+            segments_lanes, lane < offsets_workers && here.any[lane % offsets_workers]);
+        const int latest = 31 - __clz((int)(with_offsets | 1));
+        if (a.units > 1) {
+            U sum[offsets_workers];
+#pragma unroll
+            for (int w = 0; w < offsets_workers; ++w)
+                sum[w] = w < latest ? (U)Pair::identity : here.sums[w];
+            const U all = sum_items<Pair>(sum);
+            if (lane == 0) {
+                test_delay(a.delay, tag, unit, 0);
+                unit_word<U>::publish(a.words, unit, tag, all);
+            }
         }
+
+        /* the segment that ends here first, if it began before the unit */
+        barrier_wait(&shared.found[at], offsets_parity(k));
+        const unit_offsets of_unit = {offsets, here.copy, here.edges[0], here.edges[1], a.copied};
+        const int64_t begin =
+            of_unit.from > 0 && of_unit.from < of_unit.to ? of_unit[of_unit.from - 1] : -1;
+        const bool one_more = begin >= 0 && begin < begin_of_unit;
+        pending_segment<U> &latest_one =
+            shared.pending[(pending.first + pending.count) % offsets_pending];
+        if (one_more) {
+            __syncwarp();
+            if (lane == 0) {
+                latest_one.begin = begin;
+                latest_one.unit = unit;
+                latest_one.segment = of_unit.from - 1;
+            }
+            __syncwarp();
+            if (!turns) {
+                test_delay(a.delay, tag, unit, 1);
+                while (!pending.gathered) pending.gather(tag);
+            }
+        }
+
+        /* a segment that ends in window `lane`, from an earlier one on */
+        barrier_wait(&shared.done[at], offsets_parity(k));
+        const open_segment<U> open = here.open[lane % offsets_workers];
+        const bool ends = lane < offsets_workers && open.segment >= 0;
+        const unsigned earlier = with_offsets & ((1u << lane) - 1);
+        bool mine = false;
+        if (__any_sync(segments_lanes, ends)) {
+            const int since = 31 - __clz((int)(earlier | 1));
+            U node[offsets_workers];
+#pragma unroll
+            for (int w = 0; w < offsets_workers; ++w) {
+                node[w] = w == lane ? open.node : here.sums[w];
+                if (w < since || w > lane) node[w] = Pair::identity;
+            }
+            const U all = sum_items<Pair>(node);
+            mine = ends && !earlier && open.begin < begin_of_unit;
+            if (ends && !mine)
+                ((T *)a.scan.totals)[open.segment] = Pair::out(Pair::combine(all, open.rest));
+            if (mine && one_more) {
+                latest_one.node = all;
+                latest_one.rest = open.rest;
+            }
+        }
+        if (one_more && __any_sync(segments_lanes, mine)) ++pending.count; /* offsets are right */
+        if (turns) {
+            barrier_wait(&shared.taken[(k + 1) % offsets_ring], offsets_parity(k + 1));
+            unit = shared.ring[(k + 1) % offsets_ring].unit;
+        }
+        barrier_arrive_at(&shared.freed[at]);
         __syncwarp();
-        const U of_tile = Pair::combine(low, high);
-        if constexpr (Pair::in_any_order) {
-            p = Pair::combine(p, over_lanes<Pair>::sum(of_tile));
-        } else {
-            tiles[lane] = of_tile;
-            __syncwarp();
-            const int count = own - first < 32 ? (int)(own - first) : 32;
-#pragma unroll 8
-            for (int t = 0; t < count; ++t) p = Pair::combine(p, tiles[t]);
-            __syncwarp();
-        }
+        if (!turns || unit >= a.units) break;
+        pending.fold(tag, offsets_pending - 1);
     }
-    if (s.unit % 2 == 1) sum = Pair::combine(wait_for_word<U>(a.words, s.unit - 1, tag), sum);
-    __syncwarp();
-    return Pair::combine(p, Pair::combine(sum, s.rest));
+    pending.fold(tag, 0);
 }
 
-/* ---- Offsets --------------------------------------------------------------------------------- */
-
-/* The first of the offsets from .. to - 1 that is more than key, if they ascend: by a warp. */
-static __device__ __forceinline__ int64_t split_offsets(const segments_offsets &offsets,
-                                                        int64_t from, int64_t to, int64_t key) {
-    int64_t low = from, high = to;
-#pragma unroll 1
-    while (low < high) { /* 32 at a time */
-        const int64_t step = (high - low + 32) / 33;
-        const int64_t i = low + ((int)(threadIdx.x % 32) + 1) * step - 1;
-        const bool upto = i < high && offsets[i] <= key;
-        const int count = __popc(__ballot_sync(segments_lanes, upto));
-        const int64_t begin = low;
-        low = begin + count * step;
-        if (count < 32 && begin + (count + 1) * step - 1 < high)
-            high = begin + (count + 1) * step - 1;
-    }
-    return low;
-}
-
-/* ---- A window -------------------------------------------------------------------------------- */
-
-/* What of a window is in the segment that ends in it first, if that began before it. */
-template <class U>
-struct open_segment {
-    U node, rest;
-    int64_t segment; /* -1: none */
-    int64_t begin;
-};
-
-/* The trees over the lanes of three values, in all lanes. */
-template <class Pair>
-static __device__ __forceinline__ void sum_three(typename Pair::U &x, typename Pair::U &y,
-                                                 typename Pair::U &z) {
-    using U = typename Pair::U;
-    if constexpr (Pair::in_any_order && sizeof(U) == 4) {
-        x = over_lanes<Pair>::sum(x);
-        y = over_lanes<Pair>::sum(y);
-        z = over_lanes<Pair>::sum(z);
-    } else {
-        U all[4] = {x, y, z, Pair::identity};
-        const U sum = rows_over_lanes<Pair, 4, 32>(all, threadIdx.x % 32);
-        x = __shfl_sync(segments_lanes, sum, 0);
-        y = __shfl_sync(segments_lanes, sum, 1);
-        z = __shfl_sync(segments_lanes, sum, 2);
-    }
-}
-
-/*
- * The segments that end in a window, whose first element is `first` and whose offsets are lower ..
- * upper - 1: writes the totals of those that began here. Returns the sum from the last offset on.
- */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::U
-sum_window(const segments_arguments &a, const segments_offsets &offsets, typename Pair::T *share,
-           int64_t first, int64_t lower, int64_t upper, typename Pair::U initial,
-           open_segment<typename Pair::U> &open, int64_t &wrong, bool &any) {
-    using T = typename Pair::T;
-    using U = typename Pair::U;
-    using shape = offsets_shape<Pair>;
-    constexpr int V = 16 / (int)sizeof(T), G = VSCAN__GROUP;
-    const int lane = threadIdx.x % 32, group = lane / shape::group_rows;
-    const bool first_row = lane % shape::group_rows == 0;
-    const bool has_initial = a.scan.has_initial != 0;
-    T *const totals = (T *)a.scan.totals;
-    const int64_t end = first + shape::window < a.scan.n ? first + shape::window : a.scan.n;
-
-    U of_row;
-    {
-        U x[shape::row];
-#pragma unroll
-        for (int c = 0; c < shape::row / V; ++c) {
-            T raw[V];
-            const int4 quad = *(const int4 *)segments_at(share, lane * shape::row + c * V);
-            memcpy(raw, &quad, 16);
-#pragma unroll
-            for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j]);
-        }
-        of_row = sum_items<Pair>(x);
-    }
-
-    /* the running segment: whether it began here, and if so where, and its part of that group */
-    const int64_t before = lower > 0 ? offsets[lower - 1] : -1;
-    bool here = before == first;
-    int begin = 0, head_group = -1;
-    U head = Pair::identity;
-    if (here && has_initial) {
-        U x = Pair::in(*segments_at(share, lane));
-        if (lane == 0) x = Pair::combine(initial, x);
-        head = over_lanes<Pair>::sum(x);
-        head_group = 0;
-    }
-    /* of whole groups, and the one it began in, those before group `of`, a row a lane */
-    const auto groups_before = [&](int of) {
-        U x = group == head_group ? first_row ? head : (U)Pair::identity : of_row;
-        return group >= head_group && group < of ? x : (U)Pair::identity;
-    };
-
-    any = false;
-#pragma unroll 1
-    for (int64_t k0 = lower; k0 < upper; k0 += 32) {
-        const int64_t k = k0 + lane;
-        int64_t offset = 0, previous = -1;
-        if (k < upper) {
-            offset = offsets[k];
-            if (k > 0) previous = offsets[k - 1];
-        }
-        const bool good = k < upper && offset >= first && offset <= end &&
-                          (k == 0 || (previous >= 0 && previous <= offset));
-        const bool empty = good && previous == offset;
-        if (k < upper && !good) wrong = k;
-        if (empty) totals[k - 1] = Pair::out(has_initial ? initial : (U)Pair::visible);
-        const int stops = (int)(offset - first);
-        uint32_t left = __ballot_sync(segments_lanes, good && !empty), written = 0;
-        U total = Pair::identity;
-        any |= left != 0;
-#pragma unroll 1
-        for (; left != 0; left &= left - 1) {
-            const int i = __ffs((int)left) - 1;
-            const int stop = __shfl_sync(segments_lanes, stops, i);
-            const int last = (int)((unsigned)stop / G), in_last = (int)((unsigned)stop % G);
-            const int from = begin - last * G;
-            U x = Pair::identity;
-            if (last < shape::groups) x = Pair::in(*segments_at(share, last * G + lane));
-            U rest = x, next_head = x;
-            if (has_initial) {
-                if (here && lane == from) rest = Pair::combine(initial, x);
-                if (lane == in_last) next_head = Pair::combine(initial, x);
-            }
-            if (lane < from || lane >= in_last) rest = Pair::identity;
-            if (lane < in_last) next_head = Pair::identity;
-            U node = groups_before(last);
-            sum_three<Pair>(rest, next_head, node);
-            if (here) {
-                if (lane == i) total = Pair::combine(node, rest);
-                written |= 1u << i;
-            } else if (k0 + i > 0) {
-                open = {node, rest, k0 + i - 1, __shfl_sync(segments_lanes, previous, i)};
-            }
-            here = true;
-            begin = stop;
-            head_group = last;
-            head = next_head;
-        }
-        if (written >> lane & 1) totals[k - 1] = Pair::out(total);
-    }
-    return over_lanes<Pair>::sum(groups_before(shape::groups));
-}
+#endif
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
-
-/* The tree over the windows of a unit, one a lane. */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::U over_windows(typename Pair::U x) {
-#pragma unroll
-    for (int d = 1; d < offsets_workers; d *= 2) x = across<Pair>(x, d);
-    return x;
-}
 
 template <class Pair>
 __global__ void __launch_bounds__(offsets_threads, offsets_resident)
     reduce_offsets(const __grid_constant__ segments_arguments a) {
 #ifdef VSCAN__BULK
-    using T = typename Pair::T;
-    using U = typename Pair::U;
-    using shape = offsets_shape<Pair>;
-    T *const slots = (T *)dynamic_shared();
     offsets_shared<Pair> &shared =
         *(offsets_shared<Pair> *)(dynamic_shared() + 2 * offsets_workers * segments_share);
-
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const bool worker = warp < offsets_workers;
-    const vscan__scan &scan = a.scan;
-    const int64_t units = a.units;
-    const bool turns = units > gridDim.x; /* blocks have several units, by ticket */
-    const segments_offsets offsets = {scan.offsets, scan.totals_length + 1,
-                                      scan.offset_type == VSCAN_LONG};
-    T *const totals = (T *)scan.totals;
+    const int warp = threadIdx.x / 32;
+    if (threadIdx.x < offsets_ring) {
+        barrier_init(&shared.taken[threadIdx.x], 32);
+        barrier_init(&shared.found[threadIdx.x], offsets_turns(a) ? 32 : 32 * offsets_scouts);
+        barrier_init(&shared.summed[threadIdx.x], 32 * offsets_workers);
+        barrier_init(&shared.done[threadIdx.x], 32 * offsets_workers);
+        barrier_init(&shared.freed[threadIdx.x], 32);
+    }
+    __syncthreads();
     wait_for_kernel_before(false);
-
-    U initial = Pair::identity;
-    if (scan.has_initial == 1) {
-        T z;
-        memcpy(&z, &scan.initial, sizeof z);
-        initial = Pair::in(z);
-    }
-    if (scan.has_initial == 2) initial = Pair::in(*(const T *)scan.initial_at);
-
-    const auto slot = [&](int at) { return slots + (at * offsets_workers + warp) * shape::window; };
-    const auto take = [&](int at) {
-        ticket t = {0, (uint32_t)units};
-        if (units > 1) {
-            t = take_ticket(a.header);
-            const int64_t all = turns ? units + gridDim.x : gridDim.x;
-            if (t.index == all - 1)
-                end_tickets(a.header, a.words, a.capacity, units * unit_word<U>::words);
-            if (!turns) t.index = (uint32_t)units;
-        }
-        shared.next[at] = t;
-    };
-    /* by the scouts: where a unit's offsets begin, and where they end */
-    const auto look = [&](int64_t unit, int at) {
-        const int64_t edge = unit + warp - offsets_workers;
-        int64_t found = edge == 0 ? 0 : offsets.n;
-        if (edge > 0 && edge < units)
-            found = numbers_below<4>(offsets, offsets.n, edge * shape::items + 1, a.guess);
-        if (lane == 0) shared.edges[at][warp - offsets_workers] = found;
-    };
-
-    int64_t unit = blockIdx.x, next = 0;
-    uint32_t tag = 0;
-    if (turns) {
-        if (threadIdx.x == 32 * offsets_workers) take(0);
-        __syncthreads();
-        unit = shared.next[0].index;
-        if (unit >= units) return;
-    }
-    if (worker) {
-        if (lane == 0) shared.pending[warp].segment = -1;
-        load_share<Pair>(a, slot(0), unit * shape::items + warp * shape::window);
-        end_of_pieces();
-    }
-    int64_t wrong = -1;
-    int parity = 0;
-    /* the first turn only looks for the first unit's offsets, and takes a ticket */
-#pragma unroll 1
-    for (bool begun = false;; begun = true) {
-        const int64_t of = begun ? next : unit; /* what the scouts look for */
-        const int ahead = begun ? parity ^ 1 : 0;
-        open_segment<U> open = {Pair::identity, Pair::identity, -1, 0};
-        if (!worker) {
-            if (of < units) {
-                if (threadIdx.x == 32 * offsets_workers) take(ahead ^ 1);
-                look(of, ahead);
-            }
-        } else if (begun) {
-
-            /* ---- The next window is asked for, what is pending becomes a total ---------------- */
-            if (next < units)
-                load_share<Pair>(a, slot(ahead), next * shape::items + warp * shape::window);
-            end_of_pieces();
-            if (shared.pending[warp].segment >= 0) {
-                test_delay(a.delay, tag, unit, 1);
-                const U total =
-                    fold_pending<Pair>(a, shared.pending[warp], tag, shared.tiles[warp]);
-                if (lane == 0) {
-                    totals[shared.pending[warp].segment] = Pair::out(total);
-                    shared.pending[warp].segment = -1;
-                }
-                __syncwarp();
-            }
-            if (unit >= units) break;
-
-            /* ---- The window ------------------------------------------------------------------ */
-            const int64_t first = unit * shape::items + warp * shape::window;
-            const int64_t from = shared.edges[parity][0], to = shared.edges[parity][1];
-            int64_t lower = from, upper = to;
-            if (to - from <= 32) {
-                int64_t there = INT64_MAX;
-                if (lane < to - from) there = offsets[from + lane];
-                const unsigned earlier = __ballot_sync(segments_lanes, there <= first);
-                const unsigned not_later =
-                    __ballot_sync(segments_lanes, there <= first + shape::window);
-                if (warp > 0) lower = from + __popc(earlier);
-                if (warp < offsets_workers - 1) upper = from + __popc(not_later);
-            } else {
-#pragma unroll 1
-                for (int edge = warp == 0; edge < 2 - (warp == offsets_workers - 1); ++edge)
-                    (edge ? upper : lower) =
-                        split_offsets(offsets, from, to, first + edge * shape::window);
-            }
-            if (to < from || upper < lower) wrong = from;
-            wait_for_pieces(1);
-            __syncwarp();
-            bool any;
-            const U suffix = sum_window<Pair>(a, offsets, slot(parity), first, lower, upper,
-                                              initial, open, wrong, any);
-            if (lane == 0) {
-                shared.sums[parity][warp] = suffix;
-                shared.any[parity][warp] = any;
-            }
-        }
-        if (unit >= units) break;
-        __syncthreads();
-
-        /* ---- The unit ------------------------------------------------------------------------ */
-        if (begun) {
-            U of_window = Pair::identity;
-            bool any = false;
-            if (lane < offsets_workers) {
-                of_window = shared.sums[parity][lane];
-                any = shared.any[parity][lane];
-            }
-            const unsigned with_offsets = __ballot_sync(segments_lanes, any);
-            if (warp == offsets_workers && units > 1) {
-                const int latest = 31 - __clz((int)(with_offsets | 1));
-                const U sum = over_windows<Pair>(lane >= latest ? of_window : (U)Pair::identity);
-                if (lane == 0) {
-                    test_delay(a.delay, tag, unit, 0);
-                    unit_word<U>::publish(a.words, unit, tag, sum);
-                }
-            }
-            if (open.segment >= 0) {
-                const unsigned earlier = with_offsets & ((1u << warp) - 1);
-                const int since = 31 - __clz((int)(earlier | 1));
-                U node = lane == warp ? open.node : of_window;
-                if (lane < since || lane > warp) node = Pair::identity;
-                node = over_windows<Pair>(node);
-                if (earlier || open.begin >= unit * shape::items) {
-                    if (lane == 0) totals[open.segment] = Pair::out(Pair::combine(node, open.rest));
-                } else if (lane == 0) {
-                    shared.pending[warp] = {node, open.rest, open.segment, open.begin, unit};
-                }
-                __syncwarp();
-            }
-            unit = next;
-            parity ^= 1;
-        } else {
-            tag = shared.next[1].tag;
-        }
-        next = unit < units ? shared.next[ahead ^ 1].index : units;
-        if (next >= units) let_next_kernel_begin();
-    }
-    report(a.late, VSCAN_ERROR_OFFSETS, wrong);
+    const segments_offsets offsets = {a.scan.offsets, a.scan.totals_length + 1,
+                                      a.scan.offset_type == VSCAN_LONG};
+    if (warp < offsets_workers)
+        report(a.late, VSCAN_ERROR_OFFSETS, reduce_windows<Pair>(a, offsets, shared));
+    else if (warp < offsets_workers + offsets_scouts)
+        offsets_turns(a) ? scout_units<Pair>(a, offsets, shared, warp - offsets_workers)
+                         : scout_unit<Pair>(a, offsets, shared, warp - offsets_workers);
+    else
+        finish_units<Pair>(a, offsets, shared);
 #endif
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
 /*
- * Whether this is faster than reduce_segments, by the segments' length on average: measured on an H200.
- * The tiles of a segment of nearly all the vector are folded by one warp in the end (of 2^28 floats in
- * 290 us), which reduce_segments does while it runs.
+ * Whether this is faster than reduce_segments, by the segments' length on average: measured on an
+ * H200. The tiles of a segment of nearly all the vector are folded by one warp in the end (of 2^28
+ * floats in 290 us), which reduce_segments does while it runs.
  */
 template <class Pair>
 static bool suits_reduce_offsets(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t each = scan->n / (scan->totals_length + 1);
     return launch->shared_memory > 0 && scan->offsets != nullptr &&
-           each >= (Pair::in_any_order ? 96 : 128) && each < 1 << 17;
+           each >= (Pair::in_any_order ? 96 : 128) && each < 1 << 20;
 }
 
 template <class Pair>
@@ -462,6 +327,9 @@ static cudaError_t launch_reduce_offsets(vscan__launch *launch, segments_argumen
         launch->segments_ready |= ready;
     }
     a.units = n > 0 ? (n + items - 1) / items : 1;
+    /* twice as many as if all segments were alike: what a search has looked at is in the cache */
+    const int64_t each = (a.scan.totals_length + 1) * items / (n + 1);
+    a.copied = each < offsets_copied / 2 - 16 ? (int)(2 * each) + 32 : offsets_copied;
     a.guess.step = 1 + (int64_t)(sqrt((double)(a.scan.totals_length + 1)) / 50);
     const int64_t resident = (int64_t)offsets_resident * launch->multiprocessors;
     return start(reduce_offsets<Pair>, a.units < resident ? a.units : resident, offsets_threads,

@@ -66,13 +66,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                                       scan.offset_type == VSCAN_LONG};
     T *const totals = (T *)scan.totals;
 
-    U initial = Pair::identity;
-    if (scan.has_initial == 1) {
-        T z;
-        memcpy(&z, &scan.initial, sizeof z);
-        initial = Pair::in(z);
-    }
-    if (scan.has_initial == 2) initial = Pair::in(*(const T *)scan.initial_at);
+    const U initial = initial_of<Pair>(scan);
     const T nothing = Pair::out(scan.has_initial ? initial : Pair::visible);
 
     U p = Pair::identity;                   /* in the first warp: all tiles before number seen */

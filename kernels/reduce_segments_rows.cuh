@@ -25,6 +25,7 @@ struct segments_arguments {
     bool aligned;        /* elements, to 16 bytes */
     bool wide_flags;     /* bytes, to 16 */
     numbers_guess guess; /* by offsets */
+    int copied;          /* offsets of a unit that have a place in shared memory, and one more */
 };
 
 static constexpr unsigned segments_lanes = 0xffffffffu;
@@ -62,6 +63,17 @@ struct segments_shared {
     uint32_t rows[32 * segments_warps];  /* by offsets: heads of rows, */
     uint16_t ranks[32 * segments_warps]; /* and how many come before them in the warp's share */
 };
+
+/* The initial value, or an identity. */
+template <class Pair>
+static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan &scan) {
+    using T = typename Pair::T;
+    if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at);
+    if (scan.has_initial == 0) return Pair::identity;
+    T z;
+    memcpy(&z, &scan.initial, sizeof z);
+    return Pair::in(z);
+}
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 

@@ -265,7 +265,7 @@ VSCAN__PAIRS(X)
 
 /* ---- Segments of very unlike lengths --------------------------------------------------------- */
 
-enum skew { GIANT_LAST, GIANT_FIRST, GIANT_BETWEEN, EVERY_PLACE, AT_EDGES, FEW, SKEWS };
+enum skew { GIANT_LAST, GIANT_FIRST, GIANT_BETWEEN, EVERY_PLACE, AT_EDGES, FEW, LONG_ONES, SKEWS };
 
 /* Where segments begin: many short ones beside long ones, at every place of a group of 32, and just at
    and beside the first elements of tiles and of parts of them. */
@@ -285,6 +285,8 @@ static void skewed_flags(enum skew skew, int64_t n, struct inputs_random *random
             if (inputs_below(random, 3) == 0 && i + 3 < n) set[i + inputs_below(random, 4)] = 1;
     if (skew == FEW)
         for (int k = 0; k < 3; k++) set[inputs_below(random, n)] = 1;
+    if (skew == LONG_ONES) /* up to 256 KiB or 512 KiB */
+        for (int64_t i = 0; i < n; i += 1 + inputs_below(random, 65536)) set[i] = 1;
 }
 
 static void test_skewed(vscan_op op, vscan_type type) {
@@ -293,7 +295,9 @@ static void test_skewed(vscan_op op, vscan_type type) {
     const int64_t tile = reference_tile(type), most = harness_small() ? 3 : 40;
     for (enum skew skew = 0; skew < SKEWS; skew++) {
         for (int turn = 0; turn < (harness_small() ? 1 : 4); turn++) {
-            c.n = tile + inputs_below(&random, most * tile);
+            /* so many long ones that blocks have several parts of the vector each */
+            const int64_t tiles = skew == LONG_ONES && !harness_small() ? 10 * most : most;
+            c.n = tile + inputs_below(&random, tiles * tile);
             if (turn == 1) c.n -= c.n % (tile / 2);
             void *in = malloc(reference_bytes(type, c.n));
             uint8_t *set = malloc((size_t)c.n + 1);
