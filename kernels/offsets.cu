@@ -59,21 +59,33 @@ static __device__ __forceinline__ bool mark_piece(uint32_t *marks, const P (&x)[
 
 /*
  * A block has a tile of flags, looks for the offsets that lie in it, sets their bits in shared memory,
- * and writes the tile from there: one pass, and no flag is written twice. Each offset is some block's,
- * also where they do not ascend; one that is good but lies in another block's tile is then set by the
- * last block that ends, which goes through all offsets once more.
+ * and writes the tile from there: one pass, and no flag is written twice. Where all blocks are there at
+ * once, they together ask memory for all offsets, each for its part of them, before they look for theirs.
+ *
+ * Each offset is some block's, also where they do not ascend; one that is good but lies in another block's
+ * tile is set by one block in the end, which goes through all offsets once more. That is the one whose
+ * bits are known last: it learns that nothing has been misplaced while it writes its tile, and so nobody
+ * waits for it. Only if something has been does it wait until all blocks have written theirs. The word
+ * that blocks count in is 0 again when all have ended.
  */
+static constexpr word mark_known = 1;              /* blocks whose bits are known */
+static constexpr word mark_writing = 1ull << 31;   /* of these, those that have not yet written */
+static constexpr word mark_misplaced = 1ull << 63; /* a bit: whether there is anything misplaced */
+
 template <class P>
 __global__ void __launch_bounds__(segments_threads, mark_blocks)
     mark_offsets(const __grid_constant__ segments_work<vscan__ranges> a) {
     constexpr int V = 16 / (int)sizeof(P), batch = sizeof(P) == 8 ? 2 : 4;
     __shared__ int64_t range[2];
-    __shared__ bool misplaced, last;
+    __shared__ bool misplaced, mends;
     uint32_t *const marks = (uint32_t *)dynamic_shared();
     const vscan__ranges &s = a.work;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t length = s.length, first = (int64_t)blockIdx.x * a.items - a.shift;
     const P *const in = (const P *)s.in;
+    const int64_t part = (int64_t)blockIdx.x * a.part, end = part + a.part;
+    prefetch_elements(in, 8 * (int)sizeof(P), part < s.n ? part : s.n, end < s.n ? end : s.n);
+    wait_for_kernel_before();
     if (warp < 2) { /* where the tile begins, and where the next one does */
         const bool edge = blockIdx.x + warp == 0 || blockIdx.x + warp == gridDim.x;
         const int64_t found =
@@ -95,7 +107,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     const int64_t lowest = first > 0 ? first : 0; /* offsets whose flags the tile has */
     const int64_t highest = (first + a.items < length ? first + a.items : length) - 1;
 #ifdef VSCAN__BULK
-    if (threadIdx.x == 0 && to - from >= 2 * V && to - from < 1 << 16)
+    if (a.part == 0 && threadIdx.x == 0 && to - from >= 2 * V && to - from < 1 << 16)
         bulk_prefetch(in + aligned + V, (uint32_t)((to - aligned) / V * 16 - 16));
 #endif
     int64_t wrong = -1;
@@ -137,6 +149,11 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     }
     if (elsewhere) misplaced = true;
     __syncthreads();
+    word before_it = 0; /* of the first thread: the word before this block was counted */
+    if (threadIdx.x == 0) {
+        if (misplaced) atomicOr(&a.header->marked, mark_misplaced);
+        before_it = atomicAdd(&a.header->marked, mark_known + mark_writing);
+    }
 
     if (s.out_type == VSCAN_BIT) {
         uint32_t *const out = (uint32_t *)s.out + first / 32;
@@ -182,15 +199,23 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     /* ---- What lies in other tiles ------------------------------------------------------------- */
     __syncthreads();
     if (threadIdx.x == 0) {
+        word done = mark_writing; /* what the block takes back */
+        mends = false;
+        if ((before_it & (mark_writing - 1)) == gridDim.x - 1) {
+            mends = before_it >= mark_misplaced;
+            done += gridDim.x * mark_known;
+        }
+        if (mends) {
+            done += mark_misplaced;
+            while ((load_relaxed(&a.header->marked) & (mark_misplaced - mark_writing)) !=
+                   mark_writing) {
+            }
+        }
         __threadfence();
-        const word one = 1ull | (word)misplaced << 32;
-        const word all = atomicAdd(&a.header->marked, one) + one;
-        last = (uint32_t)all == gridDim.x;
-        misplaced = all >> 32 != 0;
-        if (last) a.header->marked = 0;
+        atomicAdd(&a.header->marked, 0 - done);
     }
     __syncthreads();
-    if (!last || !misplaced) return;
+    if (!mends) return;
     __threadfence();
 #pragma unroll 1
     for (int64_t i = threadIdx.x; i < s.n; i += segments_threads) {
@@ -417,8 +442,9 @@ extern "C" cudaError_t vscan__launch_mark(const vscan__launch *launch,
         a.items /= 2;
     a.guess = guess_numbers(ranges->n, length, 4);
     const int64_t tiles = length > 0 ? (length + a.shift + a.items - 1) / a.items : 1;
+    if (tiles <= (int64_t)mark_blocks * launch->multiprocessors) a.part = ranges->n / tiles + 1;
     return start(ranges->type == VSCAN_LONG ? mark_offsets<int64_t> : mark_offsets<int32_t>, tiles,
-                 segments_threads, (int)(a.items / 8), launch->stream, a);
+                 segments_threads, (int)(a.items / 8), launch->stream, a, launch->may_overlap);
 }
 
 extern "C" cudaError_t vscan__launch_subtract(const vscan__launch *launch,

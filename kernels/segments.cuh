@@ -30,6 +30,7 @@ struct segments_work {
     bool wide_in, wide_out; /* aligned to pieces of 16 bytes */
     int shift;              /* elements: see the kernels */
     int64_t items;          /* offsets to flags: of a tile */
+    int64_t part;           /* the same: offsets for which a block asks memory */
     numbers_guess guess;    /* the same */
 };
 

@@ -149,6 +149,9 @@ static inline unsigned long long atomicAdd(unsigned long long *at, unsigned long
 static inline unsigned atomicOr(unsigned *at, unsigned bits) {
     return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
 }
+static inline unsigned long long atomicOr(unsigned long long *at, unsigned long long bits) {
+    return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
+}
 static inline uint32_t is_not_0(int x) {
     return x != 0;
 }
