@@ -93,6 +93,7 @@ struct work {
     int threads; /* that engines on the host may use */
     int64_t sets;
     int64_t stride, flag_stride, key_stride; /* bytes; totals have the stride of in and out */
+    int64_t offset_bytes;                    /* of in and out */
     struct data data[2];                     /* by place */
 };
 

@@ -16,9 +16,7 @@ enum {
        written then. On a Xeon with 2 MiB a core that pays from 4 MiB on, but who reads the output
        next finds it in memory; from 32 MiB on both together take less time too. */
     STREAM_FROM = 32 << 20,
-    /* From so many tiles on there are several threads, with a tile or more each: to wake them takes
-       as long as a tile or two. */
-    TEAM_FROM = 4,
+    TILES_WORTH = 2, /* a thread must have this many to be worth its start */
     TILE_BYTES = 64 << 10
 };
 
@@ -169,8 +167,7 @@ static void run_alone(struct vscan__cpu_run *run) {
 }
 
 static void run_tiles(vscan_ctx *ctx, struct vscan__cpu_run *run) {
-    int64_t threads =
-        run->tiles < TEAM_FROM ? 1 : vscan__cpu_smaller(run->tiles, VSCAN__CPU_THREADS);
+    int64_t threads = vscan__cpu_smaller(run->tiles / TILES_WORTH, VSCAN__CPU_THREADS);
     if (threads >= 2)
         threads =
             vscan__cpu_smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
