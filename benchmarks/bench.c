@@ -382,8 +382,8 @@ static void leave_out_absent(void) {
     list->count = kept;
 }
 
-/* What was asked for, or the usual, as far as it is there; and the memcpy that figures are fractions of,
-   on the host only where there is nothing else that they are compared with. */
+/* What was asked for, or the usual, as far as it is there; and the memcpy that figures are fractions
+   of, on the host only where there is nothing else that they are compared with. */
 static void choose_engines(void) {
     if (!options.engines.count && BENCH_NO_CUDA) {
         want(&engine_vscan_cpu);

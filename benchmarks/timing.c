@@ -4,10 +4,10 @@
  * take turns, a sample each, so that all of them see the same machine.
  *
  * Cold: a call's data have left the caches because calls take turns over sets that are together
- * larger than the caches; where there are not enough sets for that, and always on the host, something
- * else is read before every sample, and no sample uses a set twice. On the host it must be always: an
- * engine would find in the cache what another has just read, and would have to wait until what a third
- * one has left there to be written is written.
+ * larger than the caches; where there are not enough sets for that, and always on the host,
+ * something else is read before every sample, and no sample uses a set twice. On the host it must
+ * be always: an engine would find in the cache what another has just read, and would have to wait
+ * until what a third one has left there to be written is written.
  */
 #include "timing.h"
 

@@ -9,19 +9,19 @@
  *        round: writing results and reading what 1 needs next take place at once
  *
  * Where results go past the caches, a scan is done in halves (struct vscan__cpu_halves): 1 computes
- * the locals of a tile and keeps them, its aggregate is the last one, and 2 computes the results of a
- * tile and in turns with them the locals of the same tile of the next round, so that 1 has been done
- * when the round begins. No element is read twice, and memory rests neither from reading nor from
- * writing.
+ * the locals of a tile and keeps them, its aggregate is the last one, and 2 computes the results of
+ * a tile and in turns with them the locals of the same tile of the next round, so that 1 has been
+ * done when the round begins. No element is read twice, and memory rests neither from reading nor
+ * from writing.
  *
- * Nobody waits for all: in a round, a thread needs this round's posts of the threads before it and the
- * last round's of those behind it. So they may be a round apart, and one that is held up for a moment
- * does not hold up all others. When a thread begins to write its post of round r, it has seen posts of
- * round r - 2 at the least of all others, and who has posted that reads none of before round r - 3: four
- * in turn are enough.
+ * Nobody waits for all: in a round, a thread needs this round's posts of the threads before it and
+ * the last round's of those behind it. So they may be a round apart, and one that is held up for a
+ * moment does not hold up all others. When a thread begins to write its post of round r, it has
+ * seen posts of round r - 2 at the least of all others, and who has posted that reads none of
+ * before round r - 3: four in turn are enough.
  *
- * The fold is the strict one of lib/order.h, whoever does it, so results do not depend on the number
- * of threads.
+ * The fold is the strict one of lib/order.h, whoever does it, so results do not depend on the
+ * number of threads.
  */
 #include <omp.h>
 #include <stdatomic.h>
@@ -32,14 +32,14 @@
 #include "cpu_run.h"
 
 enum {
-    /* Of a round: 4 x 64 KiB of input in the cache of a thread, and as much of the next round's, or 4
-       tiles as they are kept. With 2 sixteen threads were as fast at 2^24 floats, and slower at 2^26
-       by a twentieth. */
+    /* Of a round: 4 x 64 KiB of input in the cache of a thread, and as much of the next round's, or
+       4 tiles as they are kept. With 2 sixteen threads were as fast at 2^24 floats, and slower at
+       2^26 by a twentieth. */
     TILES_EACH = 4,
     POSTS = 4 /* rounds, in turn */
 };
 
-/* What a thread tells the others of its tiles of a round. In a line of its own: they look for it. */
+/* What a thread tells the others of its tiles of a round, in a line of its own, as they wait for it. */
 struct vscan__cpu_post {
     _Alignas(64) atomic_uint_least64_t round; /* which, counted on from call to call */
     struct vscan__cpu_share shares[TILES_EACH];
@@ -89,9 +89,9 @@ static void fold_other(struct member *m, int64_t round, int thread) {
 
 /* ---- Halves ---------------------------------------------------------------------------------- */
 
-/* The second half of a tile at which the fold has arrived, and the first half of a later one; -1: of
-   none. What is kept of them lies in the same place, the words of their heads side by side. jump: tiles
-   from the one after `later` to that which this thread reads after it. */
+/* The second half of a tile at which the fold has arrived, and the first half of a later one; -1:
+   of none. What is kept of them lies in the same place, the words of their heads side by side. jump:
+   tiles from the one after `later` to that which this thread reads after it. */
 static struct vscan__cpu_share scan_halves(const struct vscan__cpu_run *run, char *kept, int set,
                                            int64_t tile, int64_t later, int64_t jump,
                                            struct vscan__cpu_progress *at) {
@@ -127,8 +127,8 @@ static struct vscan__cpu_share scan_halves(const struct vscan__cpu_run *run, cha
     return (struct vscan__cpu_share){halves.aggregate, heads};
 }
 
-/* The share of a tile of which the results come later. tile: one that the fold has arrived at, with so
-   many heads, of which they come now; or -1. round: that of `tile`, or of `later`. */
+/* The share of a tile of which the results come later. tile: one that the fold has arrived at, with
+   so many heads, of which they come now; or -1. round: that of `tile`, or of `later`. */
 static struct vscan__cpu_share scan_and_keep(struct member *m, int64_t round, int64_t k,
                                              int64_t tile, int64_t heads, int64_t later) {
     const struct vscan__cpu_run *run = &m->run;
@@ -223,8 +223,8 @@ static bool grow(void **memory, int64_t *held, int64_t bytes) {
     return true;
 }
 
-/* Makes room for what is kept, if the scan is to be done in halves. Where there is no memory for it,
-   it is not. */
+/* Makes room for what is kept, if the scan is to be done in halves. Where there is no memory for
+   it, it is not. */
 static void keep(struct vscan__cpu_run *run, int64_t threads) {
     struct vscan__cpu_state *state = run->state;
     if (run->row->halves == NULL || run->scan->totals != NULL || !vscan__cpu_span_of(run, 0).stream)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of whole vectors, segmented or not, and totals of segments: cuts them into tiles. One thread
- * takes tile after tile, each after the result of the one before; several do so in cpu_rounds.c. The
- * fold is the strict one of lib/order.h, whoever does it, so results do not depend on the number of
- * threads.
+ * Scans of whole vectors, segmented or not, and totals of segments: cuts them into tiles. One
+ * thread takes tile after tile, each after the result of the one before; several do so in
+ * cpu_rounds.c. The fold is the strict one of lib/order.h, whoever does it, so results do not
+ * depend on the number of threads.
  */
 #include <omp.h>
 #include <string.h>
@@ -86,8 +86,8 @@ static void put_empty(const struct vscan__cpu_run *run, void *totals, int64_t k)
 }
 
 /*
- * Totals by offsets: those of segments that end at positions first .. first + n - 1. closed: what the
- * heads there close, in their order.
+ * Totals by offsets: those of segments that end at positions first .. first + n - 1. closed: what
+ * the heads there close, in their order.
  */
 static void put_totals(const struct vscan__cpu_run *run, int64_t first, int64_t n,
                        const char *closed) {

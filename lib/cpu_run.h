@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the drivers of scans share: cpu_run.c, which knows tiles, and cpu_rounds.c, which deals them to
-   threads. */
+/* What the drivers of scans share: cpu_run.c, which knows tiles, and cpu_rounds.c, which deals them
+   to threads. */
 #ifndef VSCAN_CPU_RUN_H
 #define VSCAN_CPU_RUN_H
 
@@ -101,7 +101,7 @@ void vscan__cpu_scan_next(const struct vscan__cpu_run *run, int64_t tile,
 
 /* ---- cpu_rounds.c ---------------------------------------------------------------------------- */
 
-/* Scans all tiles with so many threads, 2 or more; false: there is no memory for what they share. */
+/* Scans all tiles with so many threads, 2 or more; false: no memory for what they share. */
 bool vscan__cpu_run_rounds(vscan_ctx *ctx, struct vscan__cpu_run *run, int64_t threads);
 
 #endif

@@ -355,8 +355,8 @@ static void threads_last_error(void **state) {
 
 /*
  * From inside a parallel region of the caller's, where the library's own is nested. ThreadSanitizer
- * does not see how libgomp hands over: hence the counter, in static memory, and a function that is not
- * instrumented for the region itself, as in lib/cpu_team.c.
+ * does not see how libgomp hands over: hence the counter, in static memory, and a function that is
+ * not instrumented for the region itself, as in lib/cpu_team.c.
  */
 #ifdef _OPENMP
 static atomic_int handed_over;
