@@ -152,14 +152,15 @@ static void print_head(const char *command) {
     printf("# command %s\n", command);
     if (options.csv)
         printf("mode,engine,family,type,operator,kind,direction,flags,segment,n,cache,offset,"
-               "in_place,totals,threads,calls,us,p10,p90,bytes,GBps,frac_of_memcpy,check\n");
+               "in_place,totals,threads,calls,us,p10,p90,bytes,GBps,frac_of_memcpy,check,"
+               "reference,of_reference\n");
 }
 
 static void print_row(enum mode mode, const struct work *work, const struct engine *engine,
                       const char *segment, const struct timing *timing, double bytes,
-                      double fraction, const char *check) {
+                      double fraction, const char *check, const struct engine *reference) {
     const bool segmented = work->flag_type != 0 || work_is_matrix(work);
-    char numbers[128] = ",,", rate[64] = "", part[32] = "", threads[16] = "-";
+    char numbers[128] = ",,", rate[64] = "", part[32] = "", threads[16] = "-", turns[64] = ",";
     if (engine->place == ON_HOST) snprintf(threads, sizeof threads, "%d", work->threads);
     if (timing) {
         snprintf(numbers, sizeof numbers, "%.4f,%.4f,%.4f", timing->median, timing->p10,
@@ -168,8 +169,10 @@ static void print_row(enum mode mode, const struct work *work, const struct engi
             snprintf(rate, sizeof rate, "%.2f", bytes / timing->median * 1e-3);
     }
     if (fraction > 0) snprintf(part, sizeof part, "%.4f", fraction);
+    if (timing && reference)
+        snprintf(turns, sizeof turns, "%s,%.4f", reference->name, timing->of_reference);
     if (options.csv)
-        printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%lld,%s,%lld,%d,%d,%s,%lld,%s,%.0f,%s,%s,%s\n",
+        printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%lld,%s,%lld,%d,%d,%s,%lld,%s,%.0f,%s,%s,%s,%s\n",
                name_of_mode(mode), engine->name, name_of_family(work->family),
                name_of_type(work->type), name_of_op(work->op),
                work->kind == VSCAN_EXCLUSIVE ? "exclusive" : "inclusive",
@@ -177,14 +180,15 @@ static void print_row(enum mode mode, const struct work *work, const struct engi
                name_of_type(work->flag_type), segmented ? segment : "-", (long long)work->n,
                options.cold ? "cold" : "warm", (long long)work->offset, work->in_place,
                work->with_totals, threads, timing ? (long long)timing->calls : 0LL, numbers, bytes,
-               rate, part, check);
+               rate, part, check, turns);
     else
-        printf("%-7s %-15s %2s %-9s %-6s %-4s %s %s %-4s %-10s %11lld  %-32s us %9s GB/s  %s\n",
+        printf("%-7s %-15s %2s %-9s %-6s %-4s %s %s %-4s %-10s %11lld  %-32s us %9s GB/s  %s  %s\n",
                name_of_mode(mode), engine->name, threads, name_of_family(work->family),
                name_of_type(work->type), name_of_op(work->op),
                work->kind == VSCAN_EXCLUSIVE ? "excl" : "incl",
                work->direction == VSCAN_BACKWARD ? "bwd" : "fwd", name_of_type(work->flag_type),
-               segmented ? segment : "-", (long long)work->n, numbers, rate, part);
+               segmented ? segment : "-", (long long)work->n, numbers, rate, part,
+               reference ? turns : "");
     fflush(stdout);
 }
 
@@ -210,10 +214,19 @@ static double scale_of(const struct work *work, enum place place,
     return 0;
 }
 
+/* The number of the engine that those on the host are compared with turn by turn; -1: none. */
+static int reference_of(const struct engine *const engines[], int count) {
+    for (int e = 0; e < count; e++)
+        if (engines[e] == &engine_ntcopy_cpu || engines[e] == &engine_read_cpu ||
+            engines[e] == &engine_vscan_cpu_plain)
+            return e;
+    return -1;
+}
+
 static void measure_memory(const struct work *work, const char *segment) {
     double bytes = 0;
     if (vscan_context_bytes(work, &bytes))
-        print_row(MODE_MEMORY, work, &engine_vscan_cuda, segment, NULL, bytes, 0, "-");
+        print_row(MODE_MEMORY, work, &engine_vscan_cuda, segment, NULL, bytes, 0, "-", NULL);
     else
         all_well = false;
 }
@@ -245,14 +258,16 @@ static void measure(const struct work *work, const char *segment, enum mode mode
         all_well = false;
     }
     if (!count) return;
-    if (time_engines(&plan, work, engines, count, timings)) {
+    const int reference = reference_of(engines, count);
+    if (time_engines(&plan, work, engines, count, reference, timings)) {
         for (int e = 0; e < count; e++) {
             const double bytes = bytes_of(work, engines[e]);
             const double scale = mode == MODE_HOST || mode == MODE_LATENCY
                                      ? 0
                                      : scale_of(work, engines[e]->place, engines, count, timings);
             print_row(mode, work, engines[e], segment, &timings[e], bytes,
-                      scale > 0 ? bytes / timings[e].median / scale : 0, checks[e]);
+                      scale > 0 ? bytes / timings[e].median / scale : 0, checks[e],
+                      reference >= 0 ? engines[reference] : NULL);
         }
     } else {
         all_well = false;
@@ -369,7 +384,8 @@ static void leave_out_absent(void) {
     list->count = kept;
 }
 
-/* What was asked for, or the usual, as far as it is there; and always the memcpy that figures are fractions of. */
+/* What was asked for, or the usual, as far as it is there; and the memcpy that figures are fractions
+   of, on the host only where there is nothing else that they are compared with. */
 static void choose_engines(void) {
     if (!options.engines.count && BENCH_NO_CUDA) {
         want(&engine_vscan_cpu);
@@ -387,7 +403,9 @@ static void choose_engines(void) {
     }
     leave_out_absent();
     if (needs(ON_DEVICE) && !has(&engine_memcpy)) want(&engine_memcpy);
-    if (needs(ON_HOST) && !has(&engine_memcpy_cpu)) want(&engine_memcpy_cpu);
+    if (needs(ON_HOST) && !has(&engine_memcpy_cpu) && !has(&engine_ntcopy_cpu) &&
+        !has(&engine_read_cpu) && !has(&engine_vscan_cpu_plain))
+        want(&engine_memcpy_cpu);
 }
 
 static char *joined(int argc, char **argv) {
@@ -414,7 +432,10 @@ int main(int argc, char **argv) {
     }
     const double begin = now_us();
     print_head(command ? command : "");
-    measure_all();
+    for (int pass = 0; pass < options.passes; pass++) {
+        measure_all();
+        options.check_most = 0; /* later passes repeat calls that have been checked */
+    }
     fprintf(stderr, "bench: %.1f s\n", 1e-6 * (now_us() - begin));
     free(command);
     return all_well ? 0 : 1;

@@ -96,6 +96,7 @@ struct work {
     int threads; /* that engines on the host may use */
     int64_t sets;
     int64_t stride, flag_stride, key_stride; /* bytes; totals have the stride of in and out */
+    int64_t offset_bytes;                    /* of in and out */
     struct data data[2];                     /* by place */
 };
 
@@ -173,7 +174,8 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
 void host_touch(void *memory, int64_t bytes); /* so that no timed call meets its page faults */
 void host_make_values(const struct work *work);
 void host_make_flags(struct work *work); /* and segment_count */
-void host_flush(int64_t bytes);          /* reads so many bytes of something else */
+/* Reads so many bytes of something else, by so many threads. */
+void host_flush(int64_t bytes, int threads);
 void host_prepare_checked_call(const struct work *work);
 bool host_mode(const struct work *work, enum mode mode); /* whether anything on the host has it */
 
@@ -213,6 +215,7 @@ bool check_fetched(const struct work *work, const struct engine *engine);
 
 struct timing {
     double median, p10, p90; /* microseconds a call */
+    double of_reference;     /* the median over the turns of the reference's time over this one's */
     int64_t calls;           /* a sample */
 };
 
@@ -225,9 +228,11 @@ struct timing_plan {
     int64_t cache_bytes; /* what must be touched in between for data to have left the caches */
 };
 
-/* Times count engines that are all prepared; they take turns, a sample each. */
+/* Times count engines that are all prepared; they take turns, a sample each, in either order by
+   turns. reference: the number of the one that others are compared with turn by turn, or -1. */
 bool time_engines(const struct timing_plan *plan, const struct work *work,
-                  const struct engine *const engines[], int count, struct timing timings[]);
+                  const struct engine *const engines[], int count, int reference,
+                  struct timing timings[]);
 
 double now_us(void);
 

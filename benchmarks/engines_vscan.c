@@ -226,12 +226,15 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     vscan_ctx *ctx = kept->ctx;
     const struct buffers *buffers = &kept->sets[set];
     vscan_buffer *in = buffers->in, *out = buffers->out, *second = buffers->second;
+    /* before anything else: a division takes as long as a good part of the shortest calls */
+    if (work->family == FAMILY_SCAN)
+        return ok(ctx, vscan_scan(ctx, work->op, in, out, &kept->scan));
     const int64_t columns = work_is_matrix(work) ? work->segments.length : work->n;
     const int64_t rows = work->n / columns;
     int64_t element; /* of any type */
     switch (work->family) {
     case FAMILY_SCAN:
-        return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &kept->scan));
+        break;
     case FAMILY_SEGMENTED:
         kept->segmented.totals = buffers->totals;
         return ok(ctx, vscan_scan_segmented(ctx, work->op, buffers->in, buffers->flags,

@@ -55,7 +55,7 @@ void host_make_flags(struct work *work) {
     work->segment_count = heads;
 }
 
-void host_flush(int64_t bytes) {
+void host_flush(int64_t bytes, int threads) {
     static char *memory;
     static int64_t held;
     static volatile uint64_t sink;
@@ -67,6 +67,7 @@ void host_flush(int64_t bytes) {
         memset(memory, 1, (size_t)bytes);
     }
     uint64_t sum = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : sum) if (threads > 1)
     for (int64_t i = 0; i < bytes; i += 64) sum += (uint8_t)memory[i];
     sink = sum;
     (void)sink;

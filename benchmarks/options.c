@@ -42,6 +42,7 @@ static const char *const usage =
     "  --cold, --warm    whether the data have left the caches before a call; default cold\n"
     "  --threads LIST    that engines on the CPU may use: 1, 2, all; default all\n"
     "  --runs N          samples an engine; default 11\n"
+    "  --passes N        everything N times over, with rows of their own; default 1\n"
     "  --sample-us T     how long a sample takes; default 1500\n"
     "  --calls-most N    calls a sample has at most; default as many as the time takes\n"
     "  --check-most N    longest vectors that are checked by a serial loop; default 2^24\n"
@@ -267,7 +268,9 @@ static bool read_dimension(struct options *options, const char *option, char *va
 }
 
 static void read_number_option(struct options *options, const char *option, const char *value) {
-    if (!strcmp(option, "--runs"))
+    if (!strcmp(option, "--passes"))
+        options->passes = (int)read_whole_number(option, value);
+    else if (!strcmp(option, "--runs"))
         options->runs = (int)read_whole_number(option, value);
     else if (!strcmp(option, "--sample-us"))
         options->sample_us = (double)read_whole_number(option, value);
@@ -308,6 +311,7 @@ void options_read(struct options *options, int argc, char **argv) {
                                 .segments_count = 1,
                                 .cold = true,
                                 .runs = 11,
+                                .passes = 1,
                                 .sample_us = 1500,
                                 .check_most = 1 << 24};
     for (int k = 1; k < argc; k++) {
@@ -318,5 +322,6 @@ void options_read(struct options *options, int argc, char **argv) {
         k++;
     }
     if (options->runs < 1 || options->runs > 1000) fail("--runs", "so many");
+    if (options->passes < 1 || options->passes > 1000) fail("--passes", "so many");
     if (options->steps) check_steps(options);
 }

@@ -20,7 +20,7 @@ struct options {
     const char *segment_names[LIST_AT_MOST];
     int segments_count;
     bool cold, in_place, with_totals, steps, csv;
-    int runs;
+    int runs, passes;
     double sample_us;
     int64_t calls_most;
     int64_t check_most; /* up to this n results are checked by a serial loop on the host */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Measures the CPU backend beside its peers, in less than five minutes on two cores:
+# Measures the CPU backend beside its peers, in some six minutes on two cores:
 #
 #     sh benchmarks/run_cpu.sh [--quick] BUILD [RESULTS [COMMIT]]
 #
@@ -42,6 +42,8 @@ measure() {
 
 runs=9
 few=5
+passes=3
+turns=9
 n_small=2^0..2^20:2
 n_large=2^22..2^28:2
 n_max=2^22..2^26:2
@@ -58,6 +60,8 @@ sample=1500
 if $quick; then
     runs=5
     few=3
+    passes=1
+    turns=5
     n_small=2^0,2^6,2^12,2^16,2^20
     n_large=2^24
     n_max=2^24
@@ -107,16 +111,20 @@ elif wanted numpy; then
     report numpy "$start" $status
 fi
 
-# Against a copy by the same threads, with all of them and with one.
+# Against a copy by the same threads, in turns: with all of them, in several passes, so that a row
+# does not depend on what else the machine does at one moment, and with one.
 measure pairs --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind $kinds \
-    --direction forward,backward --n 2^24 --threads 1,all --runs $few --check-most $check
+    --direction forward,backward --n 2^24 --threads all --runs $turns --passes $passes \
+    --check-most $check
+measure pairs_one --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind $kinds \
+    --direction forward,backward --n 2^24 --threads 1 --runs $turns --check-most $check
 
 # What segments cost, against the plain scan; reductions, against reading; all numbers of threads.
 measure segmented --family segmented --flags bit --segment $segments \
-    --engine vscan-cpu,vscan-cpu-plain --op $segmented_ops --n 2^24 --threads 1,all --runs $few \
+    --engine vscan-cpu,vscan-cpu-plain --op $segmented_ops --n 2^24 --threads 1,all --runs $turns \
     --check-most $check
 measure reduce --family reduce --engine vscan-cpu,read-cpu --op plus,max --n $n_reduce \
-    --threads 1,all --runs $few --check-most $check
+    --threads 1,all --runs $turns --check-most $check
 threads=1
 while [ $((threads * 2)) -le "$cores" ]; do
     threads=$((threads * 2))

@@ -4,8 +4,10 @@
  * take turns, a sample each, so that all of them see the same machine.
  *
  * Cold: a call's data have left the caches because calls take turns over sets that are together
- * larger than the caches; where there are not enough sets for that, something else is read before
- * every sample, and no sample uses a set twice.
+ * larger than the caches; where there are not enough sets for that, and always on the host,
+ * something else is read before every sample, and no sample uses a set twice. On the host it must
+ * be always: an engine would find in the cache what another has just read, and would have to wait
+ * until what a third one has left there to be written is written.
  */
 #include "timing.h"
 
@@ -49,12 +51,14 @@ static bool settle(struct runner *runner) {
     const struct timespec pause = {.tv_nsec = 25 * 1000 * 1000};
     if (!runner->settle) return true;
     nanosleep(&pause, NULL);
+    if (runner->flush) host_flush(runner->flush, 1);
     return timing_call(runner);
 }
 
 static bool sample_on_host(struct runner *runner, double *us) {
-    if (runner->flush) host_flush(runner->flush);
     if (!settle(runner)) return false;
+    /* by the threads of the engine, which are awake then, as they are from call to call */
+    if (runner->flush && !runner->settle) host_flush(runner->flush, runner->work->threads);
     const double begin = now_us();
     if (!timing_calls(runner)) return false;
     *us = (now_us() - begin) / (double)runner->calls;
@@ -90,7 +94,7 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
                                                 : CALLS_AT_MOST;
     if (plan->calls_most > 0 && most > plan->calls_most) most = plan->calls_most;
     const int64_t sets = runner->work->sets;
-    if (plan->cold && !covered && most > sets) most = sets;
+    if (plan->cold && (on_host || !covered) && most > sets) most = sets;
     const int64_t fewest = on_host && one_suffices ? 1 : 2;
     runner->calls = wanted < (double)fewest ? fewest
                     : wanted > (double)most ? most
@@ -99,9 +103,9 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
     runner->mode = plan->mode;
     /* a graph has the sets that its calls use, and no others */
     const int64_t used = plan->mode == MODE_GRAPH && runner->calls < sets ? runner->calls : sets;
-    runner->flush = plan->cold && used * bytes < plan->cache_bytes ? plan->cache_bytes : 0;
-    /* a flush takes longer than OpenMP's threads are patient */
-    runner->settle = runner->engine->own_threads && runner->work->threads > 1 && !runner->flush;
+    const bool flushed = plan->cold && (on_host || used * bytes < plan->cache_bytes);
+    runner->flush = flushed ? plan->cache_bytes : 0;
+    runner->settle = runner->engine->own_threads && runner->work->threads > 1;
     return plan->mode != MODE_GRAPH || device_capture(runner);
 }
 
@@ -112,16 +116,26 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-static struct timing summary(struct runner *runner, int runs) {
+/* The median over the turns of what `reference` took over what the engine took in the same turn. */
+static double of_reference(const struct runner *runner, const struct runner *reference, int runs) {
+    double ratios[RUNS_AT_MOST];
+    for (int run = 0; run < runs; run++)
+        ratios[run] = reference->samples[run] / runner->samples[run];
+    qsort(ratios, (size_t)runs, sizeof ratios[0], by_value);
+    return ratios[runs / 2];
+}
+
+static void summarise(struct runner *runner, int runs, struct timing *timing) {
     qsort(runner->samples, (size_t)runs, sizeof runner->samples[0], by_value);
-    return (struct timing){.median = runner->samples[runs / 2],
-                           .p10 = runner->samples[runs / 10],
-                           .p90 = runner->samples[runs * 9 / 10],
-                           .calls = runner->calls};
+    timing->median = runner->samples[runs / 2];
+    timing->p10 = runner->samples[runs / 10];
+    timing->p90 = runner->samples[runs * 9 / 10];
+    timing->calls = runner->calls;
 }
 
 bool time_engines(const struct timing_plan *plan, const struct work *work,
-                  const struct engine *const engines[], int count, struct timing timings[]) {
+                  const struct engine *const engines[], int count, int reference,
+                  struct timing timings[]) {
     const int runs = plan->runs < RUNS_AT_MOST ? plan->runs : RUNS_AT_MOST;
     struct runner *runners = calloc((size_t)count, sizeof *runners);
     bool good = runners != NULL;
@@ -129,12 +143,19 @@ bool time_engines(const struct timing_plan *plan, const struct work *work,
         runners[e].engine = engines[e];
         runners[e].work = work;
         good = choose_calls(plan, &runners[e]);
+        if (engines[e]->place == ON_HOST) runners[e].next = 0; /* in a turn all take the same set */
     }
     for (int run = -1; good && run < runs; run++) /* the first one warms up */
-        for (int e = 0; good && e < count; e++)
+        for (int k = 0; good && k < count; k++) {
+            /* on the host, none is always the first */
+            const bool turned = run % 2 != 0 && engines[0]->place == ON_HOST;
+            const int e = turned ? count - 1 - k : k;
             good = sample(&runners[e], &runners[e].samples[run < 0 ? 0 : run]);
+        }
+    for (int e = 0; good && e < count && reference >= 0; e++)
+        timings[e].of_reference = of_reference(&runners[e], &runners[reference], runs);
     for (int e = 0; e < count && runners; e++) {
-        if (good) timings[e] = summary(&runners[e], runs);
+        if (good) summarise(&runners[e], runs, &timings[e]);
         if (engines[e]->place == ON_DEVICE) device_release(&runners[e]);
     }
     free(runners);

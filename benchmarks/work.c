@@ -147,6 +147,7 @@ static int64_t round_up(int64_t bytes) {
 
 void work_lay_out(struct work *work, int64_t cache_bytes) {
     const int64_t n = work->n + work->offset;
+    work->offset_bytes = work->offset * type_size(work->type);
     work->stride = round_up(n * type_size(work->type));
     work->flag_stride = round_up(type_bytes(work->flag_type, n));
     work->key_stride = work->flag_type ? round_up(4 * n) : 0; /* they give segment_count, too */
@@ -159,12 +160,12 @@ void work_lay_out(struct work *work, int64_t cache_bytes) {
 }
 
 void *work_out(const struct work *work, enum place place, int64_t set) {
-    return work->data[place].out + set * work->stride + work->offset * type_size(work->type);
+    return work->data[place].out + set * work->stride + work->offset_bytes;
 }
 
 void *work_in(const struct work *work, enum place place, int64_t set) {
     if (work->in_place) return work_out(work, place, set);
-    return work->data[place].in + set * work->stride + work->offset * type_size(work->type);
+    return work->data[place].in + set * work->stride + work->offset_bytes;
 }
 
 void *work_flags(const struct work *work, enum place place, int64_t set) {

@@ -3,7 +3,8 @@
  * What the files of the CPU backend share.
  *
  * cpu_backend.c   the table: devices, memory, bits; it binds each pair's row to the drivers
- * cpu_run.c       the drivers: cuts a vector into tiles and deals them to threads
+ * cpu_run.c       the drivers: cuts a vector into tiles
+ * cpu_rounds.c    deals these to threads, which work on them in rounds
  * cpu_matrix.c    rows and columns of a matrix
  * cpu_map.c       what is done element by element
  * cpu_copy.c      copies, fills
@@ -28,12 +29,13 @@
  * cpu_maps_*.c    the loops: what is done to each element, once an instruction set (all from
  *                 cpu_maps.h)
  *
- * Everything below cpu_run.c works on one tile and knows nothing of threads, and everything in
- * cpu_run.c knows nothing of element types.
+ * Everything below these works on one tile and knows nothing of threads, and they know nothing of
+ * element types.
  */
 #ifndef VSCAN_CPU_H
 #define VSCAN_CPU_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,6 +53,7 @@ struct vscan__cpu_span {
     void *out;     /* the same address as in, or no overlap */
     int64_t n;     /* 1 .. the row's tile */
     int64_t ahead; /* memory is asked for what lies so many bytes on; 0: for nothing */
+    int64_t jump;  /* in halves: what is asked for past the tile's end lies so many bytes further */
     bool backward;
     bool exclusive;
     bool stream; /* store past the caches; out is a multiple of 16 and n one of a group */
@@ -95,6 +98,9 @@ struct vscan__cpu_band {
 };
 
 enum { VSCAN__CPU_BAND = 512 };
+
+/* In halves, memory is asked for what is read so many bytes later. */
+enum { VSCAN__CPU_ASK = 16 << 10 };
 
 /* One row a pair. */
 struct vscan__cpu_row {
@@ -186,7 +192,7 @@ extern const struct vscan__cpu_maps vscan__cpu_maps_avx512;
 /* ---- cpu_run.c ------------------------------------------------------------------------------- */
 
 enum {
-    VSCAN__CPU_ROUND = 2048,                   /* tiles of a round at most, see cpu_run.c */
+    VSCAN__CPU_ROUND = 2048,                   /* tiles of a round of a reduction at most */
     VSCAN__CPU_THREADS = VSCAN__CPU_ROUND / 8, /* threads at most */
     VSCAN__CPU_WORDS = VSCAN__TILE_FLOAT / 32  /* head words of a tile at most */
 };
@@ -208,6 +214,9 @@ struct vscan__cpu_state {
     int64_t sort_bytes;
     void *kept_memory; /* what the threads of scans in halves keep, for the most threads so far */
     int64_t kept_bytes;
+    void *posts_memory; /* where the threads of a scan tell each other what they have found */
+    int64_t posts_bytes;
+    uint64_t rounds; /* of all scans so far: what an earlier one has left there is known as such */
     struct vscan__cpu_share shares[2][VSCAN__CPU_ROUND];
 };
 
@@ -286,5 +295,8 @@ void vscan__cpu_in_threads(vscan_ctx *ctx, int64_t threads, vscan__cpu_body *bod
 
 /* Waits until all threads of the team are here; all then see what any wrote before. */
 void vscan__cpu_meet(struct vscan__cpu_team *team, int threads);
+
+/* Waits until another thread has written a number; this one then sees what it wrote before. */
+void vscan__cpu_await(atomic_uint_least64_t *word, uint64_t number);
 
 #endif

@@ -139,6 +139,7 @@ static void close_state(vscan_ctx *ctx) {
     struct vscan__cpu_state *state = ctx->state;
     free(state->sort_memory);
     free(state->kept_memory);
+    free(state->posts_memory);
     free(state);
     ctx->state = NULL;
 }

@@ -168,11 +168,11 @@ static ALWAYS_INLINE void NAME(block_results)(enum vscan_op op, bool headed,
 
 /* The results of a block and the locals of a later one, of which the first group lies at in, in
    turns, where results go past the caches: memory would rest from writing in the time of the locals.
-   The locals may be in the same place. */
+   The locals may be in the same place. jump: bytes between the later block and the one after it. */
 static ALWAYS_INLINE void NAME(block_turns)(enum vscan_op op, bool headed,
                                             const struct vscan__cpu_span *span,
                                             const struct vscan__cpu_segments *segments, int64_t p,
-                                            struct NAME(block) * b, const T *in,
+                                            struct NAME(block) * b, const T *in, int64_t jump,
                                             struct NAME(block) * later) {
     const bool backward = span->backward, exclusive = span->exclusive;
     const int64_t at = backward ? span->n - p - GROUP : p, step = backward ? -GROUP : GROUP;
@@ -181,7 +181,7 @@ static ALWAYS_INLINE void NAME(block_turns)(enum vscan_op op, bool headed,
     T *out = (T *)span->out + at;
     uintptr_t far = (uintptr_t)((const T *)span->in + at) + (uintptr_t)span->ahead;
     const uintptr_t bytes = (uintptr_t)(step * (int64_t)sizeof(T));
-    uintptr_t next = (uintptr_t)in + bytes * GROUP;
+    uintptr_t next = (uintptr_t)in + bytes * GROUP + (uintptr_t)jump;
     vec ends = NAME(splat)(NAME(identity)(op));
     for (int q = 0; q < GROUP;) {
         for (int j = 0; j < LANES; j++, q++) {

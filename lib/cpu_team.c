@@ -70,6 +70,17 @@ void vscan__cpu_in_threads(vscan_ctx *ctx, int64_t threads, vscan__cpu_body *bod
         vscan__cpu_together((int)threads, body, work);
 }
 
+static void look_again(int *looks) {
+    if (*looks == PATIENCE) {
+        sched_yield();
+        return;
+    }
+    ++*looks;
+#if defined __SSE2__
+    __builtin_ia32_pause();
+#endif
+}
+
 void vscan__cpu_meet(struct vscan__cpu_team *team, int threads) {
     const unsigned int meeting = atomic_load_explicit(&team->meetings, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == threads - 1) {
@@ -78,15 +89,11 @@ void vscan__cpu_meet(struct vscan__cpu_team *team, int threads) {
         atomic_store_explicit(&team->meetings, meeting + 1, memory_order_release);
         return;
     }
-    int looks = 0;
-    while (atomic_load_explicit(&team->meetings, memory_order_acquire) == meeting) {
-        if (looks == PATIENCE) {
-            sched_yield();
-            continue;
-        }
-        looks++;
-#if defined __SSE2__
-        __builtin_ia32_pause();
-#endif
-    }
+    for (int looks = 0; atomic_load_explicit(&team->meetings, memory_order_acquire) == meeting;)
+        look_again(&looks);
+}
+
+void vscan__cpu_await(atomic_uint_least64_t *word, uint64_t number) {
+    for (int looks = 0; atomic_load_explicit(word, memory_order_acquire) != number;)
+        look_again(&looks);
 }

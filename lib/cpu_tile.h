@@ -222,12 +222,12 @@ static ALWAYS_INLINE void NAME(work_on)(enum vscan_op op, const struct vscan__cp
     }
     const T *in = (const T *)later->in + (later->backward ? later->n - later_p - GROUP : later_p);
     if (!headed) {
-        NAME(block_turns)(op, false, span, segments, p, b, in, fresh);
+        NAME(block_turns)(op, false, span, segments, p, b, in, later->jump, fresh);
         return;
     }
     if (b->heads == 0) NAME(mark)(b);
     if (fresh->heads == 0) NAME(mark)(fresh);
-    NAME(block_turns)(op, true, span, segments, p, b, in, fresh);
+    NAME(block_turns)(op, true, span, segments, p, b, in, later->jump, fresh);
 }
 #else
 typedef void NAME(work)(void);
@@ -338,18 +338,25 @@ NAME(halves)(enum vscan_op op, struct vscan__cpu_halves *halves, NAME(work) * wo
     tile.before = tile.carry = NAME(unbox)(halves->before);
     tile.stack_heads = 0;
     tile.end = NAME(identity)(op);
+    /* what is asked for lies in the tile, until its end */
+    struct vscan__cpu_span here = {.n = 0}, there = {.n = 0};
+    if (span != NULL) here = *span;
+    if (later != NULL) there = *later;
+    there.jump = 0;
     if (span == NULL) kept->first = 0;
     int place = kept->first, free_place = (place + NAME(kept_blocks)) % NAME(places);
     kept->first = free_place;
     for (uint32_t number = 0; number < NAME(kept_blocks); number++) {
         const int64_t start = (int64_t)number * BLOCK;
         struct NAME(block) *b = &kept->block[place], *fresh = &kept->block[free_place];
+        if (start == TILE - VSCAN__CPU_ASK / (int)sizeof(T)) here.ahead += here.jump;
+        if (start == TILE - BLOCK && later != NULL) there.jump = later->jump;
         if (span != NULL) NAME(carries)(op, halves->segments != NULL, &tile, b);
         if (later != NULL) {
             fresh->locals = kept->space[number].locals;
             NAME(find_heads)(halves->later_segments, number, GROUP, fresh);
         }
-        work(span, start, span != NULL ? b : NULL, later, start, later != NULL ? fresh : NULL,
+        work(&here, start, span != NULL ? b : NULL, &there, start, later != NULL ? fresh : NULL,
              span != NULL ? halves->segments : halves->later_segments);
         if (later != NULL) NAME(ends)(op, number, halves->later_segments != NULL, &tile, fresh);
         free_place = place;

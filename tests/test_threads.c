@@ -280,46 +280,71 @@ static void threads_buffers_come_and_go(void **state) {
     together(buffers_come_and_go, harness_ctx(), NULL);
 }
 
+static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+
+/* Case k of several threads of the CPU backend: the pair and the segments go by k, the rest has been
+   drawn. */
+static void case_of_threads(struct test_case *c, int k, int threads) {
+    vscan_ctx *ctx = harness_ctx();
+    void *in = malloc(reference_bytes(c->type, c->n));
+    uint8_t *flags = malloc((size_t)c->n);
+    assert_non_null(in);
+    assert_non_null(flags);
+    inputs_fill(c->pattern, c->type, c->n, c->seed, in);
+    inputs_flags_fill(c->flags, reference_tile(c->type), c->n, c->seed, flags);
+    ok(ctx, vscan_ctx_set_threads(ctx, threads));
+    if ((k + k / 15) % 2 != 0)
+        case_segmented(c, in, flags);
+    else
+        case_scan(c, in);
+    ok(ctx, vscan_ctx_set_threads(ctx, 0));
+    free(in);
+    free(flags);
+}
+
+static struct test_case drawn_case(int k, int64_t n, struct inputs_random *random) {
+    struct test_case c = {.family = "threads", .pattern = INPUTS_RANDOM, .n = n};
+    c.op = (vscan_op)(1 + k % 5);
+    c.type = (vscan_type)(1 + k / 5 % 3);
+    c.flags = (enum inputs_flags)inputs_below(random, INPUTS_FLAGS_PATTERNS);
+    c.flag_type = flag_types[k % 3];
+    c.seed = inputs_next(random);
+    case_draw(&c, random);
+    return c;
+}
+
 /*
  * Vectors so long that several threads of the CPU backend store results past the caches, where they
- * go another way than in all other tests: lib/cpu_run.c, in halves.
+ * go another way than in all other tests: lib/cpu_rounds.c, in halves.
  */
 static void threads_long(void **state) {
     (void)state;
     if (harness_backend != VSCAN_BACKEND_CPU) skip();
-    enum { LONG = 32 << 20 }; /* bytes */
-    static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
-    vscan_ctx *ctx = harness_ctx();
+    enum { LONG = 8 << 20 }; /* ints of 32 MiB */
     for (int k = 0; k < 30; k++) {
-        struct test_case c = {.family = "threads", .pattern = INPUTS_RANDOM};
-        c.op = (vscan_op)(1 + k % 5);
-        c.type = (vscan_type)(1 + k / 5 % 3);
-        const bool segmented = (k + k / 15) % 2;
         if (harness_small() && k % 7 != 2) continue; /* 5 cases */
-        struct inputs_random random = {case_seed(c.op, c.type, (uint64_t)(4 + segmented))};
-        c.n = LONG / (int64_t)reference_bytes(c.type, 1) + inputs_below(&random, 200000);
-        c.flags = (enum inputs_flags)inputs_below(&random, INPUTS_FLAGS_PATTERNS);
-        c.flag_type = flag_types[k % 3];
-        c.seed = inputs_next(&random);
-        case_draw(&c, &random);
+        struct inputs_random random = {harness_seed() + 5000 + (uint64_t)k};
+        const int64_t n = LONG / (k / 5 % 3 == 2 ? 2 : 1) + inputs_below(&random, 200000);
+        struct test_case c = drawn_case(k, n, &random);
         c.in_place = false;
         c.shift_out = 0;
         c.totals = TOTALS_NONE;
-        void *in = malloc(reference_bytes(c.type, c.n));
-        uint8_t *flags = malloc((size_t)c.n);
-        assert_non_null(in);
-        assert_non_null(flags);
-        inputs_fill(c.pattern, c.type, c.n, c.seed, in);
-        inputs_flags_fill(c.flags, reference_tile(c.type), c.n, c.seed, flags);
-        ok(ctx, vscan_ctx_set_threads(ctx, 2 + k % 4));
-        if (segmented)
-            case_segmented(&c, in, flags);
-        else
-            case_scan(&c, in);
-        free(in);
-        free(flags);
+        case_of_threads(&c, k, 2 + k % 7);
     }
-    ok(ctx, vscan_ctx_set_threads(ctx, 0));
+}
+
+/* A few tiles and up to as many threads: rounds that some have no tile in, or a part of one. */
+static void threads_rounds(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    for (int k = 0; k < 90; k++) {
+        if (harness_small() && k % 7 != 2) continue; /* 13 cases */
+        struct inputs_random random = {harness_seed() + 6000 + (uint64_t)k};
+        const int64_t tile = reference_tile((vscan_type)(1 + k / 5 % 3));
+        const int64_t n = tile * (4 + inputs_below(&random, 40)) + inputs_below(&random, tile);
+        struct test_case c = drawn_case(k, n - inputs_below(&random, 2) * (n % tile), &random);
+        case_of_threads(&c, k, 2 + k % 11);
+    }
 }
 
 static void threads_last_error(void **state) {
@@ -330,8 +355,8 @@ static void threads_last_error(void **state) {
 
 /*
  * From inside a parallel region of the caller's, where the library's own is nested. ThreadSanitizer
- * does not see how libgomp hands over: hence the counter, in static memory, and a function that is not
- * instrumented for the region itself, as in lib/cpu_team.c.
+ * does not see how libgomp hands over: hence the counter, in static memory, and a function that is
+ * not instrumented for the region itself, as in lib/cpu_team.c.
  */
 #ifdef _OPENMP
 static atomic_int handed_over;
@@ -380,6 +405,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(threads_contexts_come_and_go),
         cmocka_unit_test(threads_buffers_come_and_go),
         cmocka_unit_test(threads_long),
+        cmocka_unit_test(threads_rounds),
         cmocka_unit_test(threads_last_error),
         cmocka_unit_test(threads_openmp),
     };
