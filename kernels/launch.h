@@ -39,8 +39,7 @@ struct vscan__workspace_header {
     unsigned long long launches_and_ticket; /* launches so far << 32 | next ticket of this launch */
     unsigned long long segments;            /* of the running backward scan with totals */
     unsigned arrived;                       /* blocks of the running split that have counted */
-    unsigned long long marked; /* blocks of the running marking of flags that have ended, and << 32
-                                  those with offsets of other blocks */
+    unsigned long long marked; /* blocks of the running marking of flags: see kernels/offsets.cu */
     unsigned long long carry[2]; /* from portion to portion of a scan, in turn: one element */
     uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* of a last tile that is not whole, as bits: see
                                                kernels/scan_heads.cuh; at a multiple of 16 bytes */
