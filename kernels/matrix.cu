@@ -3,6 +3,7 @@
 #include "matrix_column_sums.cuh"
 #include "matrix_columns.cuh"
 #include "matrix_lanes.cuh"
+#include "matrix_odd_rows.cuh"
 #include "matrix_rows.cuh"
 #include "matrix_sums.cuh"
 
@@ -16,6 +17,7 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
     const int size = sizeof(typename Pair::T);
     if constexpr (many_rows<Pair>) {
         if (has_lane_rows(launch, *matrix, size)) return launch_lane_rows<Pair>(launch, matrix);
+        if (has_odd_rows(launch, *matrix, size)) return launch_odd_rows<Pair>(launch, matrix);
         if (has_quad_sums(*matrix, size, Pair::in_any_order))
             return launch_row_sums<Pair, true>(launch, matrix);
     }
