@@ -5,6 +5,7 @@
 #include "matrix_lanes.cuh"
 #include "matrix_odd_rows.cuh"
 #include "matrix_rows.cuh"
+#include "matrix_rows_bulk.cuh"
 #include "matrix_sums.cuh"
 
 namespace vscan {
@@ -24,10 +25,14 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
     if constexpr (!Pair::in_any_order) {
         if (has_line_sums(*matrix, size)) return launch_row_sums<Pair, false>(launch, matrix);
     }
+    if constexpr (bulk_rows<Pair>) {
+        if (has_bulk_rows(launch, *matrix, size))
+            return launch_bulk_rows<Pair>(launch, matrix, pair);
+    }
     return launch_rows<Pair>(launch, matrix, pair);
 }
 
-static_assert(vscan__pair_count <= 32, "each has a bit in launch->matrix_ready");
+static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
 
 } /* namespace vscan */
 
