@@ -97,12 +97,33 @@ static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *
                  : "memory");
 }
 
+/* The same of a map of so many rows one after the other, of one of these: what of the box lies beyond
+   it is zeros. */
+static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *map, int row,
+                                                   int line, uint64_t *barrier) {
+    asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(to)),
+                 "l"(map), "r"(0), "r"(row), "r"(line), "r"(shared_address(barrier))
+                 : "memory");
+}
+
 /* The thread then has one more group of stores under way. */
 static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int row,
                                                     const void *from) {
     asm volatile(
         "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
         "r"(0), "r"(row), "r"(shared_address(from))
+        : "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+/* What of the box lies beyond is not stored. */
+static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int row, int line,
+                                                    const void *from) {
+    asm volatile(
+        "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(
+            map),
+        "r"(0), "r"(row), "r"(line), "r"(shared_address(from))
         : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }

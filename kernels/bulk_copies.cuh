@@ -21,8 +21,13 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     using common::b;
     using common::heads_of;
     using common::in_memory;
+    using common::in_shift;
     using common::lane;
     using common::left_over;
+    using common::line_of;
+    using common::matrix;
+    using common::of_rows;
+    using common::out_shift;
     using common::ring_of;
     using common::ring_parity;
     using common::row_of;
@@ -72,8 +77,13 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
         const int64_t row = row_of(b.in, tile);
         if (lane >= shape::quarters || row < 0 || row + shape::rows > b.in.rows) return;
-        bulk_prefetch(address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items),
-                      shape::quarter_items * sizeof(T));
+        const T *from;
+        if (of_rows)
+            from = (const T *)a.scan.in + line_of(tile) * matrix().pitch + row * R +
+                   lane * shape::quarter_items;
+        else
+            from = address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items);
+        bulk_prefetch(from, shape::quarter_items * sizeof(T));
     }
 
     /* By the loader, when the kernel before this one may still be running: nothing is read that it
@@ -93,20 +103,22 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     __device__ void load_rows(int slot, int64_t tile, uint64_t *barriers, int step) const {
         const int64_t row = row_of(b.in, tile);
         /* a tile may have nothing but elements left over */
-        const bool more = b.in.shift > 0 && row + shape::rows < b.in.rows &&
+        const bool more = in_shift() > 0 && row + shape::rows < b.in.rows &&
                           (row + shape::rows > 0 || b.in.first >= b.in.shift);
 #pragma unroll 1
         for (int q = 0; q < shape::quarters; ++q) {
             const int quarter = in_memory(q, shape::quarters);
             const bool last = more && quarter == shape::quarters - 1;
             const int64_t first = row + quarter * shape::quarter_rows;
-            const bool rows = is_in(b.in, first);
+            const bool rows = of_rows || is_in(b.in, first);
             uint64_t *const barrier = barriers + q * step;
             barrier_arrive_expecting(barrier,
                                      (rows ? shape::quarter_items * sizeof(T) : 0) + 16 * last);
-            if (rows)
-                tensor_load(shared.slot[slot] + quarter * shape::quarter_items, &b.in.map,
-                            (int)first, barrier);
+            T *const to = shared.slot[slot] + quarter * shape::quarter_items;
+            if constexpr (of_rows)
+                tensor_load(to, &b.in.map, (int)first, line_of(tile), barrier);
+            else if (rows)
+                tensor_load(to, &b.in.map, (int)first, barrier);
             if (last)
                 bulk_load(shared.after[slot],
                           address((const T *)a.scan.in, b.in, tile, shape::items), 16, barrier);
@@ -172,7 +184,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
                 barrier_arrive_at(&shared.taken[k % shape::numbers]);
             }
             if (tile >= tiles()) break;
-            const bool edge = has_left_over(b.in, tile);
+            const bool edge = !of_rows && has_left_over(b.in, tile);
             for (int q = 0; q < shape::quarters && before >= 0; ++q)
                 barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
             if (edge)
@@ -233,24 +245,31 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
     }
 
+    __device__ __forceinline__ void store_quarter(int64_t tile, int row, const T *from) const {
+        if constexpr (of_rows)
+            tensor_store(&b.out.map, row, line_of(tile), from);
+        else
+            tensor_store(&b.out.map, row, from);
+    }
+
     __device__ void store_tiles() const {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
             const int64_t row = row_of(b.out, tile);
-            const int shift = b.out.shift;
+            const int shift = out_shift();
             /* shifted, a tile ends in a row that may not be whole */
             const bool by_rows =
-                row >= 0 && row + shape::rows <= b.out.rows &&
-                (shift == 0 ||
-                 (row * R + b.out.first >= 0 && (row + shape::rows) * R + b.out.first <= a.scan.n));
+                of_rows || (row >= 0 && row + shape::rows <= b.out.rows &&
+                            (shift == 0 || (row * R + b.out.first >= 0 &&
+                                            (row + shape::rows) * R + b.out.first <= a.scan.n)));
 #pragma unroll 1
             for (int q = 0; q < shape::quarters; ++q) {
                 const int quarter = in_memory(q, shape::quarters);
                 barrier_wait(&shared.staged_full[q], k & 1);
                 if (by_rows && shift == 0 && lane == 0)
-                    tensor_store(&b.out.map, (int)row + quarter * shape::quarter_rows,
-                                 shared.staged + quarter * shape::quarter_items);
+                    store_quarter(tile, (int)row + quarter * shape::quarter_rows,
+                                  shared.staged + quarter * shape::quarter_items);
             }
             if (!by_rows)
                 store_pieces(tile);

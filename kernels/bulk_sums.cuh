@@ -91,12 +91,17 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     using common::carry;
     using common::group_heads;
     using common::in_memory;
+    using common::in_shift;
     using common::lane;
+    using common::line_of;
+    using common::matrix;
+    using common::of_rows;
     using common::ring_of;
     using common::ring_parity;
     using common::shared;
     using common::slot_of;
     using common::slot_parity;
+    using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
     using common::wait_loaded;
@@ -138,7 +143,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         const int lane = again(common::lane), row = part * 32 + lane;
         U x[R], sum;
         read_row<Pair>(x, shared.slot[0], slot * shape::rows + in_memory(row, shape::rows),
-                       b.in.shift, shared.after[slot], false);
+                       in_shift(), shared.after[slot], false);
         if (Segmented) {
             const uint32_t heads = group_heads(ring, row / shape::group_lanes);
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
@@ -299,6 +304,16 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
             test_delay(a.delay, shared.tag, tile, 1);
+            if constexpr (of_rows) { /* P begins anew */
+                const int64_t first = tile - tile_in_row(tile);
+                if (folded <= first) {
+                    folded = first;
+                    p = shared.initial;
+                    if (a.scan.has_initial == 2)
+                        p = Pair::in(
+                            ((const T *)a.scan.initial_at)[line_of(tile) * matrix().initial_step]);
+                }
+            }
             p = fold_tiles<Pair, Segmented>(p, a.words, shared.tag, folded, tile, shared.aggregates,
                                             lane, &heads_before);
             folded = tile;

@@ -27,6 +27,22 @@ struct bulk_arguments {
     scan_arguments rest;
 };
 
+/* Rows of a matrix, one tile after the other: see matrix_rows_bulk.cuh. Maps have the rows as a third
+   dimension; n counts all tiles as if each were whole, and totals of rows go where the total does. */
+struct bulk_rows_arguments : bulk_arguments {
+    int64_t length, pitch;
+    uint32_t row_tiles;
+    int32_t lines, initial_step;
+};
+
+/* A pair whose scans are of rows. */
+template <class Pair>
+struct row_by_row : Pair {};
+template <class Pair>
+static constexpr bool is_row_by_row = false;
+template <class Pair>
+static constexpr bool is_row_by_row<row_by_row<Pair>> = true;
+
 #ifdef VSCAN__BULK
 
 static __device__ __forceinline__ int log_bits_of_flags(const vscan__scan &scan) {
@@ -40,6 +56,7 @@ struct bulk_warp {
     using U = typename Pair::U;
     using shape = bulk_shape<Pair, Segmented>;
     static constexpr int R = shape::row_items;
+    static constexpr bool of_rows = is_row_by_row<Pair>;
 
     const bulk_arguments &b;
     const scan_arguments &a;
@@ -51,12 +68,31 @@ struct bulk_warp {
     static __device__ int ring_of(int k) { return k % shape::rings; }
     static __device__ uint32_t ring_parity(int k) { return k / shape::rings & 1; }
 
+    __device__ const bulk_rows_arguments &matrix() const {
+        return static_cast<const bulk_rows_arguments &>(b);
+    }
+    /* Rows of a matrix begin at multiples of 16 bytes. */
+    __device__ int in_shift() const { return of_rows ? 0 : b.in.shift; }
+    __device__ int out_shift() const { return of_rows ? 0 : b.out.shift; }
+
+    /* A tile's number in its row; the row's number in the matrix. */
+    __device__ uint32_t tile_in_row(int64_t tile) const {
+        return (uint32_t)tile % matrix().row_tiles;
+    }
+    __device__ int line_of(int64_t tile) const {
+        const int line = (int)((uint32_t)tile / matrix().row_tiles);
+        return a.scan.backward ? matrix().lines - 1 - line : line;
+    }
     /* A slot's quarter or row in memory, from its number in scan order. */
     __device__ int in_memory(int number, int count) const {
         return a.scan.backward ? count - 1 - number : number;
     }
-    /* The first of a vector's rows in a tile; below 0 or beyond the last: not in the vector. */
+    /* The first of a vector's, or a matrix row's, rows in a tile; below 0 or beyond the last: not in the vector. */
     __device__ int64_t row_of(const bulk_vector &v, int64_t tile) const {
+        if (of_rows) {
+            const int64_t t = tile_in_row(tile);
+            return a.scan.backward ? matrix().length / R - (t + 1) * shape::rows : t * shape::rows;
+        }
         return a.scan.backward ? (a.scan.n - v.first) / R - (tile + 1) * shape::rows
                                : tile * shape::rows;
     }
@@ -108,7 +144,7 @@ struct bulk_warp {
     /* Until a quarter can be read; where rows are shifted, its neighbour too. */
     __device__ void wait_loaded(int k, int quarter) const {
         barrier_wait(&shared.loaded[slot_of(k)][quarter], slot_parity(k));
-        if (b.in.shift == 0) return;
+        if (in_shift() == 0) return;
 #pragma unroll 1
         for (int q = 0; q < shape::quarters; ++q)
             barrier_wait(&shared.loaded[slot_of(k)][q], slot_parity(k));

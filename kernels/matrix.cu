@@ -3,7 +3,9 @@
 #include "matrix_column_sums.cuh"
 #include "matrix_columns.cuh"
 #include "matrix_lanes.cuh"
+#include "matrix_odd_rows.cuh"
 #include "matrix_rows.cuh"
+#include "matrix_rows_bulk.cuh"
 #include "matrix_sums.cuh"
 
 namespace vscan {
@@ -16,16 +18,21 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
     const int size = sizeof(typename Pair::T);
     if constexpr (many_rows<Pair>) {
         if (has_lane_rows(launch, *matrix, size)) return launch_lane_rows<Pair>(launch, matrix);
+        if (has_odd_rows(launch, *matrix, size)) return launch_odd_rows<Pair>(launch, matrix);
         if (has_quad_sums(*matrix, size, Pair::in_any_order))
             return launch_row_sums<Pair, true>(launch, matrix);
     }
     if constexpr (!Pair::in_any_order) {
         if (has_line_sums(*matrix, size)) return launch_row_sums<Pair, false>(launch, matrix);
     }
+    if constexpr (bulk_rows<Pair>) {
+        if (has_bulk_rows(launch, *matrix, size))
+            return launch_bulk_rows<Pair>(launch, matrix, pair);
+    }
     return launch_rows<Pair>(launch, matrix, pair);
 }
 
-static_assert(vscan__pair_count <= 32, "each has a bit in launch->matrix_ready");
+static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
 
 } /* namespace vscan */
 

@@ -29,6 +29,17 @@ matrix_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, co
             launch->test_delay};
 }
 
+/* Initial value of a line, or the identity. */
+template <class Pair>
+static __device__ __forceinline__ typename Pair::U initial_of(const vscan__matrix &matrix,
+                                                              int64_t line) {
+    using T = typename Pair::T;
+    if (matrix.has_initial == 1) return Pair::in(element_of<T>(matrix.initial));
+    if (matrix.has_initial == 2)
+        return Pair::in(((const T *)matrix.initial_at)[line * matrix.initial_step]);
+    return Pair::identity;
+}
+
 /* x becomes the identity from x[here] on, and then x[j] the sum of x[0 .. j]. */
 template <class Pair, int R>
 static __device__ __forceinline__ void scan_piece(typename Pair::U (&x)[R], int here) {

@@ -25,6 +25,7 @@
 #define VSCAN_MATRIX_ROWS_CUH
 
 #include "matrix_lines.cuh"
+#include "matrix_rows_bulk.cuh"
 
 namespace vscan {
 
@@ -363,11 +364,6 @@ __global__ void __launch_bounds__(1024)
 /* Fewer rows than this may be so few that blocks do single tiles of them. */
 static constexpr int64_t few_rows = 256;
 
-static int64_t row_tiles(const vscan__matrix &matrix, int size) {
-    const int64_t tile = 32 * warp_bytes / size;
-    return (matrix.length + tile - 1) / tile;
-}
-
 /* Whether a row is more than a block may have at once. */
 static bool is_long_row(int64_t length, int size) {
     return length > 16 * warp_bytes / size;
@@ -376,7 +372,7 @@ static bool is_long_row(int64_t length, int size) {
 /* Words of a row that a launch may need. */
 static int64_t row_words(const vscan__matrix &matrix, int size) {
     const bool may_split = is_long_row(matrix.length, size) && matrix.lines < few_rows;
-    return may_split ? row_tiles(matrix, size) : 0;
+    return may_split || may_have_bulk_rows(matrix, size) ? row_tiles(matrix, size) : 0;
 }
 
 static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix &matrix,

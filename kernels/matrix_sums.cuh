@@ -77,17 +77,6 @@ static __device__ __forceinline__ typename Pair::U fold_words(typename Pair::U p
     return p;
 }
 
-/* Initial value of a line, or the identity. */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::U initial_of(const vscan__matrix &matrix,
-                                                              int64_t line) {
-    using T = typename Pair::T;
-    if (matrix.has_initial == 1) return Pair::in(element_of<T>(matrix.initial));
-    if (matrix.has_initial == 2)
-        return Pair::in(((const T *)matrix.initial_at)[line * matrix.initial_step]);
-    return Pair::identity;
-}
-
 /* The lane's elements of a part of which `left` are there, line after line, from `at` in the direction of
    the reduction; x[r] becomes their sum in line r. */
 template <class Pair, bool Quads, int N>

@@ -54,12 +54,18 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     using common::carry;
     using common::group_heads;
     using common::in_memory;
+    using common::in_shift;
     using common::lane;
+    using common::line_of;
+    using common::matrix;
+    using common::of_rows;
+    using common::out_shift;
     using common::ring_of;
     using common::ring_parity;
     using common::shared;
     using common::slot_of;
     using common::slot_parity;
+    using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
     using common::wait_loaded;
@@ -89,7 +95,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
             /* in the order of memory where any order of combining will do, else in scan order */
             U x[R];
             wait_loaded(k, q);
-            read_row<Pair>(x, shared.slot[0], slot * shape::rows + at_row, b.in.shift,
+            read_row<Pair>(x, shared.slot[0], slot * shape::rows + at_row, in_shift(),
                            shared.after[slot], turned);
             barrier_arrive_at(&shared.emptied[slot][q]);
             if (Segmented && Pair::in_any_order && a.scan.backward)
@@ -143,8 +149,12 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
                 if (right) first = before;
             }
-            if (!Segmented && tile == tiles() - 1 && a.scan.total != nullptr)
+            if constexpr (of_rows) {
+                if (a.scan.total != nullptr && tile_in_row(tile) == matrix().row_tiles - 1)
+                    write_row_total(x, tile, row);
+            } else if (!Segmented && tile == tiles() - 1 && a.scan.total != nullptr) {
                 write_total(x, tile, row);
+            }
 
             if (k > 0) barrier_wait(&shared.staged_empty[q], (k - 1) & 1);
                 /* totals come from the inclusive results, which are written first if need be */
@@ -152,7 +162,12 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
             for (bool more = Segmented && with_totals();; more = false) {
                 if (a.scan.exclusive && !more) {
                     const U visible = shared.visible;
-                    if (!Segmented && tile == 0 && row == 0) first = visible;
+                    if constexpr (of_rows) { /* an initial value is there already */
+                        if (!a.scan.has_initial && row == 0 && tile_in_row(tile) == 0)
+                            first = Pair::visible;
+                    } else if (!Segmented && tile == 0 && row == 0) {
+                        first = visible;
+                    }
                     heads = opaque(heads);
                     if (Pair::in_any_order && a.scan.backward)
                         make_exclusive<true>(x, first, visible, heads);
@@ -175,7 +190,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                     x[j] = Pair::in(
                         *swizzled(shared.staged,
                                   (turned ? in_memory(row * R + j, shape::items) : at_row * R + j) +
-                                      b.out.shift));
+                                      out_shift()));
             }
             fence_for_bulk();
             barrier_arrive_at(&shared.staged_full[q]);
@@ -206,14 +221,22 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     }
 
     __device__ __forceinline__ void write(const U (&y)[R], int at_row) const {
-        if (b.out.shift == 0)
+        if (out_shift() == 0)
             write_row<Pair, 0>(y, shared.staged, at_row);
-        else if (b.out.shift == 1)
+        else if (out_shift() == 1)
             write_row<Pair, 1>(y, shared.staged, at_row);
-        else if (b.out.shift == 2)
+        else if (out_shift() == 2)
             write_row<Pair, 2 % shape::piece>(y, shared.staged, at_row);
         else
             write_row<Pair, 3 % shape::piece>(y, shared.staged, at_row);
+    }
+
+    /* The same of a matrix's row. */
+    __device__ void write_row_total(const U (&y)[R], int64_t tile, int row) const {
+        const int64_t rows = matrix().length / R; /* and nothing else */
+        if (row + 1 != (int)(rows - (int64_t)tile_in_row(tile) * shape::rows)) return;
+        const bool turned = Pair::in_any_order && a.scan.backward;
+        ((T *)a.scan.total)[line_of(tile)] = Pair::out(turned ? y[0] : y[R - 1]);
     }
 
     /* The inclusive result of the vector's last element. */
@@ -258,7 +281,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
             if (k < room)
                 at[k] =
                     *swizzled(shared.staged,
-                              in_memory(part * shape::part_items + o, shape::items) + b.out.shift);
+                              in_memory(part * shape::part_items + o, shape::items) + out_shift());
             else
                 report_totals_length(a.late);
         };
@@ -355,12 +378,9 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
     fence_for_bulk();
 }
 
-#endif
-
+/* What a block does. */
 template <class Pair, bool Segmented>
-__global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
-    scan_bulk(const __grid_constant__ bulk_arguments b) {
-#ifdef VSCAN__BULK
+static __device__ __forceinline__ void scan_tiles(const bulk_arguments &b) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = bulk_shape<Pair, Segmented>;
@@ -375,7 +395,8 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
     if (threadIdx.x == 0) {
         U initial = Pair::identity;
         if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
-        if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
+        if (scan.has_initial == 2 && !is_row_by_row<Pair>)
+            initial = Pair::in(*(const volatile T *)scan.initial_at);
         shared.initial = initial;
         shared.visible = scan.has_initial ? initial : Pair::visible;
     }
@@ -399,6 +420,15 @@ __global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
         bulk_copies<Pair, Segmented>{block}.store_tiles();
     else if (Segmented && warp < shape::marker + shape::markers)
         bulk_marks<Pair, Segmented>{block}.mark_tiles(warp - shape::marker);
+}
+
+#endif
+
+template <class Pair, bool Segmented>
+__global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
+    scan_bulk(const __grid_constant__ bulk_arguments b) {
+#ifdef VSCAN__BULK
+    scan_tiles<Pair, Segmented>(b);
 #endif
 }
 

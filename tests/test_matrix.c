@@ -23,7 +23,8 @@ struct matrix_case {
     vscan_type type;
     int64_t rows, columns, pitch, extra;
     bool by_columns, reduce, exclusive, backward, in_place, with_totals, pitch_given;
-    int initial; /* 0: none, 1: on the host, 2: one element, 3: one a line */
+    bool aligned; /* the matrices; else at random */
+    int initial;  /* 0: none, 1: on the host, 2: one element, 3: one a line */
     enum inputs_pattern pattern;
     uint64_t seed;
 };
@@ -99,6 +100,7 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
              c->initial, c->in_place ? ", in place" : "", c->with_totals ? ", totals" : "");
     int shift[4];
     maps_shifts(random, 4, shift);
+    if (c->aligned) shift[0] = shift[1] = 0;
     void *in = malloc((size_t)n * size + 8), *initials = malloc((size_t)lines * size + 8);
     void *line_in = malloc((size_t)length * size + 8),
          *line_out = malloc((size_t)length * size + 8);
@@ -219,6 +221,27 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.columns = tile / 4 + inputs_below(&random, k < 2 ? 2 * tile : tile);
         do draw_and_run(&c, &random);
         while (c.by_columns);
+    }
+    /* rows of several tiles that are multiples of 128 bytes: enough of them to be about 10 MB, and fewer */
+    for (int k = 0; k < (harness_small() ? 2 : 6); k++) {
+        c.rows = k % 3 ? 1 + inputs_below(&random, 4) : 60;
+        c.columns = (2 + inputs_below(&random, 4)) * tile - 32 * inputs_below(&random, tile / 300);
+        if (harness_backend != VSCAN_BACKEND_CUDA && c.rows > 4) c.rows = 4;
+        do draw(&c, &random);
+        while (c.by_columns || c.reduce || c.pitch % 4 != 0);
+        c.aligned = true;
+        run_case(&c, &random);
+        c.aligned = false;
+    }
+    /* rows of more than 1 KiB, none of 16 bytes, enough of them that a block has one or some */
+    for (int k = 0; k < (harness_small() ? 1 : 3); k++) {
+        static const int64_t lengths[] = {4099, 8700, 1000};
+        c.rows = lengths[k] > 1000 ? 270 : 1200;
+        c.columns = lengths[k] - inputs_below(&random, 90);
+        if (harness_backend != VSCAN_BACKEND_CUDA) c.rows = 11;
+        do draw(&c, &random);
+        while (c.by_columns || c.reduce);
+        run_case(&c, &random);
     }
     /* sums of rows that have several warps or tiles, some of them hardly anything of the last one */
     static const int64_t longer[] = {512, 1024, 4096, 5000};

@@ -371,30 +371,44 @@ static inline void wait_for_pieces(int few) {
 template <int, int>
 void have_registers() {}
 
-/* What the emulated encode_tiled writes into a map: rows of 128 bytes, boxes of 128 rows. */
+/* What the emulated encode_tiled writes into a map: rows of 128 bytes, boxes of 128 rows; and how many
+   times as many there are, so far apart. */
 struct row_map {
     char *base;
-    int64_t rows;
+    int64_t rows, lines, line_bytes;
 };
+static inline CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType, cuuint32_t dimensions,
+                                    void *base, const cuuint64_t *sizes, const cuuint64_t *strides,
+                                    const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
+                                    CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                    CUtensorMapFloatOOBfill) {
+    row_map rows = {(char *)base, (int64_t)sizes[1], 1, 0};
+    if (dimensions == 3) rows.lines = (int64_t)sizes[2], rows.line_bytes = (int64_t)strides[1];
+    if ((uintptr_t)base % 16 != 0 || rows.line_bytes % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
+    memcpy(map, &rows, sizeof rows);
+    return CUDA_SUCCESS;
+}
 
 /* The 16 bytes of a box, in shared memory and, or NULL, in the vector. */
-static inline void each_piece(const CUtensorMap *map, int row, char *box,
+static inline void each_piece(const CUtensorMap *map, int row, int line, char *box,
                               const std::function<void(char *, char *)> &copy) {
     row_map rows;
     memcpy(&rows, map, sizeof rows);
     for (int k = 0; k < 1024; ++k) {
         const int r = k / 8, piece = k % 8;
-        const bool inside = 0 <= row + r && row + r < rows.rows;
+        const bool inside = 0 <= row + r && row + r < rows.rows && line < rows.lines;
         char *const at = box + r * 128; /* the swizzle goes by the address */
         copy(at + (piece ^ ((uintptr_t)at / 128 & 7)) * 16,
-             inside ? rows.base + ((int64_t)row + r) * 128 + piece * 16 : nullptr);
+             inside ? rows.base + line * rows.line_bytes + ((int64_t)row + r) * 128 + piece * 16
+                    : nullptr);
     }
 }
-static inline void tensor_load(void *to, const CUtensorMap *map, int row, uint64_t *barrier) {
+static inline void tensor_load(void *to, const CUtensorMap *map, int row, int line,
+                               uint64_t *barrier) {
     emulated::expect((uintptr_t)to % 1024 == 0, "1024-byte alignment");
     const CUtensorMap here = *map;
     emulated::later([=] {
-        each_piece(&here, row, (char *)to, [](char *shared, char *global) {
+        each_piece(&here, row, line, (char *)to, [](char *shared, char *global) {
             if (global != nullptr)
                 memcpy(shared, global, 16);
             else
@@ -403,17 +417,23 @@ static inline void tensor_load(void *to, const CUtensorMap *map, int row, uint64
         barrier_add(barrier, 0, -128 * 128);
     });
 }
-static inline void tensor_store(const CUtensorMap *map, int row, const void *from) {
+static inline void tensor_load(void *to, const CUtensorMap *map, int row, uint64_t *barrier) {
+    tensor_load(to, map, row, 0, barrier);
+}
+static inline void tensor_store(const CUtensorMap *map, int row, int line, const void *from) {
     emulated::expect((uintptr_t)from % 128 == 0, "128-byte alignment");
     const CUtensorMap here = *map;
     emulated::thread *const owner = emulated::self;
     ++owner->stores;
     emulated::later_store([=] {
-        each_piece(&here, row, (char *)from, [](char *shared, char *global) {
+        each_piece(&here, row, line, (char *)from, [](char *shared, char *global) {
             if (global != nullptr) memcpy(global, shared, 16);
         });
         ++owner->stores_read;
     });
+}
+static inline void tensor_store(const CUtensorMap *map, int row, const void *from) {
+    tensor_store(map, row, 0, from);
 }
 template <int Few>
 void tensor_stores_read() {

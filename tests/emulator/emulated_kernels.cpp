@@ -40,17 +40,6 @@ extern "C" cudaError_t vscan__launch_count_segments(const vscan__launch *launch,
     return cudaSuccess;
 }
 
-/* As struct row_map of emulated.h. */
-static CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType, cuuint32_t, void *base,
-                             const cuuint64_t *sizes, const cuuint64_t *, const cuuint32_t *,
-                             const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
-                             CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
-    if ((uintptr_t)base % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
-    memcpy(map, &base, sizeof base);
-    memcpy((char *)map + sizeof base, &sizes[1], sizeof sizes[1]);
-    return CUDA_SUCCESS;
-}
-
 /* ---- Cases ------------------------------------------------------------------------------------- */
 
 static std::mt19937_64 random_bits;
@@ -290,7 +279,7 @@ int main(int argc, char **argv) {
     if ((uintptr_t)launch.workspace % 16 != 0) launch.workspace = workspace.data() + 1;
     launch.words = words;
     launch.late = &late;
-    launch.encode_tiled = encode_tiled;
+    launch.encode_tiled = vscan::encode_tiled;
 
     int cases = 0, bad = 0;
     for (int round = 0; round < rounds; ++round)

@@ -503,6 +503,7 @@ static int64_t draw_lines() {
 /* Up to some tiles, unless there are many lines. */
 static int64_t draw_line_length(int64_t lines, int64_t tile) {
     static const int64_t edges[] = {0, 1, 4, 16, 17, 32, 33, 64, 100, 101, 128, 191, 256, 1024};
+    if (lines <= 5 && below(3) == 0) return (2 + below(3)) * tile - 32 * below(50);
     if (lines <= 5 && below(2)) return (1 + below(5)) * tile / 2 + below(9) - 4;
     if (below(2)) return edges[below(lines <= 40 ? 14 : lines <= 150 ? 12 : 8)];
     return below(lines <= 5 ? 3 * tile : lines <= 40 ? 2000 : 70);
@@ -552,6 +553,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     if (below(2)) o.initial_buffer = initial.buffer(), m.has_initial = 2;
     m.initial_at = initial.at(), m.initial_step = initial.n != 1;
     if (reduce || below(2)) m.totals = totals.at();
+    launch.shared_memory = below(2) ? VSCAN__BULK_SHARED : 0;
     const int64_t words = vscan__matrix_words_needed((vscan_type)type, &m);
     if (words > launch.words) {
         fprintf(stderr, "a workspace of %lld words\n", (long long)words);
@@ -640,6 +642,7 @@ int main(int argc, char **argv) {
     launch.late = &late;
     launch.multiprocessors = 2;
     launch.architecture = 90;
+    launch.encode_tiled = vscan::encode_tiled;
     launch.words = 1 << 16;
     std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
