@@ -63,12 +63,17 @@ struct lane_row {
     using U = typename Pair::U;
     U p;                                                                   /* initial value */
     U end = Pair::identity, eight = Pair::identity, half = Pair::identity; /* see below */
-    U levels[3] = {};
+    U levels[4] = {};
 
     __device__ __forceinline__ explicit lane_row(U p_) : p(p_) {}
 
-    /* x becomes what an inclusive scan has for the row's eight number k. */
-    __device__ __forceinline__ void scan(U (&x)[8], int k) {
+    /* x becomes what an inclusive scan has for the row's eight number k; of a reduction, the last of
+       them alone does. */
+    __device__ __forceinline__ void scan(U (&x)[8], int k, bool reduce) {
+        if (reduce) {
+            x[7] = sum_eight(x, k);
+            return;
+        }
 #pragma unroll
         for (int reach = 1; reach < 8; reach *= 2)
 #pragma unroll
@@ -85,14 +90,35 @@ struct lane_row {
         } else {
             half = x[7]; /* in the end that of the group's first two */
         }
-        const U group = x[7], before = end;
+        const U before = end;
+        end_group(x[7], k);
+#pragma unroll
+        for (int j = 0; j < 7; ++j) x[j] = Pair::combine(p, Pair::combine(before, x[j]));
+        x[7] = Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, x[7]));
+    }
+
+    __device__ __forceinline__ U sum_eight(U (&x)[8], int k) {
+        U sum = sum_items<Pair>(x);
+        if (k & 1) sum = Pair::combine(eight, sum);
+        eight = sum;
+        if (k & 2)
+            sum = Pair::combine(half, sum);
+        else
+            half = sum;
+        const U before = end;
+        end_group(sum, k);
+        return Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, sum));
+    }
+
+    /* Where eight number k is the last of a group. */
+    __device__ __forceinline__ void end_group(U group, int k) {
         if ((k & 3) == 3) {
-            /* all groups so far; levels: those of blocks of 1, 2 and 4 groups that are yet to be
+            /* all groups so far; levels: those of blocks of 1, 2, 4 and 8 groups that are yet to be
                followed by another */
             end = group;
             bool kept = false;
 #pragma unroll
-            for (int level = 0; level < 3; ++level) {
+            for (int level = 0; level < 4; ++level) {
                 if (k >> (level + 2) & 1) {
                     end = Pair::combine(levels[level], end);
                 } else if (!kept) {
@@ -101,9 +127,6 @@ struct lane_row {
                 }
             }
         }
-#pragma unroll
-        for (int j = 0; j < 7; ++j) x[j] = Pair::combine(p, Pair::combine(before, x[j]));
-        x[7] = Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, x[7]));
     }
 };
 template <class Pair>
@@ -113,7 +136,7 @@ struct lane_row<Pair, true> {
 
     __device__ __forceinline__ explicit lane_row(U p) : sum(p) {}
 
-    __device__ __forceinline__ void scan(U (&x)[8], int) {
+    __device__ __forceinline__ void scan(U (&x)[8], int, bool) {
 #pragma unroll
         for (int j = 0; j < 8; ++j) x[j] = sum = Pair::combine(sum, x[j]);
     }
@@ -171,7 +194,7 @@ __global__ void __launch_bounds__(256)
             turn_items(raw, backward);
 #pragma unroll
             for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j]);
-            r.scan(x, k);
+            r.scan(x, k, matrix.out == nullptr);
             const U last = x[7];
             if (matrix.exclusive) {
 #pragma unroll
@@ -217,8 +240,12 @@ static constexpr bool many_rows<pair<op_or, T>> = false;
 
 /* Whether a matrix is one for this kernel. */
 static bool has_lane_rows(const vscan__launch *launch, const vscan__matrix &matrix, int size) {
-    const int V = 16 / size, piece = 4 * V, most = 1024 / size; /* as matrix_rows.cuh has pieces */
+    const int V = 16 / size, piece = 4 * V; /* as matrix_rows.cuh has pieces */
     const int64_t length = matrix.length;
+    /* sums of single precision: as much as 32 rows may have of a block's shared memory */
+    const bool longer =
+        matrix.out == nullptr && size == 4 && matrix.lines >= 256 * launch->multiprocessors;
+    const int most = longer ? 383 : 1024 / size;
     /* multiples of 8: too many lanes would meet in a bank */
     if (matrix.line_step != length || length % 8 == 0 || length > most) return false;
     if (length > 64 && matrix.lines < 64 * launch->multiprocessors) return false;

@@ -3,7 +3,7 @@
  * Scans of rows of more than some 1 KiB where 16 bytes of a row are none of memory's (4099 elements).
  *
  * As in matrix_rows.cuh a lane has 64 bytes of a row, a warp 32 times as many, and a block a row, or
- * some, or of longer ones a chunk of 16 warps after the other. But a warp loads its elements one a lane
+ * some, or of longer ones a chunk of 8 warps after the other. But a warp loads its elements one a lane
  * and all under way at once, each load from 32 elements that memory has side by side from a multiple of
  * 128 bytes on, and stores them so. In shared memory they pass from loads to lanes, and back: there one
  * place is left free after each 128 bytes, so that lanes meet in no bank, and since a load is 32
@@ -20,9 +20,9 @@
 
 namespace vscan {
 
-/* Of a chunk of a longer row 16: half a tile. One more, as rows are sooner a few elements longer than a
-   power of 2 than shorter. */
-static constexpr int odd_warps = 17, odd_chunk_warps = 16;
+/* Of a block: 16, and one more, as rows are sooner a few elements longer than a power of 2 than shorter.
+   Of a longer row's chunk 8, a quarter of a tile: of the last one less is empty. */
+static constexpr int odd_warps = 17, odd_chunk_warps = 8;
 
 struct odd_rows_shape {
     int row_warps;      /* of a row */
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(32 * odd_warps, 2)
 
     U p = Pair::identity; /* the row's initial value, and all its tiles before */
     if (there) p = initial_of<Pair>(matrix, line);
-    U left_half; /* sum of the tile's first chunk */
+    U left_chunk[2] = {}; /* sums of the chunk before, and of the first two, in this tile */
 #pragma unroll 1
     for (int chunk = 0; chunk < shape.chunks; ++chunk) {
         /* ---- Elements ------------------------------------------------------------------------ */
@@ -172,13 +172,20 @@ __global__ void __launch_bounds__(32 * odd_warps, 2)
                 if (lane & half) sum = Pair::combine(to_lane, sum);
             }
             if (shape.chunks > 1) {
-                const U half = __shfl_sync(all_lanes, sum, odd_chunk_warps - 1);
-                if (chunk & 1) {
-                    end = Pair::combine(left_half, end);
-                    upto = Pair::combine(left_half, upto);
-                    p = Pair::combine(p, Pair::combine(left_half, half));
+                U chunk_sum = __shfl_sync(all_lanes, sum, odd_chunk_warps - 1);
+#pragma unroll
+                for (int b = 0; b < 2; ++b) {
+                    if (!(chunk >> b & 1)) continue;
+                    end = Pair::combine(left_chunk[b], end);
+                    upto = Pair::combine(left_chunk[b], upto);
+                }
+                if (chunk & 1) chunk_sum = Pair::combine(left_chunk[0], chunk_sum);
+                if ((chunk & 3) == 3) {
+                    p = Pair::combine(p, Pair::combine(left_chunk[1], chunk_sum));
+                } else if (chunk & 1) {
+                    left_chunk[1] = chunk_sum;
                 } else {
-                    left_half = half;
+                    left_chunk[0] = chunk_sum;
                 }
             }
         }
@@ -256,7 +263,7 @@ static bool has_odd_rows(const vscan__launch *launch, const vscan__matrix &matri
         matrix.length * size <= 1024)
         return false;
     const odd_rows_shape s = odd_rows_shape_of(matrix, size);
-    /* not where much of a row's chunks is empty: 10001 floats 0.65 of memcpy in place of 0.70 */
+    /* not where much of a row's chunks is empty */
     const int64_t items = (int64_t)s.chunks * s.row_warps * (32 * 64 / size);
     return (s.chunks == 1 || matrix.length * 4 >= items * 3) &&
            matrix.lines >= 2 * launch->multiprocessors * s.rows;

@@ -77,6 +77,8 @@ static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready")
 
 template cudaError_t launch_bulk_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
                                                           int);
+template cudaError_t launch_bulk_rows<pair<op_plus, double>>(vscan__launch *, const vscan__matrix *,
+                                                             int);
 template cudaError_t launch_bulk_rows<pair<op_plus, float>>(vscan__launch *, const vscan__matrix *,
                                                             int);
 

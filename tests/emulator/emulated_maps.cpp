@@ -503,6 +503,7 @@ static int64_t draw_lines() {
 /* Up to some tiles, unless there are many lines. */
 static int64_t draw_line_length(int64_t lines, int64_t tile) {
     static const int64_t edges[] = {0, 1, 4, 16, 17, 32, 33, 64, 100, 101, 128, 191, 256, 1024};
+    if (lines >= 256 && below(4) == 0) return 257 + below(127);
     if (lines <= 5 && below(3) == 0) return (2 + below(3)) * tile - 32 * below(50);
     if (lines <= 5 && below(2)) return (1 + below(5)) * tile / 2 + below(9) - 4;
     if (below(2)) return edges[below(lines <= 40 ? 14 : lines <= 150 ? 12 : 8)];
