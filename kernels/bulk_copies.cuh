@@ -245,16 +245,11 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
     }
 
-    /* A matrix row's last tile, backward, may begin before the row, by less than a quarter: what would be
-       stored from there on is stored from the row's first on, of quarters that are staged already; a
-       store of less than a box at its beginning is an illegal instruction. */
     __device__ __forceinline__ void store_quarter(int64_t tile, int row, const T *from) const {
-        if constexpr (of_rows) {
-            const int before = row < 0 ? -row : 0;
-            tensor_store(&b.out.map, row + before, line_of(tile), from + before * R);
-        } else {
+        if constexpr (of_rows)
+            tensor_store(&b.out.map, row, line_of(tile), from);
+        else
             tensor_store(&b.out.map, row, from);
-        }
     }
 
     __device__ void store_tiles() const {
@@ -282,7 +277,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
                 store_shifted(tile, row);
             if (by_rows && lane == 0) {
                 /* shifted, what is staged next meets more than one copy */
-                if (shift == 0 && !(of_rows && row < 0))
+                if (shift == 0)
                     tensor_stores_read<3>();
                 else
                     tensor_stores_read<0>();

@@ -5,7 +5,9 @@
  * slot beyond the row is zeros, which come later than all that is there, and are not stored.
  *
  * Rows begin at multiples of 16 bytes and are multiples of 128 bytes long, so that there is nothing
- * but whole rows of slots: half of the code for vectors is for all else. (Others: matrix_rows.cuh.)
+ * but whole rows of slots: half of the code for vectors is for all else. Forward alone: backward, the
+ * short tile's first box begins before the row, and H200s said "illegal instruction" then (of the store,
+ * most likely: vectors load so). Other rows: matrix_rows.cuh.
  */
 #ifndef VSCAN_MATRIX_ROWS_BULK_CUH
 #define VSCAN_MATRIX_ROWS_BULK_CUH
@@ -25,7 +27,7 @@ static int64_t row_tiles(const vscan__matrix &matrix, int size) {
 static bool may_have_bulk_rows(const vscan__matrix &matrix, int size) {
     const int64_t tiles = row_tiles(matrix, size);
     /* at most 1/9 of a row's tiles may be empty */
-    return matrix.out != nullptr && !matrix.columns && tiles >= 2 &&
+    return matrix.out != nullptr && !matrix.columns && !matrix.backward && tiles >= 2 &&
            matrix.length * size * 9 >= tiles * 8 * (64 << 10) && matrix.length * size % 128 == 0 &&
            matrix.line_step * size % 16 == 0 &&
            (((uintptr_t)matrix.in | (uintptr_t)matrix.out) & 15) == 0 &&
