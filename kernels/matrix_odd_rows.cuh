@@ -24,6 +24,14 @@ namespace vscan {
    Of a longer row's chunk 8, a quarter of a tile: of the last one less is empty. */
 static constexpr int odd_warps = 17, odd_chunk_warps = 8;
 
+/* Of a multiprocessor: for two blocks of this kernel's threads others than those with bulk copies have no
+   room, and the kernel is empty there. */
+#ifdef VSCAN__BULK
+static constexpr int odd_blocks = 2;
+#else
+static constexpr int odd_blocks = 1;
+#endif
+
 struct odd_rows_shape {
     int row_warps;      /* of a row */
     int over_row_warps; /* 2^12 / that, rounded up */
@@ -79,7 +87,7 @@ struct odd_items {
 };
 
 template <class Pair>
-__global__ void __launch_bounds__(32 * odd_warps, 2)
+__global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
     matrix_odd_rows(const __grid_constant__ matrix_arguments<odd_rows_shape> a) {
 #ifdef VSCAN__BULK
     using T = typename Pair::T;
