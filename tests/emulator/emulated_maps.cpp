@@ -552,6 +552,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     if (below(2)) o.initial_buffer = initial.buffer(), m.has_initial = 2;
     m.initial_at = initial.at(), m.initial_step = initial.n != 1;
     if (reduce || below(2)) m.totals = totals.at();
+    launch.shared_memory = below(2) ? VSCAN__BULK_SHARED : 0;
     const int64_t words = vscan__matrix_words_needed((vscan_type)type, &m);
     if (words > launch.words) {
         fprintf(stderr, "a workspace of %lld words\n", (long long)words);
@@ -559,6 +560,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     }
     const cudaError_t error =
         length > 0 || m.totals != nullptr ? launcher(&launch, &m) : cudaSuccess;
+    launch.shared_memory = 0;
     vscan_buffer *const from = in.buffer(), *const to = out.buffer(), *const sums = totals.buffer();
     if (reduce) {
         ok(by_columns ? vscan_reduce_columns(ctx, op, from, sums, rows, columns, &o)
