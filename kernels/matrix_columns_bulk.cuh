@@ -32,6 +32,7 @@
 #ifndef VSCAN_MATRIX_COLUMNS_BULK_CUH
 #define VSCAN_MATRIX_COLUMNS_BULK_CUH
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bulk.cuh"
@@ -40,10 +41,14 @@
 namespace vscan {
 
 struct bulk_columns_shape {
-    int log_pieces;  /* of a chunk */
-    int piece_step;  /* elements between pieces in a slot */
+    int log_pieces; /* of a chunk */
+    int piece_step; /* elements between pieces in a slot */
     int slots, slot_bytes;
-    int sums_at;     /* bytes in a slot before the sums: see bulk_columns */
+    int sums_at;                    /* bytes in a slot before the sums of pieces */
+    int nodes_at, node_bytes, nodes; /* bytes before the first set of nodes; of one; how many */
+    int log_radix;                  /* 3 or 4 */
+    int ahead;                      /* chunks between a block's and the one that it asks for */
+    int flags;
     int64_t chunks;
 };
 
@@ -55,13 +60,26 @@ struct bulk_columns_shared {
     uint64_t taken[bulk_columns_slots], loaded[bulk_columns_slots], summed[bulk_columns_slots];
     uint64_t folded[bulk_columns_slots], scanned[bulk_columns_slots], emptied[bulk_columns_slots];
     uint32_t tag;
+#ifdef COLS_TIMES
+    long long at[bulk_columns_slots][8];
+#endif
 };
+#ifdef COLS_TIMES
+#define STAMP(k) do { if (thread % 32 == 0) shared.at[t.slot][k] = clock64(); } while (0)
+#define STAMP0(k) do { if (thread == 0) shared.at[t.slot][k] = clock64(); } while (0)
+#else
+#define STAMP(k)
+#define STAMP0(k)
+#endif
 static constexpr int bulk_columns_header = (sizeof(bulk_columns_shared) + 127) / 128 * 128;
 
-static constexpr int column_scanners = 8, column_summers = 8, column_folders = 8; /* warps */
-static constexpr int column_storers = 2;
+static constexpr int column_summers = 8, column_folders = 8, column_storers = 2; /* warps */
+/* As many as have work at a time. Doubles are half as many, and want more registers. */
+template <class Pair>
+static constexpr int column_scanners = sizeof(typename Pair::T) == 8 ? 8 : 12;
+template <class Pair>
 static constexpr int bulk_columns_threads =
-    32 * (column_scanners + column_summers + column_folders + column_storers + 1);
+    32 * (column_scanners<Pair> + column_summers + column_folders + column_storers + 1);
 
 #ifdef VSCAN__BULK
 
@@ -77,8 +95,8 @@ struct slot_turn {
 };
 
 /*
- * What a slot has behind its pieces, U all of them:
- *   sums    [pieces][lines]: of the chunk up to a piece, with it
+ * What a slot has behind its pieces: sums [pieces][lines], of the chunk up to a piece, with it. There are
+ * as many sets of nodes as there is room for, taken in turn:
  *   nodes   [bits][lines]: of the chunks of its tile before it that a bit of m says
  *   before  [lines]: P(tile)
  */
@@ -107,10 +125,10 @@ struct bulk_columns {
     __device__ __forceinline__ U *sums(int s) const {
         return (U *)((char *)slot(s) + a.shape.sums_at);
     }
-    __device__ __forceinline__ U *nodes(int s) const {
-        return sums(s) + (lines() << a.shape.log_pieces);
+    __device__ __forceinline__ U *nodes(int set) const {
+        return (U *)(dynamic_shared() + a.shape.nodes_at + set * a.shape.node_bytes);
     }
-    __device__ __forceinline__ U *before(int s) const { return nodes(s) + lines() * bits(); }
+    __device__ __forceinline__ U *before(int set) const { return nodes(set) + lines() * bits(); }
 
     __device__ __forceinline__ int64_t chunk_of(slot_turn t) const {
         barrier_wait(&shared.taken[t.slot], t.parity);
@@ -121,15 +139,18 @@ struct bulk_columns {
         const int64_t left = a.matrix.length - (chunk << log_rows());
         return left < 1 << log_rows() ? (int)left : 1 << log_rows();
     }
+    __device__ __forceinline__ int digits() const { /* of m */
+        return (bits() + a.shape.log_radix - 1) / a.shape.log_radix;
+    }
     /* The digits at the end of m that are as high as can be: what the chunk's word is the sum of. */
     __device__ __forceinline__ int word_digits(int m) const {
-        const int all = (bits() + 2) / 3;
-        int digits = 0;
-        while (digits < all && (m >> 3 * digits & 7) == 7) ++digits;
-        return m + 1 == 1 << bits() ? all : digits;
+        const int log_radix = a.shape.log_radix, highest = (1 << log_radix) - 1;
+        int count = 0;
+        while (count < digits() && (m >> log_radix * count & highest) == highest) ++count;
+        return m + 1 == 1 << bits() ? digits() : count;
     }
-    __device__ __forceinline__ int64_t place(int64_t chunk, int column) const {
-        return chunk * lines() + column;
+    __device__ __forceinline__ uint32_t place(int64_t chunk, int column) const {
+        return (uint32_t)chunk * (uint32_t)lines() + (uint32_t)column;
     }
 
     /* ---- Loader and storers ---- */
@@ -166,15 +187,24 @@ struct bulk_columns {
         return index;
     }
 
+    /* Memory is asked for a chunk. */
+    __device__ __forceinline__ void ask_for(int64_t chunk) const {
+        if (a.shape.ahead == 0 || chunk >= a.shape.chunks) return;
+        const int64_t begin = chunk << log_rows(), rows = span(chunk);
+        const int64_t first = a.matrix.backward ? a.matrix.length - begin - rows : begin;
+        const uint32_t bytes = (uint32_t)(rows * lines() * (int64_t)sizeof(T)) / 16 * 16;
+        if (bytes > 0) bulk_prefetch((const T *)a.matrix.in + first * lines(), bytes);
+    }
+
     __device__ void load_chunks() const {
         const int lane = thread;
         slot_turn t;
         for (int k = 0;; ++k, t.next(a.shape.slots)) {
-            const bool again = k >= a.shape.slots;
-            /* a ticket takes some time to come, and makes those behind it wait from then on */
-            if (again) barrier_wait(&shared.scanned[t.slot], t.parity ^ 1);
+            if (k >= a.shape.slots) barrier_wait(&shared.emptied[t.slot], t.parity ^ 1);
             const int64_t chunk = take(lane, k == 0);
-            if (again) barrier_wait(&shared.emptied[t.slot], t.parity ^ 1);
+#ifdef COLS_TIMES
+            const long long taken_at = clock64();
+#endif
             if (lane == 0) {
                 shared.chunk[t.slot] = chunk < a.shape.chunks ? chunk : -1;
                 barrier_arrive_at(&shared.taken[t.slot]);
@@ -189,15 +219,21 @@ struct bulk_columns {
                     const int items = span(chunk) * lines() - q * VSCAN__GROUP * lines();
                     const int64_t from = (chunk << log_rows()) * lines() +
                                          (int64_t)q * VSCAN__GROUP * lines();
+#pragma unroll 1
                     for (int i = items - bytes % 16 / (int)sizeof(T); i < items; ++i)
                         slot(t.slot)[q * a.shape.piece_step + i] = in[from + i];
                 }
                 barrier_arrive_expecting(&shared.loaded[t.slot], bytes / 16 * 16);
             }
             __syncwarp();
+#ifdef COLS_TIMES
+            if (lane == 0) shared.at[t.slot][0] = taken_at;
+#endif
+            STAMP0(1);
             each_piece(chunk, t.slot, lane, [&](T *to, int64_t from, int count) {
                 if (count >= 16) bulk_load(to, in + from, count / 16 * 16, &shared.loaded[t.slot]);
             });
+            if (lane == 0) ask_for(chunk + a.shape.ahead);
         }
     }
 
@@ -205,19 +241,33 @@ struct bulk_columns {
     __device__ void store_chunks() const {
         const int lane = thread % 32;
         slot_turn t;
+#ifdef COLS_TIMES
+        long long sum[7] = {}, most[7] = {}; int count = 0; long long begin = clock64();
+#endif
         for (int k = 0;; ++k, t.next(a.shape.slots)) {
             const int64_t chunk = chunk_of(t);
+#ifdef COLS_TIMES
+            if (chunk < 0 && lane == 0 && (a.shape.flags & 128) && (blockIdx.x % 44 == 0) && thread == 0)
+                printf("b %d n %d all %lld: issue %lld land %lld sum %lld fold %lld scan %lld store %lld | most %lld %lld %lld %lld %lld %lld\n", blockIdx.x, k, (clock64() - begin) / k,
+                 sum[0] / count, sum[1] / count, sum[2] / count, sum[3] / count, sum[4] / count, sum[5] / count, most[0], most[1], most[2], most[3], most[4], most[5]);
+#endif
             if (chunk < 0) return;
             if (k % column_storers != thread / 32) continue;
             barrier_wait(&shared.scanned[t.slot], t.parity);
+            STAMP(5);
             T *const out = (T *)a.matrix.out;
             each_piece(chunk, t.slot, lane, [&](T *from, int64_t to, int count) {
                 if (count >= 16) bulk_store(out + to, from, count / 16 * 16);
                 const int items = count / (int)sizeof(T);
+#pragma unroll 1
                 for (int i = items - count % 16 / (int)sizeof(T); i < items; ++i)
                     out[to + i] = from[i];
             });
             bulk_stores_read();
+#ifdef COLS_TIMES
+            STAMP(6);
+            if (lane == 0 && k > 8) { ++count; for (int j = 0; j < 6; ++j) { const long long d = shared.at[t.slot][j + 1] - shared.at[t.slot][j]; sum[j] += d; if (d > most[j]) most[j] = d; } }
+#endif
             barrier_arrive_at(&shared.emptied[t.slot]);
         }
     }
@@ -236,143 +286,207 @@ struct bulk_columns {
             if (chunk < 0) return;
             U *const sums = this->sums(t.slot);
             barrier_wait(&shared.loaded[t.slot], t.parity);
+            STAMP0(2);
 #pragma unroll 1
             for (int i = thread; i < items; i += threads) {
                 const int q = (int)((uint32_t)i / (uint32_t)lines()), column = i - q * lines();
                 const T *at = slot(t.slot) + q * a.shape.piece_step + column +
                               (a.matrix.backward ? (VSCAN__GROUP - 1) * lines() : 0);
-                U of_half[2];
-#pragma unroll
+                U sum = Pair::identity;
+#pragma unroll 1
                 for (int h = 0; h < 2; ++h) {
                     U x[half];
 #pragma unroll
                     for (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at);
-                    of_half[h] = sum_items<Pair>(x);
+                    sum = Pair::combine(sum, sum_items<Pair>(x));
                 }
-                sums[i] = Pair::combine(of_half[0], of_half[1]);
+                sums[i] = sum;
             }
             meet_summers();
+            /* eights of pieces, then these */
+            const bool speaks =
+                word_digits(number_in_tile(chunk)) == 0 && chunk + 1 < a.shape.chunks;
+            const int eights = (pieces() + 7) / 8, last = lines() * (pieces() - 1);
+            if (speaks) test_delay(a.delay, shared.tag, chunk, 0);
 #pragma unroll 1
-            for (int reach = 1; reach < pieces(); reach *= 2) {
-#pragma unroll 1
-                for (int i = thread; i < items; i += threads) {
-                    const int q = (int)((uint32_t)i / (uint32_t)lines());
-                    if (!(q & reach)) continue;
-                    const int back = (q & (reach - 1)) + 1;
-                    sums[i] = Pair::combine(sums[i - back * lines()], sums[i]);
-                }
+            for (int i = thread; i < eights * lines(); i += threads) {
+                const int eight = (int)((uint32_t)i / (uint32_t)lines());
+                const int column = i - eight * lines();
+                U *const of = sums + eight * 8 * lines() + column;
+                U x[8];
+#pragma unroll
+                for (int j = 0; j < 8; ++j) x[j] = j < pieces() ? of[j * lines()] : Pair::identity;
+                scan_piece<Pair>(x, 8);
+                if (speaks && eights == 1)
+                    unit_word<U>::publish(a.words, place(chunk, column), shared.tag, x[7]);
+#pragma unroll
+                for (int j = 0; j < 8; ++j)
+                    if (j < pieces()) of[j * lines()] = x[j];
+            }
+            if (eights > 1) {
                 meet_summers();
+#pragma unroll 1
+                for (int reach = 8; reach < pieces(); reach *= 2) {
+#pragma unroll 1
+                    for (int i = thread; i < items; i += threads) {
+                        const int q = (int)((uint32_t)i / (uint32_t)lines());
+                        if (!(q & reach)) continue;
+                        const int back = (q & (reach - 1)) + 1;
+                        sums[i] = Pair::combine(sums[i - back * lines()], sums[i]);
+                    }
+                    meet_summers();
+                }
+                for (int column = thread; speaks && column < lines(); column += threads)
+                    unit_word<U>::publish(a.words, place(chunk, column), shared.tag,
+                                          sums[last + column]);
             }
-            if (word_digits(number_in_tile(chunk)) == 0 && chunk + 1 < a.shape.chunks) {
-                const uint32_t tag = shared.tag;
-                test_delay(a.delay, tag, chunk, 0);
-                for (int column = thread; column < lines(); column += threads)
-                    unit_word<U>::publish(a.words, place(chunk, column), tag,
-                                          sums[(pieces() - 1) * lines() + column]);
-            }
+            STAMP0(3);
             barrier_arrive_at(&shared.summed[t.slot]);
         }
     }
 
     /* ---- Folders ---- */
 
-    /* The words at so many places, once they are all there; below 0: the identity. */
+    /* The words number j, where bit j of need is set, once they are all there; else the identity.
+       What is there is not asked for again. */
     template <class Place>
-    __device__ __forceinline__ void wait_for(U (&value)[7], uint32_t tag, Place place_of) const {
-        bool all;
-        do {
-            all = true;
+    __device__ __forceinline__ void wait_for(U (&value)[8], uint32_t need, uint32_t tag,
+                                             Place place_of) const {
+        uint32_t at[8];
 #pragma unroll
-            for (int j = 0; j < 7; ++j) {
-                const int64_t at = place_of(j);
-                uint32_t none;
-                value[j] = Pair::identity;
-                if (at >= 0) all &= unit_word<U>::read(a.words, at, tag, &value[j], &none);
+        for (int j = 0; j < 8; ++j) {
+            at[j] = place_of(j);
+            value[j] = Pair::identity;
+        }
+#pragma unroll 1
+        while (need != 0) {
+            constexpr int some = 32 / (int)sizeof(U); /* under way at a time: registers */
+#pragma unroll
+            for (int k = 0; k < 8; k += some) {
+                U there[some];
+                bool ready[some];
+#pragma unroll
+                for (int j = 0; j < some; ++j) {
+                    uint32_t none;
+                    ready[j] = false;
+                    if (need >> (k + j) & 1)
+                        ready[j] = unit_word<U>::read(a.words, at[k + j], tag, &there[j], &none);
+                }
+#pragma unroll
+                for (int j = 0; j < some; ++j) {
+                    if (!ready[j]) continue;
+                    value[k + j] = there[j];
+                    need &= ~(1u << (k + j));
+                }
             }
-        } while (!all);
+        }
     }
 
-    /* Nodes of a digit of m: node[b] is the sum of the 2^b words that its bit b says. */
-    __device__ __forceinline__ void read_digit(U (&node)[3], int64_t chunk, int number, int column,
+    /* Nodes of a digit of m, to a set of them. */
+    __device__ __forceinline__ void read_digit(int64_t chunk, int set, int number, int column,
                                                uint32_t tag) const {
-        const int m = number_in_tile(chunk), low = 3 * number, digit = m >> low & 7;
-        const int64_t first = chunk - m + (m >> low >> 3 << 3 << low);
-        U v[7];
-        wait_for(v, tag, [&](int j) -> int64_t {
-            const int bit = j < 4 ? 4 : j < 6 ? 2 : 1;
-            const int word = (digit & ~(2 * bit - 1)) + (j < 4 ? j : j < 6 ? j - 4 : 0);
-            return digit & bit ? place(first + ((int64_t)(word + 1) << low) - 1, column) : -1;
-        });
-        node[2] = Pair::combine(Pair::combine(v[0], v[1]), Pair::combine(v[2], v[3]));
-        node[1] = Pair::combine(v[4], v[5]);
-        node[0] = v[6];
+        const int m = number_in_tile(chunk), radix = a.shape.log_radix, low = radix * number;
+        const int digit = m >> low & ((1 << radix) - 1);
+        const int64_t first = chunk - m + (m >> low >> radix << radix << low);
+        const uint32_t begin = place(first + (1 << low) - 1, column);
+        const uint32_t step = (uint32_t)lines() << low; /* from word to word */
+        U *const nodes = this->nodes(set) + low * lines() + column;
+#pragma unroll 1
+        for (int part = digit & 8; part >= 0; part -= 8) {
+            /* words 0 .. 7; or four from 0 or 8 on, two after these, and one */
+            const uint32_t need = part ? 0xff
+                                       : (digit & 4 ? 0x0f : 0) | (digit & 2 ? 0x30 : 0) |
+                                             (digit & 1 ? 0x40 : 0);
+            const uint32_t four = begin + (part ? 0 : digit & 8) * step;
+            const uint32_t two = begin + (part ? 4 : digit & 12) * step;
+            const uint32_t one = begin + (part ? 6 : digit & 14) * step;
+            U v[8];
+            wait_for(v, need, tag, [&](int j) -> uint32_t {
+                return j < 4 ? four + j * step : j < 6 ? two + (j - 4) * step : one + (j - 6) * step;
+            });
+            v[0] = Pair::combine(Pair::combine(v[0], v[1]), Pair::combine(v[2], v[3]));
+            v[4] = Pair::combine(v[4], v[5]);
+            if (part) {
+                nodes[3 * lines()] =
+                    Pair::combine(v[0], Pair::combine(v[4], Pair::combine(v[6], v[7])));
+            } else {
+                if (digit & 4) nodes[2 * lines()] = v[0];
+                if (digit & 2) nodes[lines()] = v[4];
+                if (digit & 1) nodes[0] = v[6];
+            }
+        }
+    }
+
+    /* P(tile) of a column. */
+    __device__ __forceinline__ U fold_tiles(U p, int64_t from, int64_t tile, int column,
+                                            uint32_t tag) const {
+        const uint32_t step = (uint32_t)lines() << bits();
+#pragma unroll 1
+        for (; from < tile; from += 8) {
+            const uint32_t begin = place(((from + 1) << bits()) - 1, column);
+            U v[8];
+            wait_for(v, tile - from < 8 ? (1u << (tile - from)) - 1 : 0xff, tag,
+                     [&](int j) -> uint32_t { return begin + j * step; });
+#pragma unroll
+            for (int j = 0; j < 8; ++j) p = Pair::combine(p, v[j]);
+        }
+        return p;
     }
 
     __device__ void fold_chunks() const {
-        constexpr int threads = 32 * column_folders;
         const vscan__matrix &matrix = a.matrix;
-        const int digits = (bits() + 2) / 3, items = (digits + 1) * lines();
-        slot_turn t;
+        const int digits = this->digits(), groups = (lines() + 31) / 32, lane = thread % 32;
+        slot_turn t, old; /* old: of the chunk whose set of nodes this one has */
         int64_t last_tile = 0;
-        int last_slot = -1;
-        for (;; t.next(a.shape.slots)) {
+        int last_set = -1, set = 0;
+        for (int k = 0;; ++k, t.next(a.shape.slots)) {
             const int64_t chunk = chunk_of(t), tile = chunk >> bits();
             if (chunk < 0) return;
+            if (k >= a.shape.nodes) {
+                barrier_wait(&shared.scanned[old.slot], old.parity);
+                old.next(a.shape.slots);
+            }
             const uint32_t tag = shared.tag;
             const int m = number_in_tile(chunk), own = word_digits(m);
             test_delay(a.delay, tag, chunk, 1);
+            /* no lane of a warp waits for other things than the others do: the word would wait too */
 #pragma unroll 1
-            for (int i = thread; i < items; i += threads) {
-                const int first = (int)((uint32_t)i / (uint32_t)lines());
-                const int column = i - first * lines();
-                if (first == digits) { /* tiles */
+            for (int item = thread / 32; item < (digits + 1) * groups; item += column_folders) {
+                const int first = (int)((uint32_t)item / (uint32_t)groups);
+                const int column = (item - first * groups) * 32 + lane;
+                if (column >= lines()) continue;
+                if (first == digits) {
                     U p = Pair::identity;
-                    if (last_slot >= 0)
-                        p = before(last_slot)[column];
+                    if (last_set >= 0)
+                        p = before(last_set)[column];
                     else if (matrix.has_initial == 1)
                         p = Pair::in(element_of<T>(matrix.initial));
                     else if (matrix.has_initial == 2)
                         p = Pair::in(((const T *)matrix.initial_at)[column * matrix.initial_step]);
-#pragma unroll 1
-                    for (int64_t from = last_tile; from < tile; from += 7) {
-                        U v[7];
-                        wait_for(v, tag, [&](int j) -> int64_t {
-                            return from + j < tile
-                                       ? place(((from + j + 1) << bits()) - 1, column)
-                                       : -1;
-                        });
-#pragma unroll
-                        for (int j = 0; j < 7; ++j) p = Pair::combine(p, v[j]);
-                    }
-                    before(t.slot)[column] = p;
+                    before(set)[column] = fold_tiles(p, last_tile, tile, column, tag);
                     continue;
                 }
                 /* the digits that the word needs one after the other, by one thread; each other digit by
                    another, as the word is not to wait for it */
                 if (first > 0 && first < own) continue;
-                U word = Pair::identity;
+                const int end = first == 0 && own > 0 ? own : first + 1;
 #pragma unroll 1
-                for (int digit = first; digit < (first == 0 && own > 0 ? own : first + 1);
-                     ++digit) {
-                    if ((m >> 3 * digit & 7) == 0) continue;
-                    U node[3];
-                    read_digit(node, chunk, digit, column, tag);
-#pragma unroll
-                    for (int b = 0; b < 3; ++b) {
-                        if (!(m >> (3 * digit + b) & 1)) continue;
-                        nodes(t.slot)[(3 * digit + b) * lines() + column] = node[b];
-                    }
-                }
+                for (int digit = first; digit < end; ++digit)
+                    read_digit(chunk, set, digit, column, tag);
                 if (first != 0 || own == 0 || chunk + 1 == a.shape.chunks) continue;
                 barrier_wait(&shared.summed[t.slot], t.parity);
-                word = sums(t.slot)[(pieces() - 1) * lines() + column];
-                for (int b = 0; b < 3 * own && b < bits(); ++b) /* all bits are set */
-                    word = Pair::combine(nodes(t.slot)[b * lines() + column], word);
+                U word = sums(t.slot)[(pieces() - 1) * lines() + column];
+                const int words_bits = a.shape.log_radix * own < bits() ? a.shape.log_radix * own
+                                                                        : bits(); /* all are set */
+#pragma unroll 1
+                for (int b = 0; b < words_bits; ++b)
+                    word = Pair::combine(nodes(set)[b * lines() + column], word);
                 test_delay(a.delay, tag, chunk, 0);
                 unit_word<U>::publish(a.words, place(chunk, column), tag, word);
             }
             last_tile = tile;
-            last_slot = t.slot;
+            last_set = set;
+            if (++set == a.shape.nodes) set = 0;
             barrier_arrive_at(&shared.folded[t.slot]);
         }
     }
@@ -380,23 +494,24 @@ struct bulk_columns {
     /* ---- Scanners ---- */
 
     __device__ void scan_chunks() const {
-        constexpr int threads = 32 * column_scanners;
+        constexpr int threads = 32 * column_scanners<Pair>;
         const vscan__matrix &matrix = a.matrix;
         const int items = lines() << a.shape.log_pieces;
         const int step = matrix.backward ? -lines() : lines();
         slot_turn t;
-        for (;; t.next(a.shape.slots)) {
+        for (int set = 0;; t.next(a.shape.slots), set = set + 1 < a.shape.nodes ? set + 1 : 0) {
             const int64_t chunk = chunk_of(t);
             if (chunk < 0) return;
             const int m = number_in_tile(chunk), rows = span(chunk);
             barrier_wait(&shared.loaded[t.slot], t.parity);
             barrier_wait(&shared.summed[t.slot], t.parity);
             barrier_wait(&shared.folded[t.slot], t.parity);
-            const U *const sums = this->sums(t.slot), *const nodes = this->nodes(t.slot);
+            STAMP0(4);
+            const U *const sums = this->sums(t.slot), *const nodes = this->nodes(set);
 #pragma unroll 1
             for (int i = thread; i < items; i += threads) {
                 const int q = (int)((uint32_t)i / (uint32_t)lines()), column = i - q * lines();
-                const U p = before(t.slot)[column];
+                const U p = before(set)[column];
                 U start = q > 0 ? sums[i - lines()] : Pair::identity, end = sums[i];
 #pragma unroll 1
                 for (int left = m; left != 0; left &= left - 1) {
@@ -461,7 +576,7 @@ struct bulk_columns {
 #endif
 
 template <class Pair>
-__global__ void __launch_bounds__(bulk_columns_threads, 1)
+__global__ void __launch_bounds__(bulk_columns_threads<Pair>, 1)
     matrix_columns_bulk(const __grid_constant__ matrix_arguments<bulk_columns_shape> a) {
 #ifdef VSCAN__BULK
     bulk_columns_shared &shared = addressed_once(*(bulk_columns_shared *)dynamic_shared());
@@ -471,16 +586,16 @@ __global__ void __launch_bounds__(bulk_columns_threads, 1)
             barrier_init(&shared.loaded[s], 1);
             barrier_init(&shared.summed[s], 32 * column_summers);
             barrier_init(&shared.folded[s], 32 * column_folders);
-            barrier_init(&shared.scanned[s], 32 * column_scanners);
+            barrier_init(&shared.scanned[s], 32 * column_scanners<Pair>);
             barrier_init(&shared.emptied[s], 32);
         }
         fence_for_bulk();
     }
     __syncthreads();
     int thread = (int)threadIdx.x;
-    if (thread < 32 * column_scanners)
+    if (thread < 32 * column_scanners<Pair>)
         return bulk_columns<Pair>{a, shared, thread}.scan_chunks();
-    thread -= 32 * column_scanners;
+    thread -= 32 * column_scanners<Pair>;
     if (thread < 32 * column_summers) return bulk_columns<Pair>{a, shared, thread}.sum_chunks();
     thread -= 32 * column_summers;
     if (thread < 32 * column_folders) return bulk_columns<Pair>{a, shared, thread}.fold_chunks();
@@ -506,13 +621,25 @@ static bulk_columns_shape bulk_columns_shape_of(const vscan__matrix &matrix, int
            (s.piece_step * size) << (s.log_pieces + 1) <= target)
         ++s.log_pieces;
     s.sums_at = (s.piece_step * size) << s.log_pieces;
+    s.slot_bytes = (s.sums_at + (lines * U_size << s.log_pieces) + 127) & ~127;
     const int bits = (size == 8 ? 13 : 14) - 5 - s.log_pieces;
-    s.slot_bytes = (s.sums_at + ((1 << s.log_pieces) + bits + 1) * lines * U_size + 127) & ~127;
-    s.slots = (VSCAN__BULK_SHARED - bulk_columns_header) / s.slot_bytes;
+    s.node_bytes = ((bits + 1) * lines * U_size + 15) & ~15;
+    const int room = VSCAN__BULK_SHARED - bulk_columns_header;
+    s.slots = (room - 2 * s.node_bytes) / s.slot_bytes;
     if (s.slots > bulk_columns_slots) s.slots = bulk_columns_slots;
+    s.log_radix = 3;
+    s.ahead = (4 << 20) / s.slot_bytes;
 #ifndef VSCAN_EMULATOR
     if (getenv("COLS_SLOTS") && s.slots > atoi(getenv("COLS_SLOTS"))) s.slots = atoi(getenv("COLS_SLOTS"));
+    if (getenv("COLS_RADIX")) s.log_radix = atoi(getenv("COLS_RADIX"));
+    if (getenv("COLS_FLAGS")) s.flags = atoi(getenv("COLS_FLAGS"));
+    if (getenv("COLS_AHEAD")) s.ahead = (atoi(getenv("COLS_AHEAD")) << 10) / s.slot_bytes;
+#else
+    s.log_radix = 3 + lines % 2;
 #endif
+    s.nodes = (room - s.slots * s.slot_bytes) / s.node_bytes;
+    if (s.nodes > s.slots) s.nodes = s.slots;
+    s.nodes_at = bulk_columns_header + s.slots * s.slot_bytes;
     const int64_t rows = (int64_t)VSCAN__GROUP << s.log_pieces;
     s.chunks = (matrix.length + rows - 1) / rows;
     return s;
@@ -534,7 +661,7 @@ static bool has_bulk_columns(const vscan__launch *launch, const vscan__matrix &m
     const uintptr_t places = (uintptr_t)matrix.in | (uintptr_t)matrix.out;
     if (matrix.step != matrix.lines || places % 16 != 0) return false;
     if (matrix.backward && elements * size % 16 != 0) return false;
-    return is_bulk_columns_width(matrix.lines, size) && matrix.length < INT32_MAX;
+    return is_bulk_columns_width(matrix.lines, size) && elements / VSCAN__GROUP < INT32_MAX;
 }
 
 template <class Pair>
@@ -549,8 +676,8 @@ static cudaError_t launch_bulk_columns(vscan__launch *launch, const vscan__matri
         launch->matrix_ready |= 1u << bit;
     }
     const int blocks = (int)(s.chunks < launch->multiprocessors ? s.chunks : launch->multiprocessors);
-    return start(matrix_columns_bulk<Pair>, blocks, bulk_columns_threads,
-                 bulk_columns_header + s.slots * s.slot_bytes, launch->stream,
+    return start(matrix_columns_bulk<Pair>, blocks, bulk_columns_threads<Pair>,
+                 s.nodes_at + s.nodes * s.node_bytes, launch->stream,
                  matrix_arguments_of(launch, *matrix, s));
 }
 
