@@ -46,7 +46,8 @@ struct bulk_columns_shape {
     int slots, slot_bytes;
     int sums_at;                    /* bytes in a slot before the sums of pieces */
     int nodes_at, node_bytes, nodes; /* bytes before the first set of nodes; of one; how many */
-    int log_radix;                  /* 3 or 4 */
+    int words_at, digit_words; /* bytes before values of words; of digits, at most */
+    int log_radix;             /* up to 6 */
     int ahead;                      /* chunks between a block's and the one that it asks for */
     int flags;
     int64_t chunks;
@@ -74,6 +75,8 @@ struct bulk_columns_shared {
 static constexpr int bulk_columns_header = (sizeof(bulk_columns_shared) + 127) / 128 * 128;
 
 static constexpr int column_summers = 8, column_folders = 8, column_storers = 2; /* warps */
+static constexpr int column_digit_folders = 6;
+static constexpr int column_tile_words = 8; /* that are waited for at a time */
 /* As many as have work at a time. Doubles are half as many, and want more registers. */
 template <class Pair>
 static constexpr int column_scanners = sizeof(typename Pair::T) == 8 ? 8 : 12;
@@ -105,6 +108,7 @@ struct bulk_columns {
     using T = typename Pair::T;
     using U = typename Pair::U;
     static constexpr int half = VSCAN__GROUP / 2; /* of a piece's rows, in registers */
+    static constexpr int tile_words = column_tile_words;
     static constexpr int log_tile = sizeof(T) == 8 ? 13 : 14;
     static_assert(1 << log_tile == (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT), "");
 
@@ -345,99 +349,142 @@ struct bulk_columns {
         }
     }
 
-    /* ---- Folders ---- */
+    /* ---- Folders: some of digits, some of tiles ---- */
 
-    /* The words number j, where bit j of need is set, once they are all there; else the identity.
-       What is there is not asked for again. */
-    template <class Place>
-    __device__ __forceinline__ void wait_for(U (&value)[8], uint32_t need, uint32_t tag,
-                                             Place place_of) const {
-        uint32_t at[8];
-#pragma unroll
-        for (int j = 0; j < 8; ++j) {
-            at[j] = place_of(j);
-            value[j] = Pair::identity;
-        }
+    /* value[i] = the i-th of so many values of words, once all are there: a value of each column for
+       each of some words. By so many threads together. */
+    template <int Threads, class Chunk>
+    __device__ __forceinline__ void read_words(U *value, int words, int me, uint32_t tag,
+                                               Chunk chunk_of_word) const {
+        constexpr int some = 4; /* under way at a time */
+        const int items = words * lines();
 #pragma unroll 1
-        while (need != 0) {
-            constexpr int some = 32 / (int)sizeof(U); /* under way at a time: registers */
+        for (int i = me; i < items; i += some * Threads) {
+            uint32_t at[some], need = 0;
 #pragma unroll
-            for (int k = 0; k < 8; k += some) {
+            for (int j = 0; j < some; ++j) {
+                const int item = i + j * Threads;
+                const int k = (int)((uint32_t)item / (uint32_t)lines());
+                at[j] = 0;
+                if (item >= items) continue;
+                at[j] = place(chunk_of_word(k), item - k * lines());
+                need |= 1u << j;
+            }
+#pragma unroll 1
+            while (need != 0) {
                 U there[some];
                 bool ready[some];
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
                     uint32_t none;
                     ready[j] = false;
-                    if (need >> (k + j) & 1)
-                        ready[j] = unit_word<U>::read(a.words, at[k + j], tag, &there[j], &none);
+                    if (need >> j & 1)
+                        ready[j] = unit_word<U>::read(a.words, at[j], tag, &there[j], &none);
                 }
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
                     if (!ready[j]) continue;
-                    value[k + j] = there[j];
-                    need &= ~(1u << (k + j));
+                    value[i + j * Threads] = there[j];
+                    need &= ~(1u << j);
                 }
             }
         }
     }
 
-    /* Nodes of a digit of m, to a set of them. */
-    __device__ __forceinline__ void read_digit(int64_t chunk, int set, int number, int column,
-                                               uint32_t tag) const {
-        const int m = number_in_tile(chunk), radix = a.shape.log_radix, low = radix * number;
-        const int digit = m >> low & ((1 << radix) - 1);
-        const int64_t first = chunk - m + (m >> low >> radix << radix << low);
-        const uint32_t begin = place(first + (1 << low) - 1, column);
-        const uint32_t step = (uint32_t)lines() << low; /* from word to word */
-        U *const nodes = this->nodes(set) + low * lines() + column;
+    /* The sum of 2^log values of a column. */
+    __device__ __forceinline__ U sum_words(const U *value, int log) const {
+        U levels[3] = {Pair::identity, Pair::identity, Pair::identity}, sum = Pair::identity;
 #pragma unroll 1
-        for (int part = digit & 8; part >= 0; part -= 8) {
-            /* words 0 .. 7; or four from 0 or 8 on, two after these, and one */
-            const uint32_t need = part ? 0xff
-                                       : (digit & 4 ? 0x0f : 0) | (digit & 2 ? 0x30 : 0) |
-                                             (digit & 1 ? 0x40 : 0);
-            const uint32_t four = begin + (part ? 0 : digit & 8) * step;
-            const uint32_t two = begin + (part ? 4 : digit & 12) * step;
-            const uint32_t one = begin + (part ? 6 : digit & 14) * step;
-            U v[8];
-            wait_for(v, need, tag, [&](int j) -> uint32_t {
-                return j < 4 ? four + j * step : j < 6 ? two + (j - 4) * step : one + (j - 6) * step;
-            });
-            v[0] = Pair::combine(Pair::combine(v[0], v[1]), Pair::combine(v[2], v[3]));
-            v[4] = Pair::combine(v[4], v[5]);
-            if (part) {
-                nodes[3 * lines()] =
-                    Pair::combine(v[0], Pair::combine(v[4], Pair::combine(v[6], v[7])));
-            } else {
-                if (digit & 4) nodes[2 * lines()] = v[0];
-                if (digit & 2) nodes[lines()] = v[4];
-                if (digit & 1) nodes[0] = v[6];
+        for (int eight = 0; eight << 3 < 1 << log; ++eight, value += 8 * lines()) {
+            U x[8];
+#pragma unroll
+            for (int j = 0; j < 8; ++j) x[j] = j < 1 << log ? value[j * lines()] : Pair::identity;
+            sum = sum_items<Pair>(x);
+            bool kept = false;
+#pragma unroll
+            for (int level = 0; level < 3; ++level) {
+                if (kept) continue;
+                if (eight >> level & 1) {
+                    sum = Pair::combine(levels[level], sum);
+                } else {
+                    levels[level] = sum;
+                    kept = true;
+                }
             }
         }
+        return sum;
     }
 
-    /* P(tile) of a column. */
-    __device__ __forceinline__ U fold_tiles(U p, int64_t from, int64_t tile, int column,
-                                            uint32_t tag) const {
-        const uint32_t step = (uint32_t)lines() << bits();
-#pragma unroll 1
-        for (; from < tile; from += 8) {
-            const uint32_t begin = place(((from + 1) << bits()) - 1, column);
-            U v[8];
-            wait_for(v, tile - from < 8 ? (1u << (tile - from)) - 1 : 0xff, tag,
-                     [&](int j) -> uint32_t { return begin + j * step; });
-#pragma unroll
-            for (int j = 0; j < 8; ++j) p = Pair::combine(p, v[j]);
-        }
-        return p;
-    }
-
-    __device__ void fold_chunks() const {
-        const vscan__matrix &matrix = a.matrix;
-        const int digits = this->digits(), groups = (lines() + 31) / 32, lane = thread % 32;
+    __device__ void fold_digits() const {
+        constexpr int threads = 32 * column_digit_folders;
+        const int radix = a.shape.log_radix, highest = (1 << radix) - 1, digits = this->digits();
+        U *const value = (U *)(dynamic_shared() + a.shape.words_at);
         slot_turn t, old; /* old: of the chunk whose set of nodes this one has */
-        int64_t last_tile = 0;
+        int set = 0;
+        for (int k = 0;; ++k, t.next(a.shape.slots), set = set + 1 < a.shape.nodes ? set + 1 : 0) {
+            const int64_t chunk = chunk_of(t);
+            if (chunk < 0) return;
+            if (k >= a.shape.nodes) {
+                barrier_wait(&shared.scanned[old.slot], old.parity);
+                old.next(a.shape.slots);
+            }
+            const uint32_t tag = shared.tag;
+            const int m = number_in_tile(chunk), own = word_digits(m);
+            U *const nodes = this->nodes(set);
+            test_delay(a.delay, tag, chunk, 1);
+            /* what the chunk's word needs first: it is not to wait for the others */
+#pragma unroll 1
+            for (int from = 0, to; from < digits; from = to) {
+                to = from == 0 && own > 0 ? own : digits;
+                int words = 0;
+#pragma unroll 1
+                for (int digit = from; digit < to; ++digit) words += m >> radix * digit & highest;
+                read_words<threads>(value, words, thread, tag, [&](int word) -> int64_t {
+                    int low = radix * from;
+                    while (word >= (m >> low & highest)) {
+                        word -= m >> low & highest;
+                        low += radix;
+                    }
+                    const int64_t first = chunk - m + (m >> low >> radix << radix << low);
+                    return first + ((int64_t)(word + 1) << low) - 1;
+                });
+                meet_warps<2, threads>();
+                const int bit_from = radix * from, bit_to = radix * to < bits() ? radix * to : bits();
+#pragma unroll 1
+                for (int i = bit_from * lines() + thread; i < bit_to * lines(); i += threads) {
+                    const int bit = (int)((uint32_t)i / (uint32_t)lines());
+                    if (!(m >> bit & 1)) continue;
+                    const int low = (int)((uint32_t)bit / (uint32_t)radix) * radix, b = bit - low;
+                    int word = (m >> low & highest) >> b >> 1 << b << 1;
+#pragma unroll 1
+                    for (int at = bit_from; at < low; at += radix) word += m >> at & highest;
+                    nodes[i] = sum_words(value + word * lines() + i - bit * lines(), b);
+                }
+                meet_warps<2, threads>();
+                if (to != own || chunk + 1 == a.shape.chunks) continue;
+                barrier_wait(&shared.summed[t.slot], t.parity);
+                test_delay(a.delay, tag, chunk, 0);
+#pragma unroll 1
+                for (int column = thread; column < lines(); column += threads) {
+                    U word = sums(t.slot)[(pieces() - 1) * lines() + column];
+#pragma unroll 1
+                    for (int b = 0; b < bit_to; ++b) /* all are set */
+                        word = Pair::combine(nodes[b * lines() + column], word);
+                    unit_word<U>::publish(a.words, place(chunk, column), tag, word);
+                }
+            }
+            barrier_arrive_at(&shared.folded[t.slot]);
+        }
+    }
+
+    __device__ void fold_tiles() const {
+        constexpr int threads = 32 * (column_folders - column_digit_folders);
+        const int me = thread - 32 * column_digit_folders;
+        const vscan__matrix &matrix = a.matrix;
+        U *const value =
+            (U *)(dynamic_shared() + a.shape.words_at) + a.shape.digit_words * lines();
+        slot_turn t, old;
+        int64_t last = 0; /* tile */
         int last_set = -1, set = 0;
         for (int k = 0;; ++k, t.next(a.shape.slots)) {
             const int64_t chunk = chunk_of(t), tile = chunk >> bits();
@@ -447,44 +494,36 @@ struct bulk_columns {
                 old.next(a.shape.slots);
             }
             const uint32_t tag = shared.tag;
-            const int m = number_in_tile(chunk), own = word_digits(m);
-            test_delay(a.delay, tag, chunk, 1);
-            /* no lane of a warp waits for other things than the others do: the word would wait too */
+            test_delay(a.delay, tag, chunk, 2);
+            U *const before = this->before(set);
 #pragma unroll 1
-            for (int item = thread / 32; item < (digits + 1) * groups; item += column_folders) {
-                const int first = (int)((uint32_t)item / (uint32_t)groups);
-                const int column = (item - first * groups) * 32 + lane;
-                if (column >= lines()) continue;
-                if (first == digits) {
-                    U p = Pair::identity;
-                    if (last_set >= 0)
-                        p = before(last_set)[column];
-                    else if (matrix.has_initial == 1)
-                        p = Pair::in(element_of<T>(matrix.initial));
-                    else if (matrix.has_initial == 2)
-                        p = Pair::in(((const T *)matrix.initial_at)[column * matrix.initial_step]);
-                    before(set)[column] = fold_tiles(p, last_tile, tile, column, tag);
-                    continue;
-                }
-                /* the digits that the word needs one after the other, by one thread; each other digit by
-                   another, as the word is not to wait for it */
-                if (first > 0 && first < own) continue;
-                const int end = first == 0 && own > 0 ? own : first + 1;
-#pragma unroll 1
-                for (int digit = first; digit < end; ++digit)
-                    read_digit(chunk, set, digit, column, tag);
-                if (first != 0 || own == 0 || chunk + 1 == a.shape.chunks) continue;
-                barrier_wait(&shared.summed[t.slot], t.parity);
-                U word = sums(t.slot)[(pieces() - 1) * lines() + column];
-                const int words_bits = a.shape.log_radix * own < bits() ? a.shape.log_radix * own
-                                                                        : bits(); /* all are set */
-#pragma unroll 1
-                for (int b = 0; b < words_bits; ++b)
-                    word = Pair::combine(nodes(set)[b * lines() + column], word);
-                test_delay(a.delay, tag, chunk, 0);
-                unit_word<U>::publish(a.words, place(chunk, column), tag, word);
+            for (int column = me; column < lines(); column += threads) {
+                U p = Pair::identity;
+                if (last_set >= 0)
+                    p = this->before(last_set)[column];
+                else if (matrix.has_initial == 1)
+                    p = Pair::in(element_of<T>(matrix.initial));
+                else if (matrix.has_initial == 2)
+                    p = Pair::in(((const T *)matrix.initial_at)[column * matrix.initial_step]);
+                before[column] = p;
             }
-            last_tile = tile;
+#pragma unroll 1
+            for (; last < tile; last = tile - last < tile_words ? tile : last + tile_words) {
+                const int words = tile - last < tile_words ? (int)(tile - last) : tile_words;
+                read_words<threads>(value, words, me, tag, [&](int word) -> int64_t {
+                    return ((last + word + 1) << bits()) - 1;
+                });
+                meet_warps<3, threads>();
+#pragma unroll 1
+                for (int column = me; column < lines(); column += threads) {
+                    U p = before[column];
+#pragma unroll
+                    for (int j = 0; j < tile_words; ++j)
+                        if (j < words) p = Pair::combine(p, value[j * lines() + column]);
+                    before[column] = p;
+                }
+                meet_warps<3, threads>();
+            }
             last_set = set;
             if (++set == a.shape.nodes) set = 0;
             barrier_arrive_at(&shared.folded[t.slot]);
@@ -598,7 +637,9 @@ __global__ void __launch_bounds__(bulk_columns_threads<Pair>, 1)
     thread -= 32 * column_scanners<Pair>;
     if (thread < 32 * column_summers) return bulk_columns<Pair>{a, shared, thread}.sum_chunks();
     thread -= 32 * column_summers;
-    if (thread < 32 * column_folders) return bulk_columns<Pair>{a, shared, thread}.fold_chunks();
+    if (thread < 32 * column_digit_folders)
+        return bulk_columns<Pair>{a, shared, thread}.fold_digits();
+    if (thread < 32 * column_folders) return bulk_columns<Pair>{a, shared, thread}.fold_tiles();
     thread -= 32 * column_folders;
     if (thread < 32) return bulk_columns<Pair>{a, shared, thread}.load_chunks();
     bulk_columns<Pair>{a, shared, thread - 32}.store_chunks();
@@ -624,22 +665,32 @@ static bulk_columns_shape bulk_columns_shape_of(const vscan__matrix &matrix, int
     s.slot_bytes = (s.sums_at + (lines * U_size << s.log_pieces) + 127) & ~127;
     const int bits = (size == 8 ? 13 : 14) - 5 - s.log_pieces;
     s.node_bytes = ((bits + 1) * lines * U_size + 15) & ~15;
-    const int room = VSCAN__BULK_SHARED - bulk_columns_header;
-    s.slots = (room - 2 * s.node_bytes) / s.slot_bytes;
-    if (s.slots > bulk_columns_slots) s.slots = bulk_columns_slots;
-    s.log_radix = 3;
+    /* as few digits as leave no more than some 1000 values to read for a chunk, on average */
+    s.log_radix = bits > 0 ? bits : 1;
+    while (s.log_radix > 3 && (1 << s.log_radix) * lines > 2048) s.log_radix = (s.log_radix + 1) / 2;
+    if (s.log_radix > 6) s.log_radix = 6;
     s.ahead = (4 << 20) / s.slot_bytes;
 #ifndef VSCAN_EMULATOR
-    if (getenv("COLS_SLOTS") && s.slots > atoi(getenv("COLS_SLOTS"))) s.slots = atoi(getenv("COLS_SLOTS"));
     if (getenv("COLS_RADIX")) s.log_radix = atoi(getenv("COLS_RADIX"));
-    if (getenv("COLS_FLAGS")) s.flags = atoi(getenv("COLS_FLAGS"));
     if (getenv("COLS_AHEAD")) s.ahead = (atoi(getenv("COLS_AHEAD")) << 10) / s.slot_bytes;
 #else
-    s.log_radix = 3 + lines % 2;
+    s.log_radix = 1 + (int)(matrix.length % 6);
+#endif
+    s.digit_words = 0;
+    for (int low = 0; low < bits; low += s.log_radix)
+        s.digit_words += (1 << (bits - low < s.log_radix ? bits - low : s.log_radix)) - 1;
+    const int word_bytes = ((s.digit_words + column_tile_words) * lines * U_size + 15) & ~15;
+    const int room = VSCAN__BULK_SHARED - bulk_columns_header - word_bytes;
+    s.slots = (room - 2 * s.node_bytes) / s.slot_bytes;
+    if (s.slots > bulk_columns_slots) s.slots = bulk_columns_slots;
+#ifndef VSCAN_EMULATOR
+    if (getenv("COLS_SLOTS") && s.slots > atoi(getenv("COLS_SLOTS"))) s.slots = atoi(getenv("COLS_SLOTS"));
+    if (getenv("COLS_FLAGS")) s.flags = atoi(getenv("COLS_FLAGS"));
 #endif
     s.nodes = (room - s.slots * s.slot_bytes) / s.node_bytes;
     if (s.nodes > s.slots) s.nodes = s.slots;
     s.nodes_at = bulk_columns_header + s.slots * s.slot_bytes;
+    s.words_at = s.nodes_at + s.nodes * s.node_bytes;
     const int64_t rows = (int64_t)VSCAN__GROUP << s.log_pieces;
     s.chunks = (matrix.length + rows - 1) / rows;
     return s;
@@ -677,7 +728,7 @@ static cudaError_t launch_bulk_columns(vscan__launch *launch, const vscan__matri
     }
     const int blocks = (int)(s.chunks < launch->multiprocessors ? s.chunks : launch->multiprocessors);
     return start(matrix_columns_bulk<Pair>, blocks, bulk_columns_threads<Pair>,
-                 s.nodes_at + s.nodes * s.node_bytes, launch->stream,
+                 VSCAN__BULK_SHARED, launch->stream,
                  matrix_arguments_of(launch, *matrix, s));
 }
 
