@@ -23,7 +23,8 @@ struct matrix_case {
     vscan_type type;
     int64_t rows, columns, pitch, extra;
     bool by_columns, reduce, exclusive, backward, in_place, with_totals, pitch_given;
-    int initial; /* 0: none, 1: on the host, 2: one element, 3: one a line */
+    bool aligned; /* to 16 bytes */
+    int initial;  /* 0: none, 1: on the host, 2: one element, 3: one a line */
     enum inputs_pattern pattern;
     uint64_t seed;
 };
@@ -99,6 +100,7 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
              c->initial, c->in_place ? ", in place" : "", c->with_totals ? ", totals" : "");
     int shift[4];
     maps_shifts(random, 4, shift);
+    if (c->aligned) shift[0] = shift[1] = 0;
     void *in = malloc((size_t)n * size + 8), *initials = malloc((size_t)lines * size + 8);
     void *line_in = malloc((size_t)length * size + 8),
          *line_out = malloc((size_t)length * size + 8);
@@ -231,8 +233,22 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.by_columns = c.exclusive = c.in_place = false;
         run_case(&c, &random);
     }
-    if (harness_small()) return;
+    /* columns of rows that lie one behind the other from a multiple of 16 bytes on: some of 2^20 elements,
+       some of a few rows */
     const bool gpu = harness_backend == VSCAN_BACKEND_CUDA; /* numbers below are of its kernels */
+    static const int64_t widths[] = {8, 100, 16, 17, 32, 33, 64, 101, 128, 4, 9, 200};
+    for (int k = 0; k < (harness_small() ? 2 : 12); k++) {
+        const int64_t most = gpu && !harness_small() ? 1 << 20 : 1 << 16;
+        c.columns = widths[k];
+        c.rows = 1 + inputs_below(&random, k % 3 == 2 ? 200 : most / c.columns);
+        draw(&c, &random);
+        c.pitch = c.columns;
+        c.pitch_given = c.reduce = false;
+        c.by_columns = c.aligned = true;
+        run_case(&c, &random);
+    }
+    c.aligned = false;
+    if (harness_small()) return;
     /* so many rows that a lane has one, and none of 16 bytes */
     for (int k = 0; k < 2; k++) {
         c.rows = 9000 + inputs_below(&random, 40);
