@@ -34,7 +34,7 @@ static_assert(2 * vscan__pair_count <= 32, "each has two bits in launch->matrix_
 /* Of a column, for either kernel. */
 static int64_t scan_columns_words(const vscan__matrix &matrix, int size) {
     const int64_t words = columns_shape_of(matrix, size).words;
-    if (!is_bulk_columns_width(matrix.lines, size)) return words;
+    if (!is_bulk_columns(matrix)) return words;
     const int64_t chunks = bulk_columns_shape_of(matrix, size, size).chunks;
     return words > chunks ? words : chunks;
 }
