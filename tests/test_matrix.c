@@ -233,9 +233,9 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.by_columns = c.exclusive = c.in_place = false;
         run_case(&c, &random);
     }
-    /* columns of rows that lie one behind the other from a multiple of 16 bytes on: first so many that the
-       kernel with a ring in shared memory has more chunks a block than slots, and then some of 2^20
-       elements and some of a few rows */
+    /* columns of rows that lie one behind the other from a multiple of 16 bytes on: first so many rows
+       that where the kernel with a ring in shared memory is forced, a block has more chunks than slots;
+       then some of 2^20 elements and some of a few rows */
     const bool gpu = harness_backend == VSCAN_BACKEND_CUDA; /* numbers below are of its kernels */
     static const int64_t widths[] = {8, 32, 16, 17, 31, 33, 64, 101, 128, 4, 9, 200};
     for (int k = 0; k < (harness_small() ? 2 : 12); k++) {
