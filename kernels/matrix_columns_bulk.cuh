@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of few columns of large matrices whose rows lie one behind the other: the kernel, whose blocks
- * have chunks in a ring in shared memory (matrix_columns_ring.cuh), and its launch.
+ * Scans of few columns of large matrices whose rows lie one behind the other: the kernel, whose
+ * blocks have chunks in a ring in shared memory (matrix_columns_ring.cuh), and its launch.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_BULK_CUH
 #define VSCAN_MATRIX_COLUMNS_BULK_CUH
@@ -46,21 +46,24 @@ __global__ void __launch_bounds__(bulk_columns_threads<Pair>, 1)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Widths that it is faster for than the kernel of matrix_columns.cuh: measured on an H200, where 64
-   columns are not. With no more than 32 a piece is at most 1024 elements, also as it is in a slot. */
+/* Widths that it is faster for than the kernel of matrix_columns.cuh: measured on an H200, where
+   64 columns are not. With no more than 32 a piece is at most 1024 elements, also as it is in a
+   slot. */
 static constexpr int bulk_columns_from = 8, bulk_columns_to = 32;
 
-/* Bytes of a matrix from which on it is used: some 30 chunks a block, so that filling and emptying the
-   ring, the way of a chunk through it, takes less than it gains. An estimate: measured was 1 GiB. */
+/* Bytes of a matrix from which on it is used: some 30 chunks a block, so that filling and emptying
+   the ring, the way of a chunk through it, takes less than it gains. An estimate: only 1 GiB was
+   measured. */
 static constexpr int64_t bulk_columns_bytes = 256 << 20;
 
 /* Bytes of pieces in a slot, at most: 64 KiB of elements (chunks of 32 KiB were slower, but for 8
-   floats), and what 32 pieces of 8 doubles or of 16 floats leave out for the banks. Three such slots fit,
-   with 28 KiB left for sums, nodes and words, which are largest for 32 doubles: 3 * 3.5 + 9.75 KiB. */
+   floats), and what 32 pieces of 8 doubles or of 16 floats leave out for the banks. Three such
+   slots fit, with 28 KiB left for sums, nodes and words, which are largest for 32 doubles:
+   3 * 3.5 KiB and 9.75 KiB. */
 static constexpr int bulk_columns_pieces_bytes = (64 << 10) + 32 * 64;
 
-/* Chunks for a block, at least, so that tests with small matrices go round the ring too; matrices of
-   bulk_columns_bytes have more for each multiprocessor of any GPU. */
+/* Chunks for a block, at least, so that tests with small matrices go round the ring too; matrices
+   of bulk_columns_bytes have more for each multiprocessor of any GPU. */
 static constexpr int bulk_columns_share = 8;
 
 static bulk_columns_shape bulk_columns_shape_of(const vscan__matrix &matrix, int size,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What warps do in the kernel of matrix_columns_bulk.cuh: scans of 8 to 32 columns of large matrices,
- * on sm_90 and sm_100, where rows lie one behind the other. What some rows are is then one piece of
- * memory, which is copied as it is.
+ * What warps do in the kernel of matrix_columns_bulk.cuh: scans of 8 to 32 columns of large
+ * matrices, on sm_90 and sm_100, where rows lie one behind the other. What some rows are is then
+ * one piece of memory, which is copied as it is.
  *
- * A piece is 32 rows, all columns: a group of each column. A chunk is 8, 16 or 32 pieces, about 32 to
- * 64 KiB. One block lives on each multiprocessor, with a ring of three to six slots in shared memory,
- * a chunk each. Its warps hand slots on:
+ * A piece is 32 rows, all columns: a group of each column. A chunk is 8, 16 or 32 pieces, about
+ * 32 to 64 KiB. One block lives on each multiprocessor, with a ring of three to six slots in
+ * shared memory, a chunk each. Its warps hand slots on:
  *
  *   loader     takes a ticket, a chunk (-> taken), and has its pieces copied in        -> loaded
  *   summers    sum each column of each piece, scan these sums, publish the chunk's     -> summed
@@ -14,30 +14,32 @@
  *   scanners   scan each column of each piece where it is                              -> scanned
  *   storers    have the pieces copied out                                              -> emptied
  *
- * A slot is in the loader's hands for a load, and in the folders' for as long as other blocks take to
- * load and sum what comes before; the others are about as fast as memory is with several slots.
+ * A slot is in the loader's hands for a load, and in the folders' for as long as other blocks
+ * take to load and sum what comes before; the others are about as fast as memory is with several
+ * slots.
  *
  * A slot has
- *   pieces    each as many elements (rounded up to 16 bytes) after a multiple of 32 words as a row has:
- *             lanes with adjacent columns, and after the last column the next piece's first one, meet
- *             in no bank
+ *   pieces    each as many elements (rounded up to 16 bytes) after a multiple of 32 words as a row
+ *             has: lanes with adjacent columns, and after the last column the next piece's first
+ *             one, meet in no bank
  *   sums      [pieces][lines]: of the chunk up to a piece, with it
  *   nodes     [bits][lines]: of the chunks of its tile before it that a bit of its number m says
  *   before    [lines]: P(tile), what comes before the tile
  * and behind the slots are the values of words that folders read.
  *
- * A tile is at most 32 chunks. A chunk's word (unit_words.cuh) is its own sum, published as soon as that
- * is known; the word of a tile's last chunk is the sum of the tile. The chunks before chunk m of a tile
- * are those of m words; sums of tiles are folded from the left, by each block from where its last
- * chunk's tile was.
+ * A tile is at most 32 chunks. A chunk's word (unit_words.cuh) is its own sum, published as soon
+ * as that is known; the word of a tile's last chunk is the sum of the tile. The chunks before
+ * chunk m of a tile are those of m words; sums of tiles are folded from the left, by each block
+ * from where its last chunk's tile was.
  *
- * Blocks need not be resident together: a block has its chunks in the order of their tickets, and waits
- * only for words of chunks with smaller tickets; those of the smallest wait for nobody.
+ * Blocks need not be resident together: a block has its chunks in the order of their tickets, and
+ * waits only for words of chunks with smaller tickets; those of the smallest wait for nobody.
  *
- * Order of memory: a word says itself whether it is there. In a block each arrow is a barrier in shared
- * memory (mbarrier), and every thread that has read or written a slot, or what tells of its chunk,
- * arrives at one before the slot is the loader's again. What scanners wrote is fenced before they
- * arrive, for the copies that storers start; a storer arrives once its copies have read the slot.
+ * Order of memory: a word says itself whether it is there. In a block each arrow is a barrier in
+ * shared memory (mbarrier), and every thread that has read or written a slot, or what tells of
+ * its chunk, arrives at one before the slot is the loader's again. What scanners wrote is fenced
+ * before they arrive, for the copies that storers start; a storer arrives once its copies have
+ * read the slot.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_RING_CUH
 #define VSCAN_MATRIX_COLUMNS_RING_CUH
@@ -69,7 +71,8 @@ struct bulk_columns_shared {
 };
 static constexpr int bulk_columns_header = (sizeof(bulk_columns_shared) + 127) / 128 * 128;
 
-/* Warps. Words of chunks and words of tiles are waited for at the same time, by warps of their own. */
+/* Warps. Words of chunks and words of tiles are waited for at the same time, by warps of their
+   own. */
 static constexpr int column_summers = 8, column_storers = 2;
 static constexpr int column_chunk_folders = 6, column_tile_folders = 2;
 static constexpr int column_folders = column_chunk_folders + column_tile_folders;
@@ -148,8 +151,9 @@ struct bulk_columns {
 
     /* ---- Loader and storers ---- */
 
-    /* Calls copy(in the slot, element of the matrix, bytes) for a lane's piece of a chunk, if there is
-       one; the last one's bytes may be no multiple of 16, and then are the last of the matrix. */
+    /* Calls copy(in the slot, element of the matrix, bytes) for a lane's piece of a chunk, if
+       there is one; the last one's bytes may be no multiple of 16, and then are the last of the
+       matrix. */
     template <class Copy>
     __device__ __forceinline__ void copy_piece_of(int64_t chunk, int s, int lane, Copy copy) const {
         const int left = span(chunk) - lane * VSCAN__GROUP;
@@ -312,8 +316,8 @@ struct bulk_columns {
 
     /* ---- Folders: some of chunks, some of tiles ---- */
 
-    /* value[k][lines] = the words of chunks first, first + step, .., so many, once all are there. By so
-       many threads together. */
+    /* value[k][lines] = the words of chunks first, first + step, .., so many, once all are there.
+       By so many threads together. */
     template <int Threads>
     __device__ __forceinline__ void read_words(U *value, int words, int me, uint32_t tag,
                                                int64_t first, int step) const {
