@@ -152,6 +152,18 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
                  : "memory");
 }
 
+/* 16-byte-aligned bytes of shared memory, as many as a multiple of 16, to memory. */
+static __device__ __forceinline__ void bulk_store(void *to, const void *from, uint32_t bytes) {
+    asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
+                 "r"(shared_address(from)), "r"(bytes)
+                 : "memory");
+}
+
+/* By the thread that stored: until the memory of all that it stored so may be overwritten. */
+static __device__ __forceinline__ void bulk_stores_read() {
+    asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group.read 0;" ::: "memory");
+}
+
 /* ---- Pieces of 16 bytes, by each thread -------------------------------------------------------- */
 
 static __device__ __forceinline__ void copy_piece(void *to, const void *from) {

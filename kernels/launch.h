@@ -72,6 +72,7 @@ struct vscan__launch {
     unsigned segments_ready; /* the same of segmented reductions */
     unsigned packs_ready;    /* and of packs */
     unsigned matrix_ready;   /* and of rows */
+    unsigned columns_ready;  /* and of columns */
     unsigned sorts_ready;    /* and of counting for sorts; bits: sizes of keys */
     void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
     int64_t sort_bytes;  /* of it */

@@ -2,6 +2,7 @@
 /* The launchers of scans and reductions of rows and columns, one a row of lib/pairs.h. */
 #include "matrix_column_sums.cuh"
 #include "matrix_columns.cuh"
+#include "matrix_columns_bulk.cuh"
 #include "matrix_lanes.cuh"
 #include "matrix_odd_rows.cuh"
 #include "matrix_rows.cuh"
@@ -12,10 +13,13 @@ namespace vscan {
 
 template <class Pair>
 static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *matrix, int pair) {
-    if (matrix->columns)
-        return matrix->out == nullptr ? launch_column_sums<Pair>(launch, matrix)
-                                      : launch_columns<Pair>(launch, matrix);
     const int size = sizeof(typename Pair::T);
+    if (matrix->columns) {
+        if (matrix->out == nullptr) return launch_column_sums<Pair>(launch, matrix);
+        return has_bulk_columns(launch, *matrix, size)
+                   ? launch_bulk_columns<Pair>(launch, matrix, pair)
+                   : launch_columns<Pair>(launch, matrix);
+    }
     if constexpr (many_rows<Pair>) {
         if (has_lane_rows(launch, *matrix, size)) return launch_lane_rows<Pair>(launch, matrix);
         if (has_odd_rows(launch, *matrix, size)) return launch_odd_rows<Pair>(launch, matrix);
@@ -34,6 +38,14 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
 
 static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
 
+/* Of a column, for either kernel. */
+static int64_t scan_columns_words(const vscan__matrix &matrix, int size) {
+    const int64_t words = columns_shape_of(matrix, size).words;
+    if (!is_bulk_columns(matrix)) return words;
+    const int64_t chunks = bulk_columns_shape_of(matrix, size, size).chunks;
+    return words > chunks ? words : chunks;
+}
+
 } /* namespace vscan */
 
 using namespace vscan;
@@ -43,7 +55,7 @@ extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matr
     int64_t of_line = row_words(*matrix, size);
     if (matrix->columns)
         of_line = matrix->out == nullptr ? column_sums_shape_of(*matrix, size).words
-                                         : columns_shape_of(*matrix, size).words;
+                                         : scan_columns_words(*matrix, size);
     else if (matrix->out == nullptr && sum_tiles(*matrix, size) > 1)
         of_line = sum_tiles(*matrix, size); /* never fewer than a scan's */
     return of_line * matrix->lines * (size / 4);

@@ -23,7 +23,7 @@ struct matrix_case {
     vscan_type type;
     int64_t rows, columns, pitch, extra;
     bool by_columns, reduce, exclusive, backward, in_place, with_totals, pitch_given;
-    bool aligned; /* the matrices; else at random */
+    bool aligned; /* the matrices, to 16 bytes; else at random */
     int initial;  /* 0: none, 1: on the host, 2: one element, 3: one a line */
     enum inputs_pattern pattern;
     uint64_t seed;
@@ -222,7 +222,8 @@ static void test_pair(vscan_op op, vscan_type type) {
         do draw_and_run(&c, &random);
         while (c.by_columns);
     }
-    /* rows of several tiles that are multiples of 128 bytes: enough of them to be about 10 MB, and fewer */
+    /* rows of several tiles that are multiples of 128 bytes: enough of them to be about 10 MB,
+       and fewer */
     for (int k = 0; k < (harness_small() ? 2 : 6); k++) {
         c.rows = k % 3 ? 1 + inputs_below(&random, 4) : 60;
         c.columns = (2 + inputs_below(&random, 4)) * tile - 32 * inputs_below(&random, tile / 300);
@@ -254,8 +255,24 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.by_columns = c.exclusive = c.in_place = false;
         run_case(&c, &random);
     }
-    if (harness_small()) return;
+    /* columns of rows that lie one behind the other from a multiple of 16 bytes on: first so many
+       rows that where the kernel with a ring in shared memory is forced, a block has more chunks
+       than slots; then some of 2^20 elements and some of a few rows */
     const bool gpu = harness_backend == VSCAN_BACKEND_CUDA; /* numbers below are of its kernels */
+    static const int64_t widths[] = {8, 32, 16, 17, 31, 33, 64, 101, 128, 4, 9, 200};
+    for (int k = 0; k < (harness_small() ? 2 : 12); k++) {
+        const int64_t most = gpu && !harness_small() ? 1 << 20 : 1 << 16;
+        c.columns = widths[k];
+        c.rows = 1 + inputs_below(&random, k % 3 == 2 ? 200 : most / c.columns);
+        if (k < 2 && gpu) c.rows += k == 0 ? 40000 : 20000;
+        draw(&c, &random);
+        c.pitch = c.columns;
+        c.pitch_given = c.reduce = false;
+        c.by_columns = c.aligned = true;
+        run_case(&c, &random);
+    }
+    c.aligned = false;
+    if (harness_small()) return;
     /* so many rows that a lane has one, and none of 16 bytes */
     for (int k = 0; k < 2; k++) {
         c.rows = 9000 + inputs_below(&random, 40);

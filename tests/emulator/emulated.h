@@ -450,6 +450,18 @@ static inline void bulk_load(void *to, const void *from, uint32_t bytes, uint64_
         barrier_add(barrier, 0, -(int)bytes);
     });
 }
+static inline void bulk_store(void *to, const void *from, uint32_t bytes) {
+    emulated::expect(((uintptr_t)from | (uintptr_t)to | bytes) % 16 == 0, "16-byte alignment");
+    emulated::thread *const owner = emulated::self;
+    ++owner->stores;
+    emulated::later_store([=] {
+        memcpy(to, from, bytes);
+        ++owner->stores_read;
+    });
+}
+static inline void bulk_stores_read() {
+    tensor_stores_read<0>();
+}
 
 } /* namespace vscan */
 

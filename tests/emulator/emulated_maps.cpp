@@ -525,14 +525,18 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     const bool by_columns = below(2), reduce = below(4) == 0, in_place = below(3) == 0;
     /* more tiles than are folded at a time */
     const bool tall = by_columns && below(8) == 0;
-    const int64_t lines = tall ? 1 + below(3) : draw_lines();
-    const int64_t length =
-        tall ? (30 + below(40)) * tile + below(9) - 4 : draw_line_length(lines, tile);
+    /* columns for the kernel with a ring in shared memory, more than one round of it */
+    const bool ring = by_columns && !tall && !reduce && below(3) == 0;
+    const int64_t lines = tall ? 1 + below(3) : ring ? 8 + below(25) : draw_lines();
+    const int64_t length = tall   ? (30 + below(40)) * tile + below(9) - 4
+                           : ring ? (1 + below(40)) * (4096 / lines) + below(40)
+                                  : draw_line_length(lines, tile);
     const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
     int64_t pitch = columns;
-    if (below(2)) pitch += below(3) ? 4 * below(5) : below(20);
+    if (!ring && below(2)) pitch += below(3) ? 4 * below(5) : below(20);
     const int64_t n = rows * pitch;
-    const std::vector<int> shift = draw_shifts(4);
+    std::vector<int> shift = draw_shifts(4);
+    if (ring) shift[0] = shift[1] = 0;
     twins in(type, n, shift[0]), apart(type, n, shift[1]), totals(type, lines, shift[2]),
         initial(type, below(2) ? 1 : lines, shift[3]);
     for (twins *v : {&in, &initial}) {
@@ -554,7 +558,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     if (below(2)) o.initial_buffer = initial.buffer(), m.has_initial = 2;
     m.initial_at = initial.at(), m.initial_step = initial.n != 1;
     if (reduce || below(2)) m.totals = totals.at();
-    launch.shared_memory = below(2) ? VSCAN__BULK_SHARED : 0;
+    launch.shared_memory = ring || below(2) ? VSCAN__BULK_SHARED : 0;
     const int64_t words = vscan__matrix_words_needed((vscan_type)type, &m);
     if (words > launch.words) {
         fprintf(stderr, "a workspace of %lld words\n", (long long)words);
@@ -562,6 +566,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     }
     const cudaError_t error =
         length > 0 || m.totals != nullptr ? launcher(&launch, &m) : cudaSuccess;
+    launch.shared_memory = 0;
     vscan_buffer *const from = in.buffer(), *const to = out.buffer(), *const sums = totals.buffer();
     if (reduce) {
         ok(by_columns ? vscan_reduce_columns(ctx, op, from, sums, rows, columns, &o)
