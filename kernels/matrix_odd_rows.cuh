@@ -39,7 +39,8 @@ struct odd_rows_shape {
     int chunks;         /* of a row */
 };
 
-/* *from, where so; else 0, as a register would else be kept for what it had been. Loads are begun in the order in which they are written. */
+/* *from, where so; else 0, as a register would else be kept for what it had been. Loads are begun
+   in the order in which they are written. */
 template <class T>
 static __device__ __forceinline__ T load_where(bool there, const T *from) {
     T x;
