@@ -134,6 +134,28 @@ static __device__ __forceinline__ void tensor_stores_read() {
     asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Few) : "memory");
 }
 
+/* The box of a map of a matrix whose first element is 4 bytes number `at` of such a row; of what lies
+   beyond the matrix, as above. The stores are no group of their own. */
+static __device__ __forceinline__ void box_load(void *to, const CUtensorMap *map, int at, int row,
+                                                uint64_t *barrier) {
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
+                 "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
+                 "l"(map), "r"(at), "r"(row), "r"(shared_address(barrier))
+                 : "memory");
+}
+static __device__ __forceinline__ void box_store(const CUtensorMap *map, int at, int row,
+                                                 const void *from) {
+    asm volatile(
+        "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
+        "r"(at), "r"(row), "r"(shared_address(from))
+        : "memory");
+}
+static __device__ __forceinline__ void box_prefetch(const CUtensorMap *map, int at, int row) {
+    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(map),
+                 "r"(at), "r"(row)
+                 : "memory");
+}
+
 static __device__ __forceinline__ void tensor_prefetch(const CUtensorMap *map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }

@@ -41,7 +41,7 @@ static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready")
 /* Of a column, for either kernel. */
 static int64_t scan_columns_words(const vscan__matrix &matrix, int size) {
     const int64_t words = columns_shape_of(matrix, size).words;
-    if (!is_bulk_columns(matrix)) return words;
+    if (!is_bulk_columns(matrix, size)) return words;
     const int64_t chunks = bulk_columns_shape_of(matrix, size, size).chunks;
     return words > chunks ? words : chunks;
 }

@@ -255,19 +255,20 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.by_columns = c.exclusive = c.in_place = false;
         run_case(&c, &random);
     }
-    /* columns of rows that lie one behind the other from a multiple of 16 bytes on: first so many
-       rows that where the kernel with a ring in shared memory is forced, a block has more chunks
-       than slots; then some of 2^20 elements and some of a few rows */
+    /* columns of rows that lie one behind the other, or nearly so, from a multiple of 16 bytes on:
+       first so many rows that where the kernel with a ring in shared memory is forced, a block has
+       more chunks than slots; then some of 2^20 elements and some of a few rows */
     const bool gpu = harness_backend == VSCAN_BACKEND_CUDA; /* numbers below are of its kernels */
-    static const int64_t widths[] = {8, 32, 16, 17, 31, 33, 64, 101, 128, 4, 9, 200};
+    static const int64_t widths[] = {8, 64, 16, 17, 31, 33, 100, 101, 128, 4, 9, 2600};
     for (int k = 0; k < (harness_small() ? 2 : 12); k++) {
         const int64_t most = gpu && !harness_small() ? 1 << 20 : 1 << 16;
         c.columns = widths[k];
         c.rows = 1 + inputs_below(&random, k % 3 == 2 ? 200 : most / c.columns);
         if (k < 2 && gpu) c.rows += k == 0 ? 40000 : 20000;
         draw(&c, &random);
-        c.pitch = c.columns;
-        c.pitch_given = c.reduce = false;
+        c.pitch = c.columns + (c.columns > 32 ? 4 * inputs_below(&random, 3) : 0);
+        c.pitch_given = c.pitch > c.columns;
+        c.reduce = false;
         c.by_columns = c.aligned = true;
         run_case(&c, &random);
     }

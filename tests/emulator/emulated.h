@@ -372,17 +372,25 @@ template <int, int>
 void have_registers() {}
 
 /* What the emulated encode_tiled writes into a map: rows of 128 bytes, boxes of 128 rows; and how many
-   times as many there are, so far apart. */
+   times as many there are, so far apart. Of a matrix, whose boxes are not permuted: rows of so many
+   times 4 bytes, so far apart; boxes of some rows. */
 struct row_map {
     char *base;
     int64_t rows, lines, line_bytes;
+    int64_t row_ints, row_bytes, box_rows, box_ints;
 };
 static inline CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType, cuuint32_t dimensions,
                                     void *base, const cuuint64_t *sizes, const cuuint64_t *strides,
-                                    const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave,
-                                    CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                    const cuuint32_t *box, const cuuint32_t *, CUtensorMapInterleave,
+                                    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
                                     CUtensorMapFloatOOBfill) {
-    row_map rows = {(char *)base, (int64_t)sizes[1], 1, 0};
+    row_map rows = {(char *)base, (int64_t)sizes[1], 1, 0, 0, 0, 0, 0};
+    if (swizzle == CU_TENSOR_MAP_SWIZZLE_NONE) {
+        rows.row_ints = (int64_t)sizes[0], rows.row_bytes = (int64_t)strides[0];
+        rows.box_rows = box[1], rows.box_ints = box[0];
+        if (rows.row_bytes % 16 != 0 || rows.row_bytes < rows.row_ints * 4 || box[0] % 4 != 0)
+            return CUDA_ERROR_INVALID_VALUE;
+    }
     if (dimensions == 3) rows.lines = (int64_t)sizes[2], rows.line_bytes = (int64_t)strides[1];
     if ((uintptr_t)base % 16 != 0 || rows.line_bytes % 16 != 0) return CUDA_ERROR_INVALID_VALUE;
     memcpy(map, &rows, sizeof rows);
@@ -434,6 +442,50 @@ static inline void tensor_store(const CUtensorMap *map, int row, int line, const
 }
 static inline void tensor_store(const CUtensorMap *map, int row, const void *from) {
     tensor_store(map, row, 0, from);
+}
+
+/* The 4 bytes of a box of a matrix, likewise. What H200s left out beside the matrix were multiples of
+   16 bytes. */
+static inline void each_int(const CUtensorMap *map, int at, int row, char *box,
+                            const std::function<void(char *, char *)> &copy) {
+    row_map rows;
+    memcpy(&rows, map, sizeof rows);
+    for (int r = 0; r < rows.box_rows; ++r)
+        for (int k = 0; k < rows.box_ints; ++k)
+            copy(box + (r * rows.box_ints + k) * 4,
+                 row + r < rows.rows && (at + k) / 4 * 4 < rows.row_ints
+                     ? rows.base + (row + r) * rows.row_bytes + (int64_t)(at + k) * 4
+                     : nullptr);
+}
+static inline void box_load(void *to, const CUtensorMap *map, int at, int row, uint64_t *barrier) {
+    emulated::expect((uintptr_t)to % 128 == 0 && row >= 0, "128-byte alignment, and a row");
+    const CUtensorMap here = *map;
+    emulated::later([=] {
+        int bytes = 0;
+        each_int(&here, at, row, (char *)to, [&](char *shared, char *global) {
+            bytes += 4;
+            if (global != nullptr)
+                memcpy(shared, global, 4);
+            else
+                memset(shared, 0, 4);
+        });
+        barrier_add(barrier, 0, -bytes);
+    });
+}
+static inline void box_store(const CUtensorMap *map, int at, int row, const void *from) {
+    emulated::expect((uintptr_t)from % 128 == 0 && row >= 0, "128-byte alignment, and a row");
+    const CUtensorMap here = *map;
+    emulated::thread *const owner = emulated::self;
+    ++owner->stores;
+    emulated::later_store([=] {
+        each_int(&here, at, row, (char *)from, [](char *shared, char *global) {
+            if (global != nullptr) memcpy(global, shared, 4);
+        });
+        ++owner->stores_read;
+    });
+}
+static inline void box_prefetch(const CUtensorMap *, int, int row) {
+    emulated::expect(row >= 0, "a row");
 }
 template <int Few>
 void tensor_stores_read() {

@@ -527,12 +527,18 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     const bool tall = by_columns && below(8) == 0;
     /* columns for the kernel with a ring in shared memory, more than one round of it */
     const bool ring = by_columns && !tall && !reduce && below(3) == 0;
-    const int64_t lines = tall ? 1 + below(3) : ring ? 8 + below(25) : draw_lines();
-    const int64_t length = tall   ? (30 + below(40)) * tile + below(9) - 4
-                           : ring ? (1 + below(40)) * (4096 / lines) + below(40)
-                                  : draw_line_length(lines, tile);
+    const bool strips = ring && below(2); /* as boxes */
+    const int64_t lines = tall     ? 1 + below(3)
+                          : strips ? 36 + 4 * below(below(3) ? 10 : below(9) ? 75 : 750)
+                          : ring   ? 8 + below(25)
+                                   : draw_lines();
+    const int64_t length = tall     ? (30 + below(40)) * tile + below(9) - 4
+                           : strips ? below(lines < 45 ? 40 : lines < 800 ? 6 : 1) * 512 + 1 + below(600)
+                           : ring   ? (1 + below(40)) * (4096 / lines) + below(40)
+                                    : draw_line_length(lines, tile);
     const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
     int64_t pitch = columns;
+    if (strips) pitch += 4 * below(3);
     if (!ring && below(2)) pitch += below(3) ? 4 * below(5) : below(20);
     const int64_t n = rows * pitch;
     std::vector<int> shift = draw_shifts(4);
