@@ -150,11 +150,6 @@ static __device__ __forceinline__ void box_store(const CUtensorMap *map, int at,
         "r"(at), "r"(row), "r"(shared_address(from))
         : "memory");
 }
-static __device__ __forceinline__ void box_prefetch(const CUtensorMap *map, int at, int row) {
-    asm volatile("cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];" ::"l"(map),
-                 "r"(at), "r"(row)
-                 : "memory");
-}
 
 static __device__ __forceinline__ void tensor_prefetch(const CUtensorMap *map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");

@@ -101,7 +101,9 @@ static bulk_columns_shape bulk_columns_shape_of(const vscan__matrix &matrix, int
     if (s.slots > bulk_columns_slots) s.slots = bulk_columns_slots;
     s.words_at = bulk_columns_header + s.slots * s.slot_bytes;
     s.tiles_at = s.words_at + word_bytes;
-    s.ahead = (4 << 20) / s.slot_bytes;
+    /* boxes: not where a strip's row lies in two lines of the cache */
+    const bool lines = matrix.step * size % 128 == 0 && (uintptr_t)matrix.in % 128 == 0;
+    s.ahead = s.boxes && !lines ? 0 : (4 << 20) / s.slot_bytes;
     const int64_t rows = (int64_t)VSCAN__GROUP << s.log_pieces;
     s.chunks = (matrix.length + rows - 1) / rows;
     return s;

@@ -61,7 +61,7 @@ struct bulk_columns_shape {
     int slots, slot_bytes;
     int sums_at, nodes_at; /* in a slot */
     int words_at, tiles_at; /* in shared memory: words of others; what is kept */
-    int ahead;              /* tickets between a chunk and the one that memory is asked for */
+    int ahead;              /* so many tickets later is what memory is asked for; 0: not */
     int64_t chunks;         /* of a strip */
 };
 
@@ -233,16 +233,18 @@ struct bulk_columns {
     __device__ __forceinline__ void ask_for(int64_t index, int lane) const {
         if (index >= all_chunks()) return;
         const int64_t chunk = chunk_number(index);
-        if (a.shape.boxes) {
-            copy_box_of(chunk, strip_number(index, chunk) * width(), 0, lane,
-                        [&](T *, int at, int row) { box_prefetch(&a.in_map, at, row); });
-            return;
-        }
-        if (lane != 0) return;
         const int64_t begin = chunk << log_rows(), rows = span(chunk);
-        const int64_t first = a.matrix.backward ? a.matrix.length - begin - rows : begin;
-        const uint32_t bytes = (uint32_t)(rows * width() * (int64_t)sizeof(T)) / 16 * 16;
-        if (bytes > 0) bulk_prefetch((const T *)a.matrix.in + first * width(), bytes);
+        const int64_t row = a.matrix.backward ? a.matrix.length - begin - rows : begin;
+        const T *const from = (const T *)a.matrix.in + row * a.matrix.step;
+        if (a.shape.boxes) { /* a strip's row is a line of the cache */
+            const int first = strip_number(index, chunk) * width();
+#pragma unroll 4
+            for (int r = lane; r < (int)rows; r += 32)
+                prefetch_line(from + r * a.matrix.step + first);
+        } else if (lane == 0) {
+            const uint32_t bytes = (uint32_t)(rows * width() * (int64_t)sizeof(T)) / 16 * 16;
+            if (bytes > 0) bulk_prefetch(from, bytes);
+        }
     }
 
     /* Strips of the same rows are taken one after the other. */
@@ -309,7 +311,7 @@ struct bulk_columns {
                 load_box(chunk, strip * width(), t.slot, lane);
             else
                 load_piece(chunk, t.slot, lane);
-            ask_for(index + a.shape.ahead, lane);
+            if (a.shape.ahead > 0) ask_for(index + a.shape.ahead, lane);
         }
     }
 

@@ -484,9 +484,6 @@ static inline void box_store(const CUtensorMap *map, int at, int row, const void
         ++owner->stores_read;
     });
 }
-static inline void box_prefetch(const CUtensorMap *, int, int row) {
-    emulated::expect(row >= 0, "a row");
-}
 template <int Few>
 void tensor_stores_read() {
     while (emulated::self->stores - emulated::self->stores_read > Few) emulated::wait();
