@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Measures the CPU backend beside its peers, in some six minutes on two cores:
+# Measures the CPU backend beside its peers, in some ten minutes on two cores:
 #
 #     sh benchmarks/run_cpu.sh [--quick] BUILD [RESULTS [COMMIT]]
 #
@@ -47,6 +47,7 @@ turns=9
 n_small=2^0..2^20:2
 n_large=2^22..2^28:2
 n_max=2^22..2^26:2
+n_long=2^26,2^28
 n_reduce=2^24,2^26
 n_scaling=2^28
 pair_ops=all
@@ -65,6 +66,7 @@ if $quick; then
     n_small=2^0,2^6,2^12,2^16,2^20
     n_large=2^24
     n_max=2^24
+    n_long=2^26
     n_reduce=2^24
     n_scaling=2^26
     pair_ops=plus,max
@@ -112,17 +114,19 @@ elif wanted numpy; then
 fi
 
 # Against a copy by the same threads, in turns: with all of them, in several passes, so that a row
-# does not depend on what else the machine does at one moment, and with one.
+# does not depend on what else the machine does at one moment, and with one. pairs_long: other lengths.
 measure pairs --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind $kinds \
     --direction forward,backward --n 2^24 --threads all --runs $turns --passes $passes \
     --check-most $check
+measure pairs_long --engine vscan-cpu,ntcopy-cpu --op plus,max --n $n_long --threads all --runs $few \
+    --passes $passes --check-most 2^22
 measure pairs_one --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind $kinds \
     --direction forward,backward --n 2^24 --threads 1 --runs $turns --check-most $check
 
 # What segments cost, against the plain scan; reductions, against reading; all numbers of threads.
 measure segmented --family segmented --flags bit --segment $segments \
     --engine vscan-cpu,vscan-cpu-plain --op $segmented_ops --n 2^24 --threads 1,all --runs $turns \
-    --check-most $check
+    --passes $passes --check-most $check
 measure reduce --family reduce --engine vscan-cpu,read-cpu --op plus,max --n $n_reduce \
     --threads 1,all --runs $turns --check-most $check
 threads=1

@@ -12,7 +12,7 @@ set -eu
 
 results=${1:-$(dirname -- "$0")/results/cpu}
 set --
-for name in call small large large_max numpy pairs pairs_one segmented reduce scaling; do
+for name in call small large large_max numpy pairs pairs_long pairs_one segmented reduce scaling; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"
 done
 [ $# -gt 0 ] || {
@@ -66,7 +66,7 @@ END {
     for (k in our_us) {
         who = our_threads[k] == 1 ? "one" : "all"
         ratio = k in ratios ? median(ratios[k]) : 0
-        if (reference[k] == "ntcopy-cpu" && our_n[k] >= 16777216 && our_file[k] != "scaling")
+        if (reference[k] == "ntcopy-cpu" && our_n[k] >= 16777216 && our_file[k] ~ /^pairs/)
             if (our_threads[k] == 1 || our_threads[k] == all) {
                 low("copy " who, ratio, our_name[k])
                 sum[who] += ratio
