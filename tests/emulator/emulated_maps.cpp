@@ -526,14 +526,15 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     /* more tiles than are folded at a time */
     const bool tall = by_columns && below(8) == 0;
     /* columns for the kernel with a ring in shared memory, more than one round of it */
-    const bool ring = by_columns && !tall && !reduce && below(3) == 0;
+    const bool ring = by_columns && !tall && !reduce && below(2);
     const bool strips = ring && below(2); /* as boxes */
     const int64_t lines = tall     ? 1 + below(3)
                           : strips ? 36 + 4 * below(below(3) ? 10 : below(9) ? 75 : 750)
                           : ring   ? 8 + below(25)
                                    : draw_lines();
+    const int most = lines < 45 ? 80 : lines < 800 ? 6 : 1; /* chunks of a strip: several tiles */
     const int64_t length = tall     ? (30 + below(40)) * tile + below(9) - 4
-                           : strips ? below(lines < 45 ? 40 : lines < 800 ? 6 : 1) * 512 + 1 + below(600)
+                           : strips ? below(most) * 512 + 1 + below(600)
                            : ring   ? (1 + below(40)) * (4096 / lines) + below(40)
                                     : draw_line_length(lines, tile);
     const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
