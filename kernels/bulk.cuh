@@ -178,7 +178,8 @@ static __device__ __forceinline__ void bulk_store(void *to, const void *from, ui
 
 /* By the thread that stored: until the memory of all that it stored so may be overwritten. */
 static __device__ __forceinline__ void bulk_stores_read() {
-    asm volatile("cp.async.bulk.commit_group;\n\tcp.async.bulk.wait_group.read 0;" ::: "memory");
+    asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+    tensor_stores_read<0>();
 }
 
 /* ---- Pieces of 16 bytes, by each thread -------------------------------------------------------- */

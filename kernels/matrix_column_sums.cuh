@@ -158,11 +158,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
 
     /* ---- The tile's other chunks ------------------------------------------------------------- */
     U p = Pair::identity;
-    if (ends && speaks) {
-        if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial));
-        if (matrix.has_initial == 2)
-            p = Pair::in(((const T *)matrix.initial_at)[my_line * matrix.initial_step]);
-    }
+    if (ends && speaks) p = initial_of<Pair>(matrix, my_line);
     if (split) {
         __syncthreads();
         const uint32_t tag = shared_ticket.tag;
@@ -224,11 +220,8 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
         if (window > 0 && speaks)
             p = wait_for_word<U>(a.words, my_line + (shape.chunks + window - 1) * matrix.lines,
                                  tag);
-        else if (!ends && speaks) {
-            if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial));
-            if (matrix.has_initial == 2)
-                p = Pair::in(((const T *)matrix.initial_at)[my_line * matrix.initial_step]);
-        }
+        else if (!ends && speaks)
+            p = initial_of<Pair>(matrix, my_line);
         const U last = sum;
 #pragma unroll 1
         for (int k = 0; k < in_window; k += W * pieces) {

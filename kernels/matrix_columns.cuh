@@ -175,10 +175,7 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
     end = group > 0 ? sums[(group - 1) * lines + line] : Pair::identity;
 
     /* ---- The chunks before ------------------------------------------------------------------- */
-    U initial = Pair::identity;
-    if (x_of.has_initial == 1) initial = Pair::in(element_of<T>(x_of.initial));
-    if (x_of.has_initial == 2 && there)
-        initial = Pair::in(((const T *)x_of.initial_at)[my_line * x_of.initial_step]);
+    const U initial = there ? initial_of<Pair>(x_of, my_line) : (U)Pair::identity;
 
     U p = initial;
     const int chunks_a_tile = tile_items / chunk_items;

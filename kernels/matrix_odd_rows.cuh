@@ -23,6 +23,7 @@ namespace vscan {
 /* Of a block: 16, and one more, as rows are sooner a few elements longer than a power of 2 than shorter.
    Of a longer row's chunk 8, a quarter of a tile: of the last one less is empty. */
 static constexpr int odd_warps = 17, odd_chunk_warps = 8;
+static_assert(odd_chunk_warps * 4 == 32, "a tile is 64 KiB, a warp has 2 KiB");
 
 /* Of a multiprocessor: for two blocks of this kernel's threads others than those with bulk copies have no
    room, and the kernel is empty there. */
@@ -149,78 +150,27 @@ __global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
         /* ---- Sums: of lanes, warps, chunks, as in matrix_rows.cuh ------------------------------ */
         const int here = items - lane * R;
         scan_piece<Pair>(x, here);
-        U end = Pair::identity; /* of the groups before in the row, so far */
-        U upto = x[R - 1];      /* of all so far */
-#pragma unroll
-        for (int half = 1; half < 32; half *= 2) {
-            U before = __shfl_sync(all_lanes, upto, (lane & ~(half - 1)) - 1);
-            if (!(lane & half)) before = Pair::identity;
-            if (half < group_lanes) {
-#pragma unroll
-                for (int j = 0; j < R; ++j) x[j] = Pair::combine(before, x[j]);
-                upto = x[R - 1];
-            } else {
-                end = Pair::combine(before, end);
-                upto = Pair::combine(before, upto);
-            }
-        }
+        U upto, end;
+        add_lanes<Pair>(x, lane, 0, 32, upto, end);
         U before = p;
         if (shape.row_warps > 1) {
             U *const of_warps = sums[chunk & 1];
             if (lane == 31) of_warps[warp] = upto;
             __syncthreads();
             U sum = lane < shape.row_warps ? of_warps[first_warp + lane] : Pair::identity;
-#pragma unroll 1
-            for (int half = 1; half < shape.row_warps; half *= 2) {
-                const U to_warp = __shfl_sync(all_lanes, sum, (row_warp & ~(half - 1)) - 1);
-                const U to_lane = __shfl_sync(all_lanes, sum, (lane & ~(half - 1)) - 1);
-                if (row_warp & half) {
-                    end = Pair::combine(to_warp, end);
-                    upto = Pair::combine(to_warp, upto);
-                }
-                if (lane & half) sum = Pair::combine(to_lane, sum);
-            }
+            add_warps<Pair>(lane, row_warp, shape.row_warps, sum, upto, end);
             if (shape.chunks > 1) {
                 U chunk_sum = __shfl_sync(all_lanes, sum, odd_chunk_warps - 1);
-#pragma unroll
-                for (int b = 0; b < 2; ++b) {
-                    if (!(chunk >> b & 1)) continue;
-                    end = Pair::combine(left_chunk[b], end);
-                    upto = Pair::combine(left_chunk[b], upto);
-                }
-                if (chunk & 1) chunk_sum = Pair::combine(left_chunk[0], chunk_sum);
-                if ((chunk & 3) == 3) {
-                    p = Pair::combine(p, Pair::combine(left_chunk[1], chunk_sum));
-                } else if (chunk & 1) {
-                    left_chunk[1] = chunk_sum;
-                } else {
-                    left_chunk[0] = chunk_sum;
-                }
+                add_chunks<Pair>(chunk & 3, 4, chunk_sum, left_chunk, p, upto, end);
             }
         }
 
         /* ---- Results ------------------------------------------------------------------------- */
         const bool ends_group = lane % group_lanes == group_lanes - 1;
         const U visible = matrix.has_initial ? before : Pair::visible;
-        if constexpr (Pair::in_any_order) {
-            end = Pair::combine(before, end);
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::combine(end, x[j]);
-        } else {
-#pragma unroll
-            for (int j = 0; j < R; ++j) {
-                const U of_tile = Pair::combine(end, x[j]);
-                x[j] = Pair::combine(before, j == R - 1 && ends_group ? upto : of_tile);
-            }
-            end = Pair::combine(before, end);
-        }
-        if (matrix.totals != nullptr && left <= warp_items && here > 0 && here <= R) {
-            U total = x[0];
-#pragma unroll
-            for (int j = 1; j < R; ++j)
-                if (j == here - 1) total = x[j];
-            ((T *)matrix.totals)[line] = Pair::out(total);
-        }
+        make_results<Pair>(x, before, upto, end, ends_group);
+        if (matrix.totals != nullptr && left <= warp_items && here > 0 && here <= R)
+            ((T *)matrix.totals)[line] = Pair::out(last_of(x, here, x[0]));
         if (matrix.exclusive) {
             U earlier = __shfl_up_sync(all_lanes, x[R - 1], 1);
             if (lane == 0) earlier = begin == 0 ? visible : end;

@@ -216,22 +216,8 @@ __global__ void __launch_bounds__(1024)
                          : row * (int)x_of.length < items ? (int)x_of.length - k * R
                                                           : 0;
         scan_piece<Pair>(x, here);
-        U end = Pair::identity; /* of the groups before in the row, so far */
-        U upto = x[R - 1];      /* of all so far */
-#pragma unroll
-        for (int half = 1; half < 32; half *= 2) {
-            if (half >= shape.lanes) break;
-            U before = __shfl_sync(all_lanes, upto, first_lane + (k & ~(half - 1)) - 1);
-            if (!(k & half)) before = Pair::identity;
-            if (half < group_lanes) {
-#pragma unroll
-                for (int j = 0; j < R; ++j) x[j] = Pair::combine(before, x[j]);
-                upto = x[R - 1];
-            } else {
-                end = Pair::combine(before, end);
-                upto = Pair::combine(before, upto);
-            }
-        }
+        U upto, end;
+        add_lanes<Pair>(x, k, first_lane, shape.lanes, upto, end);
 
         /* ---- Warps, chunks ------------------------------------------------------------------- */
         if (!along || step == 0) {
@@ -247,33 +233,12 @@ __global__ void __launch_bounds__(1024)
             if (lane == 31) of_warps[warp] = upto;
             __syncthreads();
             U sum = lane < shape.row_warps ? of_warps[warp - row_warp + lane] : Pair::identity;
-#pragma unroll 1
-            for (int half = 1; half < shape.row_warps; half *= 2) {
-                const U to_warp = __shfl_sync(all_lanes, sum, (row_warp & ~(half - 1)) - 1);
-                const U to_lane = __shfl_sync(all_lanes, sum, (lane & ~(half - 1)) - 1);
-                if (row_warp & half) {
-                    end = Pair::combine(to_warp, end);
-                    upto = Pair::combine(to_warp, upto);
-                }
-                if (lane & half) sum = Pair::combine(to_lane, sum);
-            }
+            add_warps<Pair>(lane, row_warp, shape.row_warps, sum, upto, end);
             if (along) {
                 U chunk_sum = __shfl_sync(all_lanes, sum, shape.row_warps - 1);
                 const int chunks_a_tile = tile_warps / shape.row_warps;
-                const int m = (int)step & (chunks_a_tile - 1);
-#pragma unroll
-                for (int b = 0; b < 2; ++b) {
-                    if (!(m >> b & 1)) continue;
-                    end = Pair::combine(left_chunk[b], end);
-                    upto = Pair::combine(left_chunk[b], upto);
-                }
-                if (m & 1) chunk_sum = Pair::combine(left_chunk[0], chunk_sum);
-                if (m == 3) chunk_sum = Pair::combine(left_chunk[1], chunk_sum);
-                if (m & 1)
-                    left_chunk[1] = chunk_sum;
-                else
-                    left_chunk[0] = chunk_sum;
-                if (m == chunks_a_tile - 1) p = Pair::combine(p, chunk_sum);
+                add_chunks<Pair>((int)step & (chunks_a_tile - 1), chunks_a_tile, chunk_sum,
+                                 left_chunk, p, upto, end);
                 if (shape.tiles > 0) {
                     const uint32_t tag = shared_ticket.tag, tile = (uint32_t)chunk;
                     const int64_t words_at = line_in(0) * shape.tiles;
@@ -309,25 +274,9 @@ __global__ void __launch_bounds__(1024)
         if (x_of.out == nullptr && !has_total) continue;
         const U visible = x_of.has_initial ? before : Pair::visible;
         const bool ends_group = k % group_lanes == group_lanes - 1;
-        if constexpr (Pair::in_any_order) {
-            end = Pair::combine(before, end);
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::combine(end, x[j]);
-        } else {
-#pragma unroll
-            for (int j = 0; j < R; ++j) {
-                const U of_tile = Pair::combine(end, x[j]);
-                x[j] = Pair::combine(before, j == R - 1 && ends_group ? upto : of_tile);
-            }
-            end = Pair::combine(before, end);
-        }
-        if (has_total) {
-            U total = visible;
-#pragma unroll
-            for (int j = 0; j < R; ++j)
-                if (j == here - 1) total = x[j];
-            ((T *)x_of.totals)[line_in(step) + row] = Pair::out(total);
-        }
+        make_results<Pair>(x, before, upto, end, ends_group);
+        if (has_total)
+            ((T *)x_of.totals)[line_in(step) + row] = Pair::out(last_of(x, here, visible));
         if (x_of.out == nullptr) continue;
         if (x_of.exclusive) {
             U earlier = __shfl_up_sync(all_lanes, x[R - 1], 1);

@@ -189,6 +189,12 @@ extern const struct vscan__cpu_maps vscan__cpu_maps_avx2;
 extern const struct vscan__cpu_maps vscan__cpu_maps_avx512;
 #endif
 
+/* ---- cpu_backend.c --------------------------------------------------------------------------- */
+
+/* Makes *memory, of which *held bytes are there, at least so long, at a multiple of 64 bytes; what was
+   in it is lost then. false: there is none left. */
+bool vscan__cpu_grow(void **memory, int64_t *held, int64_t bytes);
+
 /* ---- cpu_run.c ------------------------------------------------------------------------------- */
 
 enum {

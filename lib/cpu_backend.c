@@ -135,6 +135,16 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
     return VSCAN_OK;
 }
 
+bool vscan__cpu_grow(void **memory, int64_t *held, int64_t bytes) {
+    if (bytes <= *held) return true;
+    free(*memory);
+    *memory = NULL;
+    *held = 0;
+    if (posix_memalign(memory, 64, (size_t)bytes) != 0) return false;
+    *held = bytes;
+    return true;
+}
+
 static void close_state(vscan_ctx *ctx) {
     struct vscan__cpu_state *state = ctx->state;
     free(state->sort_memory);

@@ -25,7 +25,6 @@
  */
 #include <omp.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cpu_modes.h"
@@ -211,18 +210,6 @@ static void run_member(struct vscan__cpu_team *team, void *work, int thread, int
 
 /* ---- All ------------------------------------------------------------------------------------- */
 
-/* Makes *memory at least so long, cleared if it is new. */
-static bool grow(void **memory, int64_t *held, int64_t bytes) {
-    if (bytes <= *held) return true;
-    free(*memory);
-    *memory = NULL;
-    *held = 0;
-    if (posix_memalign(memory, 64, (size_t)bytes) != 0) return false;
-    memset(*memory, 0, (size_t)bytes);
-    *held = bytes;
-    return true;
-}
-
 /* Makes room for what is kept, if the scan is to be done in halves. Where there is no memory for
    it, it is not. */
 static void keep(struct vscan__cpu_run *run, int64_t threads) {
@@ -231,14 +218,17 @@ static void keep(struct vscan__cpu_run *run, int64_t threads) {
         return;
     run->kept_bytes =
         run->row->kept + (run->segmented ? 2 * VSCAN__CPU_WORDS * (int64_t)sizeof(uint32_t) : 0);
-    if (grow(&state->kept_memory, &state->kept_bytes, run->kept_bytes * run->each * threads))
+    if (vscan__cpu_grow(&state->kept_memory, &state->kept_bytes,
+                        run->kept_bytes * run->each * threads))
         run->kept = state->kept_memory;
 }
 
 bool vscan__cpu_run_rounds(vscan_ctx *ctx, struct vscan__cpu_run *run, int64_t threads) {
     struct vscan__cpu_state *state = ctx->state;
     const int64_t posts = (int64_t)sizeof(struct vscan__cpu_post) * POSTS * threads;
-    if (!grow(&state->posts_memory, &state->posts_bytes, posts)) return false;
+    const bool fresh = posts > state->posts_bytes;
+    if (!vscan__cpu_grow(&state->posts_memory, &state->posts_bytes, posts)) return false;
+    if (fresh) memset(state->posts_memory, 0, (size_t)posts);
     run->posts = state->posts_memory;
     run->rounds_before = state->rounds;
     state->rounds += (uint64_t)run->tiles + 1; /* at most, and one that is begun in halves */

@@ -10,7 +10,6 @@
  */
 #include <omp.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
@@ -294,16 +293,9 @@ static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, st
     const int64_t counts = threads * (int64_t)sizeof *run->counts;
     const int64_t keys = rounded(sort->n * sort->key_size);
     const int64_t bytes = counts + keys + rounded(sort->n * sort->value_size);
-    if (bytes > state->sort_bytes) {
-        free(state->sort_memory);
-        state->sort_memory = NULL;
-        state->sort_bytes = 0;
-        if (posix_memalign(&state->sort_memory, 64, (size_t)bytes) != 0)
-            return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY,
-                               "no memory for the %lld bytes that the sort needs",
-                               (long long)bytes);
-        state->sort_bytes = bytes;
-    }
+    if (!vscan__cpu_grow(&state->sort_memory, &state->sort_bytes, bytes))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY,
+                           "no memory for the %lld bytes that the sort needs", (long long)bytes);
     char *const memory = state->sort_memory;
     run->counts = (int64_t(*)[PASSES][DIGITS])(void *)memory;
     run->other = (struct vectors){memory + counts, memory + counts + keys};

@@ -428,16 +428,22 @@ static inline void tensor_load(void *to, const CUtensorMap *map, int row, int li
 static inline void tensor_load(void *to, const CUtensorMap *map, int row, uint64_t *barrier) {
     tensor_load(to, map, row, 0, barrier);
 }
-static inline void tensor_store(const CUtensorMap *map, int row, int line, const void *from) {
-    emulated::expect((uintptr_t)from % 128 == 0, "128-byte alignment");
-    const CUtensorMap here = *map;
+/* One more store of the thread is under way, until this has been done. */
+static inline void store_from_shared(const std::function<void()> &store) {
     emulated::thread *const owner = emulated::self;
     ++owner->stores;
     emulated::later_store([=] {
+        store();
+        ++owner->stores_read;
+    });
+}
+static inline void tensor_store(const CUtensorMap *map, int row, int line, const void *from) {
+    emulated::expect((uintptr_t)from % 128 == 0, "128-byte alignment");
+    const CUtensorMap here = *map;
+    store_from_shared([=] {
         each_piece(&here, row, line, (char *)from, [](char *shared, char *global) {
             if (global != nullptr) memcpy(global, shared, 16);
         });
-        ++owner->stores_read;
     });
 }
 static inline void tensor_store(const CUtensorMap *map, int row, const void *from) {
@@ -475,13 +481,10 @@ static inline void box_load(void *to, const CUtensorMap *map, int at, int row, u
 static inline void box_store(const CUtensorMap *map, int at, int row, const void *from) {
     emulated::expect((uintptr_t)from % 128 == 0 && row >= 0, "128-byte alignment, and a row");
     const CUtensorMap here = *map;
-    emulated::thread *const owner = emulated::self;
-    ++owner->stores;
-    emulated::later_store([=] {
+    store_from_shared([=] {
         each_int(&here, at, row, (char *)from, [](char *shared, char *global) {
             if (global != nullptr) memcpy(global, shared, 4);
         });
-        ++owner->stores_read;
     });
 }
 template <int Few>
@@ -501,12 +504,7 @@ static inline void bulk_load(void *to, const void *from, uint32_t bytes, uint64_
 }
 static inline void bulk_store(void *to, const void *from, uint32_t bytes) {
     emulated::expect(((uintptr_t)from | (uintptr_t)to | bytes) % 16 == 0, "16-byte alignment");
-    emulated::thread *const owner = emulated::self;
-    ++owner->stores;
-    emulated::later_store([=] {
-        memcpy(to, from, bytes);
-        ++owner->stores_read;
-    });
+    store_from_shared([=] { memcpy(to, from, bytes); });
 }
 static inline void bulk_stores_read() {
     tensor_stores_read<0>();
