@@ -56,7 +56,7 @@ struct vscan__launch {
     int multiprocessors;
     int architecture; /* that the code was compiled for: 90 for sm_90 */
     void *workspace;  /* header and words */
-    int64_t words;    /* 8-byte words after the header */
+    int64_t words;    /* 8-byte words of each of the two banks after the header, an even number */
     void *scratch;    /* memory without any contents between launches, 256-byte aligned */
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
