@@ -4,7 +4,7 @@
 #define VSCAN_RELATIONS_CUH
 
 #include "map.cuh"
-#include "map_ops.h"
+#include "core/map_ops.h"
 
 namespace vscan {
 
