@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers: creation, wrapping, views, destruction, and moving elements in and out. */
-#include "core/check.h"
+#include "api/check.h"
 #include "api/context.h"
 
 #include <inttypes.h>

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/check.h"
-#include "core/device.h"
+#include "api/check.h"
+#include "api/device.h"
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
@@ -42,7 +42,7 @@ static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *op
     pthread_mutex_unlock(&ctx->mutex);
     if (status != VSCAN_OK) {
         /* There will be no context to ask: its sentence becomes the thread's. */
-        if (ctx->error[0] != 0) vscan__put_back_thread_error(ctx->error);
+        if (ctx->error[0] != 0) vscan__restore_thread_error(ctx->error);
         pthread_mutex_destroy(&ctx->mutex);
         vscan__pool_give(&vscan__ctx_pool, ctx);
         return status;
@@ -93,12 +93,12 @@ vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx)
     if (backend == VSCAN_BACKEND_AUTO) TRY(ask_environment(&backend));
     if (backend != VSCAN_BACKEND_AUTO) return create_on(backend, &set, ctx);
 
-    char kept[VSCAN__ERROR_CAPACITY];
-    vscan__keep_thread_error(kept);
+    char saved[VSCAN__ERROR_CAPACITY];
+    vscan__save_thread_error(saved);
     vscan_status status = create_on(VSCAN_BACKEND_CUDA, &set, ctx);
     /* Only device 0 may be the CPU: who asks for another means a GPU. */
     if (set.device != 0 || !cannot_be_used(status)) return status;
-    vscan__put_back_thread_error(kept);
+    vscan__restore_thread_error(saved);
     return create_on(VSCAN_BACKEND_CPU, &set, ctx);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that work element by element: check the arguments, look up the row, call. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scans and reductions of rows and of columns: check the arguments, look up the row, call. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -116,7 +116,7 @@ static vscan_status run(vscan_ctx *ctx, bool by_columns, vscan_op op, const vsca
     TRY(check_totals(ctx, reduce ? "totals" : "options->totals", reduce ? totals : set.totals, &set,
                      in, out, &matrix));
     if (matrix.lines == 0 || (matrix.length == 0 && matrix.totals == NULL)) return VSCAN_OK;
-    return ctx->backend->matrix[pair](ctx, &matrix);
+    return ctx->backend->pairs[pair].matrix(ctx, &matrix);
 }
 
 static vscan_status scan(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,

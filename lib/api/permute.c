@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The functions that work by position: check the arguments, call. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vscan_reduce: checks the arguments, looks up the row, calls. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <stddef.h>
 
@@ -34,7 +34,7 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, 
     }
 
     if (set.host_total != NULL) TRY(ctx->backend->may_wait(ctx));
-    TRY(ctx->backend->reduce[pair](ctx, &scan));
+    TRY(ctx->backend->pairs[pair].reduce(ctx, &scan));
     if (set.host_total == NULL) return VSCAN_OK;
     return vscan__fetch(ctx, set.host_total, scan.total, vscan__element_size(in->type));
 }

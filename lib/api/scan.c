@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* vscan_scan and vscan_scan_segmented: check the arguments, look up the row, call. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <stddef.h>
 
@@ -51,7 +51,7 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vs
     }
 
     if (host_total != NULL) TRY(ctx->backend->may_wait(ctx));
-    TRY(ctx->backend->scan[pair](ctx, &scan));
+    TRY(ctx->backend->pairs[pair].scan(ctx, &scan));
     if (host_total == NULL) return VSCAN_OK;
     return vscan__fetch(ctx, host_total, scan.total, vscan__element_size(in->type));
 }
@@ -135,7 +135,7 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
     }
 
     if (host_count != NULL) TRY(ctx->backend->may_wait(ctx));
-    TRY(ctx->backend->scan_segmented[pair](ctx, &scan));
+    TRY(ctx->backend->pairs[pair].scan_segmented(ctx, &scan));
     if (host_count == NULL) return VSCAN_OK;
     return vscan__fetch(ctx, host_count, scan.count, sizeof *host_count);
 }

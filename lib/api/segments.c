@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Segmented reductions, segmented distribute, offsets and lengths: check the arguments, call. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static vscan_status run(vscan_ctx *ctx, enum vscan__pair pair, const struct segm
     if (scan->offsets != NULL && scan->count != NULL)
         TRY(ctx->backend->fill(ctx, VSCAN_LONG, scan->count, 0, 1,
                                (union vscan__value){.as_long = scan->totals_length}));
-    TRY(ctx->backend->reduce_segmented[pair](ctx, scan));
+    TRY(ctx->backend->pairs[pair].reduce_segmented(ctx, scan));
     if (set.host_count == NULL) return VSCAN_OK;
     return vscan__fetch(ctx, set.host_count, scan->count, sizeof *set.host_count);
 }
@@ -181,7 +181,7 @@ static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_b
                                      .out = out->pointer,
                                      .flag_type = (int32_t)flags->type,
                                      .flags = flags->pointer};
-    TRY(ctx->backend->reduce_segmented[pair](ctx, &scan));
+    TRY(ctx->backend->pairs[pair].reduce_segmented(ctx, &scan));
     return distribute(ctx, VSCAN_LAST, out, flags, out);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorts: check the arguments, call. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <inttypes.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Split, segmented split, and the positions of either: check the arguments, call. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <stddef.h>
 

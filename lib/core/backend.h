@@ -215,11 +215,11 @@ struct vscan__backend {
     vscan_status (*copy_bits)(vscan_ctx *ctx, void *to, const void *from, int64_t n);
 
     /* one row a pair */
-    vscan__scan_fn *scan[vscan__pair_count];
-    vscan__scan_fn *scan_segmented[vscan__pair_count];
-    vscan__scan_fn *reduce[vscan__pair_count];
-    vscan__scan_fn *reduce_segmented[vscan__pair_count]; /* late: TOTALS_LENGTH, OFFSETS */
-    vscan__matrix_fn *matrix[vscan__pair_count];
+    struct {
+        vscan__scan_fn *scan, *scan_segmented, *reduce;
+        vscan__scan_fn *reduce_segmented; /* late: TOTALS_LENGTH, OFFSETS */
+        vscan__matrix_fn *matrix;
+    } pairs[vscan__pair_count];
 
     /* element by element */
     vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */

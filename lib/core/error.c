@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Failing with a sentence, kept in the context or in the thread. */
-#include "core/error.h"
+#include "core/internal.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,12 +39,33 @@ vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *functi
     return status;
 }
 
-void vscan__keep_thread_error(char kept[VSCAN__ERROR_CAPACITY]) {
-    memcpy(kept, thread.failure, VSCAN__ERROR_CAPACITY);
+vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
+    if (late == VSCAN_ERROR_OUT_LENGTH)
+        return VSCAN__FAIL(ctx, late,
+                           "an earlier pack had %" PRId64
+                           " elements to write, and 'out' has room for fewer; those that fit were "
+                           "written",
+                           at);
+    static const char *const found[] = {
+        [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "an earlier division of integers met a 0",
+        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
+            "an earlier gather, permute or segmented sort met a position outside its vector, or an "
+            "offset smaller than the one before it",
+        [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
+            "an earlier permute met a position for the second time",
+        [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
+            "an earlier call met an offset that is less than the one before it, or outside the "
+            "vector"};
+    return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,
+                       found[late - VSCAN_ERROR_DIVISION], at);
 }
 
-void vscan__put_back_thread_error(const char kept[VSCAN__ERROR_CAPACITY]) {
-    memcpy(thread.failure, kept, VSCAN__ERROR_CAPACITY);
+void vscan__save_thread_error(char saved[VSCAN__ERROR_CAPACITY]) {
+    memcpy(saved, thread.failure, VSCAN__ERROR_CAPACITY);
+}
+
+void vscan__restore_thread_error(const char saved[VSCAN__ERROR_CAPACITY]) {
+    memcpy(thread.failure, saved, VSCAN__ERROR_CAPACITY);
 }
 
 const char *vscan_ctx_last_error(const vscan_ctx *ctx) {

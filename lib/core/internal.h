@@ -59,6 +59,23 @@ vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *functi
 /* The public function that is running on the context or, where ctx is NULL, in this thread. */
 const char *vscan__running(const vscan_ctx *ctx);
 
+/* A public function without a context names itself with this first. function lives for ever:
+   __func__. */
+void vscan__set_running(const char *function);
+
+/*
+ * The thread's own text is for failures without a live context. Some calls try one thing, fail, and
+ * then succeed in another way: they save the text first and restore it.
+ */
+void vscan__save_thread_error(char saved[VSCAN__ERROR_CAPACITY]);
+void vscan__restore_thread_error(const char saved[VSCAN__ERROR_CAPACITY]);
+
+/*
+ * Fails with a late error other than TOTALS_LENGTH, which has numbers of its own. at: one of the
+ * elements that it was found at; OUT_LENGTH: how many elements there were.
+ */
+vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at);
+
 /* Fails in the name of the function that is running. */
 #define VSCAN__FAIL(ctx, status, ...) vscan__fail(ctx, status, vscan__running(ctx), __VA_ARGS__)
 
@@ -68,14 +85,17 @@ const char *vscan__running(const vscan_ctx *ctx);
         if (try_status_ != VSCAN_OK) return try_status_;                                           \
     } while (0)
 
-/* Bytes of n elements; bits take whole 32-bit words. n has been checked against overflow. */
-int64_t vscan__bytes(vscan_type type, int64_t n);
-
 /* Bytes of one element; 0 for bits. */
 static inline int64_t vscan__element_size(vscan_type type) {
     static const uint8_t sizes[] = {[VSCAN_INT] = 4,  [VSCAN_FLOAT] = 4, [VSCAN_DOUBLE] = 8,
                                     [VSCAN_BYTE] = 1, [VSCAN_BIT] = 0,   [VSCAN_LONG] = 8};
     return sizes[type];
+}
+
+/* Bytes of n elements; bits take whole 32-bit words. n has been checked against overflow. */
+static inline int64_t vscan__bytes(vscan_type type, int64_t n) {
+    if (type == VSCAN_BIT) return (n / 32 + (n % 32 != 0)) * 4;
+    return n * vscan__element_size(type);
 }
 
 #endif

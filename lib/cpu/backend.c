@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/check.h"
+#include "core/internal.h"
 #include "cpu/cpu.h"
 #include "cpu/short.h"
 
@@ -339,20 +339,10 @@ const struct vscan__backend vscan__cpu = {
     .copy = vscan__cpu_copy,
     .fill = fill,
     .copy_bits = copy_bits,
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_##pair,
-    .scan = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_segmented_##pair,
-    .scan_segmented = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
-    .reduce = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
-    .reduce_segmented = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = matrix_##pair,
-    .matrix = {VSCAN__PAIRS(X)},
+#define X(pair, op, type, OP, TYPE)                                                                \
+    [vscan__pair_##pair] = {scan_##pair, scan_segmented_##pair, reduce_##pair,                     \
+                            reduce_segmented_##pair, matrix_##pair},
+    .pairs = {VSCAN__PAIRS(X)},
 #undef X
     .unary = vscan__cpu_unary,
     .binary = vscan__cpu_binary,

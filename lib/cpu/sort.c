@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "core/check.h"
+#include "core/internal.h"
 #include "cpu/cpu.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The CUDA table: the host's part of launches, and the rows of core/pairs.h, whose kernels are in
- * kernels/. Devices and streams are in context.c, memory is in memory.c.
+ * kernels/. Devices are in device.c, streams in context.c, memory is in memory.c.
  *
  * Every slot makes the context's device current and puts the caller's device back.
  */
@@ -122,7 +122,7 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
         matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
     if (!matrix->columns && matrix->length >= from / size)
         return each_row(ctx, matrix, size,
-                        matrix->out != NULL ? vscan__cuda.scan[pair] : vscan__cuda.reduce[pair]);
+                        matrix->out != NULL ? vscan__cuda.pairs[pair].scan : vscan__cuda.pairs[pair].reduce);
     const int before = vscan__cuda_enter(ctx->device);
     void *const workspace = launch->workspace;
     const int64_t words = launch->words, needed = vscan__matrix_words_needed(type, matrix);
@@ -248,20 +248,10 @@ const struct vscan__backend vscan__cuda = {
     .copy = vscan__cuda_copy,
     .fill = fill,
     .copy_bits = copy_bits,
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_##pair,
-    .scan = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_segmented_##pair,
-    .scan_segmented = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
-    .reduce = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
-    .reduce_segmented = {VSCAN__PAIRS(X)},
-#undef X
-#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = matrix_##pair,
-    .matrix = {VSCAN__PAIRS(X)},
+#define X(pair, op, type, OP, TYPE)                                                                \
+    [vscan__pair_##pair] = {scan_##pair, scan_segmented_##pair, reduce_##pair,                     \
+                            reduce_segmented_##pair, matrix_##pair},
+    .pairs = {VSCAN__PAIRS(X)},
 #undef X
     .unary = map_unary,
     .binary = map_binary,

@@ -4,7 +4,7 @@
 
 #include "cuda/state.h"
 
-/* ---- What grows ---- */
+/* ---- What grows ------------------------------------------------------------------------------ */
 
 struct vscan__block {
     struct vscan__block *older;
@@ -66,7 +66,7 @@ static vscan_status grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t 
     return VSCAN_OK;
 }
 
-/* ---- Workspace ---- */
+/* ---- Workspace ------------------------------------------------------------------------------- */
 
 /* A header and two banks of so many words or more, all zero when they are new; an even number, since
    words of 8-byte values lie in pairs at multiples of 16 bytes. */
@@ -105,7 +105,7 @@ vscan_status vscan__cuda_grow_for_sort(vscan_ctx *ctx, const struct vscan__sort 
     return status;
 }
 
-/* ---- The caller's ---- */
+/* ---- Memory of buffers ----------------------------------------------------------------------- */
 
 static vscan_status allocate_here(vscan_ctx *ctx, int64_t bytes, void **pointer) {
     TRY(vscan__cuda_may_wait(ctx));

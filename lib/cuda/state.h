@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files cuda_*.c share: the CUDA part of a context, errors, the current device, memory. */
+/* What the files here share: the CUDA part of a context, errors, the current device, memory. */
 #ifndef VSCAN_CUDA_STATE_H
 #define VSCAN_CUDA_STATE_H
 
-#include "core/check.h"
+#include "core/internal.h"
 #include "launch.h"
 
 /* Device memory that grows with the vectors that come. */
@@ -25,7 +25,7 @@ static inline struct vscan__cuda_state *vscan__cuda_state(vscan_ctx *ctx) {
     return ctx->state;
 }
 
-/* ---- context.c ---- */
+/* ---- device.c -------------------------------------------------------------------------------- */
 
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing);
 
@@ -44,17 +44,14 @@ bool vscan__cuda_capturing(cudaStream_t stream);
 vscan_status vscan__cuda_may_wait(vscan_ctx *ctx);
 vscan_status vscan__cuda_wait(vscan_ctx *ctx); /* for the stream */
 
+vscan_status vscan__cuda_check_device(int32_t device);
+
 /* Slots of struct vscan__backend. */
 vscan_status vscan__cuda_device_count(int32_t *count);
 vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacity);
 vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available);
-vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream);
-void vscan__cuda_close(vscan_ctx *ctx);
-vscan_status vscan__cuda_synchronize(vscan_ctx *ctx);
-vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream);
-vscan_status vscan__cuda_get_stream(vscan_ctx *ctx, void **stream);
 
-/* ---- memory.c ---- */
+/* ---- memory.c -------------------------------------------------------------------------------- */
 
 /* Notes whether a graph that is being captured may refer to what there is now. */
 void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory);
@@ -73,5 +70,14 @@ vscan_status vscan__cuda_check_pointer(vscan_ctx *ctx, const void *pointer, int6
 vscan_status vscan__cuda_upload(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
 vscan_status vscan__cuda_download(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
 vscan_status vscan__cuda_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+
+/* ---- context.c ------------------------------------------------------------------------------- */
+
+/* Slots of struct vscan__backend. */
+vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream);
+void vscan__cuda_close(vscan_ctx *ctx);
+vscan_status vscan__cuda_synchronize(vscan_ctx *ctx);
+vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream);
+vscan_status vscan__cuda_get_stream(vscan_ctx *ctx, void **stream);
 
 #endif

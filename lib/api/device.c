@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Backends and their devices, before there is a context. */
-#include "core/device.h"
+#include "api/device.h"
 
 #include <inttypes.h>
 
-#include "core/error.h"
+#include "core/internal.h"
 
 const struct vscan__backend *vscan__backend_table(vscan_backend backend) {
     return backend == VSCAN_BACKEND_CUDA ? &vscan__cuda : &vscan__cpu;
@@ -29,14 +29,14 @@ vscan_status vscan_device_count(vscan_backend backend, int32_t *count) {
     vscan__set_running(__func__);
     TRY(check_backend(backend));
     if (count == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "count is NULL");
-    char kept[VSCAN__ERROR_CAPACITY];
-    vscan__keep_thread_error(kept);
+    char saved[VSCAN__ERROR_CAPACITY];
+    vscan__save_thread_error(saved);
     int32_t found = 0;
     vscan_status status = vscan__backend_table(backend)->device_count(&found);
     if (status == VSCAN_ERROR_NO_BACKEND || status == VSCAN_ERROR_NO_DRIVER ||
         status == VSCAN_ERROR_NO_DEVICE) {
         found = 0; /* an answer, not a failure: none can be used */
-        vscan__put_back_thread_error(kept);
+        vscan__restore_thread_error(saved);
     } else if (status != VSCAN_OK) {
         return status;
     }

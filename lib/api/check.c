@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Argument checks that say which argument was refused and why. */
-#include "core/check.h"
+#include "api/check.h"
 
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
 /* ---- Types ----------------------------------------------------------------------------------- */
-
-int64_t vscan__bytes(vscan_type type, int64_t n) {
-    if (type == VSCAN_BIT) return (n / 32 + (n % 32 != 0)) * 4;
-    return n * vscan__element_size(type);
-}
 
 const char *vscan__type_name(vscan_type type) {
     static const char *const names[] = {
@@ -286,25 +281,4 @@ vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_
         TRY(ctx->backend->fill(ctx, VSCAN_LONG, at, 0, 1, (union vscan__value){.as_long = 0}));
     if (host_count == NULL) return VSCAN_OK;
     return vscan__fetch(ctx, host_count, at, sizeof *host_count);
-}
-
-vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
-    if (late == VSCAN_ERROR_OUT_LENGTH)
-        return VSCAN__FAIL(ctx, late,
-                           "an earlier pack had %" PRId64
-                           " elements to write, and 'out' has room for fewer; those that fit were "
-                           "written",
-                           at);
-    static const char *const found[] = {
-        [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "an earlier division of integers met a 0",
-        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
-            "an earlier gather, permute or segmented sort met a position outside its vector, or an "
-            "offset smaller than the one before it",
-        [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
-            "an earlier permute met a position for the second time",
-        [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
-            "an earlier call met an offset that is less than the one before it, or outside the "
-            "vector"};
-    return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,
-                       found[late - VSCAN_ERROR_DIVISION], at);
 }

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "core/error.h"
 #include "core/handle.h"
 #include "core/internal.h"
 
@@ -212,11 +211,5 @@ vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t 
 /* Delivers a count of what n elements have, after the call that has written it at that place, where
    vscan__check_count has put it: with n = 0, which nothing was called for, it is 0. */
 vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count);
-
-/*
- * Fails with a late error other than TOTALS_LENGTH, which has numbers of its own. at: one of the
- * elements that it was found at; OUT_LENGTH: how many elements there were.
- */
-vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at);
 
 #endif
