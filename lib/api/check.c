@@ -47,16 +47,27 @@ vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_
 
 /* ---- Types and lengths ----------------------------------------------------------------------- */
 
-static vscan_status refuse_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                                vscan_type type) {
+vscan_status vscan__refuse_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const char *allowed) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be %s", name,
-                       vscan__type_name(buffer->type), vscan__type_name(type));
+                       vscan__type_name(buffer->type), allowed);
+}
+
+vscan_status vscan__check_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                               vscan_type type) {
+    if (buffer->type == type) return VSCAN_OK;
+    return vscan__refuse_type(ctx, name, buffer, vscan__type_name(type));
+}
+
+vscan_status vscan__check_integers(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer) {
+    if (buffer->type == VSCAN_INT || buffer->type == VSCAN_LONG) return VSCAN_OK;
+    return vscan__refuse_type(ctx, name, buffer, "int or long");
 }
 
 vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                   vscan_type type) {
     TRY(vscan__check_buffer(ctx, name, buffer));
-    if (buffer->type != type) return refuse_type(ctx, name, buffer, type);
+    TRY(vscan__check_type(ctx, name, buffer, type));
     if (buffer->n == 1) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, must have 1", name,
                        buffer->n);
@@ -69,14 +80,12 @@ vscan_status vscan__refuse_length(vscan_ctx *ctx, const char *name, const vscan_
 }
 
 vscan_status vscan__refuse_flags(vscan_ctx *ctx, const char *name, const vscan_buffer *flags) {
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                       "%s is a buffer of type %s, must be of type int, byte or bit", name,
-                       vscan__type_name(flags->type));
+    return vscan__refuse_type(ctx, name, flags, "of type int, byte or bit");
 }
 
 vscan_status vscan__refuse_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                 const char *like_name, const vscan_buffer *like) {
-    if (buffer->type != like->type) return refuse_type(ctx, name, buffer, like->type);
+    TRY(vscan__check_type(ctx, name, buffer, like->type));
     return vscan__refuse_length(ctx, name, buffer, like_name, like);
 }
 
@@ -163,16 +172,12 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
     *turned = relation == VSCAN_NOT_EQUAL;
     *row = rows[buffer->type][as] - 1;
     if (*row >= 0) return VSCAN_OK;
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                       "%s is a buffer of type %s, must be int, float, double or long", name,
-                       vscan__type_name(buffer->type));
+    return vscan__refuse_type(ctx, name, buffer, "int, float, double or long");
 }
 
 vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,
                                   const char *verb) {
-    if (numbers->type != VSCAN_INT && numbers->type != VSCAN_LONG)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be int or long",
-                           name, vscan__type_name(numbers->type));
+    TRY(vscan__check_integers(ctx, name, numbers));
     if (numbers->type == VSCAN_INT && numbers->n > INT32_MAX)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "%s has %" PRId64 " elements of type int, which cannot %s", name,

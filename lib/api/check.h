@@ -60,6 +60,13 @@ static inline vscan_status vscan__check_buffer(vscan_ctx *ctx, const char *name,
 vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                   vscan_type type);
 
+/* Of that type; of int or long. allowed: what the sentence says that it must be. */
+vscan_status vscan__refuse_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const char *allowed);
+vscan_status vscan__check_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                               vscan_type type);
+vscan_status vscan__check_integers(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer);
+
 /* Of the type and length of another, a checked one. */
 vscan_status vscan__refuse_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                 const char *like_name, const vscan_buffer *like);
@@ -131,7 +138,7 @@ static inline vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, i
     return vscan__refuse_enum(ctx, name, value, last);
 }
 
-/* int or long, and an int no longer than it can count; verb: what it cannot do else. */
+/* int or long, and of int no more elements than an int can count; verb: what it cannot do else. */
 vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,
                                   const char *verb);
 

@@ -3,12 +3,12 @@
 #include "api/context.h"
 
 #include <inttypes.h>
-#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "api/check.h"
 #include "api/device.h"
+#include "core/threads.h"
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
@@ -200,7 +200,7 @@ int32_t vscan_ctx_threads(const vscan_ctx *ctx) {
     if (!vscan__is_ctx(ctx)) return 0;
     vscan_ctx *locked = (vscan_ctx *)ctx;
     pthread_mutex_lock(&locked->mutex);
-    int32_t threads = ctx->threads;
+    const int32_t threads = vscan__threads(ctx);
     pthread_mutex_unlock(&locked->mutex);
-    return threads > 0 ? threads : omp_get_max_threads();
+    return threads;
 }

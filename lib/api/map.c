@@ -153,66 +153,66 @@ vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
-/* b is NULL where *value stands on the right. */
+/* by_value: *right stands in the place of b. */
 static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
-                            const vscan_buffer *b, const void *value, vscan_buffer *flags) {
+                            const vscan_buffer *b, bool by_value, const void *right,
+                            vscan_buffer *flags) {
     int32_t row, exchanged, turned;
+    TRY(vscan__check_buffer(ctx, "a", a));
+    if (!by_value) TRY(vscan__check_buffer(ctx, "b", b));
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    if (by_value && right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
     TRY(vscan__check_relation(ctx, relation, "a", a, &row, &exchanged, &turned));
-    if (b != NULL) TRY(vscan__check_like(ctx, "b", b, "a", a));
+    if (!by_value) TRY(vscan__check_like(ctx, "b", b, "a", a));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_length(ctx, "flags", flags, "a", a));
     TRY(vscan__check_same_or_apart(ctx, "flags", flags, "a", a));
-    if (b != NULL) TRY(vscan__check_same_or_apart(ctx, "flags", flags, "b", b));
+    if (!by_value) TRY(vscan__check_same_or_apart(ctx, "flags", flags, "b", b));
     if (a->n == 0) return VSCAN_OK;
-    const void *right = b != NULL ? b->pointer : NULL;
-    const struct vscan__map map = {.n = a->n,
-                                   .a = exchanged ? right : a->pointer,
-                                   .b = exchanged ? a->pointer : right,
-                                   .out = flags->pointer,
-                                   .row = row,
-                                   .type = (int32_t)a->type,
-                                   .out_type = (int32_t)flags->type,
-                                   .turned = turned,
-                                   .scalar = value != NULL ? vscan__load(a->type, value)
-                                                           : (union vscan__value){.bits = 0}};
+    const void *other = by_value ? NULL : b->pointer;
+    struct vscan__map map = {.n = a->n,
+                             .a = exchanged ? other : a->pointer,
+                             .b = exchanged ? a->pointer : other,
+                             .out = flags->pointer,
+                             .row = row,
+                             .type = (int32_t)a->type,
+                             .out_type = (int32_t)flags->type,
+                             .turned = turned};
+    if (by_value) map.scalar = vscan__load(a->type, right);
     return ctx->backend->compare(ctx, &map);
-}
-
-static vscan_status compare_vectors(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
-                                    const vscan_buffer *b, vscan_buffer *flags) {
-    TRY(vscan__check_buffer(ctx, "a", a));
-    TRY(vscan__check_buffer(ctx, "b", b));
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    return compare(ctx, relation, a, b, NULL, flags);
 }
 
 vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                            const vscan_buffer *b, vscan_buffer *flags) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, compare_vectors(ctx, relation, a, b, flags));
-}
-
-static vscan_status compare_right(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
-                                  const void *right, vscan_buffer *flags) {
-    TRY(vscan__check_buffer(ctx, "a", a));
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
-    return compare(ctx, relation, a, NULL, right, flags);
+    return vscan__leave(ctx, compare(ctx, relation, a, b, false, NULL, flags));
 }
 
 vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                                  const void *right, vscan_buffer *flags) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, compare_right(ctx, relation, a, right, flags));
+    return vscan__leave(ctx, compare(ctx, relation, a, NULL, true, right, flags));
 }
 
 /* ---- Select ---------------------------------------------------------------------------------- */
 
-/* Of a and b, one may be NULL: the value stands in its place. */
+/* The operands of a select: a or b may be a value, whose vector is NULL then. */
+struct choice {
+    const vscan_buffer *a, *b;
+    const char *value_name; /* NULL: both are vectors */
+    const void *value;
+    bool a_is_value, b_is_value;
+};
+
 static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags,
-                                    const vscan_buffer *a, const vscan_buffer *b, const void *value,
-                                    vscan_buffer *out) {
-    const vscan_buffer *vector = a != NULL ? a : b;
+                                    const struct choice *of, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    if (!of->a_is_value) TRY(vscan__check_buffer(ctx, "a", of->a));
+    if (!of->b_is_value) TRY(vscan__check_buffer(ctx, "b", of->b));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (of->value_name != NULL && of->value == NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", of->value_name);
+    const vscan_buffer *a = of->a, *b = of->b, *vector = a != NULL ? a : b;
     const char *name = a != NULL ? "a" : "b";
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_length(ctx, "flags", flags, name, vector));
@@ -222,63 +222,36 @@ static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags,
     if (b != NULL) TRY(vscan__check_same_or_apart(ctx, "out", out, "b", b));
     TRY(vscan__check_apart(ctx, "flags", flags, "out", out));
     if (vector->n == 0) return VSCAN_OK;
-    const vscan_type type = vector->type;
-    const struct vscan__map map = {.n = vector->n,
-                                   .a = a != NULL ? a->pointer : NULL,
-                                   .b = b != NULL ? b->pointer : NULL,
-                                   .flags = flags->pointer,
-                                   .out = out->pointer,
-                                   .type = (int32_t)type,
-                                   .out_type = (int32_t)type,
-                                   .flag_type = (int32_t)flags->type,
-                                   .scalar = value != NULL ? vscan__load(type, value)
-                                                           : (union vscan__value){.bits = 0}};
+    struct vscan__map map = {.n = vector->n,
+                             .a = a != NULL ? a->pointer : NULL,
+                             .b = b != NULL ? b->pointer : NULL,
+                             .flags = flags->pointer,
+                             .out = out->pointer,
+                             .type = (int32_t)vector->type,
+                             .out_type = (int32_t)vector->type,
+                             .flag_type = (int32_t)flags->type};
+    if (of->value != NULL) map.scalar = vscan__load(vector->type, of->value);
     return ctx->backend->select(ctx, &map);
-}
-
-static vscan_status select_vectors(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
-                                   const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(vscan__check_buffer(ctx, "a", a));
-    TRY(vscan__check_buffer(ctx, "b", b));
-    TRY(vscan__check_buffer(ctx, "out", out));
-    return select_elements(ctx, flags, a, b, NULL, out);
 }
 
 vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
                           const vscan_buffer *b, vscan_buffer *out) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, select_vectors(ctx, flags, a, b, out));
-}
-
-static vscan_status select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
-                                 const void *right, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(vscan__check_buffer(ctx, "a", a));
-    TRY(vscan__check_buffer(ctx, "out", out));
-    if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
-    return select_elements(ctx, flags, a, NULL, right, out);
+    return vscan__leave(ctx, select_elements(ctx, flags, &(struct choice){.a = a, .b = b}, out));
 }
 
 vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
                                 const void *right, vscan_buffer *out) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, select_right(ctx, flags, a, right, out));
-}
-
-static vscan_status select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
-                                const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(vscan__check_buffer(ctx, "b", b));
-    TRY(vscan__check_buffer(ctx, "out", out));
-    if (left == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "left is NULL");
-    return select_elements(ctx, flags, NULL, b, left, out);
+    const struct choice of = {.a = a, .value_name = "right", .value = right, .b_is_value = true};
+    return vscan__leave(ctx, select_elements(ctx, flags, &of, out));
 }
 
 vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
                                const vscan_buffer *b, vscan_buffer *out) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, select_left(ctx, flags, left, b, out));
+    const struct choice of = {.b = b, .value_name = "left", .value = left, .a_is_value = true};
+    return vscan__leave(ctx, select_elements(ctx, flags, &of, out));
 }
 
 /* ---- Conversion ------------------------------------------------------------------------------ */

@@ -30,9 +30,7 @@ static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns, i
 /* A vector with an element for each line. */
 static vscan_status check_lines(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
                                 const vscan_buffer *in, int64_t lines) {
-    if (buffer->type != in->type)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be %s", name,
-                           vscan__type_name(buffer->type), vscan__type_name(in->type));
+    TRY(vscan__check_type(ctx, name, buffer, in->type));
     if (buffer->n != lines)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "%s has %" PRId64 " elements, must have one a line, %" PRId64, name,
@@ -77,12 +75,14 @@ static vscan_status check_totals(vscan_ctx *ctx, const char *name, const vscan_b
     return VSCAN_OK;
 }
 
-/* out NULL: a reduction to totals. */
-static vscan_status run(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,
-                        vscan_buffer *out, vscan_buffer *totals, int64_t rows, int64_t columns,
+/* to: out of a scan, totals of a reduction. */
+static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op op,
+                        const vscan_buffer *in, vscan_buffer *to, int64_t rows, int64_t columns,
                         const vscan_matrix_options *options) {
-    const bool reduce = out == NULL;
+    vscan_buffer *const out = reduce ? NULL : to;
     enum vscan__pair pair;
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, reduce ? "totals" : "out", to));
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     vscan_matrix_options set = {0};
     if (options != NULL) {
@@ -113,51 +113,35 @@ static vscan_status run(vscan_ctx *ctx, bool by_columns, vscan_op op, const vsca
                                    .exclusive = set.kind == VSCAN_EXCLUSIVE,
                                    .backward = set.direction == VSCAN_BACKWARD};
     TRY(check_initial(ctx, &set, in, out, &matrix));
-    TRY(check_totals(ctx, reduce ? "totals" : "options->totals", reduce ? totals : set.totals, &set,
-                     in, out, &matrix));
+    TRY(check_totals(ctx, reduce ? "totals" : "options->totals", reduce ? to : set.totals, &set, in,
+                     out, &matrix));
     if (matrix.lines == 0 || (matrix.length == 0 && matrix.totals == NULL)) return VSCAN_OK;
     return ctx->backend->pairs[pair].matrix(ctx, &matrix);
-}
-
-static vscan_status scan(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,
-                         vscan_buffer *out, int64_t rows, int64_t columns,
-                         const vscan_matrix_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "out", out));
-    return run(ctx, by_columns, op, in, out, NULL, rows, columns, options);
-}
-
-static vscan_status reduce(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,
-                           vscan_buffer *totals, int64_t rows, int64_t columns,
-                           const vscan_matrix_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "totals", totals));
-    return run(ctx, by_columns, op, in, NULL, totals, rows, columns, options);
 }
 
 vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
                              int64_t rows, int64_t columns, const vscan_matrix_options *options) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, scan(ctx, false, op, in, out, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, false, false, op, in, out, rows, columns, options));
 }
 
 vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                 vscan_buffer *out, int64_t rows, int64_t columns,
                                 const vscan_matrix_options *options) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, scan(ctx, true, op, in, out, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, false, true, op, in, out, rows, columns, options));
 }
 
 vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                vscan_buffer *totals, int64_t rows, int64_t columns,
                                const vscan_matrix_options *options) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, reduce(ctx, false, op, in, totals, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, true, false, op, in, totals, rows, columns, options));
 }
 
 vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   vscan_buffer *totals, int64_t rows, int64_t columns,
                                   const vscan_matrix_options *options) {
     TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, reduce(ctx, true, op, in, totals, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, true, true, op, in, totals, rows, columns, options));
 }

@@ -25,9 +25,7 @@ static vscan_status run(vscan_ctx *ctx, vscan__pack_fn *slot, const struct vecto
 /* ---- Pack ------------------------------------------------------------------------------------ */
 
 static vscan_status check_out(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *out) {
-    if (out->type != in->type)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "out is a buffer of type %s, must be %s",
-                           vscan__type_name(out->type), vscan__type_name(in->type));
+    TRY(vscan__check_type(ctx, "out", out, in->type));
     if (out->pointer == in->pointer) return VSCAN_OK;
     return vscan__check_apart(ctx, "out", out, "in", in);
 }

@@ -9,9 +9,7 @@
 static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out) {
     TRY(vscan__check_buffer(ctx, "out", out));
     if (out->type == VSCAN_BYTE || out->type == VSCAN_BIT)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "out is a buffer of type %s, must be int, float, double or long",
-                           vscan__type_name(out->type));
+        return vscan__refuse_type(ctx, "out", out, "int, float, double or long");
     if (out->n == 0) return VSCAN_OK;
     const struct vscan__map map = {.n = out->n,
                                    .out = out->pointer,
@@ -54,13 +52,8 @@ static vscan_status check_move(vscan_ctx *ctx, const vscan_buffer *in,
     if (in->type == VSCAN_BIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "in is a buffer of type bit, which cannot be moved by position");
-    if (positions->type != VSCAN_INT && positions->type != VSCAN_LONG)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "positions is a buffer of type %s, must be int or long",
-                           vscan__type_name(positions->type));
-    if (out->type != in->type)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "out is a buffer of type %s, must be %s",
-                           vscan__type_name(out->type), vscan__type_name(in->type));
+    TRY(vscan__check_integers(ctx, "positions", positions));
+    TRY(vscan__check_type(ctx, "out", out, in->type));
     TRY(vscan__check_length(ctx, "positions", positions, by_name, by));
     TRY(vscan__check_apart(ctx, "out", out, "in", in));
     return vscan__check_apart(ctx, "out", out, "positions", positions);
@@ -108,10 +101,7 @@ static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
         const vscan_buffer *written = set.written;
         if (written != NULL) {
             TRY(vscan__check_buffer(ctx, "options->written", written));
-            if (written->type != VSCAN_BIT)
-                return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                                   "options->written is a buffer of type %s, must be bit",
-                                   vscan__type_name(written->type));
+            TRY(vscan__check_type(ctx, "options->written", written, VSCAN_BIT));
             TRY(vscan__check_length(ctx, "options->written", written, "out", out));
             TRY(vscan__check_apart(ctx, "options->written", written, "in", in));
             TRY(vscan__check_apart(ctx, "options->written", written, "positions", positions));

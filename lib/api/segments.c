@@ -15,10 +15,7 @@ struct segments {
 };
 
 static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
-    if (offsets->type != VSCAN_INT && offsets->type != VSCAN_LONG)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "offsets is a buffer of type %s, must be int or long",
-                           vscan__type_name(offsets->type));
+    TRY(vscan__check_integers(ctx, "offsets", offsets));
     if (offsets->n < 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has no elements, must have one more than there are segments");
@@ -33,9 +30,7 @@ static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, const struct se
     TRY(vscan__check_buffer(ctx, segments->by_name, segments->by));
     TRY(vscan__check_buffer(ctx, "totals", totals));
     TRY(vscan__check_pair(ctx, op, in->type, pair));
-    if (totals->type != in->type)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "totals is a buffer of type %s, must be %s",
-                           vscan__type_name(totals->type), vscan__type_name(in->type));
+    TRY(vscan__check_type(ctx, "totals", totals, in->type));
     TRY(vscan__check_apart(ctx, "totals", totals, "in", in));
     return vscan__check_apart(ctx, "totals", totals, segments->by_name, segments->by);
 }
@@ -159,7 +154,7 @@ static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buff
                                          .type = (int32_t)in->type,
                                          .flag_type = (int32_t)flags->type,
                                          .backward = which == VSCAN_LAST};
-    return ctx->backend->spread(ctx, &spread);
+    return ctx->backend->distribute_segmented(ctx, &spread);
 }
 
 vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
@@ -193,12 +188,6 @@ vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_bu
 
 /* ---- Flags, offsets, lengths ----------------------------------------------------------------- */
 
-static vscan_status check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers) {
-    if (numbers->type == VSCAN_INT || numbers->type == VSCAN_LONG) return VSCAN_OK;
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be int or long",
-                       name, vscan__type_name(numbers->type));
-}
-
 /* So that int offsets can hold the position after the last element. */
 static vscan_status check_countable(vscan_ctx *ctx, const vscan_buffer *offsets,
                                     const vscan_buffer *flags) {
@@ -211,11 +200,10 @@ static vscan_status check_countable(vscan_ctx *ctx, const vscan_buffer *offsets,
 
 static vscan_status flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
                                      vscan_buffer *offsets, const vscan_pack_options *options) {
-    vscan_pack_options set = {0};
     TRY(vscan__check_buffer(ctx, "flags", flags));
     TRY(vscan__check_buffer(ctx, "offsets", offsets));
     TRY(vscan__check_flags(ctx, "flags", flags));
-    TRY(check_numbers(ctx, "offsets", offsets));
+    TRY(vscan__check_integers(ctx, "offsets", offsets));
     TRY(check_countable(ctx, offsets, flags));
     TRY(vscan__check_apart(ctx, "offsets", offsets, "flags", flags));
     struct vscan__pack pack = {.n = flags->n,
@@ -225,28 +213,18 @@ static vscan_status flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
                                .type = (int32_t)offsets->type,
                                .flag_type = (int32_t)flags->type,
                                .starts = 1};
-    if (options != NULL) TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
-    if (set.count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", set.count, VSCAN_LONG));
-        TRY(vscan__check_apart(ctx, "options->count", set.count, "flags", flags));
-        TRY(vscan__check_apart(ctx, "options->count", set.count, "offsets", offsets));
-        pack.count = set.count->pointer;
-    } else if (set.host_count != NULL) {
-        pack.count = ctx->scratch;
-    }
+    const struct vscan__named named[] = {{"flags", flags}, {"offsets", offsets}, {0}};
+    int64_t *host_count;
+    TRY(vscan__check_count(ctx, options, named, &pack.count, &host_count));
     if (offsets->n < 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has no elements, must have one more than there are segments");
-    if (set.host_count != NULL) TRY(ctx->backend->may_wait(ctx));
-    const union vscan__value zero = {.as_long = 0};
-    if (pack.n > 0) {
-        TRY(ctx->backend->starts(ctx, &pack));
-    } else {
-        TRY(ctx->backend->fill(ctx, offsets->type, offsets->pointer, 0, 1, zero));
-        if (pack.count != NULL) TRY(ctx->backend->fill(ctx, VSCAN_LONG, pack.count, 0, 1, zero));
-    }
-    if (set.host_count == NULL) return VSCAN_OK;
-    return vscan__fetch(ctx, set.host_count, pack.count, sizeof *set.host_count);
+    if (pack.n > 0)
+        TRY(ctx->backend->flags_to_offsets(ctx, &pack));
+    else
+        TRY(ctx->backend->fill(ctx, offsets->type, offsets->pointer, 0, 1,
+                               (union vscan__value){.as_long = 0}));
+    return vscan__deliver_count(ctx, pack.n, pack.count, host_count);
 }
 
 vscan_status vscan_flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
@@ -259,7 +237,7 @@ static vscan_status offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets
                                      vscan_buffer *flags) {
     TRY(vscan__check_buffer(ctx, "offsets", offsets));
     TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(check_numbers(ctx, "offsets", offsets));
+    TRY(vscan__check_integers(ctx, "offsets", offsets));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_apart(ctx, "flags", flags, "offsets", offsets));
     if (offsets->n == 0 && flags->n == 0) return VSCAN_OK;
@@ -282,7 +260,7 @@ vscan_status vscan_offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
 static vscan_status check_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
                                   const vscan_buffer *lengths) {
     TRY(check_offsets(ctx, offsets));
-    TRY(check_numbers(ctx, "lengths", lengths));
+    TRY(vscan__check_integers(ctx, "lengths", lengths));
     if (lengths->n != offsets->n - 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "lengths has %" PRId64 " elements, must have one less than offsets, "

@@ -111,10 +111,7 @@ static vscan_status sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
     struct vscan__sort sort = {0};
     TRY(check_vectors(ctx, keys, keys_out, values, values_out, &sort));
     TRY(vscan__check_buffer(ctx, "offsets", offsets));
-    if (offsets->type != VSCAN_INT && offsets->type != VSCAN_LONG)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "offsets is a buffer of type %s, must be int or long",
-                           vscan__type_name(offsets->type));
+    TRY(vscan__check_integers(ctx, "offsets", offsets));
     if (offsets->n == 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has 0 elements, must have one more than there are segments");

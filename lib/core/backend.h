@@ -93,7 +93,7 @@ struct vscan__pack {
     int32_t row;       /* without flags: of VSCAN__COMPARE, */
     int32_t exchanged; /* 1 where the scalar is its a, */
     int32_t turned;    /* and 1 where the flags are to be turned over */
-    int32_t starts;    /* 1 for the slot of that name: flag 0 counts as set */
+    int32_t starts;    /* 1 for flags_to_offsets: flag 0 counts as set */
     union vscan__value scalar;
 };
 
@@ -244,13 +244,13 @@ struct vscan__backend {
     vscan__sort_fn *sort_segmented; /* segments of them; late: POSITION */
     vscan__sort_fn *reserve_sort;   /* of n, key_size and value_size; nothing else is set */
     vscan__split_fn *split; /* out = in, or its places, clear flags to the left, set to the right */
-    vscan__pack_fn *starts;    /* out = where segments begin, then n; late: OUT_LENGTH */
 
     /* segments */
-    vscan__spread_fn *spread;
-    vscan__ranges_fn *mark;     /* out[in[i]] = 1, all other flags 0; n + length > 0 */
-    vscan__ranges_fn *subtract; /* out[i] = in[i + 1] - in[i]; n > 0 */
-    vscan__ranges_fn *add;      /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */
+    vscan__spread_fn *distribute_segmented;
+    vscan__pack_fn *flags_to_offsets; /* out = where segments begin, then n; late: OUT_LENGTH */
+    vscan__ranges_fn *mark;           /* out[in[i]] = 1, all other flags 0; n + length > 0 */
+    vscan__ranges_fn *subtract;       /* out[i] = in[i + 1] - in[i]; n > 0 */
+    vscan__ranges_fn *add;            /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */
 };
 
 extern const struct vscan__backend vscan__cpu;  /* cpu/backend.c */

@@ -8,7 +8,7 @@
 
 #include "core/internal.h"
 #include "cpu/cpu.h"
-#include "cpu/short.h"
+#include "cpu/small.h"
 
 /* ---- Devices --------------------------------------------------------------------------------- */
 
@@ -78,7 +78,7 @@ static vscan_status no_stream(vscan_ctx *ctx) {
 /* An instruction set: its name for the tests, its tables, whether this processor has it. */
 struct set {
     const char *name;
-    const struct vscan__cpu_row *rows;
+    const struct vscan__cpu_pair *pairs;
     vscan__cpu_sum *const *sums;
     const struct vscan__cpu_maps *maps;
     bool here;
@@ -90,7 +90,7 @@ struct set {
  */
 static vscan_status choose_set(vscan_ctx *ctx, struct set *set) {
 #define SET(name, here)                                                                            \
-    {#name, vscan__cpu_##name, vscan__cpu_sums_##name, &vscan__cpu_maps_##name, here}
+    {#name, vscan__cpu_pairs_##name, vscan__cpu_sums_##name, &vscan__cpu_maps_##name, here}
 #if defined __x86_64__
     __builtin_cpu_init(); /* this may be called before constructors are */
     const bool avx2 = __builtin_cpu_supports("avx2");
@@ -128,33 +128,23 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
     if (state == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %zu bytes of workspace",
                            sizeof *state);
-    state->rows = set.rows;
+    state->pairs = set.pairs;
     state->sums = set.sums;
     state->maps = set.maps;
     ctx->state = state;
     return VSCAN_OK;
 }
 
-bool vscan__cpu_grow(void **memory, int64_t *held, int64_t bytes) {
-    if (bytes <= *held) return true;
-    free(*memory);
-    *memory = NULL;
-    *held = 0;
-    if (posix_memalign(memory, 64, (size_t)bytes) != 0) return false;
-    *held = bytes;
-    return true;
-}
-
 static void close_state(vscan_ctx *ctx) {
     struct vscan__cpu_state *state = ctx->state;
     free(state->sort_memory);
     free(state->kept_memory);
-    free(state->posts_memory);
+    free(state->status_memory);
     free(state);
     ctx->state = NULL;
 }
 
-/* The workspace has one size for vectors of all lengths (VSCAN__CPU_ROUND); sorts have their own. */
+/* The workspace has one size for vectors of all lengths (VSCAN__CPU_BATCH); sorts have their own. */
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     (void)ctx;
     (void)type;
@@ -171,7 +161,7 @@ static vscan_status synchronize(vscan_ctx *ctx) {
     return VSCAN__FAIL(ctx, late,
                        "an earlier segmented scan or reduction had %lld segments and room for %lld "
                        "totals",
-                       (long long)state->late_segments, (long long)state->late_room);
+                       (long long)state->late_at, (long long)state->late_room);
 }
 
 static vscan_status set_stream(vscan_ctx *ctx, void *stream) {
@@ -212,109 +202,59 @@ static vscan_status check_pointer(vscan_ctx *ctx, const void *pointer, int64_t b
     return VSCAN_OK;
 }
 
-/* ---- Fill, bits ------------------------------------------------------------------------------ */
-
-/* The bits first .. end - 1 of a word. */
-static uint32_t word_mask(int64_t first, int64_t end) {
-    const uint32_t from = UINT32_MAX << first;
-    return end < 32 ? from & ~(UINT32_MAX << end) : from;
-}
-
-static void fill_bits(uint32_t *words, int64_t first, int64_t n, bool value) {
-    const int64_t end = first + n;
-    for (int64_t word = first / 32; word <= (end - 1) / 32; word++) {
-        const int64_t base = 32 * word;
-        const uint32_t mask = word_mask(first > base ? first - base : 0, end - base);
-        words[word] = value ? words[word] | mask : words[word] & ~mask;
-    }
-}
-
-static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
-                         union vscan__value value) {
-    if (type != VSCAN_BIT) {
-        const int64_t size = vscan__element_size(type);
-        return vscan__cpu_fill(ctx, (char *)pointer + first * size, size, n, value);
-    }
-    fill_bits(pointer, first, n, value.as_byte != 0);
-    return VSCAN_OK;
-}
-
-static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n) {
-    (void)ctx;
-    if (to == from) return VSCAN_OK;
-    uint32_t *target = to;
-    const uint32_t *source = from;
-    const int64_t whole = n / 32;
-    memcpy(target, source, (size_t)whole * 4);
-    if (n % 32 != 0) {
-        const uint32_t mask = word_mask(0, n % 32);
-        target[whole] = (target[whole] & ~mask) | (source[whole] & mask);
-    }
-    return VSCAN_OK;
-}
-
-static vscan_status distribute(vscan_ctx *ctx, const struct vscan__map *map) {
-    union vscan__value value = {.bits = 0};
-    if (map->type == VSCAN_BIT)
-        value.as_byte = *(const uint32_t *)map->a & 1;
-    else
-        memcpy(&value, map->a, (size_t)vscan__element_size((vscan_type)map->type));
-    return fill(ctx, (vscan_type)map->type, map->out, 0, map->n, value);
-}
-
 /* ---- The matrix ------------------------------------------------------------------------------ */
 
-static inline const struct vscan__cpu_row *row(const vscan_ctx *ctx, enum vscan__pair pair) {
+static inline const struct vscan__cpu_pair *pair_of(const vscan_ctx *ctx, enum vscan__pair pair) {
     const struct vscan__cpu_state *state = ctx->state;
-    return &state->rows[pair];
+    return &state->pairs[pair];
 }
 
-/* Elements that are taken one by one, see short.h. */
-#define FEW(OP, TYPE)                                                                              \
-    (VSCAN_##OP == VSCAN_PLUS && VSCAN_##TYPE != VSCAN_INT ? VSCAN__CPU_FEW_ORDERED                \
-                                                           : VSCAN__CPU_FEW_EXACT)
+/* Elements up to which they are taken one by one, see small.h. */
+#define SERIAL(OP, TYPE)                                                                           \
+    (VSCAN_##OP == VSCAN_PLUS && VSCAN_##TYPE != VSCAN_INT ? VSCAN__CPU_SERIAL_ORDERED             \
+                                                           : VSCAN__CPU_SERIAL_EXACT)
 
-static inline bool is_short(const struct vscan__scan *scan, const struct vscan__cpu_row *own) {
+static inline bool is_small(const struct vscan__scan *scan, const struct vscan__cpu_pair *own) {
     return (uint64_t)scan->n <= (uint64_t)own->tile;
 }
 
-/* As the row's arithmetic, a constant here. */
+/* As the pair's arithmetic, a constant here. */
 #define IS_ARITHMETIC(OP, TYPE)                                                                    \
     (VSCAN_##TYPE != VSCAN_INT && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN)
 
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
-        const struct vscan__cpu_row *own = row(ctx, vscan__pair_##pair);                           \
-        if (!is_short(scan, own)) return vscan__cpu_scan(ctx, scan, own);                          \
+        const struct vscan__cpu_pair *own = pair_of(ctx, vscan__pair_##pair);                      \
+        if (!is_small(scan, own)) return vscan__cpu_scan(ctx, scan, own);                          \
         const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
-        if (scan->n <= FEW(OP, TYPE))                                                              \
-            few_##pair(scan);                                                                      \
+        if (scan->n <= SERIAL(OP, TYPE))                                                           \
+            serial_##pair(scan);                                                                   \
         else                                                                                       \
-            vscan__cpu_scan_tile(scan, own,                                                        \
-                                 KIND_OF(box, op, type)(KIND_OF(identity, op, type)(VSCAN_##OP)),  \
-                                 VSCAN_##OP == VSCAN_PLUS);                                        \
+            vscan__cpu_scan_one_tile(                                                              \
+                scan, own, KIND_OF(box, op, type)(KIND_OF(identity, op, type)(VSCAN_##OP)),        \
+                VSCAN_##OP == VSCAN_PLUS);                                                         \
         vscan__put_back_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                    \
         return VSCAN_OK;                                                                           \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
-        return vscan__cpu_scan_segmented(ctx, scan, row(ctx, vscan__pair_##pair));                 \
+        return vscan__cpu_scan_segmented(ctx, scan, pair_of(ctx, vscan__pair_##pair));             \
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
-        const struct vscan__cpu_row *own = row(ctx, vscan__pair_##pair);                           \
-        if (!is_short(scan, own)) return vscan__cpu_reduce(ctx, scan, own);                        \
+        const struct vscan__cpu_pair *own = pair_of(ctx, vscan__pair_##pair);                      \
+        if (!is_small(scan, own)) return vscan__cpu_reduce(ctx, scan, own);                        \
         const struct vscan__modes modes = vscan__set_modes(IS_ARITHMETIC(OP, TYPE));               \
-        if (scan->n <= FEW(OP, TYPE))                                                              \
-            few_##pair(scan);                                                                      \
+        if (scan->n <= SERIAL(OP, TYPE))                                                           \
+            serial_##pair(scan);                                                                   \
         else                                                                                       \
-            vscan__cpu_reduce_tile(scan, own);                                                     \
+            vscan__cpu_reduce_one_tile(scan, own);                                                 \
         vscan__put_back_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                    \
         return VSCAN_OK;                                                                           \
     }                                                                                              \
     static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
-        return vscan__cpu_reduce_segmented(ctx, scan, row(ctx, vscan__pair_##pair));               \
+        return vscan__cpu_reduce_segmented(ctx, scan, pair_of(ctx, vscan__pair_##pair));           \
     }                                                                                              \
     static vscan_status matrix_##pair(vscan_ctx *ctx, const struct vscan__matrix *matrix) {        \
-        return vscan__cpu_matrix(ctx, matrix, row(ctx, vscan__pair_##pair));                       \
+        return vscan__cpu_matrix(ctx, matrix, pair_of(ctx, vscan__pair_##pair));                   \
     }
 VSCAN__PAIRS(X)
 #undef X
@@ -337,8 +277,8 @@ const struct vscan__backend vscan__cpu = {
     .upload = vscan__cpu_copy,
     .download = vscan__cpu_copy,
     .copy = vscan__cpu_copy,
-    .fill = fill,
-    .copy_bits = copy_bits,
+    .fill = vscan__cpu_fill,
+    .copy_bits = vscan__cpu_copy_bits,
 #define X(pair, op, type, OP, TYPE)                                                                \
     [vscan__pair_##pair] = {scan_##pair, scan_segmented_##pair, reduce_##pair,                     \
                             reduce_segmented_##pair, matrix_##pair},
@@ -351,7 +291,7 @@ const struct vscan__backend vscan__cpu = {
     .select = vscan__cpu_select,
     .convert = vscan__cpu_convert,
     .index = vscan__cpu_index,
-    .distribute = distribute,
+    .distribute = vscan__cpu_repeat,
     .gather = vscan__cpu_gather,
     .permute = vscan__cpu_permute,
     .pack = vscan__cpu_pack,
@@ -360,8 +300,8 @@ const struct vscan__backend vscan__cpu = {
     .sort_segmented = vscan__cpu_sort_segmented,
     .reserve_sort = vscan__cpu_reserve_sort,
     .split = vscan__cpu_split,
-    .starts = vscan__cpu_starts,
-    .spread = vscan__cpu_spread,
+    .flags_to_offsets = vscan__cpu_flags_to_offsets,
+    .distribute_segmented = vscan__cpu_distribute_segmented,
     .mark = vscan__cpu_mark,
     .subtract = vscan__cpu_subtract,
     .add = vscan__cpu_add,

@@ -142,7 +142,7 @@ static void heads_of_offsets(const struct vscan__scan *scan, int64_t first, int6
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
 /* Heads at positions p .. p + 31. Position p + j has flag number p + j, backward n - p - j. */
-static uint32_t short_word(const struct vscan__scan *scan, int64_t p) {
+static uint32_t word_of_small(const struct vscan__scan *scan, int64_t p) {
     uint32_t word = p == 0;
     for (int64_t j = p == 0; j < 32 && p + j < scan->n; j++)
         word |= (uint32_t)flag_at(scan, scan->backward ? scan->n - p - j : p + j) << j;
@@ -151,7 +151,7 @@ static uint32_t short_word(const struct vscan__scan *scan, int64_t p) {
 
 /* The same where there are more than 32 flags: where some of those asked for do not exist, 32
    others that do are read, and shifted to their places. */
-static uint32_t long_word(const struct vscan__scan *scan, int64_t p) {
+static uint32_t edge_word(const struct vscan__scan *scan, int64_t p) {
     const int32_t type = scan->flag_type;
     if (scan->backward) {
         if (p == 0) return reversed(word_at(scan, type, scan->n - 32)) << 1 | 1;
@@ -197,7 +197,7 @@ static void heads_of_flags(const struct vscan__scan *scan, int64_t first, int64_
         if (i == from && whole > from) i = whole;
         if (i == count) break;
         const int64_t p = first + 32 * i;
-        words[i] = scan->n > 32 ? long_word(scan, p) : short_word(scan, p);
+        words[i] = scan->n > 32 ? edge_word(scan, p) : word_of_small(scan, p);
     }
     if (n % 32 != 0) words[count - 1] &= ~(UINT32_MAX << n % 32);
 }
@@ -209,4 +209,18 @@ void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, 
         heads_of_offsets(scan, first, n, words);
     else
         heads_of_flags(scan, first, n, words);
+}
+
+/* Without the instruction, which not every processor has. */
+int64_t vscan__cpu_count_heads(const uint32_t *words, int64_t n) {
+    uint32_t count = 0;
+    for (int64_t i = 0; i < (n + 31) / 32; i++) {
+        uint32_t x = words[i];
+        x -= x >> 1 & 0x55555555u;
+        x = (x & 0x33333333u) + (x >> 2 & 0x33333333u);
+        x = (x + (x >> 4)) & 0x0f0f0f0fu;
+        x += x >> 8;
+        count += (x + (x >> 16)) & 63;
+    }
+    return count;
 }

@@ -2,13 +2,13 @@
 /* Gathers and permutes. */
 #include <string.h>
 
-#include "cpu/pieces.h"
+#include "cpu/chunks.h"
 
 enum {
     NEAR = 32 << 10, /* bytes of a thread's nearest cache, */
     OWN = 1 << 20,   /* and of the largest one of its own */
-    MANY = 8,        /* threads; of a Xeon, 4 were slower than 1, and 8 faster */
-    AHEAD = 32       /* elements from one to the one that memory is asked for meanwhile */
+    MANY = 8,        /* threads: on a Xeon 4 were slower than 1, and 8 were faster */
+    AHEAD = 32       /* elements from one to the one that is prefetched meanwhile */
 };
 
 static int64_t size_of(int32_t type) {
@@ -41,8 +41,8 @@ static bool all_inside(const struct moves *moves, int64_t first, int64_t n) {
                                  last < INT32_MAX ? last : INT32_MAX);
 }
 
-/* Blocks of positions that are all inside, which takes a few instructions a vector to tell, are
-   done without a look at each: i = begin .. end - 1. */
+/* i = begin .. end - 1. Blocks of positions that are all inside, which takes only some instructions a
+   vector to find out, are done without a test of each. */
 #define EACH_OF(P, begin, end, use)                                                                \
     do {                                                                                           \
         const P *positions = (const P *)move->positions + first;                                   \
@@ -79,7 +79,7 @@ static void gather_block(const struct moves *moves, int64_t size, int64_t first,
         GATHER(uint8_t);
 }
 
-static struct found gather_piece(const void *work, int64_t first, int64_t n) {
+static struct found gather_chunk(const void *work, int64_t first, int64_t n) {
     const struct moves *moves = work;
     const struct vscan__move *move = moves->move;
     const int64_t size = size_of(move->type);
@@ -101,15 +101,15 @@ static struct found gather_piece(const void *work, int64_t first, int64_t n) {
     return found;
 }
 
-static vscan_status run_moves(vscan_ctx *ctx, piece_fn *piece, const struct vscan__move *move,
-                              int64_t fewest) {
+static vscan_status run_moves(vscan_ctx *ctx, chunk_fn *chunk, const struct vscan__move *move,
+                              int fewest) {
     const struct moves moves = {move, maps_of(ctx)};
-    return vscan__cpu_run_pieces(ctx, piece, &moves, move->n, size_of(move->type), fewest,
+    return vscan__cpu_run_chunks(ctx, chunk, &moves, move->n, size_of(move->type), fewest,
                                  VSCAN_ERROR_POSITION);
 }
 
 vscan_status vscan__cpu_gather(vscan_ctx *ctx, const struct vscan__move *move) {
-    return run_moves(ctx, gather_piece, move, 2);
+    return run_moves(ctx, gather_chunk, move, 2);
 }
 
 /* ---- Permute --------------------------------------------------------------------------------- */
@@ -124,16 +124,16 @@ static bool mark(uint32_t *written, int64_t at) {
    nothing here. */
 #define PUT() __atomic_store_n(&out[positions[i]], in[i], __ATOMIC_RELAXED)
 
-/* Where out is larger than a thread's nearest cache, memory is asked for the places of elements to
-   come, in the same block: stores wait for each other, unlike loads. */
-#define ASK() __builtin_prefetch(&out[positions[i + AHEAD]], 1)
+/* Where out is larger than a thread's nearest cache, the places of later elements of the block are
+   prefetched: stores wait for each other, unlike loads. */
+#define PREFETCH() __builtin_prefetch(&out[positions[i + AHEAD]], 1)
 
 #define PERMUTE(T)                                                                                 \
     do {                                                                                           \
         const T *in = (const T *)move->in + first;                                                 \
         T *out = move->out;                                                                        \
         const int64_t far = move->length > NEAR / size && n > AHEAD ? n - AHEAD : 0;               \
-        if (far > 0) EACH_INSIDE(0, far, (ASK(), PUT()));                                          \
+        if (far > 0) EACH_INSIDE(0, far, (PREFETCH(), PUT()));                                     \
         EACH_INSIDE(far, n, PUT());                                                                \
     } while (0)
 
@@ -147,7 +147,7 @@ static void permute_block(const struct vscan__move *move, int64_t size, int64_t 
         PERMUTE(uint8_t);
 }
 
-static struct found permute_piece(const void *work, int64_t first, int64_t n) {
+static struct found permute_chunk(const void *work, int64_t first, int64_t n) {
     const struct moves *moves = work;
     const struct vscan__move *move = moves->move;
     const int64_t size = size_of(move->type);
@@ -171,9 +171,9 @@ static struct found permute_piece(const void *work, int64_t first, int64_t n) {
     return found;
 }
 
-/* Threads that store to one line of cache take it from each other. While out fits in a cache of one
-   thread, several are faster than it only where they are many. */
+/* Threads that store to one line of cache take it from each other. While out fits in one thread's
+   cache, several threads are faster than one only if they are many. */
 vscan_status vscan__cpu_permute(vscan_ctx *ctx, const struct vscan__move *move) {
     const bool near = move->length <= OWN / size_of(move->type);
-    return run_moves(ctx, permute_piece, move, near ? MANY : 2);
+    return run_moves(ctx, permute_chunk, move, near ? MANY : 2);
 }

@@ -1,31 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack, enumerate, starts of segments: one thread takes block after block, in one pass. Several
- * threads have one piece of the vector each, count its flags, meet, and then know where their
+ * Pack, enumerate, flags to offsets. One thread takes block after block, in one pass. Of several
+ * threads each has one chunk of the vector and counts its flags; after a barrier it knows where its
  * results begin.
  *
- * A block is packed in a small array without a branch an element: each is stored, and the next one
- * over it where its flag is not set. Only what is flagged is then copied to out, which so is never
- * written past the count.
+ * A block is packed into a small array, without a branch for each element: each is stored, and the
+ * next one over it where its flag is not set. Only the flagged ones are then copied to out, so out is
+ * never written past the count.
  *
- * In place, what a piece writes may lie in an earlier piece that has not been read yet: one thread
+ * In place, what a chunk writes may lie in an earlier chunk that has not been read yet, so one thread
  * does it all. It has read a block before it writes, and writes nothing past the end of the block.
  */
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "cpu/chunks.h"
 #include "cpu/modes.h"
-
-enum {
-    BLOCK = 1024,          /* elements */
-    WORTH = 2 * (64 << 10) /* bytes that a thread must go through to be worth its start */
-};
-
-#define EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 /* ---- Flags of a block ------------------------------------------------------------------------ */
 
@@ -68,14 +57,10 @@ static int64_t read_block(const struct vscan__pack *pack, int64_t first, int64_t
     return count;
 }
 
-/* A loop over blocks: at is the first element of one, size its length. */
-#define EACH_BLOCK(at, size, first, n)                                                             \
-    for (int64_t at = (first), size; (size = smaller((first) + (n)-at, BLOCK)) > 0; at += BLOCK)
-
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
 /* Writes the results of elements first .. first + n - 1, before which `before` flags are set; how
-   many are set before the next piece. */
+   many are set before the next chunk. */
 typedef int64_t write_fn(const struct vscan__pack *pack, int64_t first, int64_t n, int64_t before);
 
 /* Elements first .. first + n - 1 of in, of that size, or where it is NULL their positions: those
@@ -103,7 +88,7 @@ static void pack_block(int64_t width, const void *in, int64_t first, int64_t n,
         PACK(uint8_t, ((const uint8_t *)in)[i]);
 }
 
-/* Elements, or where segments start. */
+/* Elements, or the offsets of segments. */
 static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64_t n,
                             int64_t before) {
     const int64_t width = vscan__element_size((vscan_type)pack->type);
@@ -112,7 +97,8 @@ static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64
     uint64_t packed[BLOCK];
     EACH_BLOCK(at, size, first, n) {
         const int64_t count = read_block(pack, at, size, bytes);
-        const int64_t room = before < pack->length ? smaller(count, pack->length - before) : 0;
+        const int64_t room =
+            before < pack->length ? vscan__cpu_smaller(count, pack->length - before) : 0;
         if (room > 0) {
             char *out = (char *)pack->out + before * width;
             if (in != NULL && count == size) {
@@ -155,48 +141,43 @@ struct run {
     const struct vscan__pack *pack;
     write_fn *write;
     int64_t count;                      /* of all flags */
-    int64_t counts[VSCAN__CPU_THREADS]; /* of the threads' pieces */
+    int64_t counts[VSCAN__CPU_THREADS]; /* of the threads' chunks */
 };
 
-static int64_t count_piece(const struct vscan__pack *pack, int64_t first, int64_t n) {
+static int64_t count_chunk(const struct vscan__pack *pack, int64_t first, int64_t n) {
     uint8_t bytes[BLOCK];
     int64_t count = 0;
     EACH_BLOCK(at, size, first, n) count += read_block(pack, at, size, bytes);
     return count;
 }
 
-static void member(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
     struct run *run = work;
     const struct vscan__pack *pack = run->pack;
-    const int64_t blocks = (pack->n + BLOCK - 1) / BLOCK;
-    const int64_t each = (blocks + threads - 1) / threads * BLOCK;
-    const int64_t first = smaller(thread * each, pack->n);
-    const int64_t n = smaller(each, pack->n - first);
+    const struct chunk chunk = chunk_of(pack->n, thread, threads);
     const struct vscan__modes modes = vscan__set_modes(true); /* comparisons may meet denormals */
     int64_t before = 0;
     if (threads > 1) {
-        run->counts[thread] = count_piece(pack, first, n);
-        vscan__cpu_meet(team, threads);
+        run->counts[thread] = count_chunk(pack, chunk.first, chunk.n);
+        vscan__cpu_barrier(team, threads);
         for (int t = 0; t < thread; t++) before += run->counts[t];
     }
-    const int64_t count = run->write(pack, first, n, before);
+    const int64_t count = run->write(pack, chunk.first, chunk.n, before);
     if (thread == threads - 1) run->count = count;
     vscan__put_back_modes(true, &modes);
 }
 
-static vscan_status run_pieces(vscan_ctx *ctx, write_fn *write, const struct vscan__pack *pack,
-                               int64_t threads) {
-    struct run run; /* set by member, as to set it all would take longer than a short call */
+static vscan_status run_chunks(vscan_ctx *ctx, write_fn *write, const struct vscan__pack *pack,
+                               bool in_place) {
+    struct run run; /* not set as a whole, which would take longer than a small call */
     run.pack = pack;
     run.write = write;
-    vscan__cpu_in_threads(ctx, threads, member, &run);
+    const int64_t worth = pack->n / (WORTH / vscan__element_size((vscan_type)pack->type));
+    vscan__cpu_parallel(vscan__cpu_threads(ctx, in_place ? 1 : worth), run_chunk, &run);
     if (pack->count != NULL) *pack->count = run.count;
     const int64_t results = run.count + (pack->starts != 0);
-    if (write != write_numbers && results > pack->length && ctx->late == VSCAN_OK) {
-        struct vscan__cpu_state *state = ctx->state;
-        ctx->late = VSCAN_ERROR_OUT_LENGTH;
-        state->late_at = results;
-    }
+    if (write != write_numbers && results > pack->length)
+        vscan__cpu_note_late(ctx, VSCAN_ERROR_OUT_LENGTH, results);
     if (pack->starts != 0 && results <= pack->length) {
         if (pack->type == VSCAN_LONG)
             ((int64_t *)pack->out)[run.count] = pack->n;
@@ -206,19 +187,14 @@ static vscan_status run_pieces(vscan_ctx *ctx, write_fn *write, const struct vsc
     return VSCAN_OK;
 }
 
-/* Threads that a call is worth. */
-static int64_t worth(const struct vscan__pack *pack) {
-    return pack->n / (WORTH / vscan__element_size((vscan_type)pack->type));
-}
-
 vscan_status vscan__cpu_pack(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_pieces(ctx, write_packed, pack, pack->out == pack->in ? 1 : worth(pack));
+    return run_chunks(ctx, write_packed, pack, pack->out == pack->in);
 }
 
 vscan_status vscan__cpu_enumerate(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_pieces(ctx, write_numbers, pack, worth(pack));
+    return run_chunks(ctx, write_numbers, pack, false);
 }
 
-vscan_status vscan__cpu_starts(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_pieces(ctx, write_packed, pack, worth(pack));
+vscan_status vscan__cpu_flags_to_offsets(vscan_ctx *ctx, const struct vscan__pack *pack) {
+    return run_chunks(ctx, write_packed, pack, false);
 }

@@ -1,28 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts: a radix sort from the least digit up, 8 bits a pass, every pass stable. Elements are moved as
- * they are; digits are made of them each time, as in kernels/sort.cu. All digits are counted before the
- * first pass, and one that all keys have alike takes no pass.
+ * Sorts: a radix sort from the lowest digit up, 8 bits a pass, every pass stable. Elements are moved as
+ * they are, and every pass makes the digits from the keys again. The histograms of all digits are made
+ * before the first pass; a digit that all keys have in common takes no pass.
  *
- * Several threads have one piece of the vector each: they count its digits, meet, know where each of
- * their elements goes, move them, and meet again. Segments are dealt to threads, the long ones are
- * sorted by all of them together, one after the other.
+ * Of several threads each has one chunk of the vector: it counts the digits, waits at a barrier, knows
+ * where its elements go, moves them, and waits again. Threads take segments one after the other; a long
+ * segment is sorted by all threads together.
  */
-#include <omp.h>
-#include <stdatomic.h>
 #include <string.h>
 
-#include "core/internal.h"
 #include "cpu/cpu.h"
+#include "cpu/parallel.h"
 
 enum {
     DIGIT_BITS = 8,
     DIGITS = 1 << DIGIT_BITS,
     PASSES = 64 / DIGIT_BITS, /* at most */
-    FEW = 80,                 /* elements of 8 bytes that are sorted by insertion, */
-    FEW_OF_4 = 48,            /* and of 4 bytes, which have half as many digits to be counted */
+    SMALL_8 = 80,             /* elements with keys of 8 bytes that are sorted by insertion, */
+    SMALL_4 = 48,             /* and of 4 bytes, which have half as many digits to be counted */
     WORTH = 64 << 10,         /* elements that a thread must have to be worth its start */
-    CHUNK = 64                /* segments that a thread takes at a time */
+    TAKE = 64                 /* segments that a thread takes at a time */
 };
 
 #define INLINE static inline __attribute__((always_inline))
@@ -67,7 +65,7 @@ INLINE uint64_t compared(const struct order *order, int key_size, const void *ke
     return ((number >> order->first_bit) ^ order->descending) & order->window;
 }
 
-/* ---- What is done to a piece ----------------------------------------------------------------- */
+/* ---- Passes over a chunk --------------------------------------------------------------------- */
 
 /* Where the elements are. */
 struct vectors {
@@ -100,10 +98,10 @@ INLINE void scatter(int key_size, int value_size, const struct order *order,
     }
 }
 
-/* Elements first .. first + n - 1, n <= FEW; out may be in. */
+/* Elements first .. first + n - 1, n <= SMALL_8; out may be in. */
 INLINE void insert(int key_size, int value_size, const struct order *order,
                    const struct vectors *in, const struct vectors *out, int64_t first, int64_t n) {
-    uint64_t numbers[FEW], keys[FEW], values[FEW];
+    uint64_t numbers[SMALL_8], keys[SMALL_8], values[SMALL_8];
     for (int64_t i = 0; i < n; i++) {
         const uint64_t x = compared(order, key_size, in->keys, first + i);
         int64_t at = i;
@@ -122,8 +120,8 @@ INLINE void insert(int key_size, int value_size, const struct order *order,
     }
 }
 
-/* One row for each size of keys and values. */
-struct row {
+/* The loops for a size of keys and values. */
+struct loops {
     void (*count)(const struct order *order, const void *keys, int64_t first, int64_t end, int from,
                   int to, int64_t (*counts)[DIGITS]);
     void (*scatter)(const struct order *order, const struct vectors *in, const struct vectors *out,
@@ -154,7 +152,7 @@ struct row {
 SIZES(X)
 #undef X
 
-static const struct row rows[2][3] = {
+static const struct loops loops[2][3] = {
 #define X(key, value)                                                                              \
     [(key) / 8][(value) / 4] = {count_##key##_##value, scatter_##key##_##value,                    \
                                 insert_##key##_##value},
@@ -165,7 +163,7 @@ static const struct row rows[2][3] = {
 /* ---- A sort ---------------------------------------------------------------------------------- */
 
 struct run {
-    const struct row *row;
+    const struct loops *loops;
     struct order order;
     int32_t key_size, value_size, passes;
     struct vectors in, out, other;     /* other: room for as many elements */
@@ -173,12 +171,8 @@ struct run {
     int64_t first, n;                  /* of the segment that is sorted, or of all */
 };
 
-static bool is_few(const struct run *run, int64_t n) {
-    return n <= (run->key_size == 8 ? FEW : FEW_OF_4);
-}
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
+static bool is_small(const struct run *run, int64_t n) {
+    return n <= (run->key_size == 8 ? SMALL_8 : SMALL_4);
 }
 
 static void copy(const struct run *run, const struct vectors *to, const struct vectors *from,
@@ -206,34 +200,33 @@ static void make_places(const struct run *run, int64_t first, int pass, int thre
     }
 }
 
-/* Whether all n elements have the digit that one of them has. */
-static bool alike(const struct run *run, uint64_t one, int64_t n, int pass, int threads) {
+/* Whether all n elements have the digit of one of them. */
+static bool all_have(const struct run *run, uint64_t one, int64_t n, int pass, int threads) {
     int64_t sum = 0;
     for (int t = 0; t < threads; t++)
         sum += run->counts[t][pass][one >> DIGIT_BITS * pass & (DIGITS - 1)];
     return sum == n;
 }
 
-/* Sorts n elements from first on by `threads` threads, of which this is one, that have the counts from
-   `counts` on. */
+/* Sorts n elements from first on with `threads` threads, of which this is one; counts: theirs. */
 static void sort_together(const struct run *run, struct vscan__cpu_team *team, int64_t first,
                           int64_t n, int thread, int threads, int64_t (*counts)[PASSES][DIGITS]) {
     struct run own = *run;
     own.counts = counts;
     const int64_t each = (n + threads - 1) / threads;
-    const int64_t begin = first + smaller(thread * each, n);
-    const int64_t end = smaller(begin + each, first + n);
+    const int64_t begin = first + vscan__cpu_smaller(thread * each, n);
+    const int64_t end = vscan__cpu_smaller(begin + each, first + n);
     int64_t(*mine)[DIGITS] = counts[thread];
     memset(mine, 0, (size_t)run->passes * sizeof *mine);
-    run->row->count(&run->order, run->in.keys, begin, end, 0, run->passes, mine);
-    if (threads > 1) vscan__cpu_meet(team, threads);
+    run->loops->count(&run->order, run->in.keys, begin, end, 0, run->passes, mine);
+    vscan__cpu_barrier(team, threads);
 
     int64_t places[DIGITS];
     int todo[PASSES], count = 0;
     const uint64_t one = compared(&run->order, run->key_size, run->in.keys, first);
     for (int p = 0; p < run->passes; p++)
-        if (!alike(&own, one, n, p, threads)) todo[count++] = p;
-    if (threads > 1) vscan__cpu_meet(team, threads); /* all have seen the counts */
+        if (!all_have(&own, one, n, p, threads)) todo[count++] = p;
+    vscan__cpu_barrier(team, threads); /* all have seen the counts */
 
     /* in place, the first pass must not go to the input; otherwise, the last one goes to the output */
     const bool in_place =
@@ -244,41 +237,35 @@ static void sort_together(const struct run *run, struct vscan__cpu_team *team, i
         const struct vectors to = to_out ? run->out : run->other;
         if (k > 0 && threads > 1) {
             memset(mine[todo[k]], 0, sizeof mine[todo[k]]);
-            run->row->count(&run->order, from.keys, begin, end, todo[k], todo[k] + 1, mine);
-            vscan__cpu_meet(team, threads);
+            run->loops->count(&run->order, from.keys, begin, end, todo[k], todo[k] + 1, mine);
+            vscan__cpu_barrier(team, threads);
         }
         make_places(&own, first, todo[k], thread, threads, places);
-        run->row->scatter(&run->order, &from, &to, begin, end, todo[k], places);
-        if (threads > 1) vscan__cpu_meet(team, threads);
+        run->loops->scatter(&run->order, &from, &to, begin, end, todo[k], places);
+        vscan__cpu_barrier(team, threads);
         from = to;
     }
     copy(run, &run->out, &from, begin, end - begin);
 }
 
-static void whole(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void sort_whole(struct vscan__cpu_team *team, void *work, int thread, int threads) {
     const struct run *run = work;
     sort_together(run, team, run->first, run->n, thread, threads, run->counts);
 }
 
-/* Threads that a sort of n elements is worth. */
-static int worth(vscan_ctx *ctx, int64_t n) {
-    const int64_t threads = smaller(n / WORTH, VSCAN__CPU_THREADS);
-    if (threads < 2 || omp_in_parallel()) return 1;
-    return (int)smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
+/* The threads for a sort of n elements. */
+static int threads_for(const vscan_ctx *ctx, int64_t n) {
+    return vscan__cpu_threads(ctx, n / WORTH);
 }
 
 static void sort_range(vscan_ctx *ctx, struct run *run, int64_t first, int64_t n) {
-    if (is_few(run, n)) {
-        run->row->insert(&run->order, &run->in, &run->out, first, n);
+    if (is_small(run, n)) {
+        run->loops->insert(&run->order, &run->in, &run->out, first, n);
         return;
     }
     run->first = first;
     run->n = n;
-    const int threads = worth(ctx, n);
-    if (threads == 1)
-        whole(NULL, run, 0, 1);
-    else
-        vscan__cpu_together(threads, whole, run);
+    vscan__cpu_parallel(threads_for(ctx, n), sort_whole, run);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -289,7 +276,7 @@ static int64_t rounded(int64_t bytes) {
 
 static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
     struct vscan__cpu_state *state = ctx->state;
-    const int64_t threads = worth(ctx, sort->n);
+    const int64_t threads = threads_for(ctx, sort->n);
     const int64_t counts = threads * (int64_t)sizeof *run->counts;
     const int64_t keys = rounded(sort->n * sort->key_size);
     const int64_t bytes = counts + keys + rounded(sort->n * sort->value_size);
@@ -304,7 +291,7 @@ static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, st
 
 static vscan_status make_run(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
     TRY(make_room(ctx, sort, run));
-    run->row = &rows[sort->key_size == 8][sort->value_size / 4];
+    run->loops = &loops[sort->key_size == 8][sort->value_size / 4];
     run->order = order_of(sort);
     run->key_size = sort->key_size;
     run->value_size = sort->value_size;
@@ -339,14 +326,14 @@ static void take_segments(struct vscan__cpu_team *team, void *work, int thread, 
     struct segments *all = work;
     const struct run *run = all->run;
     for (;;) {
-        const int64_t from = atomic_fetch_add_explicit(&all->next, CHUNK, memory_order_relaxed);
+        const int64_t from = atomic_fetch_add_explicit(&all->next, TAKE, memory_order_relaxed);
         if (from >= all->sort->segments) return;
-        const int64_t to = smaller(from + CHUNK, all->sort->segments);
+        const int64_t to = vscan__cpu_smaller(from + TAKE, all->sort->segments);
         for (int64_t k = from; k < to; k++) {
             const int64_t n = length(all->sort, k), first = offset(all->sort, k);
             if (n <= 0 || n > all->most) continue;
-            if (is_few(run, n))
-                run->row->insert(&run->order, &run->in, &run->out, first, n);
+            if (is_small(run, n))
+                run->loops->insert(&run->order, &run->in, &run->out, first, n);
             else
                 sort_together(run, team, first, n, 0, 1, run->counts + thread);
         }
@@ -372,7 +359,7 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
     TRY(make_run(ctx, sort, &run));
     struct segments all = {.run = &run, .sort = sort, .most = INT64_MAX};
     atomic_init(&all.next, 0);
-    int threads = worth(ctx, sort->n);
+    int threads = threads_for(ctx, sort->n);
     if (threads > 1) all.most = sort->n / threads;
     const int64_t first = offset(sort, 0), end = offset(sort, sort->segments);
     int64_t bad = first < 0 || first > sort->n ? 0 : -1;
@@ -381,11 +368,7 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
     if (bad >= 0) {
         threads = 1; /* segments may overlap */
         all.most = INT64_MAX;
-        if (ctx->late == VSCAN_OK) {
-            struct vscan__cpu_state *state = ctx->state;
-            ctx->late = VSCAN_ERROR_POSITION;
-            state->late_at = bad;
-        }
+        vscan__cpu_note_late(ctx, VSCAN_ERROR_POSITION, bad);
     } else {
         copy(&run, &run.out, &run.in, 0, first);
         copy(&run, &run.out, &run.in, end, sort->n - end);
@@ -394,9 +377,6 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
         const int64_t n = length(sort, k);
         if (n > all.most) sort_range(ctx, &run, offset(sort, k), n);
     }
-    if (threads == 1)
-        take_segments(NULL, &all, 0, 1);
-    else
-        vscan__cpu_together(threads, take_segments, &all);
+    vscan__cpu_parallel(threads, take_segments, &all);
     return VSCAN_OK;
 }

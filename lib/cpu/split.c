@@ -1,34 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Split, segmented split, and the positions of either. Each thread has one piece of the vector: it
- * counts the piece's flags, all meet, and then each knows the places of its elements. Clear ones of
- * a segment go to consecutive places, set ones too, so a thread keeps two places and writes every
- * element to one of them, without a branch.
+ * Split, segmented split, and the positions of either. Each thread has one chunk of the vector and
+ * counts its flags; after a barrier it knows the places of its elements. A segment's clear elements go
+ * to consecutive places, and so do its set ones. So a thread keeps two places and writes every element
+ * to one of them, without a branch.
  *
  * Where a segment's set elements begin depends on all of its flags: a thread that comes to a head
- * counts them up to the next head. So flags are read twice, however many segments there are; by one
- * thread alone, which needs no count of its piece then.
+ * counts them up to the next head. So flags are read twice, however many segments there are. One thread
+ * alone needs no count of its chunk then.
  */
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "cpu/chunks.h"
 
 enum {
-    BLOCK = 1024,           /* elements */
-    WORDS = BLOCK / 32,     /* of the heads of a block */
-    WORTH = 2 * (64 << 10), /* bytes that a thread must go through to be worth its start */
-    RUN = 64                /* elements alike that are worth a look whether they are */
+    WORDS = BLOCK / 32, /* of the heads of a block */
+    RUN = 64            /* elements with equal flags that are worth testing for */
 };
-
-#define EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
-
-/* A loop over blocks: at is the first element of one, size its length. */
-#define EACH_BLOCK(at, size, first, n)                                                             \
-    for (int64_t at = (first), size; (size = smaller((first) + (n)-at, BLOCK)) > 0; at += BLOCK)
-
-static int64_t smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 /* ---- Flags of a block ------------------------------------------------------------------------ */
 
@@ -51,7 +39,7 @@ static void read_heads(const struct vscan__split *split, int64_t first, int64_t 
     vscan__cpu_heads(&scan, first, n, words);
 }
 
-/* The first head at or behind i, or n. */
+/* The first head at or after i, or n. */
 static int64_t next_head(const uint32_t *words, int64_t i, int64_t n) {
     if (i >= n) return n;
     uint32_t word = words[i / 32] & UINT32_MAX << i % 32;
@@ -69,9 +57,9 @@ static int64_t last_head(const uint32_t *words, int64_t n) {
     return -1;
 }
 
-/* ---- Pieces ---------------------------------------------------------------------------------- */
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* What a thread has counted in its piece; heads count from the piece's beginning. */
+/* What a thread has counted in its chunk; heads count from the chunk's beginning. */
 struct counts {
     int64_t set;
     int64_t last;  /* set flags before the last head, or -1 */
@@ -82,10 +70,10 @@ struct counts {
 struct run {
     const struct vscan__split *split;
     const struct vscan__cpu_maps *maps;
-    struct counts counts[VSCAN__CPU_THREADS]; /* of the threads' pieces */
+    struct counts counts[VSCAN__CPU_THREADS]; /* of the threads' chunks */
 };
 
-static struct counts count_piece(const struct vscan__split *split, int64_t first, int64_t n) {
+static struct counts count_chunk(const struct vscan__split *split, int64_t first, int64_t n) {
     uint8_t bytes[BLOCK];
     uint32_t heads[WORDS];
     struct counts counts = {0, -1, -1};
@@ -107,7 +95,7 @@ static struct counts count_piece(const struct vscan__split *split, int64_t first
 }
 
 /* Where elements of the open segment go, the next clear one and the next set one; and the clear
-   flags behind the piece that belong to a segment that does not end in it. */
+   flags after the chunk that belong to a segment that does not end in it. */
 struct places {
     int64_t clear, set;
     int64_t tail;
@@ -159,7 +147,7 @@ static void place(const struct run *run, int64_t first, int64_t n, const uint8_t
     const int64_t width = vscan__element_size((vscan_type)split->type);
     int64_t clear = places->clear, set = places->set;
     const int64_t count = n >= RUN ? count_set(bytes, n) : -1;
-    if (split->in != NULL && (count == 0 || count == n)) { /* a run of elements alike */
+    if (split->in != NULL && (count == 0 || count == n)) { /* equal flags */
         memcpy((char *)split->out + (count == 0 ? clear : set) * width,
                (const char *)split->in + first * width, (size_t)(n * width));
         set += count;
@@ -184,7 +172,7 @@ static void place(const struct run *run, int64_t first, int64_t n, const uint8_t
     places->set = set;
 }
 
-/* Clear flags from first on, up to the next head or the end of the piece, and those behind it. */
+/* Clear flags from first on, up to the next head or the end of the chunk, and those after it. */
 static int64_t count_ahead(const struct vscan__split *split, int64_t first, int64_t end,
                            int64_t tail) {
     uint8_t bytes[BLOCK];
@@ -200,8 +188,8 @@ static int64_t count_ahead(const struct vscan__split *split, int64_t first, int6
     return clear + tail;
 }
 
-/* A piece, from the places of its first elements on. */
-static void place_piece(const struct run *run, int64_t first, int64_t n, struct places places) {
+/* A chunk, from the places of its first elements on. */
+static void place_chunk(const struct run *run, int64_t first, int64_t n, struct places places) {
     const struct vscan__split *split = run->split;
     uint8_t bytes[BLOCK];
     uint32_t heads[WORDS];
@@ -228,56 +216,53 @@ static void place_piece(const struct run *run, int64_t first, int64_t n, struct 
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* The places of the first elements of a thread's piece, by the counts of all. */
-static struct places find_places(const struct run *run, int64_t each, int thread, int threads) {
+/* The places of the first elements of a thread's chunk, by the counts of all. */
+static struct places find_places(const struct run *run, int thread, int threads) {
     const int64_t n = run->split->n;
-    int64_t all = 0, before = 0,
-            head = 0; /* set flags; before the piece; before the last head there */
+    /* set flags: all, those before the chunk, and those before the last head there */
+    int64_t all = 0, before = 0, head = 0;
     for (int t = 0; t < threads; t++) {
         const struct counts *c = &run->counts[t];
         if (t == thread) before = all;
         if (t < thread && c->last >= 0) head = all + c->last;
         all += c->set;
     }
-    struct places places = {smaller(thread * each, n) - before + head, n - all + before, 0};
+    struct places places = {chunk_of(n, thread, threads).first - before + head, n - all + before,
+                            0};
     for (int t = thread + 1; t < threads; t++) {
         const struct counts *c = &run->counts[t];
         if (c->first >= 0) {
             places.tail += c->first;
             break;
         }
-        places.tail += smaller(each, n - smaller(t * each, n)) - c->set;
+        places.tail += chunk_of(n, t, threads).n - c->set;
     }
     return places;
 }
 
-static void member(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
     struct run *run = work;
     const struct vscan__split *split = run->split;
-    const int64_t blocks = (split->n + BLOCK - 1) / BLOCK;
-    const int64_t each = (blocks + threads - 1) / threads * BLOCK;
-    const int64_t first = smaller(thread * each, split->n);
-    const int64_t n = smaller(each, split->n - first);
+    const struct chunk chunk = chunk_of(split->n, thread, threads);
     struct places places = {0, 0, 0};
     if (threads > 1 || split->heads == NULL || split->count != NULL) {
-        run->counts[thread] = count_piece(split, first, n);
-        if (threads > 1) vscan__cpu_meet(team, threads);
-        places = find_places(run, each, thread, threads);
+        run->counts[thread] = count_chunk(split, chunk.first, chunk.n);
+        vscan__cpu_barrier(team, threads);
+        places = find_places(run, thread, threads);
         if (thread == 0 && split->count != NULL) {
             int64_t set = 0;
             for (int t = 0; t < threads; t++) set += run->counts[t].set;
             *split->count = split->n - set;
         }
     }
-    place_piece(run, first, n, places);
+    place_chunk(run, chunk.first, chunk.n, places);
 }
 
 vscan_status vscan__cpu_split(vscan_ctx *ctx, const struct vscan__split *split) {
-    struct run run; /* set by member, as to set it all would take longer than a short call */
-    const struct vscan__cpu_state *state = ctx->state;
+    struct run run; /* not set as a whole, which would take longer than a small call */
     run.split = split;
-    run.maps = state->maps;
-    const int64_t worth = WORTH / vscan__element_size((vscan_type)split->type);
-    vscan__cpu_in_threads(ctx, split->n / worth, member, &run);
+    run.maps = maps_of(ctx);
+    const int64_t worth = split->n / (WORTH / vscan__element_size((vscan_type)split->type));
+    vscan__cpu_parallel(vscan__cpu_threads(ctx, worth), run_chunk, &run);
     return VSCAN_OK;
 }

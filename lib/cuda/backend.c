@@ -122,7 +122,8 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
         matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
     if (!matrix->columns && matrix->length >= from / size)
         return each_row(ctx, matrix, size,
-                        matrix->out != NULL ? vscan__cuda.pairs[pair].scan : vscan__cuda.pairs[pair].reduce);
+                        matrix->out != NULL ? vscan__cuda.pairs[pair].scan
+                                            : vscan__cuda.pairs[pair].reduce);
     const int before = vscan__cuda_enter(ctx->device);
     void *const workspace = launch->workspace;
     const int64_t words = launch->words, needed = vscan__matrix_words_needed(type, matrix);
@@ -269,8 +270,8 @@ const struct vscan__backend vscan__cuda = {
     .sort_segmented = sort_segmented,
     .reserve_sort = reserve_sort,
     .split = split,
-    .starts = pack_starts,
-    .spread = pack_spread,
+    .distribute_segmented = pack_spread,
+    .flags_to_offsets = pack_starts,
     .mark = map_mark,
     .subtract = map_subtract,
     .add = pack_add,

@@ -14,7 +14,7 @@
  */
 #include <string.h>
 
-#include "cpu/cpu.h"
+#include "cpu/simd/simd.h"
 #include "cpu/simd/vector.h"
 
 #define GROUP VSCAN__CPU_LANES
@@ -58,7 +58,7 @@ VSCAN__UNARY(X)
 #define X(row, OP, TYPE, T, result, by_0) LOOP(binary_##row, T, T, result)
 VSCAN__BINARY(X)
 #undef X
-#define X(row, RELATION, TYPE, T, result) LOOP(compare_##row, T, uint8_t, (result) ^ o->turned)
+#define X(row, RELATION, TYPE, T, result) LOOP(compare_##row, T, uint8_t, (result) ^ o->inverted)
 VSCAN__COMPARE(X)
 #undef X
 #define X(row, FROM, F, TO, T, result) LOOP_OF_ONE(convert_##row, F, T, result)

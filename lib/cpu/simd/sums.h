@@ -7,7 +7,7 @@
  *
  * sums_*.c include it, each compiled for an instruction set; the results are the same.
  */
-#include "cpu/cpu.h"
+#include "cpu/simd/simd.h"
 
 enum { AHEAD = 8192 }; /* bytes from an element to the one that memory is asked for meanwhile */
 

@@ -331,11 +331,11 @@ struct NAME(kept) {
 };
 
 static ALWAYS_INLINE union vscan__value
-NAME(halves)(enum vscan_op op, struct vscan__cpu_halves *halves, NAME(work) * work) {
-    struct NAME(kept) *kept = halves->kept;
-    const struct vscan__cpu_span *span = halves->span, *later = halves->later;
+NAME(overlap)(enum vscan_op op, struct vscan__cpu_overlap *overlap, NAME(work) * work) {
+    struct NAME(kept) *kept = overlap->kept;
+    const struct vscan__cpu_span *span = overlap->span, *later = overlap->later;
     struct NAME(tile) tile;
-    tile.before = tile.carry = NAME(unbox)(halves->before);
+    tile.before = tile.carry = NAME(unbox)(overlap->before);
     tile.stack_heads = 0;
     tile.end = NAME(identity)(op);
     /* what is asked for lies in the tile, until its end */
@@ -349,20 +349,20 @@ NAME(halves)(enum vscan_op op, struct vscan__cpu_halves *halves, NAME(work) * wo
     for (uint32_t number = 0; number < NAME(kept_blocks); number++) {
         const int64_t start = (int64_t)number * BLOCK;
         struct NAME(block) *b = &kept->block[place], *fresh = &kept->block[free_place];
-        if (start == TILE - VSCAN__CPU_ASK / (int)sizeof(T)) here.ahead += here.jump;
+        if (start == TILE - VSCAN__CPU_PREFETCH / (int)sizeof(T)) here.ahead += here.jump;
         if (start == TILE - BLOCK && later != NULL) there.jump = later->jump;
-        if (span != NULL) NAME(carries)(op, halves->segments != NULL, &tile, b);
+        if (span != NULL) NAME(carries)(op, overlap->segments != NULL, &tile, b);
         if (later != NULL) {
             fresh->locals = kept->space[number].locals;
-            NAME(find_heads)(halves->later_segments, number, GROUP, fresh);
+            NAME(find_heads)(overlap->later_segments, number, GROUP, fresh);
         }
         work(&here, start, span != NULL ? b : NULL, &there, start, later != NULL ? fresh : NULL,
-             span != NULL ? halves->segments : halves->later_segments);
-        if (later != NULL) NAME(ends)(op, number, halves->later_segments != NULL, &tile, fresh);
+             span != NULL ? overlap->segments : overlap->later_segments);
+        if (later != NULL) NAME(ends)(op, number, overlap->later_segments != NULL, &tile, fresh);
         free_place = place;
         place = place + 1 < NAME(places) ? place + 1 : 0;
     }
-    halves->aggregate = NAME(box)(tile.end);
+    overlap->aggregate = NAME(box)(tile.end);
     return NAME(box)(tile.carry);
 }
 #endif

@@ -3,12 +3,12 @@
  * The rows of the CPU backend: keys.h and tile.h for each kind of element, and from them
  * one set of functions for each pair of core/pairs.h, in a table that the includer names:
  *
- *     ROWS   vscan__cpu_portable, ...
+ *     PAIRS  vscan__cpu_pairs_portable, ...
  *
  * No threads, no libraries, no state. tiles_*.c include it, each compiled for an instruction
  * set; the results are the same.
  */
-#include "cpu/cpu.h"
+#include "cpu/simd/simd.h"
 
 #define KIND_BODY "cpu/simd/tile.h"
 #include "cpu/simd/kinds.h"
@@ -27,8 +27,8 @@
         struct KIND_OF(block, op, type) * fresh, const struct vscan__cpu_segments *segments) {     \
         KIND_OF(work_on, op, type)(VSCAN_##OP, span, p, b, later, later_p, fresh, segments);       \
     }                                                                                              \
-    static union vscan__value halves_##pair(struct vscan__cpu_halves *halves) {                    \
-        return KIND_OF(halves, op, type)(VSCAN_##OP, halves, work_##pair);                         \
+    static union vscan__value overlap_##pair(struct vscan__cpu_overlap *overlap) {                 \
+        return KIND_OF(overlap, op, type)(VSCAN_##OP, overlap, work_##pair);                       \
     }                                                                                              \
     static __attribute__((noinline)) union vscan__value scan_groups_##pair(                        \
         const struct vscan__cpu_span *span, union vscan__value before) {                           \
@@ -36,7 +36,7 @@
             KIND_OF(scan_groups, op, type)(VSCAN_##OP, span, KIND_OF(unbox, op, type)(before)));   \
     }
 #define KEPT(pair, op, type)                                                                       \
-    .halves = halves_##pair, .kept = sizeof(struct KIND_OF(kept, op, type)),
+    .overlap = overlap_##pair, .kept = sizeof(struct KIND_OF(kept, op, type)),
 #define WORK(pair) work_##pair
 #define GROUPS(pair, span, before)                                                                 \
     if (span->n > VSCAN__GROUP) return scan_groups_##pair(span, before);
@@ -54,7 +54,7 @@
     static void put_##pair(void *element, union vscan__value key) {                                \
         KIND_OF(put1, op, type)(VSCAN_##OP, element, KIND_OF(unbox, op, type)(key));               \
     }                                                                                              \
-    static union vscan__value fold_##pair(union vscan__value left, union vscan__value right) {     \
+    static union vscan__value combine_##pair(union vscan__value left, union vscan__value right) {  \
         return KIND_OF(box, op, type)(KIND_OF(combine1, op, type)(                                 \
             VSCAN_##OP, KIND_OF(unbox, op, type)(left), KIND_OF(unbox, op, type)(right)));         \
     }                                                                                              \
@@ -86,7 +86,7 @@
 VSCAN__PAIRS(X)
 #undef X
 
-const struct vscan__cpu_row ROWS[vscan__pair_count] = {
+const struct vscan__cpu_pair PAIRS[vscan__pair_count] = {
 #define X(pair, op, type, OP, TYPE)                                                                \
     [vscan__pair_##pair] = {                                                                       \
         .size = 65536 / TILE_##type,                                                               \
@@ -97,7 +97,7 @@ const struct vscan__cpu_row ROWS[vscan__pair_count] = {
         .identity = identity_##pair,                                                               \
         .take = take_##pair,                                                                       \
         .put = put_##pair,                                                                         \
-        .fold = fold_##pair,                                                                       \
+        .combine = combine_##pair,                                                                 \
         .aggregate = aggregate_##pair,                                                             \
         .scan = scan_##pair,                                                                       \
         KEPT(pair, op, type).band = band_##pair,                                                   \

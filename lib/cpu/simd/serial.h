@@ -5,7 +5,7 @@
  * parameter. The order of additions is that of core/order.h, with trees like the bits of a binary
  * counter: after m elements, stack[b] has the sum of 2^b of them for every bit b of m.
  */
-static ALWAYS_INLINE void NAME(few)(enum vscan_op op, const struct vscan__scan *scan) {
+static ALWAYS_INLINE void NAME(serial)(enum vscan_op op, const struct vscan__scan *scan) {
     const T *in = scan->in;
     T *out = scan->out;
     K before = NAME(identity)(op), stack[4];

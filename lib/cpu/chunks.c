@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs a function on every chunk of a vector. */
+#include "cpu/chunks.h"
+
+struct run {
+    chunk_fn *chunk;
+    const void *work;
+    int64_t n;
+    struct found found[VSCAN__CPU_THREADS];
+};
+
+static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+    (void)team;
+    struct run *run = work;
+    const struct chunk chunk = chunk_of(run->n, thread, threads);
+    if (chunk.n > 0) run->found[thread] = run->chunk(run->work, chunk.first, chunk.n);
+}
+
+static struct found run_team(chunk_fn *chunk, const void *work, int64_t n, int threads) {
+    struct run run; /* not set as a whole, which would take longer than a small call */
+    run.chunk = chunk;
+    run.work = work;
+    run.n = n;
+    /* fewer threads may come than asked for */
+    for (int t = 0; t < threads; t++) run.found[t] = nothing;
+    vscan__cpu_parallel(threads, run_chunk, &run);
+    struct found found = nothing;
+    for (int t = threads - 1; t >= 0; t--) {
+        if (run.found[t].wrong >= 0) found.wrong = run.found[t].wrong;
+        if (run.found[t].repeated >= 0) found.repeated = run.found[t].repeated;
+    }
+    return found;
+}
+
+vscan_status vscan__cpu_run_chunks(vscan_ctx *ctx, chunk_fn *chunk, const void *work, int64_t n,
+                                   int64_t size, int fewest, vscan_status late) {
+    const int threads = vscan__cpu_threads(ctx, n * size / WORTH);
+    const struct found found =
+        threads < fewest ? chunk(work, 0, n) : run_team(chunk, work, n, threads);
+    if (found.wrong >= 0) vscan__cpu_note_late(ctx, late, found.wrong);
+    if (found.repeated >= 0) vscan__cpu_note_late(ctx, VSCAN_ERROR_REPEATED, found.repeated);
+    return VSCAN_OK;
+}

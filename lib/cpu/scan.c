@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans of whole vectors, segmented or not, and totals of segments. A vector is cut into tiles. One
+ * thread takes tile after tile; several do so in batches (scan_batches.c). Tiles are combined strictly
+ * from left to right, as core/order.h says, so results do not depend on the number of threads.
+ */
+#include "cpu/modes.h"
+#include "cpu/parallel.h"
+#include "cpu/scan.h"
+
+enum {
+    /* Bytes of output from which non-temporal stores are used: a line need not be read before it is
+       written then. On a Xeon with 2 MiB a core that pays from 4 MiB on, but who reads the output
+       next finds it in memory; from 32 MiB on both together take less time too. */
+    STREAM_FROM = 32 << 20,
+    TILES_WORTH = 2 /* a thread must have this many to be worth its start */
+};
+
+/* ---- All tiles ------------------------------------------------------------------------------- */
+
+static void scan_alone(struct vscan__cpu_call *call) {
+    struct vscan__cpu_prefix prefix = vscan__cpu_first_prefix(call);
+    if (call->numbered) call->count = vscan__cpu_count_tiles(call, 0, call->tiles);
+    for (int64_t tile = 0; tile < call->tiles; tile++) vscan__cpu_scan_tile(call, tile, &prefix);
+    if (call->stream) vscan__cpu_fence();
+    call->last = prefix.before;
+    call->count = prefix.heads;
+}
+
+static void scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call) {
+    const int threads = vscan__cpu_threads(ctx, call->tiles / TILES_WORTH);
+    if (threads < 2 || !vscan__cpu_scan_batches(call, threads)) scan_alone(call);
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static struct vscan__cpu_call call_of(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                      const struct vscan__cpu_pair *pair) {
+    struct vscan__cpu_call call = {.scan = scan, .pair = pair, .state = ctx->state};
+    call.z = pair->identity();
+    if (!pair->sum) call.empty = call.z;
+    /* the total may come to lie where the initial value is: it is read here, once */
+    const void *initial = vscan__cpu_initial(scan);
+    if (initial != NULL) call.z = call.empty = pair->take(initial);
+    call.last = call.empty;
+    /* a division would take a good part of the smallest calls */
+    call.tiles = scan->n <= pair->tile ? scan->n > 0 : (scan->n - 1) / pair->tile + 1;
+    call.stream = scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / pair->size;
+    return call;
+}
+
+vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
+                             const struct vscan__cpu_pair *pair) {
+    const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
+    struct vscan__cpu_call call = call_of(ctx, scan, pair);
+    if (scan->n > 0) {
+        scan_tiles(ctx, &call);
+        /* a tile writes what precedes it, and for the first one that may be the inner identity */
+        if (scan->exclusive)
+            pair->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * pair->size,
+                      call.empty);
+    }
+    if (scan->total != NULL) pair->put(scan->total, call.last);
+    vscan__put_back_modes(pair->arithmetic, &modes);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                       const struct vscan__cpu_pair *pair) {
+    const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
+    struct vscan__cpu_call call = call_of(ctx, scan, pair);
+    call.segmented = true;
+    call.numbered = scan->backward != 0 && scan->totals != NULL;
+    call.counted = scan->totals != NULL || scan->count != NULL;
+    if (scan->n > 0) scan_tiles(ctx, &call);
+    vscan__put_back_modes(pair->arithmetic, &modes);
+    if (scan->count != NULL) *scan->count = call.count;
+    if (scan->totals == NULL || scan->n == 0) return VSCAN_OK;
+
+    /* the segment that the scan ends in */
+    const int64_t last = scan->backward ? 0 : call.count - 1;
+    if (last < scan->totals_length) pair->put((char *)scan->totals + last * pair->size, call.last);
+    if (call.count > scan->totals_length) {
+        if (ctx->late == VSCAN_OK) call.state->late_room = scan->totals_length;
+        vscan__cpu_note_late(ctx, VSCAN_ERROR_TOTALS_LENGTH, call.count);
+    }
+    return VSCAN_OK;
+}
+
+/* The first offset that is less than the one before it, or outside the vector; or -1. */
+static int64_t bad_offset(const struct vscan__scan *scan) {
+    int64_t before = 0;
+    for (int64_t i = 0; i <= scan->totals_length; i++) {
+        const int64_t at = vscan__cpu_offset(scan, i);
+        if (at < before || at > scan->n) return i;
+        before = at;
+    }
+    return -1;
+}
+
+vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
+                                         const struct vscan__cpu_pair *pair) {
+    if (scan->offsets == NULL) return vscan__cpu_scan_segmented(ctx, scan, pair);
+    const int64_t bad = bad_offset(scan);
+    if (bad >= 0) {
+        vscan__cpu_note_late(ctx, VSCAN_ERROR_OFFSETS, bad);
+        return VSCAN_OK;
+    }
+    const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
+    struct vscan__cpu_call call = call_of(ctx, scan, pair);
+    call.segmented = true;
+    call.counted = true;
+    if (scan->n > 0) scan_tiles(ctx, &call);
+    /* the segments that end with the vector */
+    union vscan__value last;
+    pair->put(&last, call.last);
+    vscan__cpu_put_totals(&call, scan->n, 1, (const char *)&last);
+    vscan__put_back_modes(pair->arithmetic, &modes);
+    return VSCAN_OK;
+}

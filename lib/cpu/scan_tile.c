@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One tile of a scan: its span, its heads, its aggregate, its results. */
+#include <string.h>
+
+#include "cpu/scan.h"
+
+enum { TILE_BYTES = 64 << 10 };
+
+struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_call *call, int64_t tile) {
+    const struct vscan__scan *scan = call->scan;
+    const int64_t first = tile * call->pair->tile;
+    const int64_t left = scan->n - first;
+    const int64_t n = vscan__cpu_smaller(left, call->pair->tile);
+    const int64_t offset = (scan->backward ? left - n : first) * call->pair->size;
+    char *out = scan->out != NULL ? (char *)scan->out + offset : NULL;
+    const int64_t ahead =
+        tile < call->tiles - call->ahead ? call->ahead * call->pair->tile * call->pair->size : 0;
+    return (struct vscan__cpu_span){
+        .in = (const char *)scan->in + offset,
+        .out = out,
+        .stream = call->stream && n == call->pair->tile && (uintptr_t)out % 16 == 0,
+        .n = n,
+        .ahead = scan->backward ? -ahead : ahead,
+        .backward = scan->backward != 0,
+        .exclusive = scan->exclusive != 0,
+    };
+}
+
+int64_t vscan__cpu_count_tiles(const struct vscan__cpu_call *call, int64_t from, int64_t to) {
+    uint32_t words[VSCAN__CPU_WORDS];
+    int64_t count = 0;
+    for (int64_t tile = from; tile < to; tile++) {
+        const int64_t n = vscan__cpu_span_of(call, tile).n;
+        vscan__cpu_heads(call->scan, tile * call->pair->tile, n, words);
+        count += vscan__cpu_count_heads(words, n);
+    }
+    return count;
+}
+
+/* The position of the last head among n of a tile, or -1. Searches from the end, some positions at a
+   time: most often it is near. */
+static int64_t last_head(const struct vscan__cpu_call *call, int64_t first, int64_t n) {
+    const int64_t part = call->scan->offsets != NULL ? call->pair->tile : 2048; /* a search each */
+    uint32_t words[VSCAN__CPU_WORDS];
+    for (int64_t from = (n - 1) / part * part; from >= 0; from -= part) {
+        const int64_t count = n - from < part ? n - from : part;
+        vscan__cpu_heads(call->scan, first + from, count, words);
+        uint32_t any = 0;
+        for (int64_t i = 0; i < (count + 31) / 32; i++) any |= words[i];
+        for (int64_t i = (count + 31) / 32 - 1; any != 0; i--)
+            if (words[i] != 0) return from + 32 * i + 31 - __builtin_clz(words[i]);
+    }
+    return -1;
+}
+
+struct vscan__cpu_aggregate vscan__cpu_aggregate_tile(const struct vscan__cpu_call *call,
+                                                      int64_t tile) {
+    const struct vscan__cpu_pair *pair = call->pair;
+    const struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
+    if (call->segmented) {
+        const int64_t head = last_head(call, tile * pair->tile, span.n);
+        if (head >= 0)
+            return (struct vscan__cpu_aggregate){
+                pair->aggregate(&span, head, call->z),
+                call->counted ? vscan__cpu_count_tiles(call, tile, tile + 1) : 1};
+    }
+    if (span.n < pair->tile)
+        return (struct vscan__cpu_aggregate){pair->aggregate(&span, 0, pair->identity()), 0};
+    /* the tree of a whole tile is the same read backwards */
+    return (struct vscan__cpu_aggregate){
+        call->state->sums[pair - call->state->pairs](span.in, span.n), 0};
+}
+
+void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, int64_t n,
+                           const char *closed) {
+    const struct vscan__scan *scan = call->scan;
+    const int64_t size = call->pair->size;
+    char *totals = scan->totals;
+    for (int64_t i = vscan__cpu_find_offset(scan, first); i <= scan->totals_length; i++) {
+        const int64_t at = vscan__cpu_offset(scan, i);
+        if (at >= first + n) return;
+        if (i > 0 && vscan__cpu_offset(scan, i - 1) == at) {
+            call->pair->put(totals + (i - 1) * size, call->empty);
+            continue;
+        }
+        if (i > 0) memcpy(totals + (i - 1) * size, closed, (size_t)size);
+        closed += size;
+    }
+}
+
+/* Scans a tile for its totals alone: the results stay in a cache. */
+static __attribute__((noinline)) void sum_tile(const struct vscan__cpu_call *call, int64_t tile,
+                                               const uint32_t *words,
+                                               struct vscan__cpu_segments segments,
+                                               struct vscan__cpu_prefix *prefix) {
+    _Alignas(64) char results[TILE_BYTES], closed[TILE_BYTES];
+    struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
+    span.out = results;
+    if (call->scan->offsets != NULL) {
+        segments.totals = closed;
+        segments.open = 0;
+        segments.end = span.n;
+    }
+    prefix->before = call->pair->scan(&span, &segments, prefix->before);
+    prefix->heads += vscan__cpu_count_heads(words, span.n);
+    if (call->scan->offsets != NULL)
+        vscan__cpu_put_totals(call, tile * call->pair->tile, span.n, closed);
+}
+
+void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
+                          struct vscan__cpu_prefix *prefix) {
+    const struct vscan__cpu_pair *pair = call->pair;
+    const struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
+    if (!call->segmented) {
+        prefix->before = pair->scan(&span, NULL, prefix->before);
+        return;
+    }
+    uint32_t words[VSCAN__CPU_WORDS];
+    vscan__cpu_heads(call->scan, tile * pair->tile, span.n, words);
+    const bool backward = call->scan->backward != 0;
+    const struct vscan__cpu_segments segments = {
+        .heads = words,
+        .z = call->z,
+        .first = call->empty,
+        .totals = call->scan->totals,
+        .open = backward ? call->count - prefix->heads : prefix->heads - 1,
+        .step = backward ? -1 : 1,
+        /* the vector's first head ends no segment: it is number -1, or `count` */
+        .end = backward && call->count < call->scan->totals_length ? call->count
+                                                                   : call->scan->totals_length,
+    };
+    if (span.out == NULL) {
+        sum_tile(call, tile, words, segments, prefix);
+        return;
+    }
+    prefix->before = pair->scan(&span, &segments, prefix->before);
+    if (call->counted) prefix->heads += vscan__cpu_count_heads(words, span.n);
+}

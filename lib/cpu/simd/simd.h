@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the vector code offers: a table of loops for each pair, one for reductions, and one for what is
+ * done element by element, each once an instruction set. Nothing here knows of threads, and the
+ * callers know nothing of element types.
+ *
+ * Positions count elements in the direction of the scan. Keys are elements as the loops compute with
+ * them (keys.h), in a vscan__value of which only the table's functions know the member.
+ */
+#ifndef VSCAN_CPU_SIMD_H
+#define VSCAN_CPU_SIMD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/backend.h"
+#include "core/order.h"
+
+/* ---- Tiles ----------------------------------------------------------------------------------- */
+
+/* A tile: n elements whose lowest address is in; position p is in[p], backward in[n - 1 - p]. */
+struct vscan__cpu_span {
+    const void *in;
+    void *out;     /* the same address as in, or no overlap */
+    int64_t n;     /* 1 .. the pair's tile */
+    int64_t ahead; /* prefetches the input so many bytes on; 0: none */
+    int64_t jump;  /* overlapped: past the tile's end it prefetches so many bytes further */
+    bool backward;
+    bool exclusive;
+    bool stream; /* non-temporal stores; out is a multiple of 16 and n one of a group */
+};
+
+/* What a segmented tile needs beside its elements. */
+struct vscan__cpu_segments {
+    const uint32_t *heads;    /* bit p % 32 of word p / 32: position p is a segment's first */
+    union vscan__value z;     /* key added to every first element */
+    union vscan__value first; /* key that an exclusive scan writes at every first element */
+    void *totals;             /* or NULL */
+    int64_t open;             /* the number of the segment that is open at the tile's start */
+    int64_t step;             /* 1, backward -1: the next segment's number minus this one's */
+    int64_t end;              /* totals[k] is written for 0 <= k < end */
+};
+
+/*
+ * The results of a tile (span), overlapped with the local prefixes of a later one: how several threads
+ * scan with non-temporal stores. The local prefixes, computed once the elements are read, are kept
+ * until it is known what comes before the tile. Those of the later tile take the same place.
+ */
+struct vscan__cpu_overlap {
+    void *kept; /* as many bytes as the pair says, a multiple of 64 */
+    const struct vscan__cpu_span *span, *later; /* whole tiles, or NULL */
+    /* of each, or NULL; no totals. What later_segments points to is read until its results are done */
+    const struct vscan__cpu_segments *segments, *later_segments;
+    union vscan__value before;    /* comes before span */
+    union vscan__value aggregate; /* the result: later's */
+};
+
+/* Overlapped, the input is prefetched so many bytes ahead. */
+enum { VSCAN__CPU_PREFETCH = 16 << 10 };
+
+/* Adjacent columns of a matrix, at most VSCAN__CPU_BAND bytes of a row. */
+struct vscan__cpu_band {
+    const void *in;       /* the first column's element in row 0 */
+    void *out;            /* the same address as in, or no overlap; NULL: a reduction */
+    void *totals;         /* one element a column, or NULL */
+    const void *initial;  /* one element, or one a column, or NULL */
+    int64_t initial_step; /* 0 or 1 */
+    int64_t columns, rows, pitch;
+    bool backward;
+    bool exclusive;
+};
+
+enum { VSCAN__CPU_BAND = 512 };
+
+/* The functions of a pair. */
+struct vscan__cpu_pair {
+    int64_t size;    /* bytes of an element */
+    int64_t tile;    /* elements of a tile */
+    bool sum;        /* plus: the result of no elements is 0, all bits clear */
+    bool arithmetic; /* adds or compares floating-point numbers: their modes matter */
+    union vscan__value (*identity)(void); /* key; -0.0 for float and double plus */
+    union vscan__value (*take)(const void *element);
+    void (*put)(void *element, union vscan__value key);
+    union vscan__value (*combine)(union vscan__value left, union vscan__value right);
+    /* the tile's aggregate, as if all before position start were absent and z came before it */
+    union vscan__value (*aggregate)(const struct vscan__cpu_span *span, int64_t start,
+                                    union vscan__value z);
+    /* scans a tile after `before`, by segments or NULL; the inclusive result at its last element,
+       which is what comes before the next tile */
+    union vscan__value (*scan)(const struct vscan__cpu_span *span,
+                               const struct vscan__cpu_segments *segments,
+                               union vscan__value before);
+    /* scans overlapped and returns what scan returns for span; or NULL */
+    union vscan__value (*overlap)(struct vscan__cpu_overlap *overlap);
+    int64_t kept; /* bytes that it keeps of a tile */
+    /* scans or reduces every column of a band */
+    void (*band)(const struct vscan__cpu_band *band);
+};
+
+/* ---- Reductions ------------------------------------------------------------------------------ */
+
+/* The aggregate of n elements as a key; float and double plus: of a whole tile. */
+typedef union vscan__value vscan__cpu_sum(const void *elements, int64_t n);
+
+/* ---- Element by element ---------------------------------------------------------------------- */
+
+enum { VSCAN__CPU_LANES = 32 }; /* elements of a group */
+
+/* n elements. */
+struct vscan__cpu_operands {
+    const void *a, *b;    /* b: NULL where there is one operand */
+    const uint8_t *flags; /* select: 0 and 1 */
+    void *out;            /* the same address as a or b, or no overlap */
+    int64_t n;
+    int64_t step_a, step_b; /* VSCAN__CPU_LANES, or 0: the same group again and again */
+    uint8_t inverted;       /* compare: 1 where the flags are to be inverted */
+};
+
+typedef void vscan__cpu_loop(const struct vscan__cpu_operands *operands);
+
+struct vscan__cpu_maps {
+    vscan__cpu_loop *unary[vscan__unary_count];
+    vscan__cpu_loop *binary[vscan__binary_count];
+    vscan__cpu_loop *compare[vscan__compare_count]; /* out: bytes */
+    vscan__cpu_loop *convert[vscan__convert_count];
+    vscan__cpu_loop *select_1, *select_4, *select_8; /* by bytes of an element */
+    /* the same element LANES times, by its bytes */
+    void (*repeat_1)(const void *element, void *group);
+    void (*repeat_4)(const void *element, void *group);
+    void (*repeat_8)(const void *element, void *group);
+    /* whether n positions of 4 or 8 bytes all lie in 0 .. last */
+    bool (*inside_4)(const void *positions, int64_t n, uint64_t last);
+    bool (*inside_8)(const void *positions, int64_t n, uint64_t last);
+    /* those of n elements of 4 or 8 bytes that are flagged 0 to clear, those flagged 1 to set, in
+       their order; both have room for VSCAN__CPU_LANES more than n */
+    void (*separate_4)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
+    void (*separate_8)(const void *in, const uint8_t *flags, int64_t n, void *clear, void *set);
+    /* out[i] = in[positions[i]] for elements of 4 or 8 bytes that lie beyond the nearest cache */
+    void (*gather_4)(const void *in, const int32_t *positions, int64_t n, void *out);
+    void (*gather_8)(const void *in, const int32_t *positions, int64_t n, void *out);
+    void (*stream)(void *to, const void *from, int64_t bytes); /* a copy by non-temporal stores */
+};
+
+/* ---- The tables of an instruction set: they differ in speed, never in a bit of a result ------ */
+
+#define VSCAN__CPU_TABLES(set)                                                                     \
+    extern const struct vscan__cpu_pair vscan__cpu_pairs_##set[vscan__pair_count];                 \
+    extern vscan__cpu_sum *const vscan__cpu_sums_##set[vscan__pair_count];                         \
+    extern const struct vscan__cpu_maps vscan__cpu_maps_##set;
+VSCAN__CPU_TABLES(portable)
+#if defined __x86_64__
+VSCAN__CPU_TABLES(avx2)
+VSCAN__CPU_TABLES(avx512)
+#endif
+
+#endif
