@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A tile's aggregate without its results, for tile.h: the same tree, in whatever way is quickest.
- */
+/* A tile's aggregate without its results, for tile.h: the same tree, computed in the fastest way. */
 
 #include "cpu/simd/tree.h"
 
-/* The last values of LANES groups that lie at `from`, lowest first: 32 vectors, five levels. A
-   group's sum is the same read backwards: the tree is symmetric, and so is every operator. */
+/* The sums of LANES groups that lie at `from`, lowest first: 32 vectors, five levels. A group's sum is
+   the same read backwards: the tree is symmetric, and so is every operator. */
 TREE_OF(tree_2, load, 1)
 TREE_OF(tree_4, tree_2, 2)
 TREE_OF(tree_8, tree_4, 4)
@@ -14,10 +12,10 @@ TREE_OF(tree_16, tree_8, 8)
 TREE_OF(tree_32, tree_16, 16)
 
 #if !SUM || !T_REAL
-/* All elements from start on, and z before them, in any order. Several sums at a time: one would be a
-   chain of operations that wait for each other. */
-static ALWAYS_INLINE K NAME(fold)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                  int64_t start, K z) {
+/* All elements from start on, and z before them, in any order. Several sums at a time: one alone would
+   be a chain of operations that wait for each other. */
+static ALWAYS_INLINE K NAME(combine_all)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                         int64_t start, K z) {
     enum { SUMS = 8 };
     const T *from = span->in;
     const int64_t n = span->n - start;
@@ -49,7 +47,7 @@ static ALWAYS_INLINE union vscan__value NAME(aggregate)(enum vscan_op op,
                                                         const struct vscan__cpu_span *span,
                                                         int64_t start, union vscan__value z) {
 #if !SUM || !T_REAL
-    return NAME(box)(NAME(fold)(op, span, start, NAME(unbox)(z)));
+    return NAME(box)(NAME(combine_all)(op, span, start, NAME(unbox)(z)));
 #else
     K ends[TILE / GROUP + 1];
     const K identity = NAME(identity)(op);
@@ -69,7 +67,7 @@ static ALWAYS_INLINE union vscan__value NAME(aggregate)(enum vscan_op op,
             q += LANES;
             continue;
         }
-        /* a group by itself: that one, or one of the last */
+        /* one group: the first one, or one of the last */
         vec v[VECTORS];
         K x[GROUP];
         NAME(load_group)(op, span, q * GROUP, v);

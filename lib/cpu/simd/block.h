@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The blocks of a tile, for tile.h: what is kept of one, and the loops over the groups of a whole
- * one. There are two of each loop, for blocks without heads (most blocks of most vectors) and for
- * blocks with heads, wherever these are: the second asks no question about a group either, and takes
- * the heads as masks.
+ * The blocks of a tile, for tile.h: what is kept of a block, and the loops over the groups of a whole
+ * one. Each loop exists twice, for blocks without heads (most blocks of most vectors) and for blocks
+ * with heads. Neither has a branch on a group's heads: the second takes them as masks.
  */
 struct NAME(block) {
     /* From LANES - 1 on, q = 0 .. 32: B of the tile's groups before group q, and the inclusive result
@@ -45,9 +44,9 @@ static ALWAYS_INLINE void NAME(mark)(struct NAME(block) * b) {
 #if TIGHT
 /* ---- One group ------------------------------------------------------------------------------- */
 
-/* Its locals. ends: the last values of the groups before; returns them with its own. In a vector:
-   values that are stored one by one cannot be loaded together before they have left the queue of
-   stores, where many may wait that go past the caches. */
+/* Its locals. ends: the last values of the groups before; returns them with its own, in a vector:
+   values that are stored one by one cannot be loaded together before they have left the store queue,
+   where many non-temporal stores may wait. */
 static ALWAYS_INLINE vec NAME(group_locals)(enum vscan_op op, bool headed, bool backward,
                                             const T *in, const struct vscan__cpu_segments *segments,
                                             struct NAME(block) * b, int q, vec ends) {
@@ -80,8 +79,8 @@ static ALWAYS_INLINE void NAME(group_results)(enum vscan_op op, bool headed, boo
     vec v[VECTORS];
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
-        /* the first value of all is replaced below; it may have just been stored for another tile,
-           and a load that gets a part of itself from there waits */
+        /* the very first value is replaced below; it may have just been stored for another tile, and a
+           load that overlaps that store only in part would wait for it */
         vec local = NAME(load_keys)(k > 0 ? from + k * LANES : NAME(locals_of)(b, q));
         if (k == 0 && __builtin_expect(exclusive, 0))
             local = SHUFFLE(ivec, local, local, LANE_PATTERN(SLIDE));
@@ -115,14 +114,14 @@ static ALWAYS_INLINE void NAME(group_results)(enum vscan_op op, bool headed, boo
 
 /* ---- Whole blocks ---------------------------------------------------------------------------- */
 
-/* The lines of a group at an address, which may lie outside of the vector: as an integer. */
-#define ASK(address, ...)                                                                          \
+/* Prefetches the lines of a group at an address, an integer, as it may lie outside the vector. */
+#define PREFETCH(address, ...)                                                                     \
     _Pragma("GCC unroll 32") for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)        \
         __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
 
-/* The locals of the block at p. Asks for the next block's elements and for the lines of the results:
-   reading a block and writing it take turns, and without this memory would rest from one in the time
-   of the other (a vector of 2^24 floats then takes 1.6 times as long). */
+/* The locals of the block at p. Prefetches the next block's elements and the lines of the results:
+   blocks are read and written alternately, and without this memory would idle from one during the
+   other (a vector of 2^24 floats then takes 1.6 times as long). */
 static ALWAYS_INLINE void NAME(block_locals)(enum vscan_op op, bool headed,
                                              const struct vscan__cpu_span *span,
                                              const struct vscan__cpu_segments *segments, int64_t p,
@@ -136,8 +135,8 @@ static ALWAYS_INLINE void NAME(block_locals)(enum vscan_op op, bool headed,
     vec ends = NAME(splat)(NAME(identity)(op));
     for (int q = 0; q < GROUP;) {
         for (int j = 0; j < LANES; j++, q++) {
-            ASK(next, 0);
-            if (__builtin_expect(!stream, 1)) ASK(out, 1);
+            PREFETCH(next, 0);
+            if (__builtin_expect(!stream, 1)) PREFETCH(out, 1);
             ends = NAME(group_locals)(op, headed, backward, in, segments, b, q, ends);
             in += step;
             next += bytes;
@@ -147,7 +146,7 @@ static ALWAYS_INLINE void NAME(block_locals)(enum vscan_op op, bool headed,
     }
 }
 
-/* Its results. Asks for what lies span->ahead bytes on: reading does not rest. */
+/* Its results. Prefetches what lies span->ahead bytes on. */
 static ALWAYS_INLINE void NAME(block_results)(enum vscan_op op, bool headed,
                                               const struct vscan__cpu_span *span,
                                               const struct vscan__cpu_segments *segments, int64_t p,
@@ -155,29 +154,29 @@ static ALWAYS_INLINE void NAME(block_results)(enum vscan_op op, bool headed,
     const bool backward = span->backward, exclusive = span->exclusive, stream = span->stream;
     const int64_t at = backward ? span->n - p - GROUP : p, step = backward ? -GROUP : GROUP;
     const vec first = NAME(splat)(headed ? NAME(unbox)(segments->first) : NAME(identity)(op));
-    const bool asks = span->ahead != 0;
+    const bool ahead = span->ahead != 0;
     T *out = (T *)span->out + at;
     uintptr_t far = (uintptr_t)((const T *)span->in + at) + (uintptr_t)span->ahead;
     for (int q = 0; q < GROUP; q++) {
         NAME(group_results)(op, headed, backward, exclusive, stream, first, b, q, out);
-        if (asks) ASK(far, 0, 2);
+        if (ahead) PREFETCH(far, 0, 2);
         out += step;
         far += (uintptr_t)(step * (int64_t)sizeof(T));
     }
 }
 
-/* The results of a block and the locals of a later one, of which the first group lies at in, in
-   turns, where results go past the caches: memory would rest from writing in the time of the locals.
-   The locals may be in the same place. jump: bytes between the later block and the one after it. */
-static ALWAYS_INLINE void NAME(block_turns)(enum vscan_op op, bool headed,
-                                            const struct vscan__cpu_span *span,
-                                            const struct vscan__cpu_segments *segments, int64_t p,
-                                            struct NAME(block) * b, const T *in, int64_t jump,
-                                            struct NAME(block) * later) {
+/* The results of a block interleaved with the locals of a later one, whose first group lies at in. For
+   non-temporal stores: memory would not be written to during the locals. The locals may be in the same
+   place. jump: bytes between the later block and the one after it. */
+static ALWAYS_INLINE void NAME(block_interleaved)(enum vscan_op op, bool headed,
+                                                  const struct vscan__cpu_span *span,
+                                                  const struct vscan__cpu_segments *segments,
+                                                  int64_t p, struct NAME(block) * b, const T *in,
+                                                  int64_t jump, struct NAME(block) * later) {
     const bool backward = span->backward, exclusive = span->exclusive;
     const int64_t at = backward ? span->n - p - GROUP : p, step = backward ? -GROUP : GROUP;
     const vec first = NAME(splat)(headed ? NAME(unbox)(segments->first) : NAME(identity)(op));
-    const bool asks = span->ahead != 0;
+    const bool ahead = span->ahead != 0;
     T *out = (T *)span->out + at;
     uintptr_t far = (uintptr_t)((const T *)span->in + at) + (uintptr_t)span->ahead;
     const uintptr_t bytes = (uintptr_t)(step * (int64_t)sizeof(T));
@@ -186,8 +185,8 @@ static ALWAYS_INLINE void NAME(block_turns)(enum vscan_op op, bool headed,
     for (int q = 0; q < GROUP;) {
         for (int j = 0; j < LANES; j++, q++) {
             NAME(group_results)(op, headed, backward, exclusive, true, first, b, q, out);
-            ASK(next, 0);
-            if (__builtin_expect(asks, 1)) ASK(far, 0, 2);
+            PREFETCH(next, 0);
+            if (__builtin_expect(ahead, 1)) PREFETCH(far, 0, 2);
             ends = NAME(group_locals)(op, headed, backward, in, segments, later, q, ends);
             out += step;
             in += step;
@@ -197,5 +196,5 @@ static ALWAYS_INLINE void NAME(block_turns)(enum vscan_op op, bool headed,
         NAME(store_keys)(later->ends + q, ends);
     }
 }
-#undef ASK
+#undef PREFETCH
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The columns of a matrix, for tile.h.
+ * The columns of a matrix, for tile.h: a band of columns, LANES of them in a vector, row after row.
  *
- * A band of columns, LANES of them in a vector, row after row. In each column the trees are kept as in
- * a binary counter: after r rows of a group, stack[b] of it has the sum of 2^b rows for every bit b of
- * r, and the same one level up for the groups of a tile. The local prefix of a row is its group's
- * counter summed up, the lowest bit first, added to that of the groups.
+ * The trees of a column are kept like a binary counter: after r rows of a group, group[b] has the sum
+ * of 2^b rows for every bit b of r; tile[b] is the same for the groups of a tile. The local prefix of a
+ * row is the sum of its group's counter, the lowest bit first, added to that of the groups before.
  */
 enum { NAME(band_vectors) = VSCAN__CPU_BAND / VECTOR_BYTES };
 
@@ -17,9 +16,9 @@ struct NAME(counters) {
     vec results[NAME(band_vectors)]; /* the inclusive results of the row before */
 };
 
-/* Adds 1 to a counter of `count` with node as its lowest digit; the sum of all digits. */
-static ALWAYS_INLINE vec NAME(count)(enum vscan_op op, vec (*stack)[NAME(band_vectors)], int k,
-                                     uint32_t count, vec node) {
+/* Adds node to a counter of `count` nodes; returns the sum of all of them. */
+static ALWAYS_INLINE vec NAME(add_to_counter)(enum vscan_op op, vec (*stack)[NAME(band_vectors)],
+                                              int k, uint32_t count, vec node) {
     int bit = 0;
     for (; (count >> bit & 1) != 0; bit++) node = NAME(combine)(op, stack[bit][k], node);
     stack[bit][k] = node;
@@ -28,12 +27,12 @@ static ALWAYS_INLINE vec NAME(count)(enum vscan_op op, vec (*stack)[NAME(band_ve
     return node;
 }
 
-/* Vectors of a row's elements, the last with fewer. */
+/* A vector of a row's elements; the last may have fewer than LANES. */
 static ALWAYS_INLINE vec NAME(load_columns)(enum vscan_op op, const T *from, int64_t columns) {
     if (columns >= LANES) return NAME(load)(op, from);
-    T some[LANES] = {0};
-    memcpy(some, from, (size_t)columns * sizeof(T));
-    return NAME(load)(op, some);
+    T partial[LANES] = {0};
+    memcpy(partial, from, (size_t)columns * sizeof(T));
+    return NAME(load)(op, partial);
 }
 
 static ALWAYS_INLINE void NAME(store_columns)(enum vscan_op op, T *to, int64_t columns, vec v) {
@@ -41,9 +40,9 @@ static ALWAYS_INLINE void NAME(store_columns)(enum vscan_op op, T *to, int64_t c
         NAME(store)(op, to, v);
         return;
     }
-    T some[LANES];
-    NAME(store)(op, some, v);
-    memcpy(to, some, (size_t)columns * sizeof(T));
+    T partial[LANES];
+    NAME(store)(op, partial, v);
+    memcpy(to, partial, (size_t)columns * sizeof(T));
 }
 
 static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__cpu_band *band) {
@@ -72,7 +71,7 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
                 c.ends[k] = identity;
             }
         }
-        if (band->out == NULL && !whole && p < band->rows - 1) { /* nobody asks for the prefix */
+        if (band->out == NULL && !whole && p < band->rows - 1) { /* the prefix is not needed */
             int bit = 0;
             while ((in_group >> bit & 1) != 0) bit++;
             for (int k = 0; k < vectors; k++) {
@@ -84,10 +83,10 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
         }
         for (int k = 0; k < vectors; k++) {
             const int64_t left = band->columns - k * LANES;
-            vec sum =
-                NAME(count)(op, c.group, k, in_group, NAME(load_columns)(op, in + k * LANES, left));
+            vec sum = NAME(add_to_counter)(op, c.group, k, in_group,
+                                           NAME(load_columns)(op, in + k * LANES, left));
             if (whole)
-                sum = c.ends[k] = NAME(count)(op, c.tile, k, in_tile / GROUP, sum);
+                sum = c.ends[k] = NAME(add_to_counter)(op, c.tile, k, in_tile / GROUP, sum);
             else
                 sum = NAME(combine)(op, c.ends[k], sum);
             sum = NAME(combine)(op, c.before[k], sum);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a group of 32 elements is read and written, for tile.h. */
+/* Reads and writes a group of 32 elements, for tile.h. */
 
 static ALWAYS_INLINE void NAME(reverse_group)(vec v[VECTORS]) {
 #pragma GCC unroll 32
@@ -10,10 +10,10 @@ static ALWAYS_INLINE void NAME(reverse_group)(vec v[VECTORS]) {
     }
 }
 
-/* Bits of the elements that a tile's last group has, fewer than a group, in the order of memory: in
-   a backward scan they are those at the end. Its first element, whether the tile has it or not, is
-   n - GROUP elements before the tile then: addresses as integers. */
-static ALWAYS_INLINE uint32_t NAME(some)(bool backward, int64_t n) {
+/* The bits of the elements that are there of a tile's last, partial group, in the order of memory: in a
+   backward scan they are at its end. The group then begins before the tile, so addresses are
+   integers. */
+static ALWAYS_INLINE uint32_t NAME(partial)(bool backward, int64_t n) {
     return backward ? UINT32_MAX << (GROUP - n) : ~(UINT32_MAX << n);
 }
 
@@ -23,17 +23,17 @@ static ALWAYS_INLINE uintptr_t NAME(address)(const void *tile, const struct vsca
 }
 
 /* The last group of a tile, fewer than 32 elements, in the order of memory. */
-static ALWAYS_INLINE void NAME(load_some)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                          int64_t p, vec v[VECTORS]) {
+static ALWAYS_INLINE void NAME(load_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                             int64_t p, vec v[VECTORS]) {
     const int64_t n = span->n - p;
     const uintptr_t from = NAME(address)(span->in, span, p);
-#ifdef LOAD_SOME
-    const uint32_t some = NAME(some)(span->backward, n);
+#ifdef LOAD_MASKED
+    const uint32_t present = NAME(partial)(span->backward, n);
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++)
-        v[k] = NAME(take)(op,
-                          (tvec)LOAD_SOME(K_BITS, (const void *)(from + (uintptr_t)k * sizeof v[k]),
-                                          some >> k * LANES, NAME(lanes)(some, k)));
+        v[k] = NAME(take)(op, (tvec)LOAD_MASKED(K_BITS,
+                                                (const void *)(from + (uintptr_t)k * sizeof v[k]),
+                                                present >> k * LANES, NAME(lanes)(present, k)));
 #else
     T group[GROUP] = {0};
     const int64_t first = span->backward ? GROUP - n : 0;
@@ -44,16 +44,16 @@ static ALWAYS_INLINE void NAME(load_some)(enum vscan_op op, const struct vscan__
 #endif
 }
 
-static ALWAYS_INLINE void NAME(store_some)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                           int64_t p, const vec v[VECTORS]) {
+static ALWAYS_INLINE void NAME(store_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                              int64_t p, const vec v[VECTORS]) {
     const int64_t n = span->n - p;
     const uintptr_t to = NAME(address)(span->out, span, p);
-#ifdef STORE_SOME
-    const uint32_t some = NAME(some)(span->backward, n);
+#ifdef STORE_MASKED
+    const uint32_t present = NAME(partial)(span->backward, n);
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++)
-        STORE_SOME(K_BITS, (void *)(to + (uintptr_t)k * sizeof v[k]), some >> k * LANES,
-                   NAME(lanes)(some, k), NAME(put)(op, v[k]));
+        STORE_MASKED(K_BITS, (void *)(to + (uintptr_t)k * sizeof v[k]), present >> k * LANES,
+                     NAME(lanes)(present, k), NAME(put)(op, v[k]));
 #else
     T group[GROUP];
     const int64_t first = span->backward ? GROUP - n : 0;
@@ -63,11 +63,11 @@ static ALWAYS_INLINE void NAME(store_some)(enum vscan_op op, const struct vscan_
 #endif
 }
 
-/* The group at position p in scan order; what lies past the tile's end is of no consequence. */
+/* The group at position p in scan order; what lies past the tile's end may be anything. */
 static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                            int64_t p, vec v[VECTORS]) {
     if (span->n - p < GROUP) {
-        NAME(load_some)(op, span, p, v);
+        NAME(load_partial)(op, span, p, v);
     } else {
         const T *from = (const T *)span->in + (span->backward ? span->n - p - GROUP : p);
 #pragma GCC unroll 32
@@ -77,7 +77,7 @@ static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan_
 }
 
 #ifdef STREAM
-/* To a multiple of 16: of what malloc returns, little is a multiple of more. */
+/* To a multiple of 16: that is all that malloc promises. */
 static ALWAYS_INLINE void NAME(stream_group)(enum vscan_op op, T *to, const vec v[VECTORS]) {
     if ((uintptr_t)to % VECTOR_BYTES == 0) {
 #pragma GCC unroll 32
@@ -100,7 +100,7 @@ static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan
                                             int64_t p, vec v[VECTORS]) {
     if (span->backward) NAME(reverse_group)(v);
     if (span->n - p < GROUP) {
-        NAME(store_some)(op, span, p, v);
+        NAME(store_partial)(op, span, p, v);
         return;
     }
     T *to = (T *)span->out + (span->backward ? span->n - p - GROUP : p);

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tiles of a few groups and without segments, for tile.h: group after group, and nothing is kept
- * in memory between.
+ * Small tiles without segments, for tile.h: group after group, with nothing kept in memory between.
  */
 
-/* Up to this many elements. The tree over the sums of many groups is quicker with as many of them as
-   there are in a vector: 1024 floats took 400 ns, and 280 by blocks. */
+/* Up to this many elements. The tree over the sums of many groups is faster by vectors of sums: 1024
+   floats took 400 ns, and 280 by blocks. */
 enum { NAME(groups_most) = !TIGHT ? GROUP : EXACT ? TILE - 1 : BLOCK / 2 };
 
-/* Makes exclusive results of inclusive ones. The last lane of *last is the one before them; becomes
-   their last vector. */
+/* Makes exclusive results of inclusive ones. The last lane of *last precedes them; *last becomes their
+   last vector. */
 static ALWAYS_INLINE void NAME(slide)(vec *last, vec v[VECTORS]) {
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
@@ -19,16 +18,16 @@ static ALWAYS_INLINE void NAME(slide)(vec *last, vec v[VECTORS]) {
     }
 }
 
-#ifndef LOAD_SOME
-/* A tile of a few elements, without vectors: to fill a part of one takes longer where there are no
+#ifndef LOAD_MASKED
+/* A tile of up to 8 elements, without vectors: filling a part of one takes longer where there are no
    masks. */
-enum { NAME(few) = 8 };
-static ALWAYS_INLINE K NAME(scan_few)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                      K before) {
+enum { NAME(serial_most) = 8 };
+static ALWAYS_INLINE K NAME(scan_serial)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                         K before) {
     const int n = (int)span->n;
     const T *in = span->in;
     T *out = span->out;
-    K x[1 + NAME(few)];
+    K x[1 + NAME(serial_most)];
     x[0] = before;
     for (int j = 0; j < n; j++) x[1 + j] = NAME(take1)(op, in + (span->backward ? n - 1 - j : j));
     K *local = x + 1;
@@ -43,7 +42,7 @@ static ALWAYS_INLINE K NAME(scan_few)(enum vscan_op op, const struct vscan__cpu_
 }
 #endif
 
-/* The same span, known not to be stored past the caches. */
+/* The same span, known to the compiler not to be stored past the caches. */
 static ALWAYS_INLINE struct vscan__cpu_span NAME(in_cache)(const struct vscan__cpu_span *span) {
     return (struct vscan__cpu_span){.in = span->in,
                                     .out = span->out,
@@ -55,8 +54,8 @@ static ALWAYS_INLINE struct vscan__cpu_span NAME(in_cache)(const struct vscan__c
 /* One group. */
 static ALWAYS_INLINE K NAME(scan_group)(enum vscan_op op, const struct vscan__cpu_span *given,
                                         K before) {
-#ifndef LOAD_SOME
-    if (given->n <= NAME(few)) return NAME(scan_few)(op, given, before);
+#ifndef LOAD_MASKED
+    if (given->n <= NAME(serial_most)) return NAME(scan_serial)(op, given, before);
 #endif
     const struct vscan__cpu_span in_cache = NAME(in_cache)(given), *span = &in_cache;
     _Alignas(64) K results[GROUP]; /* inclusive */

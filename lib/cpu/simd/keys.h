@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements as the rows compute with them, and vectors of them. Included once for each kind of
- * element (tiles.h), with
+ * Elements as the loops compute with them, and vectors of them. Included once for each kind of element
+ * (kinds.h), with
  *
  *     T          the element's type; T_REAL: 1 for float and double
  *     K, K_BITS  the key's type, as wide as T
@@ -12,10 +12,10 @@
  * order gives the same result:
  *
  *     int plus          unsigned, wraps
- *     max, min of reals  the bits, with those below the sign flipped in negative numbers: the order of
- *                        the integers is then that of the numbers, -0 below +0, and NaNs lie at both
- *                        ends, by their signs. A constant is added, so that they wrap around to one
- *                        end: the upper one for max, the lower one for min
+ *     max, min of reals  the bits, with those below the sign inverted in negative numbers: the integers
+ *                        then have the order of the numbers, -0 below +0, and NaNs lie at both ends,
+ *                        by their signs. A constant is added, so that they wrap around to one end:
+ *                        the upper one for max, the lower one for min
  *     and, or of reals   all ones for true (unequal to 0), all zeros for false, combined bit by bit
  *
  * Float and double plus have the number itself as the key.
@@ -85,8 +85,8 @@ static ALWAYS_INLINE vec NAME(select)(ivec mask, vec yes, vec no) {
     { 1u << i, 1u << i }
 #endif
 
-/* All ones in the lanes of vector k of a group whose bits are set in word. By comparing words of 32
-   bits, whatever the width of a lane: not every instruction set can compare longer ones. */
+/* All ones in the lanes of vector k of a group whose bits are set in word. Compares 32-bit words,
+   whatever the width of a lane: not every instruction set can compare longer ones. */
 static ALWAYS_INLINE ivec NAME(lanes)(uint32_t word, int k) {
     static const uint32_t bit[GROUP][K_BITS / 32] __attribute__((aligned(64))) = {
         LANE_BITS(0),  LANE_BITS(1),  LANE_BITS(2),  LANE_BITS(3),  LANE_BITS(4),  LANE_BITS(5),
@@ -110,8 +110,8 @@ static ALWAYS_INLINE vec NAME(where)(uint32_t word, int k, vec yes, vec no) {
 #endif
 }
 
-/* The same by a word in memory. A mask of its own for each vector is loaded: compilers load the word
-   and shift the mask, which takes two instructions that compete with those that move lanes. */
+/* The same by a word in memory. Loads a mask for each vector: compilers load the word and shift it,
+   two instructions that compete with those that move lanes. */
 static ALWAYS_INLINE vec NAME(where_at)(const uint32_t *word, int k, vec yes, vec no) {
 #if VECTOR_BYTES == 64
 #if K_BITS == 32
@@ -195,8 +195,8 @@ static ALWAYS_INLINE K NAME(combine1)(enum vscan_op op, K a, K b) {
 /* ---- Elements and keys ----------------------------------------------------------------------- */
 
 #if !SUM && T_REAL
-/* What takes the infinity that is the identity to the least key, or the greatest. */
-static ALWAYS_INLINE uvec NAME(turn)(enum vscan_op op) {
+/* What takes the identity, an infinity, to the least or the greatest key. */
+static ALWAYS_INLINE uvec NAME(key_offset)(enum vscan_op op) {
     const ivec infinity_to_end = (ivec){0} + (S)(S_MAX - S_INFINITY);
     return (uvec)(op == VSCAN_MAX ? -infinity_to_end : infinity_to_end);
 }
@@ -209,7 +209,7 @@ static ALWAYS_INLINE vec NAME(take)(enum vscan_op op, tvec x) {
 #else
     if (op == VSCAN_AND || op == VSCAN_OR) return (vec)(x != (tvec){0});
     const ivec bits = (ivec)x;
-    return (vec)((uvec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX)) + NAME(turn)(op));
+    return (vec)((uvec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX)) + NAME(key_offset)(op));
 #endif
 }
 
@@ -219,7 +219,7 @@ static ALWAYS_INLINE tvec NAME(put)(enum vscan_op op, vec key) {
     return (tvec)key;
 #else
     if (op == VSCAN_AND || op == VSCAN_OR) return (tvec)(key & S_ONE);
-    const ivec bits = (ivec)((uvec)key - NAME(turn)(op));
+    const ivec bits = (ivec)((uvec)key - NAME(key_offset)(op));
     return (tvec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX));
 #endif
 }
@@ -246,7 +246,7 @@ static ALWAYS_INLINE void NAME(store)(enum vscan_op op, T *to, vec v) {
     memcpy(to, &x, sizeof x);
 }
 
-/* ---- Keys as the drivers carry them ---------------------------------------------------------- */
+/* ---- Keys as the callers carry them ---------------------------------------------------------- */
 
 static ALWAYS_INLINE union vscan__value NAME(box)(K key) {
     union vscan__value value = {.bits = 0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes back what keys.h and its includer have defined, for the next kind of element. No guard. */
+/* Undefines what keys.h and its includer have defined, for the next kind of element. No guard. */
 #undef NAME
 #undef T
 #undef T_REAL

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kinds of elements: the includer's KIND_BODY is included for each, after cpu/simd/keys.h, and takes
- * back at its end what that has defined (keys_end.h). KIND_OF(function, op, type) is then the
- * function of that name which a pair has.
+ * The kinds of elements. For each, keys.h is included and then the includer's KIND_BODY, which ends with
+ * keys_end.h. KIND_OF(function, op, type) is then the pair's function of that name.
  */
 /* int plus */
 #define NAME(x) x##_int_sum

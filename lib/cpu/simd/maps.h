@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is done element by element: a loop for each row of core/map_ops.h, in a table
- * that the includer names:
+ * Element by element: a loop for each row of core/map_ops.h, in a table that the includer names:
  *
  *     MAPS   vscan__cpu_maps_portable, ...
  *
  * maps_*.c include it, each compiled for an instruction set; the results are the same.
  *
- * The inner loops have a constant length, which is a multiple of every vector's: compilers make
- * vector code of them, and one loop more, element by element, does what is left. In place, an
- * element is read before it is written, and only then: the loops carry nothing from one element to
- * the next, which is what ivdep tells the compiler.
+ * The inner loops have a constant length, which is a multiple of every vector's, so compilers make
+ * vector code of them; another loop does what is left, element by element. In place, an element is
+ * read only before it is written: ivdep tells the compiler that no iteration depends on another.
  */
 #include <string.h>
 
@@ -20,8 +18,8 @@
 #define GROUP VSCAN__CPU_LANES
 #define EACH(i, n) for (int64_t i = 0; i < (n); i++)
 
-/* use: what is done to element i; next: what takes the vectors to the next group. The assembly of
-   nothing keeps compilers from making vector code for the elements that are left. */
+/* use: what is done to element i; next: what moves the vectors to the next group. The empty assembly
+   keeps compilers from making vector code for the elements that are left. */
 #define EACH_ELEMENT(use, next)                                                                    \
     do {                                                                                           \
         uint64_t left = (uint64_t)o->n;                                                            \
@@ -78,8 +76,8 @@ SELECT(uint8_t)
 SELECT(int32_t)
 SELECT(int64_t)
 
-/* A group of the same elements. Here, since the loops load it in vectors of the same width: what
-   was stored in smaller ones would not be there at once. */
+/* A group of the same elements. Here, with the vectors of the loops that load it: a load that is wider
+   than the store before it would wait. */
 #define REPEAT(T)                                                                                  \
     static void repeat_##T(const void *element, void *group) {                                     \
         T *to = group, value;                                                                      \
@@ -90,7 +88,7 @@ REPEAT(uint8_t)
 REPEAT(int32_t)
 REPEAT(int64_t)
 
-/* Negative, or greater than the last one: either has the sign bit in what is gathered. */
+/* Negative, or greater than the last one: either sets the sign bit of `outside`. */
 #define INSIDE(T, U)                                                                               \
     static bool inside_##T(const void *positions, int64_t n, uint64_t last) {                      \
         const T *at = positions;                                                                   \
@@ -101,7 +99,7 @@ REPEAT(int64_t)
 INSIDE(int32_t, uint32_t)
 INSIDE(int64_t, uint64_t)
 
-/* Every element goes to both places, and one of them moves on. */
+/* Every element is stored to both places, and one of the two advances. */
 #define SEPARATE(T, bits)                                                                          \
     static void separate_##T(const void *in, const uint8_t *flags, int64_t n, void *clear,         \
                              void *set) {                                                          \
@@ -117,7 +115,7 @@ INSIDE(int64_t, uint64_t)
         }                                                                                          \
     }
 #if VECTOR_BYTES == 64
-/* Whole vectors by the instruction that closes the gaps between chosen lanes. */
+/* Whole vectors by the compress instruction. */
 #define SEPARATE_VECTORS(bits) separate_vectors_##bits(from, flags, n, &left, &right)
 #define VECTORS_OF(T, bits, lanes, mask)                                                           \
     static inline int64_t separate_vectors_##bits(const T *from, const uint8_t *flags, int64_t n,  \
@@ -144,8 +142,8 @@ VECTORS_OF(int64_t, 64, 8, __mmask8)
 SEPARATE(int32_t, 32)
 SEPARATE(int64_t, 64)
 
-/* By the instruction for it where there is one for 64 bytes: more loads are under way then. In the
-   nearest cache it takes longer than single loads. */
+/* By the gather instruction of 64 bytes where there is one: more loads are in flight then. In the
+   nearest cache it is slower than single loads. */
 #if VECTOR_BYTES == 64
 #define GATHER_VECTORS_4                                                                           \
     for (; i + 16 <= n; i += 16)                                                                   \
@@ -171,7 +169,7 @@ SEPARATE(int64_t, 64)
 GATHER(int32_t, 4)
 GATHER(int64_t, 8)
 
-/* Past the caches where the instruction set can. */
+/* By non-temporal stores where the instruction set has them. */
 static void stream(void *to, const void *from, int64_t bytes) {
 #ifdef STREAM
     int64_t at = (int64_t)(-(uintptr_t)to % VECTOR_BYTES);

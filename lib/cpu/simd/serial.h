@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and reductions of a few elements, one after the other: to fill vectors with them takes
- * longer. Included once for each kind of element, after keys.h; the operator is a constant
- * parameter. The order of additions is that of core/order.h, with trees like the bits of a binary
- * counter: after m elements, stack[b] has the sum of 2^b of them for every bit b of m.
+ * Scans and reductions of up to 4 elements, one after the other, which is faster than filling vectors.
+ * Included once for each kind of element, after keys.h; the operator is a constant parameter. The
+ * order of additions is that of core/order.h, with the trees kept like a binary counter: after m
+ * elements, stack[b] has the sum of 2^b of them for every bit b of m.
  */
 static ALWAYS_INLINE void NAME(serial)(enum vscan_op op, const struct vscan__scan *scan) {
     const T *in = scan->in;
     T *out = scan->out;
     K before = NAME(identity)(op), stack[4];
-    K result =
-        SUM ? 0 : before; /* the inclusive one so far; what callers see where there is none */
+    /* the inclusive one so far; what callers see where there is none */
+    K result = SUM ? 0 : before;
     if (scan->has_initial != 0) {
         const void *initial = scan->has_initial == 2 ? scan->initial_at : &scan->initial;
         before = result = NAME(take1)(op, initial);

@@ -1,39 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What reductions do to whole vectors of elements. Included once for each kind of element, after
- * keys.h; the operator is a constant parameter.
+ * Reductions of adjacent elements. Included once for each kind of element, after keys.h; the operator
+ * is a constant parameter.
  *
- * Where any order gives the same bits, elements are combined as they come, in a few vectors in turn so
- * that none waits for the one before. Float and double plus follow the tree of core/order.h; a whole
- * tile is one balanced tree, and the same read backwards: addition is symmetric.
+ * Where any order gives the same bits, elements are combined as they come, into several accumulators in
+ * turn, so that no operation waits for the one before. Float and double plus follow the tree of
+ * core/order.h; a whole tile is one balanced tree, the same one read backwards, as addition is
+ * symmetric.
  *
- * Memory is asked for what lies AHEAD bytes on: a thread alone reads faster than the processor's
- * own prefetching, which stops at every page, lets it.
+ * What lies AHEAD bytes on is prefetched: the processor's own prefetching stops at every page, which is
+ * too slow for one thread alone.
  */
 
 #include "cpu/simd/tree.h"
 
-/* Vectors that are combined in turn, and elements of a round of them. */
-enum { NAME(turns) = 4, NAME(round) = NAME(turns) * LANES };
+/* The accumulators, and the elements that they take at a time. */
+enum { NAME(accumulators) = 4, NAME(stride) = NAME(accumulators) * LANES };
 
-static ALWAYS_INLINE void NAME(ask)(const T *from) {
+static ALWAYS_INLINE void NAME(prefetch)(const T *from) {
     __builtin_prefetch((const void *)((uintptr_t)from + AHEAD), 0, 3);
 }
 
 static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t n) {
-    vec all[NAME(turns)];
+    vec all[NAME(accumulators)];
 #pragma GCC unroll 4
-    for (int k = 0; k < NAME(turns); k++) all[k] = NAME(splat)(NAME(identity)(op));
-    for (; n >= NAME(round); n -= NAME(round), from += NAME(round)) {
+    for (int k = 0; k < NAME(accumulators); k++) all[k] = NAME(splat)(NAME(identity)(op));
+    for (; n >= NAME(stride); n -= NAME(stride), from += NAME(stride)) {
 #pragma GCC unroll 4
-        for (int k = 0; k < NAME(turns); k++) {
-            if (k * VECTOR_BYTES % 64 == 0) NAME(ask)(from + k * LANES);
+        for (int k = 0; k < NAME(accumulators); k++) {
+            if (k * VECTOR_BYTES % 64 == 0) NAME(prefetch)(from + k * LANES);
             all[k] = NAME(combine)(op, all[k], NAME(load)(op, from + k * LANES));
         }
     }
     K result = NAME(identity)(op);
 #pragma GCC unroll 4
-    for (int k = 0; k < NAME(turns); k++) {
+    for (int k = 0; k < NAME(accumulators); k++) {
         for (int j = 0; j < LANES; j++) result = NAME(combine1)(op, result, all[k][j]);
     }
     for (int64_t i = 0; i < n; i++) result = NAME(combine1)(op, result, NAME(take1)(op, from + i));
@@ -41,8 +42,8 @@ static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t 
 }
 
 static ALWAYS_INLINE vec NAME(two)(enum vscan_op op, const T *from) {
-    NAME(ask)(from);
-    if (VECTOR_BYTES == 64) NAME(ask)(from + LANES);
+    NAME(prefetch)(from);
+    if (VECTOR_BYTES == 64) NAME(prefetch)(from + LANES);
     return NAME(pairs)(op, NAME(load)(op, from), NAME(load)(op, from + LANES));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reductions of the CPU backend: sum.h for each kind of element, and from it one function for
- * each pair of core/pairs.h, in a table that the includer names:
+ * Reductions: sum.h for each kind of element, and from it one function for each pair of core/pairs.h, in
+ * a table that the includer names:
  *
  *     SUMS   vscan__cpu_sums_portable, ...
  *
@@ -9,7 +9,7 @@
  */
 #include "cpu/simd/simd.h"
 
-enum { AHEAD = 8192 }; /* bytes from an element to the one that memory is asked for meanwhile */
+enum { AHEAD = 8192 }; /* bytes from an element to the one that is prefetched meanwhile */
 
 #define KIND_BODY "cpu/simd/sum.h"
 #include "cpu/simd/kinds.h"

@@ -3,22 +3,21 @@
  * What is done to one tile, in the order of core/order.h. Included once for each kind of element,
  * after keys.h; the operator is a constant parameter of every function here.
  *
- * A tile is worked off in blocks of 32 groups of 32 elements, small enough to stay in the first
- * level of cache:
+ * A tile is done in blocks of 32 groups of 32 elements, small enough to stay in the first level of
+ * cache:
  *
- *     locals    in each group the Sklansky network over its elements, kept in `space`
+ *     locals    the local prefixes in each group, by the Sklansky network, kept in `space`
  *     ends      the same network over the groups' last values, then the upper levels of the tree:
  *               `stack` holds the trees over the blocks before, 2^b of them at b, like the bits of
  *               a binary counter. ends[q] becomes B of the tile's groups before group q of this block
  *     results   before + (ends[q] + local), and before + ends[q + 1] for a group's last element
  *
- * The ends of a block are one chain of dependent additions. The processor computes them while it is
- * at the results of the block before; where results go past the caches, while it is at those of the
- * block before that and at the locals of the block after, in turns: memory takes what was stored
- * meanwhile.
+ * The ends of a block are one chain of dependent additions, which the processor overlaps with the
+ * results of the block before. With non-temporal stores it overlaps them with the results of the block
+ * before that, interleaved with the locals of the block after, so that memory is always written to.
  *
- * A segmented tile does the same additions, but for those whose left operand lies before the head
- * of the right one's segment: core/order.h makes it -0.0 there, and here the sum is not taken.
+ * A segmented tile does the same additions, except those whose left operand lies before the head of
+ * the right operand's segment: core/order.h makes it -0.0 there, and here the sum is not taken.
  */
 #include "cpu/simd/network.h"
 
@@ -40,8 +39,8 @@ struct NAME(tile) {
     int64_t open; /* the number of the segment that is open */
 };
 
-/* Asks for the input of one block on and for the output of this one, as block_locals does. Addresses
-   as integers: they may lie outside of the vector. */
+/* Prefetches the input one block on and the output of this group, as block_locals does. Addresses are
+   integers, as they may lie outside the vector. */
 static ALWAYS_INLINE void NAME(prefetch)(const struct vscan__cpu_span *span, int64_t p) {
     const int64_t size = sizeof(T);
     const int64_t at = (span->backward ? span->n - p - GROUP : p) * size;
@@ -53,8 +52,8 @@ static ALWAYS_INLINE void NAME(prefetch)(const struct vscan__cpu_span *span, int
     }
 }
 
-/* The same of what lies span->ahead bytes on, while results are stored: reading does not rest. */
-static ALWAYS_INLINE void NAME(ask_ahead)(const struct vscan__cpu_span *span, int64_t p) {
+/* Prefetches what lies span->ahead bytes on, so that memory is read while results are stored. */
+static ALWAYS_INLINE void NAME(prefetch_ahead)(const struct vscan__cpu_span *span, int64_t p) {
     const int64_t size = sizeof(T);
     if (span->ahead == 0) return;
     const int64_t at = (span->backward ? span->n - p - GROUP : p) * size + span->ahead;
@@ -62,10 +61,10 @@ static ALWAYS_INLINE void NAME(ask_ahead)(const struct vscan__cpu_span *span, in
         __builtin_prefetch((const void *)((uintptr_t)span->in + (uintptr_t)(at + line)), 0, 2);
 }
 
-/* The locals of a block of which the tile has so many groups. */
-static ALWAYS_INLINE void NAME(some_locals)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                            const struct vscan__cpu_segments *segments, int64_t p,
-                                            int groups, struct NAME(block) * b) {
+/* The locals of a block of which the tile has only so many groups. */
+static ALWAYS_INLINE void NAME(partial_locals)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                               const struct vscan__cpu_segments *segments,
+                                               int64_t p, int groups, struct NAME(block) * b) {
     K *ends = b->ends + LANES;
     for (int q = 0; q < groups; q++, p += GROUP) {
         vec v[VECTORS];
@@ -87,7 +86,7 @@ static ALWAYS_INLINE void NAME(some_locals)(enum vscan_op op, const struct vscan
     for (int q = groups; q < GROUP; q++) ends[q] = NAME(identity)(op);
 }
 
-/* What else is kept of a block, once it has its locals. */
+/* The ends of a block, once it has its locals. */
 static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, bool segmented,
                                      struct NAME(tile) * tile, struct NAME(block) * b) {
     const bool heads = segmented && b->heads != 0;
@@ -104,7 +103,7 @@ static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, bool seg
     K tree = v[VECTORS - 1][LANES - 1];
     bool tree_heads = heads;
 
-    /* the blocks before, the nearest first, added to what comes before the block's first head */
+    /* the blocks before are added, the nearest first, to what lies before the block's first head */
     const uint32_t reached = open[NAME(levels) - 1];
     for (int bit = 0; number >> bit != 0; bit++) {
         if ((number >> bit & 1) == 0) continue;
@@ -131,7 +130,7 @@ static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, bool seg
     tile->stack_heads = (tile->stack_heads & ~(1u << bit)) | (uint32_t)tree_heads << bit;
 }
 
-/* The same once it is known what comes before the tile. */
+/* The carries of a block, once it is known what comes before the tile. */
 static ALWAYS_INLINE void NAME(carries)(enum vscan_op op, bool segmented, struct NAME(tile) * tile,
                                         struct NAME(block) * b) {
     const vec identity = NAME(splat)(NAME(identity)(op)), before = NAME(splat)(tile->before);
@@ -152,12 +151,12 @@ static ALWAYS_INLINE void NAME(carries)(enum vscan_op op, bool segmented, struct
     if (heads) tile->before = NAME(identity)(op);
 }
 
-/* The results of a group by itself, which may be the tile's last and shorter, and have heads at the
-   bits of word. Returns the inclusive result at its last element. */
-static ALWAYS_INLINE K NAME(some_results)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                          const struct vscan__cpu_segments *segments, int64_t p,
-                                          int q, uint32_t word, struct NAME(tile) * tile,
-                                          struct NAME(block) * b) {
+/* The results of one group, which may be the tile's last and not whole, with heads at the bits of word.
+   Returns the inclusive result at its last element. */
+static ALWAYS_INLINE K NAME(group_by_itself)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                             const struct vscan__cpu_segments *segments, int64_t p,
+                                             int q, uint32_t word, struct NAME(tile) * tile,
+                                             struct NAME(block) * b) {
     const int64_t n = span->n - p;
     const K *ends = b->ends + LANES - 1 + q, *carries = b->carries + LANES - 1 + q;
     const vec before = NAME(splat)(segments != NULL ? b->befores[q] : b->before);
@@ -192,9 +191,9 @@ static ALWAYS_INLINE K NAME(some_results)(enum vscan_op op, const struct vscan__
 
 #if TIGHT
 /*
- * The results of the block b at p of a span, without totals, the locals of the block `fresh` at
- * later_p of another, or both in turns; NULL: not of a block. Whole blocks. A function of its own, for
- * each pair: scans and scans in halves use it.
+ * The results of block b at p of a span, without totals; the locals of block `fresh` at later_p of a
+ * later span; or both, interleaved. NULL: no such block. Blocks are whole. A function of its own for
+ * each pair, which plain and overlapped scans call.
  */
 typedef void NAME(work)(const struct vscan__cpu_span *span, int64_t p, struct NAME(block) * b,
                         const struct vscan__cpu_span *later, int64_t later_p,
@@ -222,18 +221,18 @@ static ALWAYS_INLINE void NAME(work_on)(enum vscan_op op, const struct vscan__cp
     }
     const T *in = (const T *)later->in + (later->backward ? later->n - later_p - GROUP : later_p);
     if (!headed) {
-        NAME(block_turns)(op, false, span, segments, p, b, in, later->jump, fresh);
+        NAME(block_interleaved)(op, false, span, segments, p, b, in, later->jump, fresh);
         return;
     }
     if (b->heads == 0) NAME(mark)(b);
     if (fresh->heads == 0) NAME(mark)(fresh);
-    NAME(block_turns)(op, true, span, segments, p, b, in, later->jump, fresh);
+    NAME(block_interleaved)(op, true, span, segments, p, b, in, later->jump, fresh);
 }
 #else
 typedef void NAME(work)(void);
 #endif
 
-/* The results of block `number`; the inclusive one at its last element. */
+/* The results of block `number`. Returns the inclusive one at its last element. */
 static ALWAYS_INLINE K NAME(results)(enum vscan_op op, const struct vscan__cpu_span *span,
                                      const struct vscan__cpu_segments *segments, uint32_t number,
                                      struct NAME(tile) * tile, struct NAME(block) * b,
@@ -250,14 +249,14 @@ static ALWAYS_INLINE K NAME(results)(enum vscan_op op, const struct vscan__cpu_s
     K carry = b->carries[LANES - 1];
     for (int q = 0; q < GROUP && start + q * GROUP < span->n; q++) {
         const int64_t p = start + q * GROUP;
-        NAME(ask_ahead)(span, p);
-        carry = NAME(some_results)(op, span, segments, p, q,
-                                   (b->heads >> q & 1) != 0 ? b->words[q] : 0, tile, b);
+        NAME(prefetch_ahead)(span, p);
+        carry = NAME(group_by_itself)(op, span, segments, p, q,
+                                      (b->heads >> q & 1) != 0 ? b->words[q] : 0, tile, b);
     }
     return carry;
 }
 
-/* Finds the heads of a block, and takes them as masks if there are any. */
+/* Finds the heads of a block, and makes masks of them if there are any. */
 static ALWAYS_INLINE void NAME(find_heads)(const struct vscan__cpu_segments *segments,
                                            uint32_t number, int groups, struct NAME(block) * b) {
     b->heads = 0;
@@ -282,10 +281,11 @@ static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
     tile.end = NAME(identity)(op);
     tile.open = segments != NULL ? segments->open : 0;
     const uint32_t blocks = (uint32_t)((span->n + BLOCK - 1) / BLOCK);
-    /* results in turns: the tile is a whole one then */
-    const bool turns = TIGHT && span->stream && (segments == NULL || segments->totals == NULL);
-    const uint32_t late =
-        turns ? NAME(blocks) - 1 : 0; /* the results come so many blocks after the locals */
+    /* the tile is a whole one then */
+    const bool interleaved =
+        TIGHT && span->stream && (segments == NULL || segments->totals == NULL);
+    const uint32_t lag =
+        interleaved ? NAME(blocks) - 1 : 0; /* of results behind locals, in blocks */
     K carry = tile.before;
     for (uint32_t number = 0; number < blocks; number++) {
         const uint32_t place = span->stream ? number % NAME(blocks) : 0;
@@ -296,33 +296,34 @@ static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
         b->locals = space[place].locals;
         NAME(find_heads)(segments, number, groups, b);
 #if TIGHT
-        if (turns && number >= late) {
-            struct NAME(block) *early = &block[(number - late) % NAME(blocks)];
-            work(span, start - late * BLOCK, early, span, start, b, segments);
+        if (interleaved && number >= lag) {
+            struct NAME(block) *early = &block[(number - lag) % NAME(blocks)];
+            work(span, start - lag * BLOCK, early, span, start, b, segments);
         } else if (start + BLOCK > span->n) {
-            NAME(some_locals)(op, span, segments, start, groups, b);
+            NAME(partial_locals)(op, span, segments, start, groups, b);
         } else {
             work(NULL, 0, NULL, span, start, b, segments);
         }
 #else
-        NAME(some_locals)(op, span, segments, start, groups, b);
+        NAME(partial_locals)(op, span, segments, start, groups, b);
 #endif
         NAME(ends)(op, number, segments != NULL, &tile, b);
         NAME(carries)(op, segments != NULL, &tile, b);
-        if (!turns) carry = NAME(results)(op, span, segments, number, &tile, b, work);
+        if (!interleaved) carry = NAME(results)(op, span, segments, number, &tile, b, work);
     }
-    for (uint32_t number = blocks < late ? 0 : blocks - late; turns && number < blocks; number++)
+    for (uint32_t number = blocks < lag ? 0 : blocks - lag; interleaved && number < blocks;
+         number++)
         carry =
             NAME(results)(op, span, segments, number, &tile, &block[number % NAME(blocks)], work);
     return NAME(box)(carry);
 }
 
 #if TIGHT
-/* ---- The same in two halves ------------------------------------------------------------------ */
+/* ---- Overlapped with a later tile ------------------------------------------------------------ */
 
-/* What is kept of a tile between them. The locals of the next tile replace this one's, group by
-   group; of what else there is of a block both are needed at a time, so there is one place more than
-   there are blocks, and each is free for the next tile when its block is done. */
+/* What is kept of a tile. The locals of the later tile replace this one's, group by group. Of what else
+   a block has, both tiles' are needed at a time: there is one place more than there are blocks, and a
+   place is free for the later tile when its block is done. */
 enum { NAME(kept_blocks) = TILE / BLOCK, NAME(places) = NAME(kept_blocks) + 1 };
 struct NAME(kept) {
     struct NAME(space) space[NAME(kept_blocks)];
@@ -338,7 +339,7 @@ NAME(overlap)(enum vscan_op op, struct vscan__cpu_overlap *overlap, NAME(work) *
     tile.before = tile.carry = NAME(unbox)(overlap->before);
     tile.stack_heads = 0;
     tile.end = NAME(identity)(op);
-    /* what is asked for lies in the tile, until its end */
+    /* what is prefetched lies in the tile, until its end */
     struct vscan__cpu_span here = {.n = 0}, there = {.n = 0};
     if (span != NULL) here = *span;
     if (later != NULL) there = *later;

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows of the CPU backend: keys.h and tile.h for each kind of element, and from them
- * one set of functions for each pair of core/pairs.h, in a table that the includer names:
+ * Tiles: keys.h and tile.h for each kind of element, and from them the functions of each pair of
+ * core/pairs.h, in a table that the includer names:
  *
  *     PAIRS  vscan__cpu_pairs_portable, ...
  *
- * No threads, no libraries, no state. tiles_*.c include it, each compiled for an instruction
- * set; the results are the same.
+ * tiles_*.c include it, each compiled for an instruction set; the results are the same.
  */
 #include "cpu/simd/simd.h"
 
 #define KIND_BODY "cpu/simd/tile.h"
 #include "cpu/simd/kinds.h"
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+/* ---- Pairs ----------------------------------------------------------------------------------- */
 
 #define TILE_int VSCAN__TILE_FLOAT
 #define TILE_float VSCAN__TILE_FLOAT

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows for x86-64 processors with AVX-512 (F, DQ, BW, VL); CMakeLists.txt sets the compiler's flags. */
+/* Tiles for x86-64 processors with AVX-512 (F, DQ, BW, VL): CMakeLists.txt has the flags. */
 #include "cpu/simd/simd.h"
 
 #if defined __x86_64__

@@ -10,8 +10,8 @@ static ALWAYS_INLINE vec NAME(pairs)(enum vscan_op op, vec a, vec b) {
                          SHUFFLE(ivec, a, b, LANE_PATTERN(ODD)));
 }
 
-/* The sums of twice as many adjacent vectors as half_name's, which has `half`. Written as a recursion
-   so that few vectors are alive at a time. */
+/* The sums of twice as many adjacent vectors as half_name has, which has `half`. A recursion, so that
+   only some vectors are alive at a time. */
 #define TREE_OF(name, half_name, half)                                                             \
     static ALWAYS_INLINE vec NAME(name)(enum vscan_op op, const T *from) {                         \
         return NAME(pairs)(op, NAME(half_name)(op, from),                                          \

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Vectors for the rows of the CPU backend: GCC's and clang's vector extensions, as wide as the
- * instruction set that the file is compiled for. The width changes no bit of any result:
- * core/order.h says which values are added, and a vector only holds more or fewer of the sums of one
- * level.
+ * Vectors: the extensions of GCC and clang, as wide as the instruction set that the file is compiled
+ * for. The width changes no bit of any result: core/order.h says which values are added, and a vector
+ * only holds more or fewer of the sums of one level.
  */
 #ifndef VSCAN_CPU_VECTOR_H
 #define VSCAN_CPU_VECTOR_H
@@ -23,8 +22,8 @@
 #endif
 #include <stdint.h>
 
-/* Whether whole blocks have loops of their own. Not with SSE2: the code would be the largest there,
-   for processors of before 2013. */
+/* Whether whole blocks have loops of their own. Not with SSE2: the code would be largest there, for
+   processors from before 2013. */
 #if VECTOR_BYTES > 16 || !defined __SSE2__
 #define CPU_TIGHT 1
 #else
@@ -42,11 +41,8 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define SHUFFLE(ivec, a, b, ...) __builtin_shuffle(a, b, (ivec){__VA_ARGS__})
 #endif
 
-/*
- * The greater and the lesser in each lane of two vectors of signed integers of 32 or 64 bits. C has
- * no operator for it, and compilers make four instructions of a comparison and a selection where
- * there is one.
- */
+/* The greater and the lesser in each lane of two vectors of signed integers of 32 or 64 bits. Compilers
+   make four instructions of a comparison and a selection where there is one for both. */
 #define GREATER(vec, bits, a, b) CPU_JOIN(GREATER_, bits)(vec, a, b)
 #define LESSER(vec, bits, a, b) CPU_JOIN(LESSER_, bits)(vec, a, b)
 #if VECTOR_BYTES == 64
@@ -69,27 +65,27 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #endif
 
 /*
- * Loads and stores of some lanes of a vector: those whose bits are set in word, which are all ones
- * in mask. The other lanes are 0, and nothing is read or written there. SSE2 has none.
+ * Loads and stores of the lanes of a vector whose bits are set in word, and which are all ones in mask.
+ * The other lanes are 0, and nothing is read or written there. SSE2 has no such instructions.
  */
 #if VECTOR_BYTES > 16
-#define LOAD_SOME(bits, from, word, mask) CPU_JOIN(LOAD_SOME_, bits)(from, word, mask)
-#define STORE_SOME(bits, to, word, mask, v) CPU_JOIN(STORE_SOME_, bits)(to, word, mask, v)
+#define LOAD_MASKED(bits, from, word, mask) CPU_JOIN(LOAD_MASKED_, bits)(from, word, mask)
+#define STORE_MASKED(bits, to, word, mask, v) CPU_JOIN(STORE_MASKED_, bits)(to, word, mask, v)
 #endif
 #if VECTOR_BYTES == 64
-#define LOAD_SOME_32(from, word, mask) _mm512_maskz_loadu_epi32((__mmask16)(word), from)
-#define LOAD_SOME_64(from, word, mask) _mm512_maskz_loadu_epi64((__mmask8)(word), from)
-#define STORE_SOME_32(to, word, mask, v)                                                           \
+#define LOAD_MASKED_32(from, word, mask) _mm512_maskz_loadu_epi32((__mmask16)(word), from)
+#define LOAD_MASKED_64(from, word, mask) _mm512_maskz_loadu_epi64((__mmask8)(word), from)
+#define STORE_MASKED_32(to, word, mask, v)                                                         \
     _mm512_mask_storeu_epi32(to, (__mmask16)(word), (__m512i)(v))
-#define STORE_SOME_64(to, word, mask, v)                                                           \
+#define STORE_MASKED_64(to, word, mask, v)                                                         \
     _mm512_mask_storeu_epi64(to, (__mmask8)(word), (__m512i)(v))
 #elif VECTOR_BYTES == 32
-#define LOAD_SOME_32(from, word, mask) _mm256_maskload_epi32((const int *)(from), (__m256i)(mask))
-#define LOAD_SOME_64(from, word, mask)                                                             \
+#define LOAD_MASKED_32(from, word, mask) _mm256_maskload_epi32((const int *)(from), (__m256i)(mask))
+#define LOAD_MASKED_64(from, word, mask)                                                           \
     _mm256_maskload_epi64((const long long *)(from), (__m256i)(mask))
-#define STORE_SOME_32(to, word, mask, v)                                                           \
+#define STORE_MASKED_32(to, word, mask, v)                                                         \
     _mm256_maskstore_epi32((int *)(to), (__m256i)(mask), (__m256i)(v))
-#define STORE_SOME_64(to, word, mask, v)                                                           \
+#define STORE_MASKED_64(to, word, mask, v)                                                         \
     _mm256_maskstore_epi64((long long *)(to), (__m256i)(mask), (__m256i)(v))
 #endif
 
@@ -109,8 +105,8 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
     (vec) _mm512_mask_mov_epi64((__m512i)(no), (__mmask8)(word), (__m512i)(yes))
 #endif
 
-/* Stores a vector past the caches, at a multiple of its size; other threads see it after a fence.
-   x86 alone has it. */
+/* A non-temporal store of a vector, at a multiple of its size; other threads see it after a fence. Only
+   x86 has it. */
 #if VECTOR_BYTES == 64
 #define STREAM(to, v) _mm512_stream_si512((__m512i *)(to), (__m512i)(v))
 #elif VECTOR_BYTES == 32
