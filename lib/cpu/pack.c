@@ -16,41 +16,38 @@
 #include "cpu/chunks.h"
 #include "cpu/modes.h"
 
+enum { LANES = VSCAN__CPU_LANES };
+
 /* ---- Flags of a block ------------------------------------------------------------------------ */
 
-#define X(row, RELATION, TYPE, T, result)                                                          \
-    static void compare_##row(const struct vscan__pack *pack, int64_t first, int64_t n,            \
-                              uint8_t *bytes) {                                                    \
-        const T *in = (const T *)pack->in + first;                                                 \
-        const bool turned = pack->turned != 0;                                                     \
-        T scalar;                                                                                  \
-        memcpy(&scalar, &pack->scalar, sizeof scalar);                                             \
-        if (pack->exchanged != 0) {                                                                \
-            EACH(i, n) {                                                                           \
-                const T a = scalar, b = in[i];                                                     \
-                bytes[i] = (uint8_t)((result) ^ turned);                                           \
-            }                                                                                      \
-        } else {                                                                                   \
-            EACH(i, n) {                                                                           \
-                const T a = in[i], b = scalar;                                                     \
-                bytes[i] = (uint8_t)((result) ^ turned);                                           \
-            }                                                                                      \
-        }                                                                                          \
-    }
-VSCAN__COMPARE(X)
-#undef X
+/* One call. */
+struct run {
+    const struct vscan__pack *pack;
+    const struct vscan__cpu_maps *maps;
+    int64_t (*write)(const struct run *run, int64_t first, int64_t n, int64_t before);
+    int64_t count;                                     /* of all flags */
+    int64_t counts[VSCAN__CPU_THREADS];                /* of the threads' chunks */
+    _Alignas(64) char scalar[LANES * sizeof(int64_t)]; /* for each element of a group */
+};
 
 /* Flags first .. first + n - 1 as 0 and 1, n at most BLOCK; how many are set. */
-static int64_t read_block(const struct vscan__pack *pack, int64_t first, int64_t n,
-                          uint8_t *bytes) {
-#define X(row, RELATION, TYPE, T, result) [vscan__compare_##row] = compare_##row,
-    static void (*const rows[])(const struct vscan__pack *, int64_t, int64_t,
-                                uint8_t *) = {VSCAN__COMPARE(X)};
-#undef X
-    if (pack->flags != NULL)
+static int64_t read_block(const struct run *run, int64_t first, int64_t n, uint8_t *bytes) {
+    const struct vscan__pack *pack = run->pack;
+    if (pack->flags != NULL) {
         vscan__cpu_read_flags(pack->flags, pack->flag_type, first, n, bytes);
-    else
-        rows[pack->row](pack, first, n, bytes);
+    } else {
+        const int64_t size = vscan__element_size((vscan_type)pack->type);
+        const void *in = (const char *)pack->in + first * size;
+        const bool left = pack->exchanged != 0; /* the scalar */
+        const struct vscan__cpu_operands operands = {.a = left ? run->scalar : in,
+                                                     .b = left ? in : run->scalar,
+                                                     .out = bytes,
+                                                     .n = n,
+                                                     .step_a = left ? 0 : LANES,
+                                                     .step_b = left ? LANES : 0,
+                                                     .inverted = (uint8_t)pack->turned};
+        run->maps->compare[pack->row](&operands);
+    }
     if (pack->starts != 0 && first == 0) bytes[0] = 1;
     uint32_t count = 0;
     EACH(i, n) count += bytes[i];
@@ -58,10 +55,6 @@ static int64_t read_block(const struct vscan__pack *pack, int64_t first, int64_t
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
-
-/* Writes the results of elements first .. first + n - 1, before which `before` flags are set; how
-   many are set before the next chunk. */
-typedef int64_t write_fn(const struct vscan__pack *pack, int64_t first, int64_t n, int64_t before);
 
 /* Elements first .. first + n - 1 of in, of that size, or where it is NULL their positions: those
    that are flagged, one after the other. */
@@ -88,15 +81,16 @@ static void pack_block(int64_t width, const void *in, int64_t first, int64_t n,
         PACK(uint8_t, ((const uint8_t *)in)[i]);
 }
 
-/* Elements, or the offsets of segments. */
-static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64_t n,
-                            int64_t before) {
+/* Writes the results of elements first .. first + n - 1, before which `before` flags are set: elements,
+   or the offsets of segments. Returns how many flags are set before the next chunk. */
+static int64_t write_packed(const struct run *run, int64_t first, int64_t n, int64_t before) {
+    const struct vscan__pack *pack = run->pack;
     const int64_t width = vscan__element_size((vscan_type)pack->type);
     const void *in = pack->starts != 0 ? NULL : pack->in;
     uint8_t bytes[BLOCK];
     uint64_t packed[BLOCK];
     EACH_BLOCK(at, size, first, n) {
-        const int64_t count = read_block(pack, at, size, bytes);
+        const int64_t count = read_block(run, at, size, bytes);
         const int64_t room =
             before < pack->length ? vscan__cpu_smaller(count, pack->length - before) : 0;
         if (room > 0) {
@@ -122,8 +116,9 @@ static int64_t write_packed(const struct vscan__pack *pack, int64_t first, int64
         }                                                                                          \
     } while (0)
 
-static int64_t write_numbers(const struct vscan__pack *pack, int64_t first, int64_t n,
-                             int64_t before) {
+/* The same for an enumeration. */
+static int64_t write_numbers(const struct run *run, int64_t first, int64_t n, int64_t before) {
+    const struct vscan__pack *pack = run->pack;
     uint8_t bytes[BLOCK];
     EACH_BLOCK(at, size, first, n) {
         vscan__cpu_read_flags(pack->flags, pack->flag_type, at, size, bytes);
@@ -137,17 +132,10 @@ static int64_t write_numbers(const struct vscan__pack *pack, int64_t first, int6
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-struct run {
-    const struct vscan__pack *pack;
-    write_fn *write;
-    int64_t count;                      /* of all flags */
-    int64_t counts[VSCAN__CPU_THREADS]; /* of the threads' chunks */
-};
-
-static int64_t count_chunk(const struct vscan__pack *pack, int64_t first, int64_t n) {
+static int64_t count_chunk(const struct run *run, int64_t first, int64_t n) {
     uint8_t bytes[BLOCK];
     int64_t count = 0;
-    EACH_BLOCK(at, size, first, n) count += read_block(pack, at, size, bytes);
+    EACH_BLOCK(at, size, first, n) count += read_block(run, at, size, bytes);
     return count;
 }
 
@@ -158,25 +146,29 @@ static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int 
     const struct vscan__modes modes = vscan__set_modes(true); /* comparisons may meet denormals */
     int64_t before = 0;
     if (threads > 1) {
-        run->counts[thread] = count_chunk(pack, chunk.first, chunk.n);
+        run->counts[thread] = count_chunk(run, chunk.first, chunk.n);
         vscan__cpu_barrier(team, threads);
         for (int t = 0; t < thread; t++) before += run->counts[t];
     }
-    const int64_t count = run->write(pack, chunk.first, chunk.n, before);
+    const int64_t count = run->write(run, chunk.first, chunk.n, before);
     if (thread == threads - 1) run->count = count;
     vscan__put_back_modes(true, &modes);
 }
 
-static vscan_status run_chunks(vscan_ctx *ctx, write_fn *write, const struct vscan__pack *pack,
+static vscan_status run_chunks(vscan_ctx *ctx, const struct vscan__pack *pack, bool numbers,
                                bool in_place) {
     struct run run; /* not set as a whole, which would take longer than a small call */
     run.pack = pack;
-    run.write = write;
-    const int64_t worth = pack->n / (WORTH / vscan__element_size((vscan_type)pack->type));
+    run.maps = maps_of(ctx);
+    run.write = numbers ? write_numbers : write_packed;
+    const int64_t size = vscan__element_size((vscan_type)pack->type);
+    if (pack->flags == NULL)
+        (size == 4 ? run.maps->repeat_4 : run.maps->repeat_8)(&pack->scalar, run.scalar);
+    const int64_t worth = pack->n / (WORTH / size);
     vscan__cpu_parallel(vscan__cpu_threads(ctx, in_place ? 1 : worth), run_chunk, &run);
     if (pack->count != NULL) *pack->count = run.count;
     const int64_t results = run.count + (pack->starts != 0);
-    if (write != write_numbers && results > pack->length)
+    if (!numbers && results > pack->length)
         vscan__cpu_note_late(ctx, VSCAN_ERROR_OUT_LENGTH, results);
     if (pack->starts != 0 && results <= pack->length) {
         if (pack->type == VSCAN_LONG)
@@ -188,13 +180,13 @@ static vscan_status run_chunks(vscan_ctx *ctx, write_fn *write, const struct vsc
 }
 
 vscan_status vscan__cpu_pack(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_chunks(ctx, write_packed, pack, pack->out == pack->in);
+    return run_chunks(ctx, pack, false, pack->out == pack->in);
 }
 
 vscan_status vscan__cpu_enumerate(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_chunks(ctx, write_numbers, pack, false);
+    return run_chunks(ctx, pack, true, false);
 }
 
 vscan_status vscan__cpu_flags_to_offsets(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_chunks(ctx, write_packed, pack, false);
+    return run_chunks(ctx, pack, false, false);
 }

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# layers.sh ROOT: fails where a file of lib/ or kernels/ includes one of a layer that it may not know
+# (lib/README.md has the picture), or where includes form a circle.
+set -eu
+cd "$1"
+
+# "includer included", both below lib/ or kernels/; vscan.h and system headers are nobody's secret.
+edges=$(find lib kernels -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort | xargs awk '
+    match($0, /^[ \t]*#[ \t]*(include|define KIND_BODY)[ \t]+"[^"]+"/) {
+        split($0, part, "\"")
+        if (part[2] != "vscan.h") {
+            from = FILENAME
+            sub(/^lib\//, "", from)
+            print from, part[2]
+        }
+    }')
+[ -n "$edges" ] || { echo "$0: no includes found under $1" >&2; exit 1; }
+
+# may LAYER ALLOWED: what includers of a layer may include, as extended regular expressions.
+failed=0
+may() {
+    wrong=$(printf '%s\n' "$edges" | grep -E "^$1" | grep -Ev " ($2)" || true)
+    [ -n "$wrong" ] || return 0
+    failed=1
+    printf 'not allowed for %s:\n%s\n' "$1" "$wrong" >&2
+}
+may 'core/' 'core/'
+may 'api/' '(api|core)/'
+may 'cpu/[^/]*$|cpu/[^/]* ' '(cpu|cpu/simd|core)/'
+may 'cpu/simd/' '(cpu/simd|core)/'
+may 'cuda/' '(cuda|core)/|([a-z]+/)?launch\.h'
+may 'kernels/' 'core/(backend|map_ops|order|pairs)\.h|[^/]*$|(common|scan|segments|reduce|pack|split|map|sort|matrix)/'
+
+# tsort fails on a circle. What kernels/ includes is relative to kernels/.
+if ! circle=$(printf '%s\n' "$edges" | sed 's,^kernels/,,' | tsort 2>&1 >/dev/null); then
+    failed=1
+    printf 'includes form a circle:\n%s\n' "$circle" >&2
+fi
+exit $failed
