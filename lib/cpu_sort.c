@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sorts: a radix sort from the least digit up, 8 bits a pass, every pass stable. Elements are moved as
- * they are; digits are made of them each time, as in kernels/sort.cu. All digits are counted before the
+ * they are; digits are made of them each time, as in kernels/sort/onesweep/onesweep.cu. All digits are counted before the
  * first pass, and one that all keys have alike takes no pass.
  *
  * Several threads have one piece of the vector each: they count its digits, meet, know where each of

@@ -4,7 +4,7 @@
 #define VSCAN_CUDA_STATE_H
 
 #include "check.h"
-#include "launch.h"
+#include "common/launch.h"
 
 /* Device memory that grows with the vectors that come. */
 struct vscan__growing {

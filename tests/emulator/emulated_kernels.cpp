@@ -17,10 +17,10 @@
 #include <random>
 #include <vector>
 
-#include "launch.h"
+#include "common/launch.h"
 #include "vscan.h"
 
-/* ---- What kernels/memory.cu and the driver are for the launchers ------------------------------- */
+/* ---- What kernels/common/fill.cu and the driver are for the launchers ------------------------------- */
 
 extern "C" cudaError_t cudaGetLastError(void) {
     return cudaSuccess;
