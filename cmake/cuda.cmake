@@ -80,7 +80,7 @@ set_target_properties(vscan_kernels PROPERTIES
   POSITION_INDEPENDENT_CODE ON)
 target_include_directories(vscan_kernels PRIVATE kernels lib include)
 target_compile_definitions(vscan_kernels PRIVATE VSCAN_BUILDING)
-# The host code must need no C++ runtime, and neither side may contract a * b + c: see lib/order.h.
+# The host code must need no C++ runtime, and neither side may contract a * b + c: see lib/core/order.h.
 target_compile_options(vscan_kernels PRIVATE
   --fmad=false ${compress}
   -Xcompiler=-Wall,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)

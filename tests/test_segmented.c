@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "pairs.h"
+#include "core/pairs.h"
 
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
 

@@ -10,8 +10,8 @@
 #include <cuda_runtime_api.h>
 #include <cudaTypedefs.h>
 
-#include "backend.h"
-#include "order.h"
+#include "core/backend.h"
+#include "core/order.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #define VSCAN_COMMON_RELATIONS_CUH
 
 #include "common/elementwise.cuh"
-#include "map_ops.h"
+#include "core/map_ops.h"
 
 namespace vscan {
 
