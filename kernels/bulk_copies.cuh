@@ -43,8 +43,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         ticket t = {0, 0};
         if (lane == 0) {
             t = take_ticket(a.header);
-            if (t.index == tiles() + gridDim.x - 1)
-                end_tickets(a.header, a.words, a.capacity, tiles() * unit_word<U>::words);
+            if (t.index == tiles() + gridDim.x - 1) end_tickets(a);
             if (first) shared.tag = t.tag;
         }
         return __shfl_sync(all_lanes, t.index, 0);

@@ -272,7 +272,8 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
             if (carry()) __threadfence();
             if (lane == 0) {
                 test_delay(a.delay, shared.tag, tile, 0);
-                unit_word<U>::publish(a.words, tile, shared.tag | count, block[shape::levels]);
+                unit_word<U>::publish(bank_of(a, shared.tag), tile, shared.tag | count,
+                                      block[shape::levels]);
                 shared.prefixes[ring][0] = Pair::identity;
                 if (Segmented)
                     shared.first_head[ring] =
@@ -314,8 +315,8 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
                             ((const T *)a.scan.initial_at)[line_of(tile) * matrix().initial_step]);
                 }
             }
-            p = fold_tiles<Pair, Segmented>(p, a.words, shared.tag, folded, tile, shared.aggregates,
-                                            lane, &heads_before);
+            p = fold_tiles<Pair, Segmented>(p, bank_of(a, shared.tag), shared.tag, folded, tile,
+                                            shared.aggregates, lane, &heads_before);
             folded = tile;
             if (lane == 0) {
                 shared.p[ring_of(k)] = p;

@@ -56,7 +56,7 @@ struct vscan__launch {
     int multiprocessors;
     int architecture; /* that the code was compiled for: 90 for sm_90 */
     void *workspace;  /* header and words */
-    int64_t words;    /* 8-byte words after the header */
+    int64_t words;    /* 8-byte words of each of the two banks after the header, an even number */
     void *scratch;    /* memory without any contents between launches, 256-byte aligned */
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
@@ -66,17 +66,17 @@ struct vscan__launch {
     int64_t scan_tiles;  /* that one launch of a scan goes through at most */
     int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
     int64_t rows_from;   /* bytes of a row from which on few rows are scanned one after the other */
-    int64_t many_rows_from; /* the same of as many rows as there are multiprocessors, or more */
-    unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
+    int64_t many_rows_from;  /* the same of as many rows as there are multiprocessors, or more */
+    unsigned bulk_ready;     /* bit p: pair p's kernel has been given its shared memory;
                             further up, the segmented ones */
     unsigned segments_ready; /* the same of segmented reductions */
     unsigned packs_ready;    /* and of packs */
     unsigned matrix_ready;   /* and of rows */
     unsigned columns_ready;  /* and of columns */
     unsigned sorts_ready;    /* and of counting for sorts; bits: sizes of keys */
-    void *sort_memory;   /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
-    int64_t sort_bytes;  /* of it */
-    int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
+    void *sort_memory;       /* of its own for sorts, see kernels/sort.cu; NULL: none yet */
+    int64_t sort_bytes;      /* of it */
+    int64_t sort_portion;    /* elements that one launch of a sort goes through at most, < 2^30 */
     uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/unit_words.cuh */
 };
 

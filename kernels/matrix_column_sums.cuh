@@ -162,8 +162,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     if (split) {
         __syncthreads();
         const uint32_t tag = shared_ticket.tag;
-        if (shared_ticket.index == gridDim.x - 1)
-            clear_words(a, tag, matrix.lines * shape.words * unit_word<U>::words);
+        if (shared_ticket.index == gridDim.x - 1) clear_words(a, tag);
         const int chunks_a_tile = tile_items / R / shape.batches >> shape.log_pieces;
         const int m = (int)chunk & (chunks_a_tile - 1);
         const int64_t tile = chunk / (uint32_t)chunks_a_tile;
@@ -171,7 +170,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
         const auto publish =
             [&](int64_t place, U value) { /* of a line's words */
                                           if (speaks)
-                                              unit_word<U>::publish(a.words,
+                                              unit_word<U>::publish(bank_of(a, tag),
                                                                     my_line + place * matrix.lines,
                                                                     tag, value);
             };
@@ -183,12 +182,13 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
 #pragma unroll
             for (int j = 0; j < W; ++j) {
                 x[j] = Pair::identity;
-                ready[j] = !there || place + j >= end ||
-                           unit_word<U>::read(a.words, at + j * matrix.lines, tag, &x[j], &none);
+                ready[j] =
+                    !there || place + j >= end ||
+                    unit_word<U>::read(bank_of(a, tag), at + j * matrix.lines, tag, &x[j], &none);
             }
 #pragma unroll
             for (int j = 0; j < W; ++j)
-                if (!ready[j]) x[j] = wait_for_word<U>(a.words, at + j * matrix.lines, tag);
+                if (!ready[j]) x[j] = wait_for_word<U>(bank_of(a, tag), at + j * matrix.lines, tag);
         };
         test_delay(a.delay, tag, blockIdx.x, 0);
         if (!ends_tile && !ends) {
@@ -218,8 +218,8 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
         test_delay(a.delay, tag, blockIdx.x, 1);
         const int64_t window = tile / column_sums_window;
         if (window > 0 && speaks)
-            p = wait_for_word<U>(a.words, my_line + (shape.chunks + window - 1) * matrix.lines,
-                                 tag);
+            p = wait_for_word<U>(bank_of(a, tag),
+                                 my_line + (shape.chunks + window - 1) * matrix.lines, tag);
         else if (!ends && speaks)
             p = initial_of<Pair>(matrix, my_line);
         const U last = sum;
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
                 const int64_t t = tile - in_window + mine_from + j;
                 if (t >= tile || !there) continue;
                 tiles[(piece * W + j) * lines + line] = wait_for_word<U>(
-                    a.words, my_line + ((t + 1) * chunks_a_tile - 1) * matrix.lines, tag);
+                    bank_of(a, tag), my_line + ((t + 1) * chunks_a_tile - 1) * matrix.lines, tag);
             }
             __syncthreads();
             const int some = in_window - k < W * pieces ? in_window - k : W * pieces;

@@ -169,8 +169,7 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
     __syncthreads();
     if (split) {
         tag = shared_ticket.tag;
-        if (shared_ticket.index == gridDim.x - 1)
-            clear_words(a, tag, x_of.lines * shape.words * unit_word<U>::words);
+        if (shared_ticket.index == gridDim.x - 1) clear_words(a, tag);
     }
     end = group > 0 ? sums[(group - 1) * lines + line] : Pair::identity;
 
@@ -224,11 +223,11 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
                 for (int j = 0; j < some; ++j) {
                     const int each = k + j * pieces < to ? k + j * pieces : k;
                     place[j] = (uint32_t)my_line + place_of(each) * word_step;
-                    ready[j] = unit_word<U>::read(a.words, place[j], tag, &value[j], &none);
+                    ready[j] = unit_word<U>::read(bank_of(a, tag), place[j], tag, &value[j], &none);
                 }
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
-                    if (!ready[j]) value[j] = wait_for_word<U>(a.words, place[j], tag);
+                    if (!ready[j]) value[j] = wait_for_word<U>(bank_of(a, tag), place[j], tag);
                     if (k + j * pieces < to) waited[(k + j * pieces) * lines + line] = value[j];
                 }
             }
@@ -277,7 +276,8 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
             each_node(0, own_bits,
                       [&](int first, int) { node = Pair::combine(waited[first], node); });
             test_delay(a.delay, tag, item, 0);
-            unit_word<U>::publish(a.words, (uint32_t)my_line + chunk * word_step, tag, node);
+            unit_word<U>::publish(bank_of(a, tag), (uint32_t)my_line + chunk * word_step, tag,
+                                  node);
         }
         test_delay(a.delay, tag, item, 1);
         wait_for_words(own_digits, digits + count + (tile > (uint32_t)count));
@@ -290,9 +290,10 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
             for (int k = 0; k < count; ++k) p = Pair::combine(p, tiles[k * lines]);
             tiles[count * lines] = p;
             if (goes_on && m == chunks_a_tile - 1 && shape.tiles > shape.window)
-                unit_word<U>::publish(
-                    a.words, (uint32_t)my_line + ((uint32_t)shape.chunks + tile + 1) * word_step,
-                    tag, Pair::combine(p, node));
+                unit_word<U>::publish(bank_of(a, tag),
+                                      (uint32_t)my_line +
+                                          ((uint32_t)shape.chunks + tile + 1) * word_step,
+                                      tag, Pair::combine(p, node));
         }
         __syncthreads();
         p = waited[(digits + count) * lines + line];

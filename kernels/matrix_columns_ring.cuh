@@ -57,9 +57,9 @@ struct bulk_columns_shape {
     bool boxes;        /* pieces are boxes of the maps below; else they are copied as they are */
     bool kept;         /* of each strip what comes before the last tile */
     int log_pieces;    /* of a chunk */
-    int piece_step; /* elements between pieces in a slot */
+    int piece_step;    /* elements between pieces in a slot */
     int slots, slot_bytes;
-    int sums_at, nodes_at; /* in a slot */
+    int sums_at, nodes_at;  /* in a slot */
     int words_at, tiles_at; /* in shared memory: words of others; what is kept */
     int ahead;              /* so many tickets later is what memory is asked for; 0: not */
     int64_t chunks;         /* of a strip */
@@ -222,8 +222,7 @@ struct bulk_columns {
         }
         const int64_t index = __shfl_sync(all_lanes, t.index, 0);
         if (index == all_chunks() + gridDim.x - 1) { /* nobody takes another */
-            scrub(__shfl_sync(all_lanes, t.tag, 0) >> 15 & 0x7fff, a.words, a.capacity,
-                  a.shape.chunks * a.matrix.lines * unit_word<U>::words, lane, 32);
+            scrub(a, launch_of(__shfl_sync(all_lanes, t.tag, 0)), lane, 32);
             if (lane == 0) end_launch(a);
         }
         return index;
@@ -410,8 +409,8 @@ struct bulk_columns {
             if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
                 test_delay(a.delay, shared.tag, chunk, 0);
                 if (thread < columns)
-                    unit_word<U>::publish(a.words, place(chunk, first + thread), shared.tag,
-                                          sums[items - width() + thread]);
+                    unit_word<U>::publish(bank_of(a, shared.tag), place(chunk, first + thread),
+                                          shared.tag, sums[items - width() + thread]);
             }
             barrier_arrive_at(&shared.summed[t.slot]);
         }
@@ -448,7 +447,8 @@ struct bulk_columns {
                     uint32_t none;
                     ready[j] = false;
                     if (need >> j & 1)
-                        ready[j] = unit_word<U>::read(a.words, at[j], tag, &there[j], &none);
+                        ready[j] =
+                            unit_word<U>::read(bank_of(a, tag), at[j], tag, &there[j], &none);
                 }
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
@@ -504,7 +504,7 @@ struct bulk_columns {
 #pragma unroll 1
                     for (int bit = 0; bit < bits(); ++bit) /* all are set */
                         word = Pair::combine(nodes[bit * width() + thread], word);
-                    unit_word<U>::publish(a.words, place(chunk, first + thread), tag, word);
+                    unit_word<U>::publish(bank_of(a, tag), place(chunk, first + thread), tag, word);
                 }
             }
             barrier_arrive_at(&shared.folded[t.slot]);

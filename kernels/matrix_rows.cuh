@@ -94,9 +94,7 @@ __global__ void __launch_bounds__(1024)
     if (shape.tiles > 0) {
         if (threadIdx.x == 0) {
             shared_ticket = take_ticket(a.header);
-            if (shared_ticket.index == gridDim.x - 1)
-                end_tickets(a.header, a.words, a.capacity,
-                            x_of.lines * shape.tiles * unit_word<U>::words);
+            if (shared_ticket.index == gridDim.x - 1) end_tickets(a);
         }
         __syncthreads();
         item = shared_ticket.index / shape.tiles;
@@ -244,7 +242,7 @@ __global__ void __launch_bounds__(1024)
                     const int64_t words_at = line_in(0) * shape.tiles;
                     if (threadIdx.x == 0 && tile + 1 < shape.tiles) {
                         test_delay(a.delay, tag, shared_ticket.index, 0);
-                        unit_word<U>::publish(a.words, words_at + tile, tag, chunk_sum);
+                        unit_word<U>::publish(bank_of(a, tag), words_at + tile, tag, chunk_sum);
                     }
                     if (warp == 0) {
                         test_delay(a.delay, tag, shared_ticket.index, 1);
@@ -252,7 +250,8 @@ __global__ void __launch_bounds__(1024)
                         for (uint32_t t = 0; t < tile; t += 32) {
                             U of_tile = Pair::identity;
                             if (t + lane < tile)
-                                of_tile = wait_for_word<U>(a.words, words_at + t + lane, tag);
+                                of_tile =
+                                    wait_for_word<U>(bank_of(a, tag), words_at + t + lane, tag);
                             __syncwarp();
 #pragma unroll 1
                             for (uint32_t l = 0; l < 32 && t + l < tile; ++l)

@@ -237,9 +237,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     uint32_t tag = 0;
     if (shape.tiles > 1) {
         tag = __shfl_sync(all_lanes, mine.tag, 0);
-        if (lane == 0 && mine.index == gridDim.x - 1)
-            end_tickets(a.header, a.words, a.capacity,
-                        matrix.lines * shape.tiles * unit_word<U>::words);
+        if (lane == 0 && mine.index == gridDim.x - 1) end_tickets(a);
     }
     U p = initial_of<Pair>(matrix, line);
     if constexpr (Pair::in_any_order) {
@@ -260,11 +258,11 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     if (shape.tiles > 1) {
         if (!ends_row) {
             test_delay(a.delay, tag, blockIdx.x, 0);
-            if (lane == 0) unit_word<U>::publish(a.words, words_at + tile, tag, sum);
+            if (lane == 0) unit_word<U>::publish(bank_of(a, tag), words_at + tile, tag, sum);
             return;
         }
         test_delay(a.delay, tag, blockIdx.x, 1);
-        p = fold_words<Pair>(p, a.words, words_at, tile, tag, lane);
+        p = fold_words<Pair>(p, bank_of(a, tag), words_at, tile, tag, lane);
     }
     if (matrix.length > body) sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last)));
     if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(Pair::combine(p, sum));

@@ -348,11 +348,11 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
             }
             if (threadIdx.x == 0 && tiles > 1) {
                 test_delay(a.delay, tag, next, 0);
-                unit_word<word>::publish(a.words, next, tag, of_tile);
+                unit_word<word>::publish(bank_of(a, tag), next, tag, of_tile);
             }
         }
         if (threadIdx.x == 32 * taker && next < tiles) {
-            const ticket t = take_tile(a, next, tiles, 2);
+            const ticket t = take_tile(a, next, tiles);
             shared_ticket = t;
 #ifdef VSCAN__BULK
             if (a.wide_in && ((int64_t)t.index + 1) * items <= n)
@@ -367,7 +367,7 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
                 for (int64_t t = seen + threadIdx.x; t < tile; t += 32 * taker) {
                     word value;
                     uint32_t none;
-                    while (!unit_word<word>::read(a.words, t, tag, &value, &none)) {
+                    while (!unit_word<word>::read(bank_of(a, tag), t, tag, &value, &none)) {
                     }
                     fold += value;
                 }

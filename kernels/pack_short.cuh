@@ -90,13 +90,13 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
         if (threadIdx.x == 0 && !last) {
             test_delay(a.delay, tag, part, 0);
             if (a.in_place) __threadfence();
-            unit_word<uint32_t>::publish(a.words, part, tag, sum >> 16);
+            unit_word<uint32_t>::publish(bank_of(a, tag), part, tag, sum >> 16);
         }
         test_delay(a.delay, tag, part, 1);
 #pragma unroll 1
         for (int p = (int)threadIdx.x; p < part; p += (int)blockDim.x) {
             uint32_t value, none;
-            while (!unit_word<uint32_t>::read(a.words, p, tag, &value, &none)) {
+            while (!unit_word<uint32_t>::read(bank_of(a, tag), p, tag, &value, &none)) {
             }
             before += value;
         }
@@ -106,7 +106,7 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
         if (a.in_place) __threadfence();
         __syncthreads();
         before = sum_over_lanes(lane < (int)blockDim.x / 32 ? warp_sums[lane] : 0);
-        if (last && threadIdx.x == 0) close_launch(a.header, launch, a.words, a.capacity, parts);
+        if (last && threadIdx.x == 0) close_launch(a, launch);
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */

@@ -327,8 +327,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         if (lane == 0) {
             if (tiles > 1) {
                 t = take_ticket(a.header);
-                if (t.index == tiles + gridDim.x - 1)
-                    end_tickets(a.header, a.words, a.capacity, tiles);
+                if (t.index == tiles + gridDim.x - 1) end_tickets(a);
             }
             shared_ticket = t;
         }
@@ -388,7 +387,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
                 if (tiles > 1) {
                     test_delay(a.delay, tag, next, 0);
                     if (a.in_place) __threadfence();
-                    unit_word<uint32_t>::publish(a.words, next, tag, upto);
+                    unit_word<uint32_t>::publish(bank_of(a, tag), next, tag, upto);
                 }
             }
             __syncwarp();
@@ -398,7 +397,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         if (Form::elements && takes && !dense) take(next, false);
         if (tile >= 0) {
             test_delay(a.delay, tag, tile, 1);
-            const int64_t sum = fold_words(a.words, tag, seen, tile);
+            const int64_t sum = fold_words(bank_of(a, tag), tag, seen, tile);
             if (lane == 0) warp_sums[warp] = sum;
             if (a.in_place) __threadfence();
         }

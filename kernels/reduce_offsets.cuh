@@ -134,9 +134,10 @@ struct pending_segments {
         U low = Pair::identity, high = Pair::identity;
         uint32_t none;
         bool ready = true;
-        if (2 * t + 1 < unit) ready = unit_word<U>::read(a.words, 2 * t + 1, tag, &high, &none);
+        if (2 * t + 1 < unit)
+            ready = unit_word<U>::read(bank_of(a, tag), 2 * t + 1, tag, &high, &none);
         if (2 * t >= from && 2 * t < unit)
-            ready = unit_word<U>::read(a.words, 2 * t, tag, &low, &none) && ready;
+            ready = unit_word<U>::read(bank_of(a, tag), 2 * t, tag, &low, &none) && ready;
         if (!__all_sync(segments_lanes, ready)) return false;
         const U of_tile = Pair::combine(low, high);
         gathered = own - tile < 32;
@@ -207,7 +208,7 @@ static __device__ __forceinline__ void finish_units(const segments_arguments &a,
             const U all = sum_items<Pair>(sum);
             if (lane == 0) {
                 test_delay(a.delay, tag, unit, 0);
-                unit_word<U>::publish(a.words, unit, tag, all);
+                unit_word<U>::publish(bank_of(a, tag), unit, tag, all);
             }
         }
 

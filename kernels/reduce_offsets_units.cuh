@@ -84,8 +84,7 @@ static __device__ __forceinline__ int64_t first_unit(const segments_arguments &a
 template <class Pair>
 static __device__ __forceinline__ void end_after(const segments_arguments &a, const ticket &t,
                                                  int64_t all) {
-    if (t.index == all - 1)
-        end_tickets(a.header, a.words, a.capacity, a.units * unit_word<typename Pair::U>::words);
+    if (t.index == all - 1) end_tickets(a);
 }
 
 /* Copies a unit's offsets, from the one before number `from` on. */

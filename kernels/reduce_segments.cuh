@@ -84,8 +84,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         ticket t = {0, (uint32_t)(unit + 1)}; /* one unit needs no tickets */
         if (units > 1) {
             t = take_ticket(a.header);
-            if (t.index == units + gridDim.x - 1)
-                end_tickets(a.header, a.words, a.capacity, units * unit_word<U>::words);
+            if (t.index == units + gridDim.x - 1) end_tickets(a);
         }
         shared.next = t;
     };
@@ -254,7 +253,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             if (threadIdx.x == 0 && units > 1) {
                 test_delay(a.delay, tag, next, 0);
                 if (scan.out == scan.in) __threadfence();
-                unit_word<U>::publish(a.words, next, tag | next_unit_count, all);
+                unit_word<U>::publish(bank_of(a, tag), next, tag | next_unit_count, all);
             }
         }
 
@@ -278,8 +277,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                         x[k] = Pair::identity;
                         count[k] = 0;
                         if (k < here)
-                            ready &= unit_word<U>::read(a.words, tile * parts + k, tag, &x[k],
-                                                        &count[k]);
+                            ready &= unit_word<U>::read(bank_of(a, tag), tile * parts + k, tag,
+                                                        &x[k], &count[k]);
                     }
                 } while (!ready);
                 if (scan.out == scan.in) __threadfence();

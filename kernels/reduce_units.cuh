@@ -36,7 +36,7 @@ static __device__ __forceinline__ typename Pair::U fold_workers(const reduce_arg
     for (int worker = (int)threadIdx.x; worker < workers; worker += Threads) {
         U x;
         uint32_t heads;
-        while (!unit_word<U>::read(a.words, worker, tag, &x, &heads)) {
+        while (!unit_word<U>::read(bank_of(a, tag), worker, tag, &x, &heads)) {
         }
         sum = Pair::combine(sum, x);
     }
@@ -114,7 +114,7 @@ struct tile_folder {
                     uint32_t heads;
                     x[k] = Pair::identity;
                     if (unit < units)
-                        ready &= unit_word<U>::read(a.words, unit, tag, &x[k], &heads);
+                        ready &= unit_word<U>::read(bank_of(a, tag), unit, tag, &x[k], &heads);
                 }
             } while (!ready);
             __syncwarp();
@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(reduce_unit<Pair, Rows>::threads, reduce_resid
 #pragma unroll
             for (int w = 0; w < warps; ++w) x[w] = sums[w];
             test_delay(a.delay, tag, at, 0);
-            unit_word<U>::publish(a.words, at, tag, sum_items<Pair>(x));
+            unit_word<U>::publish(bank_of(a, tag), at, tag, sum_items<Pair>(x));
         };
         finish<Pair> f; /* not used */
         U all = Pair::identity;
@@ -209,8 +209,7 @@ __global__ void __launch_bounds__(reduce_unit<Pair, Rows>::threads, reduce_resid
     const int64_t published = Pair::in_any_order ? workers : units;
     finish<Pair> f;
     f.load(a, lane, true);
-    scrub(launch, a.words, a.capacity, published * unit_word<U>::words, (int)threadIdx.x,
-          shape::threads);
+    scrub(a, launch, (int)threadIdx.x, shape::threads);
     test_delay(a.delay, tag, published, 1);
     U p = f.initial(a);
     if constexpr (Pair::in_any_order) {

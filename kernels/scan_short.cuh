@@ -225,7 +225,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     wait_for_kernel_before(!let_next_late);
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
-    word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
+    word *const words = bank_of(a, tag_of(launch));
     /* In segmented scans elements are turned round where they are loaded and stored; plain ones are 3
        to 6 % faster if that is chosen where an element is used. */
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
@@ -401,7 +401,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (!Alone) {
         test_delay(hot.delay, tag, unit, 1);
         const bool closes = last_unit && threadIdx.x == shape::threads - 1;
-        if (closes) scrub(launch, words, a.capacity, unit * unit_word<U>::words);
+        if (closes) scrub(a, launch);
         fold_before<Pair, Segmented, Rows, Warps>(before, shared, words, tag, unit, counting);
         if (closes) next_launch(hot.header, launch);
         if (let_next_late) let_next_kernel_begin();

@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     wait_for_kernel_before();
     uint32_t launch = 0;
     if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
-    word *const words = (word *)((char *)hot.header + VSCAN__WORKSPACE_HEADER);
+    word *const words = bank_of(hot.rest, tag_of(launch));
     const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
     lane_items<Pair, V> items[Rows];
     const bool fast = whole && !backward;
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (!Alone) {
         test_delay(hot.delay, tag, unit, 1);
         const bool closes = last_unit && threadIdx.x == shape::threads - 1;
-        if (closes) scrub(launch, words, hot.rest.capacity, unit * unit_word<U>::words);
+        if (closes) scrub(hot.rest, launch);
         U seen[shape::polls];
         bool waits[shape::polls], ready;
 #pragma unroll

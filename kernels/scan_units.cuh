@@ -61,8 +61,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
             ticket t = {0, 0};
             if (units > 1) {
                 t = take_ticket(a.header);
-                if (t.index == units + gridDim.x - 1)
-                    end_tickets(a.header, a.words, a.capacity, units * unit_word<U>::words);
+                if (t.index == units + gridDim.x - 1) end_tickets(a);
             }
             shared_ticket = t;
         }
@@ -153,12 +152,12 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
                 test_delay(a.delay, tag, unit, 0);
                 if (carry) __threadfence();
                 if (lane == 31)
-                    unit_word<U>::publish(a.words, unit,
+                    unit_word<U>::publish(bank_of(a, tag), unit,
                                           tag | (Segmented ? h[S - 1] & head_count_mask : 0),
                                           g[S - 1]);
             }
             test_delay(a.delay, tag, unit, 1);
-            const upper<Pair> up = fold<Pair, Segmented>(before, a.words, tag, unit, lane);
+            const upper<Pair> up = fold<Pair, Segmented>(before, bank_of(a, tag), tag, unit, lane);
             /* the prefix before the unit's first group is the upper levels alone */
             const U alone =
                 Segmented && up.beside_heads ? up.beside : Pair::combine(up.above, up.beside);

@@ -252,19 +252,19 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
                 copy_element(&values[few], &in[at(first - warp * spread_share + earlier)]);
             if (threadIdx.x == 0 && tiles > 1) {
                 test_delay(a.delay, tag, next, 0);
-                unit_word<uint32_t>::publish(a.words, next, tag | (of_tile >= 0),
+                unit_word<uint32_t>::publish(bank_of(a, tag), next, tag | (of_tile >= 0),
                                              (uint32_t)of_tile);
             }
         }
         if (threadIdx.x == 32 * taker && next < tiles) {
-            const ticket t = take_tile(a, next, tiles, 1);
+            const ticket t = take_tile(a, next, tiles);
             shared_ticket = t;
             prefetch_flags(s, (int64_t)t.index * spread_items - a.shift);
         }
         if (tile >= 0 && warp == 1) {
             test_delay(a.delay, tag, tile, 1);
             const int64_t last =
-                last_head(a.words, tag, seen, tile, a.shift, seen > 0 ? shared_last : 0);
+                last_head(bank_of(a, tag), tag, seen, tile, a.shift, seen > 0 ? shared_last : 0);
             __syncwarp();
             if (lane == 0) {
                 shared_last = last;

@@ -37,11 +37,10 @@ struct segments_work {
 /* The block's next tile, whose number is tiles or more where there is none; by one thread. */
 template <class Work>
 static __device__ __forceinline__ ticket take_tile(const segments_work<Work> &a, int64_t tile,
-                                                   int64_t tiles, int words_each) {
+                                                   int64_t tiles) {
     if (tiles == 1) return {0, (uint32_t)(tile + 1)}; /* one tile needs no tickets */
     const ticket t = take_ticket(a.header);
-    if (t.index == tiles + gridDim.x - 1)
-        end_tickets(a.header, a.words, a.capacity, tiles * words_each);
+    if (t.index == tiles + gridDim.x - 1) end_tickets(a);
     return t;
 }
 

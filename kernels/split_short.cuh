@@ -38,7 +38,7 @@ static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &
         bool missing = wanted < blocks;
 #pragma unroll 1
         for (int turn = 0; turn < patience && missing; ++turn)
-            missing = !unit_word<uint32_t>::read(a.words, wanted, tag, &value, &none);
+            missing = !unit_word<uint32_t>::read(bank_of(a, tag), wanted, tag, &value, &none);
         for (uint32_t left; (left = __ballot_sync(0xffffffffu, missing)) != 0;) {
             const int helped = __ffs((int)left) - 1;
             const uint32_t count =
@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(short_most_threads, 1)
         unsigned before_me = (unsigned)blocks; /* blocks that have arrived */
         if (threadIdx.x == 0) {
             test_delay(a.delay, tag, number, 0);
-            unit_word<uint32_t>::publish(a.words, number, tag, all);
+            unit_word<uint32_t>::publish(bank_of(a, tag), number, tag, all);
             before_me = atomicAdd(&a.header->arrived, 1u);
         }
         test_delay(a.delay, tag, number, 1);
@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(short_most_threads, 1)
         all = (uint32_t)total;
         if (before_me == (unsigned)blocks - 1) {
             a.header->arrived = 0;
-            close_launch(a.header, launch, a.words, a.capacity, blocks);
+            close_launch(a, launch);
         }
     }
     const uint32_t clear = (uint32_t)rows.n - all;
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
         const uint32_t tag = tag_of(shared_launch);
         if (threadIdx.x == 0) {
             test_delay(a.delay, tag, number, 0);
-            unit_word<uint32_t>::publish(a.words, number, tag, own);
+            unit_word<uint32_t>::publish(bank_of(a, tag), number, tag, own);
             before_me = atomicAdd(&a.header->arrived, 1u);
         }
         test_delay(a.delay, tag, number, 1);
@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
     for (int w = 0; w < split_warps; ++w) sum += sums[w];
     if (threadIdx.x == 0 && before_me == (unsigned)tiles - 1) {
         a.header->arrived = 0;
-        close_launch(a.header, shared_launch, a.words, a.capacity, tiles);
+        close_launch(a, shared_launch);
     }
     const int64_t all = (int64_t)(sum & 0xffffffffu);
     if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = n - all;

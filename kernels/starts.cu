@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
             of_next = __shfl_sync(all_lanes, upto, 31);
             if (threadIdx.x == 0 && tiles > 1) {
                 test_delay(a.delay, tag, next, 0);
-                unit_word<uint32_t>::publish(a.words, next, tag, of_next);
+                unit_word<uint32_t>::publish(bank_of(a, tag), next, tag, of_next);
             }
         }
 
@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
             int64_t sum = 0;
             for (int64_t t = seen + threadIdx.x; t < tile; t += blockDim.x) {
                 uint32_t value, none;
-                while (!unit_word<uint32_t>::read(a.words, t, tag, &value, &none)) {
+                while (!unit_word<uint32_t>::read(bank_of(a, tag), t, tag, &value, &none)) {
                 }
                 sum += value;
             }
@@ -112,8 +112,7 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
             ticket t = {0, (uint32_t)(next + 1)}; /* one tile needs no tickets */
             if (tiles > 1) {
                 t = take_ticket(a.header);
-                if (t.index == tiles + gridDim.x - 1)
-                    end_tickets(a.header, a.words, a.capacity, tiles);
+                if (t.index == tiles + gridDim.x - 1) end_tickets(a);
             }
             shared_ticket = t;
             const int64_t then = t.index;

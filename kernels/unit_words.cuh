@@ -22,10 +22,14 @@
  * between launches the ticket is 0. The counter is in device memory, so a replayed graph continues
  * the count too.
  *
- * Words are not cleared between launches. That the 16-bit launch number of a stale word never comes
- * up again is ensured by the same last block: it zeroes a few words each launch, walking round the
- * workspace so that no word is older than 2^15 launches (scrub). Zeroing a word of this launch's
- * range would be wrong and is not needed; that one is written anew.
+ * A launch leaves its words as they are, so a stale word could pass for a new one once its 16-bit launch
+ * number comes up again. It cannot, because there are two banks of words. Launch L publishes and reads
+ * words of bank L mod 2 alone, and its last block zeroes a stretch of the other bank, which nobody else
+ * touches in this launch: stretch (L / 2) mod 2^14 of 2^14 that cover the bank. Proof: let launch L have
+ * written a word last, and let launch M > L of the same number modulo 2^16 read it. Then M >= L + 2^16.
+ * Launches L + 1, L + 3, ..., L + 2^15 - 1 are 2^14 launches of the other parity, each with another
+ * stretch of the word's bank: one of them has zeroed the word. This says nothing about which words a
+ * launch publishes, so no kernel can get it wrong.
  */
 #ifndef VSCAN_UNIT_WORDS_CUH
 #define VSCAN_UNIT_WORDS_CUH
@@ -47,8 +51,16 @@ struct ticket {
     uint32_t index; /* 0, 1, 2, ... in the order of taking */
 };
 
+static constexpr int tag_shift = 15;  /* to the launch number */
+static constexpr int scrub_bits = 14; /* a bank is zeroed in 2^14 stretches */
+
 static __device__ __forceinline__ uint32_t tag_of(uint32_t launch) {
-    return 0x80000000u | (launch & 0xffff) << 15;
+    return 0x80000000u | (launch & 0xffff) << tag_shift;
+}
+
+/* The launch number modulo 2^16. */
+static __device__ __forceinline__ uint32_t launch_of(uint32_t tag) {
+    return tag >> tag_shift & 0xffff;
 }
 
 static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *header) {
@@ -56,14 +68,22 @@ static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *he
     return {tag_of((uint32_t)(before >> 32)), (uint32_t)before};
 }
 
-/* By so many threads. used   words that this launch writes, from the first on */
-static __device__ __forceinline__ void scrub(uint32_t launch, word *words, int64_t capacity,
-                                             int64_t used, int thread = 0, int threads = 1) {
-    const int64_t stride = (capacity >> 15) + 1; /* words a launch: once round in 2^15 launches */
-    const int64_t from = (launch & 0x7fff) * stride;
+/* The words of the launch that has this tag. */
+template <class Arguments>
+static __device__ __forceinline__ word *bank_of(const Arguments &a, uint32_t tag) {
+    return launch_of(tag) % 2 ? a.words + a.capacity : a.words;
+}
+
+/* Zeroes the launch's stretch of the other bank: by so many threads, at any time in the launch. */
+template <class Arguments>
+static __device__ __forceinline__ void scrub(const Arguments &a, uint32_t launch, int thread = 0,
+                                             int threads = 1) {
+    const int64_t stretch = (a.capacity >> scrub_bits) + 1;
+    const int64_t from = (launch >> 1 & ((1 << scrub_bits) - 1)) * stretch;
+    const int64_t to = from + stretch < a.capacity ? from + stretch : a.capacity;
+    word *const bank = bank_of(a, tag_of(launch + 1));
 #pragma unroll 1
-    for (int64_t at = from + thread; at < from + stride; at += threads)
-        if (at >= used && at < capacity) words[at] = 0;
+    for (int64_t at = from + thread; at < to; at += threads) bank[at] = 0;
 }
 
 /* By one thread, when no block of this launch will read the counter any more. */
@@ -73,17 +93,16 @@ static __device__ __forceinline__ void next_launch(vscan__workspace_header *head
 }
 
 /* Both. */
-static __device__ __forceinline__ void close_launch(vscan__workspace_header *header,
-                                                    uint32_t launch, word *words, int64_t capacity,
-                                                    int64_t used) {
-    scrub(launch, words, capacity, used);
-    next_launch(header, launch);
+template <class Arguments>
+static __device__ __forceinline__ void close_launch(const Arguments &a, uint32_t launch) {
+    scrub(a, launch);
+    next_launch(a.header, launch);
 }
 
 /* By the one thread that took the last ticket of the launch: every other block has taken its last. */
-static __device__ void end_tickets(vscan__workspace_header *header, word *words, int64_t capacity,
-                                   int64_t used) {
-    close_launch(header, (uint32_t)(header->launches_and_ticket >> 32), words, capacity, used);
+template <class Arguments>
+static __device__ __forceinline__ void end_tickets(const Arguments &a) {
+    close_launch(a, (uint32_t)(a.header->launches_and_ticket >> 32));
 }
 
 /* The two halves of that: by the thread that has the last ticket, and by its whole block, whose threads
@@ -93,8 +112,8 @@ static __device__ __forceinline__ void end_launch(const Arguments &a) {
     next_launch(a.header, (uint32_t)(a.header->launches_and_ticket >> 32));
 }
 template <class Arguments>
-static __device__ __forceinline__ void clear_words(const Arguments &a, uint32_t tag, int64_t used) {
-    scrub(tag >> 15 & 0x7fff, a.words, a.capacity, used, (int)threadIdx.x, (int)blockDim.x);
+static __device__ __forceinline__ void clear_words(const Arguments &a, uint32_t tag) {
+    scrub(a, launch_of(tag), (int)threadIdx.x, (int)blockDim.x);
 }
 
 /*

@@ -657,7 +657,7 @@ int main(int argc, char **argv) {
     launch.architecture = 90;
     launch.encode_tiled = vscan::encode_tiled;
     launch.words = 1 << 16;
-    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
+    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 2 * 8 * launch.words));
     launch.workspace = workspace.data();
     for (int round = 0; round < rounds; ++round) one_round();
     vscan_ctx_destroy(ctx);
