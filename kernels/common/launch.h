@@ -28,7 +28,7 @@ enum {
     /* Tiles that one launch of a scan goes through at most, 2 GiB: each needs a word. Longer vectors are
        scanned in portions, whose carry stays in the workspace's header; a launch is 0.2 % of one. */
     VSCAN__SCAN_TILES = 32768,
-    /* At the beginning of a workspace, before the unit words (kernels/common/lookback.cuh) */
+    /* At the beginning of a workspace, before the status words (kernels/common/lookback.cuh) */
     VSCAN__WORKSPACE_HEADER = 256 + VSCAN__TILE_FLOAT / 8,
     /* At the beginning of the memory for sorts: zero when that is new */
     VSCAN__SORT_HEADER = 49408
@@ -56,7 +56,7 @@ struct vscan__launch {
     int multiprocessors;
     int architecture; /* that the code was compiled for: 90 for sm_90 */
     void *workspace;  /* header and words */
-    int64_t words;    /* 8-byte words of each of the two banks after the header, an even number */
+    int64_t words;    /* status words after the header */
     void *scratch;    /* memory without any contents between launches, 256-byte aligned */
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;

@@ -1,35 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How blocks of one launch tell each other the aggregates of their units.
+ * The look-back: how blocks of one launch tell each other the aggregates of their partitions. This file
+ * alone knows what a status word looks like, when one is valid, and how a launch ends. The protocol is
+ * explained and proved in kernels/README.md, and checked as a model in tests/model/.
  *
- * A launch cuts the vector into units; a block takes one by an atomic ticket, so the units that are
- * taken are always a prefix of all units, and a block that waits for an earlier unit waits for a
- * block that is running and has only loads between it and publishing. Blocks need not be resident
- * together. (Short vectors do without tickets: see scan/small.cuh.)
+ * A status word has 64 bits:
  *
- * A word has 64 bits: 32 of the value, and 32 that say whether the word is of this launch:
+ *     bit 63..48 epoch: the launch number modulo 2^16 | bit 47 valid | bit 46..32 head flags | 31..0 value
  *
- *     bit 63..32 value | bit 31 always 1 | bit 30..15 launch number modulo 2^16 | bit 14..0 head
- * flags
+ * An 8-byte value takes two words, low half first, each with the same upper half. So every access is one
+ * aligned 8-byte access, which is never torn, value and epoch arrive together, and relaxed order is
+ * enough: a reader needs nothing that was written before the word. (A 16-byte access is two such
+ * accesses; each word is judged by its own epoch.)
  *
- * An 8-byte value takes two words, low half first, each with the same tag. So every access is one
- * aligned 8-byte access, which is never torn, value and tag come together, and relaxed order is
- * enough: a reader needs nothing that was written before the word. (A 16-byte read is two such
- * accesses, each judged by its own tag.)
+ * The launch number and the ticket counter share one 64-bit word in device memory, so a block gets both by
+ * one atomic addition, and a replayed graph continues the count, too. The block that takes the last
+ * ticket sets the counter to the next launch number and ticket 0 (advance).
  *
- * The launch number and the ticket share one 64-bit counter, so a block gets both by one atomic
- * addition, and the block that makes the launch's last addition starts the next launch's count:
- * between launches the ticket is 0. The counter is in device memory, so a replayed graph continues
- * the count too.
- *
- * A launch leaves its words as they are, so a stale word could pass for a new one once its 16-bit launch
- * number comes up again. It cannot, because there are two banks of words. Launch L publishes and reads
- * words of bank L mod 2 alone, and its last block zeroes a stretch of the other bank, which nobody else
- * touches in this launch: stretch (L / 2) mod 2^14 of 2^14 that cover the bank. Proof: let launch L have
- * written a word last, and let launch M > L of the same number modulo 2^16 read it. Then M >= L + 2^16.
- * Launches L + 1, L + 3, ..., L + 2^15 - 1 are 2^14 launches of the other parity, each with another
- * stretch of the word's bank: one of them has zeroed the word. This says nothing about which words a
- * launch publishes, so no kernel can get it wrong.
+ * Words are not cleared between launches. What keeps a word of 65,536 launches ago from passing for a new
+ * one is the top bit of the epoch, which changes every 2^15 launches. Each launch goes over a stretch of
+ * the workspace, the same in every 2^15th launch, with an atomic minimum or maximum against 2^63 (scrub):
+ * words that have the launch's top bit stay as they are, all others become 2^63, which is not valid. So a
+ * scrub never harms what the same launch publishes, wherever and whenever; and after 2^15 launches of the
+ * same top bit no word of the other is left. A word of launch L could be taken for one of launch
+ * M > L only if M >= L + 2^16, and in between lie 2^15 launches of the other top bit. None of this depends
+ * on which words a launch publishes.
  */
 #ifndef VSCAN_COMMON_LOOKBACK_CUH
 #define VSCAN_COMMON_LOOKBACK_CUH
@@ -41,156 +36,209 @@
 
 namespace vscan {
 
-using word = unsigned long long;
+using status_word = unsigned long long;
 
-static constexpr uint32_t head_count_mask = 0x7fff; /* a unit has at most 2^14 elements */
+/* What a kernel is given of the workspace. */
+struct lookback_memory {
+    vscan__workspace_header *header;
+    int64_t capacity; /* status words */
+    uint32_t delay;   /* for tests: a seed for jitter, or 0 */
+};
 
-/* A ticket that was taken. */
+static inline lookback_memory lookback_of(const vscan__launch *launch) {
+    return {(vscan__workspace_header *)launch->workspace, launch->words, launch->test_delay};
+}
+
+static __device__ __forceinline__ status_word *words_of(const lookback_memory &memory) {
+    return (status_word *)((char *)memory.header + VSCAN__WORKSPACE_HEADER);
+}
+
+/* ---- Epochs and tickets -------------------------------------------------------------------------- */
+
+/* The upper half of the words of a launch, without head flags. */
+using epoch_t = uint32_t;
+static constexpr uint32_t head_count_mask = 0x7fff; /* a partition has at most 2^14 elements */
+static constexpr uint32_t epoch_valid = 0x8000;
+static constexpr int epoch_shift = 16;
+
+static __device__ __forceinline__ epoch_t epoch_of(uint32_t launch_number) {
+    return launch_number << epoch_shift | epoch_valid;
+}
+
 struct ticket {
-    uint32_t tag;   /* the tag of this launch, head flags 0 */
+    epoch_t epoch;
     uint32_t index; /* 0, 1, 2, ... in the order of taking */
 };
 
-static constexpr int tag_shift = 15;  /* to the launch number */
-static constexpr int scrub_bits = 14; /* a bank is zeroed in 2^14 stretches */
-
-static __device__ __forceinline__ uint32_t tag_of(uint32_t launch) {
-    return 0x80000000u | (launch & 0xffff) << tag_shift;
+/* By one thread. Blocks take partitions by ticket where they may start in any order: what has been taken
+   is then always a prefix of all partitions, so a block only waits for blocks that run already. */
+static __device__ __forceinline__ ticket take_ticket(const lookback_memory &memory) {
+    const unsigned long long before = atomicAdd(&memory.header->launches_and_ticket, 1ull);
+    return {epoch_of((uint32_t)(before >> 32)), (uint32_t)before};
 }
 
-/* The launch number modulo 2^16. */
-static __device__ __forceinline__ uint32_t launch_of(uint32_t tag) {
-    return tag >> tag_shift & 0xffff;
+/* The running launch's epoch, for kernels whose blocks own partitions in the order of their numbers. */
+static __device__ __forceinline__ epoch_t read_epoch(const lookback_memory &memory) {
+    return epoch_of((uint32_t)(load_relaxed(&memory.header->launches_and_ticket) >> 32));
 }
 
-static __device__ __forceinline__ ticket take_ticket(vscan__workspace_header *header) {
-    const word before = atomicAdd(&header->launches_and_ticket, 1ull);
-    return {tag_of((uint32_t)(before >> 32)), (uint32_t)before};
-}
+/* ---- The end of a launch ------------------------------------------------------------------------- */
 
-/* The words of the launch that has this tag. */
-template <class Arguments>
-static __device__ __forceinline__ word *bank_of(const Arguments &a, uint32_t tag) {
-    return launch_of(tag) % 2 ? a.words + a.capacity : a.words;
-}
-
-/* Zeroes the launch's stretch of the other bank: by so many threads, at any time in the launch. */
-template <class Arguments>
-static __device__ __forceinline__ void scrub(const Arguments &a, uint32_t launch, int thread = 0,
-                                             int threads = 1) {
-    const int64_t stretch = (a.capacity >> scrub_bits) + 1;
-    const int64_t from = (launch >> 1 & ((1 << scrub_bits) - 1)) * stretch;
-    const int64_t to = from + stretch < a.capacity ? from + stretch : a.capacity;
-    word *const bank = bank_of(a, tag_of(launch + 1));
+/* Once a launch, by one or more threads, at any time in it. */
+static __device__ __forceinline__ void scrub(const lookback_memory &memory, epoch_t epoch,
+                                             int thread = 0, int threads = 1) {
+    constexpr int stretch_bits = 15;
+    constexpr unsigned long long invalid = 1ull << 63;
+    const int64_t stretch = (memory.capacity >> stretch_bits) + 1;
+    const int64_t from = (epoch >> epoch_shift & ((1 << stretch_bits) - 1)) * stretch;
+    const int64_t to = from + stretch < memory.capacity ? from + stretch : memory.capacity;
+    status_word *const words = words_of(memory);
 #pragma unroll 1
-    for (int64_t at = from + thread; at < to; at += threads) bank[at] = 0;
+    for (int64_t at = from + thread; at < to; at += threads) {
+        if (epoch >> 31)
+            atomicMax(&words[at], invalid);
+        else
+            atomicMin(&words[at], invalid);
+    }
 }
 
-/* By one thread, when no block of this launch will read the counter any more. */
-static __device__ __forceinline__ void next_launch(vscan__workspace_header *header,
-                                                   uint32_t launch) {
-    header->launches_and_ticket = (word)(launch + 1) << 32;
+/* The next launch's number, ticket 0. Once a launch, by one thread, when no block of this launch will
+   read the counter or take a ticket any more. */
+static __device__ __forceinline__ void advance(const lookback_memory &memory, epoch_t epoch) {
+    memory.header->launches_and_ticket = (unsigned long long)((epoch >> epoch_shift) + 1 & 0xffff)
+                                         << 32;
 }
 
-/* Both. */
-template <class Arguments>
-static __device__ __forceinline__ void close_launch(const Arguments &a, uint32_t launch) {
-    scrub(a, launch);
-    next_launch(a.header, launch);
+/* Both, by one thread. */
+static __device__ __forceinline__ void end_launch(const lookback_memory &memory, epoch_t epoch) {
+    scrub(memory, epoch);
+    advance(memory, epoch);
 }
 
-/* By the one thread that took the last ticket of the launch: every other block has taken its last. */
-template <class Arguments>
-static __device__ __forceinline__ void end_tickets(const Arguments &a) {
-    close_launch(a, (uint32_t)(a.header->launches_and_ticket >> 32));
+/* The same where the ticket is the last of so many. */
+static __device__ __forceinline__ void end_launch_after(const lookback_memory &memory,
+                                                        const ticket &ticket, int64_t tickets) {
+    if (ticket.index == tickets - 1) end_launch(memory, ticket.epoch);
 }
 
-/* The two halves of that: by the thread that has the last ticket, and by its whole block, whose threads
-   clear words together. */
-template <class Arguments>
-static __device__ __forceinline__ void end_launch(const Arguments &a) {
-    next_launch(a.header, (uint32_t)(a.header->launches_and_ticket >> 32));
-}
-template <class Arguments>
-static __device__ __forceinline__ void clear_words(const Arguments &a, uint32_t tag) {
-    scrub(a, launch_of(tag), (int)threadIdx.x, (int)blockDim.x);
-}
+/* ---- Tests --------------------------------------------------------------------------------------- */
+
+enum jitter_place { jitter_publish = 0, jitter_wait = 1 };
 
 /*
- * For tests: where seed is not 0, waits for a pseudo-random time, mostly none or short, sometimes
- * longer than a launch usually takes. Called before a word is published (place 0) and before words
- * are waited for (place 1), so that blocks meet in every order; results must not depend on it.
+ * For tests: where memory.delay is not 0, waits for a pseudo-random time, mostly none or a short one,
+ * sometimes longer than a launch usually takes, so that blocks publish and read in every order; results
+ * must not depend on it.
  */
-static __device__ __forceinline__ void test_delay(uint32_t seed, uint32_t tag, int64_t unit,
-                                                  uint32_t place) {
-    if (seed == 0) return;
-    /* the finaliser of MurmurHash3 on what tells this moment from all others */
-    uint32_t h = seed ^ tag ^ (2 * (uint32_t)unit + place) * 0x9e3779b9u;
+static __device__ __forceinline__ void jitter(const lookback_memory &memory, epoch_t epoch,
+                                              int64_t partition, uint32_t place) {
+    if (memory.delay == 0) return;
+    /* the finaliser of MurmurHash3 on what distinguishes this moment from all others */
+    uint32_t h = memory.delay ^ epoch ^ (2 * (uint32_t)partition + place) * 0x9e3779b9u;
     h = (h ^ h >> 16) * 0x85ebca6bu;
     h = (h ^ h >> 13) * 0xc2b2ae35u;
     h ^= h >> 16;
     __nanosleep(h >> 8 & ((1u << 5 * (h & 3)) - 1)); /* 0, 31, 1023 or 32767 ns at most */
 }
 
-/* More segments than totals: reported by and by, unless something else has been before it. */
+/* ---- Publishing ---------------------------------------------------------------------------------- */
+
+/* Status words that a value takes. */
+template <class U>
+static constexpr int words_each = (int)sizeof(U) / 4;
+
+/* Makes a value and its head flags the aggregate number `at`. By one thread. */
+template <class U>
+static __device__ __forceinline__ void publish(const lookback_memory &memory, epoch_t epoch,
+                                               int64_t at, U value, uint32_t heads = 0) {
+    const status_word upper = (status_word)(epoch | heads) << 32;
+    if constexpr (sizeof(U) == 4) {
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        store_relaxed(words_of(memory) + at, upper | bits);
+    } else {
+        uint64_t bits;
+        memcpy(&bits, &value, 8);
+        store_relaxed(words_of(memory) + 2 * at, upper | (uint32_t)bits, upper | bits >> 32);
+    }
+}
+
+/* ---- Reading and waiting ------------------------------------------------------------------------- */
+
+/* Whether aggregate number `at` has been published in this launch; value and heads are then set. */
+template <class U>
+static __device__ __forceinline__ bool try_read(const lookback_memory &memory, epoch_t epoch,
+                                                int64_t at, U *value, uint32_t *heads) {
+    if constexpr (sizeof(U) == 4) {
+        const status_word w = load_relaxed(words_of(memory) + at);
+        const uint32_t bits = (uint32_t)w;
+        memcpy(value, &bits, 4);
+        *heads = (uint32_t)(w >> 32) & head_count_mask;
+        return ((uint32_t)(w >> 32) & ~head_count_mask) == epoch;
+    } else {
+        status_word low, high;
+        load_relaxed(words_of(memory) + 2 * at, &low, &high);
+        const uint64_t bits = high << 32 | (uint32_t)low;
+        memcpy(value, &bits, 8);
+        *heads = (uint32_t)(low >> 32) & head_count_mask;
+        return ((uint32_t)(low >> 32) & ~head_count_mask) == epoch &&
+               ((uint32_t)(high >> 32) & ~head_count_mask) == epoch;
+    }
+}
+
+template <class U>
+static __device__ __forceinline__ bool try_read(const lookback_memory &memory, epoch_t epoch,
+                                                int64_t at, U *value) {
+    uint32_t none;
+    return try_read(memory, epoch, at, value, &none);
+}
+
+/* The value of aggregate number `at`, as soon as it has been published. */
+template <class U>
+static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoch_t epoch,
+                                             int64_t at) {
+    U value;
+    while (!try_read(memory, epoch, at, &value)) {
+    }
+    return value;
+}
+
+/* Values and head flags of N aggregates, as soon as all have been published: number at(k) for each k, or
+   `nothing` and no heads where at(k) < 0. */
+template <class U, int N, class At>
+static __device__ __forceinline__ void wait_for_all(const lookback_memory &memory, epoch_t epoch,
+                                                    U nothing, U (&value)[N], uint32_t (&heads)[N],
+                                                    const At &at) {
+    bool ready;
+    do {
+        ready = true;
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            value[k] = nothing;
+            heads[k] = 0;
+            const int64_t number = at(k);
+            if (number >= 0) ready &= try_read(memory, epoch, number, &value[k], &heads[k]);
+        }
+    } while (!ready);
+}
+
+/* The thread's part of the sum of aggregates from .. to - 1, by so many threads. */
+template <class U, class Sum>
+static __device__ __forceinline__ Sum sum_of_aggregates(const lookback_memory &memory,
+                                                        epoch_t epoch, int64_t from, int64_t to,
+                                                        int thread, int threads) {
+    Sum sum = 0;
+#pragma unroll 1
+    for (int64_t at = from + thread; at < to; at += threads) sum += wait_for<U>(memory, epoch, at);
+    return sum;
+}
+
+/* ---- Late errors --------------------------------------------------------------------------------- */
+
+/* More segments than totals: reported at the next synchronisation, unless another error came first. */
 static __device__ __forceinline__ void report_totals_length(vscan__late *late) {
     volatile int32_t *const status = &late->status;
     if (*status == VSCAN_OK) *status = VSCAN_ERROR_TOTALS_LENGTH;
-}
-
-/* Values of 4 and 8 bytes as words. */
-template <class U, int Size = sizeof(U)>
-struct unit_word;
-
-template <class U>
-struct unit_word<U, 4> {
-    static constexpr int words = 1;
-    static __device__ void publish(word *base, int64_t unit, uint32_t tag, U value) {
-        uint32_t bits;
-        memcpy(&bits, &value, 4);
-        store_relaxed(base + unit, (word)bits << 32 | tag);
-    }
-    /* The value of a unit and its head flags, once published in this launch. */
-    static __device__ bool read(const word *base, int64_t unit, uint32_t tag, U *value,
-                                uint32_t *heads) {
-        const word w = load_relaxed(base + unit);
-        const uint32_t bits = (uint32_t)(w >> 32);
-        memcpy(value, &bits, 4);
-        *heads = (uint32_t)w & head_count_mask;
-        return ((uint32_t)w & ~head_count_mask) == tag;
-    }
-};
-
-template <class U>
-struct unit_word<U, 8> {
-    static constexpr int words = 2;
-    static __device__ void publish(word *base, int64_t unit, uint32_t tag, U value) {
-        word bits;
-        memcpy(&bits, &value, 8);
-        const word low = bits << 32 | tag;
-        const word high = (bits & 0xffffffff00000000ull) | tag;
-        store_relaxed(base + 2 * unit, low, high);
-    }
-    static __device__ bool read(const word *base, int64_t unit, uint32_t tag, U *value,
-                                uint32_t *heads) {
-        word low, high;
-        load_relaxed(base + 2 * unit, &low, &high);
-        const word bits = (high & 0xffffffff00000000ull) | low >> 32;
-        memcpy(value, &bits, 8);
-        *heads = (uint32_t)low & head_count_mask;
-        return ((uint32_t)low & ~head_count_mask) == tag &&
-               ((uint32_t)high & ~head_count_mask) == tag;
-    }
-};
-
-/* The value of a unit that has no head flags, as soon as it has been published in this launch. */
-template <class U>
-static __device__ __forceinline__ U wait_for_word(const word *words, int64_t at, uint32_t tag) {
-    U value;
-    uint32_t none;
-    while (!unit_word<U>::read(words, at, tag, &value, &none)) {
-    }
-    return value;
 }
 
 } /* namespace vscan */

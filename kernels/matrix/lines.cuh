@@ -12,21 +12,13 @@ template <class Shape>
 struct matrix_arguments {
     vscan__matrix matrix;
     Shape shape;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
-    uint32_t delay; /* for tests: see test_delay */
+    lookback_memory lookback;
 };
 
 template <class Shape>
 static matrix_arguments<Shape>
 matrix_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, const Shape &shape) {
-    return {matrix,
-            shape,
-            (vscan__workspace_header *)launch->workspace,
-            (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER),
-            launch->words,
-            launch->test_delay};
+    return {matrix, shape, lookback_of(launch)};
 }
 
 /* Initial value of a line, or the identity. */
@@ -130,9 +122,8 @@ add_chunks(int m, int chunks, typename Pair::U &chunk_sum, typename Pair::U (&le
 /* x becomes the results, end the one before the first. before: what comes before the tile. */
 template <class Pair, int R>
 static __device__ __forceinline__ void make_results(typename Pair::U (&x)[R],
-                                                    typename Pair::U before,
-                                                    typename Pair::U upto, typename Pair::U &end,
-                                                    bool ends_group) {
+                                                    typename Pair::U before, typename Pair::U upto,
+                                                    typename Pair::U &end, bool ends_group) {
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {
         end = Pair::combine(before, end);

@@ -13,11 +13,8 @@ static bool aligned_to(const void *pointer, int64_t bytes) {
 static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pack *pack) {
     pack_arguments a = {};
     a.pack = *pack;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
+    a.lookback = lookback_of(launch);
     a.late = launch->late;
-    a.delay = launch->test_delay;
     a.in_place = pack->out == pack->in;
     return a;
 }

@@ -11,11 +11,8 @@ namespace vscan {
 
 struct pack_arguments {
     vscan__pack pack;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
+    lookback_memory lookback;
     vscan__late *late;
-    uint32_t delay;                     /* for tests: see test_delay */
     bool wide_in, wide_flags, wide_out; /* aligned to pieces */
     bool in_place;
 };

@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
     wait_for_kernel_before();
 
     /* ---- Elements and flags ------------------------------------------------------------------ */
-    uint32_t launch = 0;
-    if (parts > 1) launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
+    epoch_t epoch = 0;
+    if (parts > 1) epoch = read_epoch(a.lookback);
     T x[short_rows];
     rows.load(x, a.pack.in);
     uint32_t masks[short_rows];
@@ -85,20 +85,16 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
     /* ---- Parts before this one --------------------------------------------------------------- */
     uint32_t before = 0;
     if (parts > 1) {
-        const uint32_t tag = tag_of(launch);
         const bool last = part == parts - 1;
         if (threadIdx.x == 0 && !last) {
-            test_delay(a.delay, tag, part, 0);
+            jitter(a.lookback, epoch, part, jitter_publish);
             if (a.in_place) __threadfence();
-            unit_word<uint32_t>::publish(bank_of(a, tag), part, tag, sum >> 16);
+            publish<uint32_t>(a.lookback, epoch, part, sum >> 16);
         }
-        test_delay(a.delay, tag, part, 1);
+        jitter(a.lookback, epoch, part, jitter_wait);
 #pragma unroll 1
         for (int p = (int)threadIdx.x; p < part; p += (int)blockDim.x) {
-            uint32_t value, none;
-            while (!unit_word<uint32_t>::read(bank_of(a, tag), p, tag, &value, &none)) {
-            }
-            before += value;
+            before += wait_for<uint32_t>(a.lookback, epoch, p);
         }
         __syncwarp();
         before = sum_over_lanes(before);
@@ -106,7 +102,7 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
         if (a.in_place) __threadfence();
         __syncthreads();
         before = sum_over_lanes(lane < (int)blockDim.x / 32 ? warp_sums[lane] : 0);
-        if (last && threadIdx.x == 0) close_launch(a, launch);
+        if (last && threadIdx.x == 0) end_launch(a.lookback, epoch);
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */

@@ -254,21 +254,6 @@ struct pack_counts {
     }
 };
 
-/* The sum of the words of tiles from .. to - 1, waiting for those that are not there yet. By all
-   warps: each has a part of the sum, in all its lanes. */
-static __device__ __forceinline__ int64_t fold_words(const word *words, uint32_t tag, int64_t from,
-                                                     int64_t to) {
-    int64_t sum = 0;
-    for (int64_t tile = from + threadIdx.x; tile < to; tile += pack_threads) {
-        uint32_t value, none;
-        while (!unit_word<uint32_t>::read(words, tile, tag, &value, &none)) {
-        }
-        sum += value;
-    }
-    __syncwarp();
-    return sum_over_lanes(sum);
-}
-
 /* ---- Results --------------------------------------------------------------------------------- */
 
 /* The numbers of a tile before which there are base flags, and place in it before this warp. */
@@ -326,8 +311,8 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         ticket t = {0, (uint32_t)tile + 1}; /* one tile needs no tickets */
         if (lane == 0) {
             if (tiles > 1) {
-                t = take_ticket(a.header);
-                if (t.index == tiles + gridDim.x - 1) end_tickets(a);
+                t = take_ticket(a.lookback);
+                end_launch_after(a.lookback, t, tiles + gridDim.x);
             }
             shared_ticket = t;
         }
@@ -346,7 +331,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
     __syncthreads();
 
     for (;;) {
-        const uint32_t tag = shared_ticket.tag;
+        const epoch_t epoch = shared_ticket.epoch;
         const int64_t next = shared_ticket.index;
 
         /* ---- Packs the tile ------------------------------------------------------------------ */
@@ -385,9 +370,9 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             if (lane == pack_warps - 1) {
                 shared_count = upto;
                 if (tiles > 1) {
-                    test_delay(a.delay, tag, next, 0);
+                    jitter(a.lookback, epoch, next, jitter_publish);
                     if (a.in_place) __threadfence();
-                    unit_word<uint32_t>::publish(bank_of(a, tag), next, tag, upto);
+                    publish<uint32_t>(a.lookback, epoch, next, upto);
                 }
             }
             __syncwarp();
@@ -396,8 +381,11 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         const bool dense = Form::elements && count > items / 4 * 3;
         if (Form::elements && takes && !dense) take(next, false);
         if (tile >= 0) {
-            test_delay(a.delay, tag, tile, 1);
-            const int64_t sum = fold_words(bank_of(a, tag), tag, seen, tile);
+            jitter(a.lookback, epoch, tile, jitter_wait);
+            int64_t sum = sum_of_aggregates<uint32_t, int64_t>(a.lookback, epoch, seen, tile,
+                                                               (int)threadIdx.x, pack_threads);
+            __syncwarp();
+            sum = sum_over_lanes(sum);
             if (lane == 0) warp_sums[warp] = sum;
             if (a.in_place) __threadfence();
         }

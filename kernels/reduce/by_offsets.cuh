@@ -121,7 +121,7 @@ struct pending_segments {
     U p = Pair::identity, beside = Pair::identity;
 
     /* Adds the next tiles to p, two units a lane, if they are there. */
-    __device__ __forceinline__ bool gather(uint32_t tag) {
+    __device__ __forceinline__ bool gather(epoch_t epoch) {
         const int lane = threadIdx.x % 32;
         const pending_segment<U> &s = shared.pending[first % offsets_pending];
         const int64_t unit = s.unit, own = unit / 2, from = s.begin / shape::items;
@@ -132,12 +132,10 @@ struct pending_segments {
         /* in the own tile, the one that comes before the unit, if one does */
         const int64_t t = tile + lane;
         U low = Pair::identity, high = Pair::identity;
-        uint32_t none;
         bool ready = true;
-        if (2 * t + 1 < unit)
-            ready = unit_word<U>::read(bank_of(a, tag), 2 * t + 1, tag, &high, &none);
+        if (2 * t + 1 < unit) ready = try_read<U>(a.lookback, epoch, 2 * t + 1, &high);
         if (2 * t >= from && 2 * t < unit)
-            ready = unit_word<U>::read(bank_of(a, tag), 2 * t, tag, &low, &none) && ready;
+            ready = try_read<U>(a.lookback, epoch, 2 * t, &low) && ready;
         if (!__all_sync(segments_lanes, ready)) return false;
         const U of_tile = Pair::combine(low, high);
         gathered = own - tile < 32;
@@ -157,12 +155,12 @@ struct pending_segments {
     }
 
     /* Totals of those whose earlier units are there; waits until no more than `room` are left. */
-    __device__ __forceinline__ void fold(uint32_t tag, int room) {
+    __device__ __forceinline__ void fold(epoch_t epoch, int room) {
 #pragma unroll 1
         for (int turns = 0; count > 0 && (count > room || turns < 2); ++turns) {
             if (!gathered) {
-                test_delay(a.delay, tag, blockIdx.x + turns, 1);
-                if (!gather(tag) && count <= room) return;
+                jitter(a.lookback, epoch, blockIdx.x + turns, jitter_wait);
+                if (!gather(epoch) && count <= room) return;
             }
             if (!gathered) continue;
             const pending_segment<U> &s = shared.pending[first % offsets_pending];
@@ -189,8 +187,8 @@ static __device__ __forceinline__ void finish_units(const segments_arguments &a,
     pending_segments<Pair> pending = {a, shared};
     int64_t unit = first_unit(a, shared);
     if (unit >= a.units) return;
-    barrier_wait(&shared.taken[0], 0); /* then the tag is there */
-    const uint32_t tag = shared.tag;
+    barrier_wait(&shared.taken[0], 0); /* then the epoch is there */
+    const epoch_t epoch = shared.epoch;
 #pragma unroll 1
     for (int k = 0;; ++k) {
         const int at = k % offsets_ring;
@@ -207,8 +205,8 @@ static __device__ __forceinline__ void finish_units(const segments_arguments &a,
                 sum[w] = w < latest ? (U)Pair::identity : here.sums[w];
             const U all = sum_items<Pair>(sum);
             if (lane == 0) {
-                test_delay(a.delay, tag, unit, 0);
-                unit_word<U>::publish(bank_of(a, tag), unit, tag, all);
+                jitter(a.lookback, epoch, unit, jitter_publish);
+                publish<U>(a.lookback, epoch, unit, all);
             }
         }
 
@@ -229,8 +227,8 @@ static __device__ __forceinline__ void finish_units(const segments_arguments &a,
             }
             __syncwarp();
             if (!turns) {
-                test_delay(a.delay, tag, unit, 1);
-                while (!pending.gathered) pending.gather(tag);
+                jitter(a.lookback, epoch, unit, jitter_wait);
+                while (!pending.gathered) pending.gather(epoch);
             }
         }
 
@@ -265,9 +263,9 @@ static __device__ __forceinline__ void finish_units(const segments_arguments &a,
         barrier_arrive_at(&shared.freed[at]);
         __syncwarp();
         if (!turns || unit >= a.units) break;
-        pending.fold(tag, offsets_pending - 1);
+        pending.fold(epoch, offsets_pending - 1);
     }
-    pending.fold(tag, 0);
+    pending.fold(epoch, 0);
 }
 
 #endif

@@ -53,7 +53,7 @@ struct offsets_shared {
     uint64_t taken[offsets_ring], found[offsets_ring], summed[offsets_ring], done[offsets_ring],
         freed[offsets_ring];
     offsets_unit<Pair> ring[offsets_ring];
-    uint32_t tag; /* of the launch: there once taken[0] has been arrived at */
+    epoch_t epoch; /* of the launch: there once taken[0] has been arrived at */
     pending_segment<U> pending[offsets_pending];
     U tiles[32];
 };
@@ -84,7 +84,7 @@ static __device__ __forceinline__ int64_t first_unit(const segments_arguments &a
 template <class Pair>
 static __device__ __forceinline__ void end_after(const segments_arguments &a, const ticket &t,
                                                  int64_t all) {
-    if (t.index == all - 1) end_tickets(a);
+    end_launch_after(a.lookback, t, all);
 }
 
 /* Copies a unit's offsets, from the one before number `from` on. */
@@ -124,9 +124,9 @@ static __device__ __forceinline__ void scout_units(const segments_arguments &a,
         }
         ticket t = {0, 0};
         if (lane == 0) {
-            t = take_ticket(a.header);
+            t = take_ticket(a.lookback);
             here.unit = t.index;
-            if (k == 0) shared.tag = t.tag;
+            if (k == 0) shared.epoch = t.epoch;
         }
         barrier_arrive_at(&shared.taken[at]);
         if (lane == 0) end_after<Pair>(a, t, a.units + gridDim.x);
@@ -152,7 +152,7 @@ static __device__ __forceinline__ void scout_unit(const segments_arguments &a,
     const int lane = threadIdx.x % 32;
     const bool takes = number == 0 && lane == 0 && a.units > 1;
     ticket t = {0, 0};
-    if (takes) t = take_ticket(a.header);
+    if (takes) t = take_ticket(a.lookback);
     const int64_t edge = blockIdx.x + number;
     int64_t found = edge == 0 ? 0 : offsets.n;
     if (edge > 0 && edge < a.units)
@@ -161,7 +161,7 @@ static __device__ __forceinline__ void scout_unit(const segments_arguments &a,
     if (number == 0) copy_offsets<Pair>(a, offsets, shared.ring[0], found);
     barrier_arrive_at(&shared.found[0]);
     if (number != 0) return;
-    if (lane == 0) shared.tag = t.tag;
+    if (lane == 0) shared.epoch = t.epoch;
     barrier_arrive_at(&shared.taken[0]);
     if (takes) end_after<Pair>(a, t, gridDim.x);
 }

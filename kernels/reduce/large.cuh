@@ -30,15 +30,11 @@ namespace vscan {
 /* The thread's share of the words of all workers, most often one. */
 template <class Pair, int Threads>
 static __device__ __forceinline__ typename Pair::U fold_workers(const reduce_arguments &a,
-                                                                uint32_t tag, int workers) {
+                                                                epoch_t epoch, int workers) {
     using U = typename Pair::U;
     U sum = Pair::identity;
     for (int worker = (int)threadIdx.x; worker < workers; worker += Threads) {
-        U x;
-        uint32_t heads;
-        while (!unit_word<U>::read(bank_of(a, tag), worker, tag, &x, &heads)) {
-        }
-        sum = Pair::combine(sum, x);
+        sum = Pair::combine(sum, wait_for<U>(a.lookback, epoch, worker));
     }
     __syncwarp();
     return sum;
@@ -85,7 +81,7 @@ struct tile_folder {
         unsigned seen; /* how often 32 tiles' words have been; 0 before */
     };
 
-    static __device__ __forceinline__ U fold(const reduce_arguments &a, shared &s, uint32_t tag,
+    static __device__ __forceinline__ U fold(const reduce_arguments &a, shared &s, epoch_t epoch,
                                              int64_t units, int64_t tiles, U p, U rest) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         int turn = 0;
@@ -105,18 +101,11 @@ struct tile_folder {
         if (a.outside > 0) rest = over_lanes<Pair>::sum(rest);
         for (int64_t first = 32 * (warp - 1); first < tiles; first += 32 * (Warps - 1)) {
             U x[Units];
-            bool ready;
-            do {
-                ready = true;
-#pragma unroll
-                for (int k = 0; k < Units; ++k) {
-                    const int64_t unit = (first + lane) * Units + k;
-                    uint32_t heads;
-                    x[k] = Pair::identity;
-                    if (unit < units)
-                        ready &= unit_word<U>::read(bank_of(a, tag), unit, tag, &x[k], &heads);
-                }
-            } while (!ready);
+            uint32_t none[Units];
+            wait_for_all(a.lookback, epoch, (U)Pair::identity, x, none, [&](int k) {
+                const int64_t unit = (first + lane) * Units + k;
+                return unit < units ? unit : -1;
+            });
             __syncwarp();
             U sum = sum_items<Pair>(x);
             if (first + lane == tiles - 1) sum = Pair::combine(sum, rest);
@@ -160,26 +149,24 @@ __global__ void __launch_bounds__(reduce_unit<Pair, Rows>::threads, reduce_resid
     const int workers = (int)gridDim.x - 1;
     const int64_t units = (a.body_n + shape::items - 1) / shape::items;
     wait_for_kernel_before(false);
-    const uint32_t launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
-    const uint32_t tag = tag_of(launch);
+    const epoch_t epoch = read_epoch(a.lookback);
 
     /* ---- Workers ----------------------------------------------------------------------------- */
     if ((int)blockIdx.x < workers) {
-        const auto publish = [&](int64_t at, const U(&sums)[warps]) {
+        const auto publish_sums = [&](int64_t at, const U(&sums)[warps]) {
             if (threadIdx.x != 0) return;
             U x[warps];
 #pragma unroll
             for (int w = 0; w < warps; ++w) x[w] = sums[w];
-            test_delay(a.delay, tag, at, 0);
-            unit_word<U>::publish(bank_of(a, tag), at, tag, sum_items<Pair>(x));
+            jitter(a.lookback, epoch, at, jitter_publish);
+            publish<U>(a.lookback, epoch, at, sum_items<Pair>(x));
         };
         finish<Pair> f; /* not used */
         U all = Pair::identity;
         int turn = 0;
         for (int64_t unit = blockIdx.x; unit < units;) {
             uint32_t ticket = 0;
-            if (Tickets && threadIdx.x == 0)
-                ticket = (uint32_t)atomicAdd(&a.header->launches_and_ticket, 1ull);
+            if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
             const int64_t first = unit * shape::items + warp * shape::part_items;
             const U sum =
                 (unit + 1) * shape::items <= a.body_n
@@ -192,7 +179,7 @@ __global__ void __launch_bounds__(reduce_unit<Pair, Rows>::threads, reduce_resid
             if (Tickets && threadIdx.x == 0) tickets[turn] = ticket;
             /* also: what is written in the next turn but one has been read */
             if (Tickets || !Pair::in_any_order) __syncthreads();
-            if (!Pair::in_any_order) publish(unit, parts[turn]);
+            if (!Pair::in_any_order) publish_sums(unit, parts[turn]);
             unit = workers + (Tickets ? (int64_t)tickets[turn] : unit);
             turn ^= 1;
         }
@@ -200,7 +187,7 @@ __global__ void __launch_bounds__(reduce_unit<Pair, Rows>::threads, reduce_resid
             all = over_lanes<Pair>::sum(all);
             if (lane == 0) parts[0][warp] = all;
             __syncthreads();
-            publish(blockIdx.x, parts[0]);
+            publish_sums(blockIdx.x, parts[0]);
         }
         return;
     }
@@ -209,11 +196,11 @@ __global__ void __launch_bounds__(reduce_unit<Pair, Rows>::threads, reduce_resid
     const int64_t published = Pair::in_any_order ? workers : units;
     finish<Pair> f;
     f.load(a, lane, true);
-    scrub(a, launch, (int)threadIdx.x, shape::threads);
-    test_delay(a.delay, tag, published, 1);
+    scrub(a.lookback, epoch, (int)threadIdx.x, shape::threads);
+    jitter(a.lookback, epoch, published, jitter_wait);
     U p = f.initial(a);
     if constexpr (Pair::in_any_order) {
-        U sum = fold_workers<Pair, shape::threads>(a, tag, workers);
+        U sum = fold_workers<Pair, shape::threads>(a, epoch, workers);
         if (warp == 0) sum = Pair::combine(sum, f.rest(a, lane));
         sum = over_lanes<Pair>::sum(sum);
         if (lane == 0) parts[0][warp] = sum;
@@ -225,14 +212,14 @@ __global__ void __launch_bounds__(reduce_unit<Pair, Rows>::threads, reduce_resid
     } else {
         if (threadIdx.x == 0) folding.seen = 0;
         __syncthreads(); /* also: all have read the launch number */
-        p = folder::fold(a, addressed_once(folding), tag, units,
+        p = folder::fold(a, addressed_once(folding), epoch, units,
                          (a.n + shape::tile - 1) / shape::tile, p, f.rest(a, lane));
         if (warp > 0) return;
     }
     /* here a word of every worker has been seen */
     if (lane == 0) {
         *(T *)a.total = Pair::out(p);
-        next_launch(a.header, launch);
+        advance(a.lookback, epoch);
     }
 }
 

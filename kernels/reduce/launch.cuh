@@ -104,10 +104,7 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.initial = scan->initial;
     a.initial_at = scan->initial_at;
     a.total = scan->total;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
-    a.delay = launch->test_delay;
+    a.lookback = lookback_of(launch);
 
     const int64_t bytes = n * (int64_t)sizeof(T);
     const bool clusters = launch->shared_memory > 0; /* they came with bulk copies */

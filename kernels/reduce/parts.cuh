@@ -22,10 +22,7 @@ struct reduce_arguments {
     vscan__value initial;
     const void *initial_at;
     void *total;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
-    uint32_t delay; /* for tests: see test_delay */
+    lookback_memory lookback;
 };
 
 /* What a warp sums at a time: Rows rows of 512 bytes. */

@@ -83,8 +83,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     const auto take = [&] {
         ticket t = {0, (uint32_t)(unit + 1)}; /* one unit needs no tickets */
         if (units > 1) {
-            t = take_ticket(a.header);
-            if (t.index == units + gridDim.x - 1) end_tickets(a);
+            t = take_ticket(a.lookback);
+            end_launch_after(a.lookback, t, units + gridDim.x);
         }
         shared.next = t;
     };
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     __syncthreads();
 
     for (;;) {
-        const uint32_t tag = shared.next.tag;
+        const epoch_t epoch = shared.next.epoch;
         const int64_t next = shared.next.index;
         const T *const staged = slots + ((parity ^ 1) * warps + warp) * shape::share;
         T *const share = slots + (parity * warps + warp) * shape::share;
@@ -251,9 +251,9 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 }
             }
             if (threadIdx.x == 0 && units > 1) {
-                test_delay(a.delay, tag, next, 0);
+                jitter(a.lookback, epoch, next, jitter_publish);
                 if (scan.out == scan.in) __threadfence();
-                unit_word<U>::publish(bank_of(a, tag), next, tag | next_unit_count, all);
+                publish<U>(a.lookback, epoch, next, all, next_unit_count);
             }
         }
 
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         U beside = Pair::identity, above = Pair::identity;
         uint32_t beside_heads = 0, own_heads = 0;
         if (unit >= 0) {
-            test_delay(a.delay, tag, unit, 1);
+            jitter(a.lookback, epoch, unit, jitter_wait);
             const int64_t own = unit >> parts / 2;
             const int mine = (int)unit & (parts - 1);
             for (;;) {
@@ -269,18 +269,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 const int here = tile < own ? parts : tile == own ? mine : 0;
                 U x[shape::parts];
                 uint32_t count[shape::parts];
-                bool ready;
-                do {
-                    ready = true;
-#pragma unroll
-                    for (int k = 0; k < shape::parts; ++k) {
-                        x[k] = Pair::identity;
-                        count[k] = 0;
-                        if (k < here)
-                            ready &= unit_word<U>::read(bank_of(a, tag), tile * parts + k, tag,
-                                                        &x[k], &count[k]);
-                    }
-                } while (!ready);
+                wait_for_all(a.lookback, epoch, (U)Pair::identity, x, count,
+                             [&](int k) { return k < here ? tile * parts + k : -1; });
                 if (scan.out == scan.in) __threadfence();
                 __syncwarp();
                 U sum = x[0];
@@ -444,11 +434,8 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     using shape = segments_shape<Pair>;
     segments_arguments a;
     a.scan = *scan;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
+    a.lookback = lookback_of(launch);
     a.late = launch->late;
-    a.delay = launch->test_delay;
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_numbers(scan->totals_length + 1, scan->n, 2);

@@ -16,12 +16,9 @@ namespace vscan {
 
 struct segments_arguments {
     vscan__scan scan;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
+    lookback_memory lookback;
     int64_t units; /* one past the last element lies in one, too */
     vscan__late *late;
-    uint32_t delay;      /* for tests: see test_delay */
     bool aligned;        /* elements, to 16 bytes */
     bool wide_flags;     /* bytes, to 16 */
     numbers_guess guess; /* by offsets */

@@ -273,7 +273,8 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
         if (scan.totals == nullptr) return;
 
         /* that of the part's segment s is at[s], backward at[-s], if there is room for it */
-        const int64_t first = a.count_backward ? (int64_t)a.header->segments - before : before - 1;
+        const int64_t first =
+            a.count_backward ? (int64_t)a.lookback.header->segments - before : before - 1;
         T *const at = (T *)scan.totals + first;
         const int64_t room = scan.totals_length - first; /* for s < room, backward -s < room */
         const auto store = [&](int s, int o) {
@@ -485,7 +486,7 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
         b.heads = heads_of_flags(a.scan, shape::items);
     } else if (Segmented &&
                heads_wanted(a.scan, Pair::in_any_order && sizeof(typename Pair::U) == 8)) {
-        b.heads = heads_in(a.scan, shape::items, sizeof(typename Pair::T), a.header);
+        b.heads = heads_in(a.scan, shape::items, sizeof(typename Pair::T), a.lookback.header);
         error = make_heads(launch, a.scan, shape::items, b.heads);
         if (error != cudaSuccess) return error;
     }

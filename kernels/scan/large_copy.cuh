@@ -42,9 +42,9 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     __device__ int64_t take(bool first) const {
         ticket t = {0, 0};
         if (lane == 0) {
-            t = take_ticket(a.header);
-            if (t.index == tiles() + gridDim.x - 1) end_tickets(a);
-            if (first) shared.tag = t.tag;
+            t = take_ticket(a.lookback);
+            end_launch_after(a.lookback, t, tiles() + gridDim.x);
+            if (first) shared.epoch = t.epoch;
         }
         return __shfl_sync(all_lanes, t.index, 0);
     }

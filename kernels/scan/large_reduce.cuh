@@ -15,8 +15,8 @@ namespace vscan {
  */
 template <class Pair, bool Segmented>
 static __device__ typename Pair::U
-fold_tiles(typename Pair::U p, const word *words, uint32_t tag, int64_t from, int64_t to,
-           typename Pair::U *aggregates, int lane, int64_t *heads_before) {
+fold_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int64_t from,
+           int64_t to, typename Pair::U *aggregates, int lane, int64_t *heads_before) {
     using U = typename Pair::U;
     constexpr int per_lane = bulk_shape<Pair, Segmented>::fold_words;
     uint32_t count = 0;
@@ -28,7 +28,7 @@ fold_tiles(typename Pair::U p, const word *words, uint32_t tag, int64_t from, in
             const int64_t tile = from + 32 * k + lane;
             a[k] = Pair::identity;
             heads[k] = 0;
-            ready[k] = tile >= to || unit_word<U>::read(words, tile, tag, &a[k], &heads[k]);
+            ready[k] = tile >= to || try_read<U>(memory, epoch, tile, &a[k], &heads[k]);
         };
 #pragma unroll
         for (int k = 0; k < per_lane; ++k) ask(k);
@@ -271,9 +271,8 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         if (summer == 0) {
             if (carry()) __threadfence();
             if (lane == 0) {
-                test_delay(a.delay, shared.tag, tile, 0);
-                unit_word<U>::publish(bank_of(a, shared.tag), tile, shared.tag | count,
-                                      block[shape::levels]);
+                jitter(a.lookback, shared.epoch, tile, jitter_publish);
+                publish<U>(a.lookback, shared.epoch, tile, block[shape::levels], count);
                 shared.prefixes[ring][0] = Pair::identity;
                 if (Segmented)
                     shared.first_head[ring] =
@@ -304,7 +303,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
-            test_delay(a.delay, shared.tag, tile, 1);
+            jitter(a.lookback, shared.epoch, tile, jitter_wait);
             if constexpr (of_rows) { /* P begins anew */
                 const int64_t first = tile - tile_in_row(tile);
                 if (folded <= first) {
@@ -315,7 +314,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
                             ((const T *)a.scan.initial_at)[line_of(tile) * matrix().initial_step]);
                 }
             }
-            p = fold_tiles<Pair, Segmented>(p, bank_of(a, shared.tag), shared.tag, folded, tile,
+            p = fold_tiles<Pair, Segmented>(p, a.lookback, shared.epoch, folded, tile,
                                             shared.aggregates, lane, &heads_before);
             folded = tile;
             if (lane == 0) {

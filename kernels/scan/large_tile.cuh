@@ -87,7 +87,7 @@ struct bulk_shape {
         alignas(16) char flags[Segmented ? markers * flag_slots : 1]
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
         U initial, visible; /* without an initial value: the identities */
-        uint32_t tag;
+        epoch_t epoch;
         uint64_t taken[numbers];
         uint64_t loaded[slots][quarters], emptied[slots][quarters];
         uint64_t marked[rings], summed[rings], folded[rings];

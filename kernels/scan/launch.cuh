@@ -64,11 +64,8 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
                                      (tiles - 1) / launch->scan_tiles + 1);
     scan_arguments a;
     a.scan = *scan;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
+    a.lookback = lookback_of(launch);
     a.late = launch->late;
-    a.delay = launch->test_delay;
     a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
     if (a.count_backward) {
         const cudaError_t error = vscan__launch_count_segments(launch, scan);

@@ -22,12 +22,9 @@ static constexpr unsigned all_lanes = 0xffffffffu;
 
 struct scan_arguments {
     vscan__scan scan;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
+    lookback_memory lookback;
     vscan__late *late;
     bool count_backward; /* header->segments holds the number of segments: totals go from its end */
-    uint32_t delay;      /* for tests: see test_delay */
 };
 
 template <class T>
@@ -154,7 +151,7 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
         if (end && scan.count != nullptr) *scan.count = segments;
         if (scan.totals != nullptr && i + j < scan.n && (end || (ends >> j & 1))) {
             const int64_t k =
-                a.count_backward ? (int64_t)a.header->segments - segments : segments - 1;
+                a.count_backward ? (int64_t)a.lookback.header->segments - segments : segments - 1;
             if (k < scan.totals_length)
                 ((T *)scan.totals)[k] = Pair::out(y[j]);
             else
@@ -186,8 +183,8 @@ struct upper {
  * left to right, P = P + A, by shuffles.
  */
 template <class Pair, bool Segmented>
-static __device__ upper<Pair> fold(prefix<Pair> &before, const word *words, uint32_t tag,
-                                   int64_t unit, int lane) {
+static __device__ upper<Pair> fold(prefix<Pair> &before, const lookback_memory &memory,
+                                   epoch_t epoch, int64_t unit, int lane) {
     using U = typename Pair::U;
     constexpr int parts = VSCAN__UNITS_A_TILE;
     const int64_t own = unit / parts;
@@ -198,17 +195,8 @@ static __device__ upper<Pair> fold(prefix<Pair> &before, const word *words, uint
         const int here = tile < own ? parts : tile == own ? mine : 0;
         U a[parts];
         uint32_t heads[parts];
-        bool ready;
-        do {
-            ready = true;
-#pragma unroll
-            for (int k = 0; k < parts; ++k) {
-                a[k] = Pair::identity;
-                heads[k] = 0;
-                if (k < here)
-                    ready &= unit_word<U>::read(words, tile * parts + k, tag, &a[k], &heads[k]);
-            }
-        } while (!ready);
+        wait_for_all(memory, epoch, (U)Pair::identity, a, heads,
+                     [&](int k) { return k < here ? tile * parts + k : -1; });
         __syncwarp();
 
         const U low = Segmented && heads[1] ? a[1] : Pair::combine(a[0], a[1]);

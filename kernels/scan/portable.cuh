@@ -60,13 +60,13 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
         if (threadIdx.x == 0) {
             ticket t = {0, 0};
             if (units > 1) {
-                t = take_ticket(a.header);
-                if (t.index == units + gridDim.x - 1) end_tickets(a);
+                t = take_ticket(a.lookback);
+                end_launch_after(a.lookback, t, units + gridDim.x);
             }
             shared_ticket = t;
         }
         __syncthreads();
-        const uint32_t tag = shared_ticket.tag;
+        const epoch_t epoch = shared_ticket.epoch;
         const int64_t unit = shared_ticket.index;
         if (unit >= units) return;
 
@@ -149,15 +149,14 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
                 for (int k = 0; k < S; ++k) h[k] += lane_before;
             }
             if (units > 1) {
-                test_delay(a.delay, tag, unit, 0);
+                jitter(a.lookback, epoch, unit, jitter_publish);
                 if (carry) __threadfence();
                 if (lane == 31)
-                    unit_word<U>::publish(bank_of(a, tag), unit,
-                                          tag | (Segmented ? h[S - 1] & head_count_mask : 0),
-                                          g[S - 1]);
+                    publish<U>(a.lookback, epoch, unit, g[S - 1],
+                               Segmented ? h[S - 1] & head_count_mask : 0);
             }
-            test_delay(a.delay, tag, unit, 1);
-            const upper<Pair> up = fold<Pair, Segmented>(before, bank_of(a, tag), tag, unit, lane);
+            jitter(a.lookback, epoch, unit, jitter_wait);
+            const upper<Pair> up = fold<Pair, Segmented>(before, a.lookback, epoch, unit, lane);
             /* the prefix before the unit's first group is the upper levels alone */
             const U alone =
                 Segmented && up.beside_heads ? up.beside : Pair::combine(up.above, up.beside);

@@ -66,8 +66,8 @@ struct short_before {
 template <class Pair, bool Segmented, int Rows, int Warps>
 static __device__ __forceinline__ void
 fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
-            short_shared<Pair, Segmented, Rows, Warps> &shared, const word *words, uint32_t tag,
-            int unit, bool counting) {
+            short_shared<Pair, Segmented, Rows, Warps> &shared, const lookback_memory &memory,
+            epoch_t epoch, int unit, bool counting) {
     using U = typename Pair::U;
     using shape = short_shape<Pair, Rows, Warps>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -76,17 +76,10 @@ fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
 
     U sum[shape::polls];
     uint32_t heads[shape::polls];
-    bool ready;
-    do {
-        ready = true;
-#pragma unroll
-        for (int k = 0; k < shape::polls; ++k) {
-            const int u = k * shape::threads + (int)threadIdx.x;
-            sum[k] = Pair::identity;
-            heads[k] = 0;
-            if (u < unit) ready &= unit_word<U>::read(words, u, tag, &sum[k], &heads[k]);
-        }
-    } while (!ready);
+    wait_for_all(memory, epoch, (U)Pair::identity, sum, heads, [&](int k) {
+        const int u = k * shape::threads + (int)threadIdx.x;
+        return (int64_t)(u < unit ? u : -1);
+    });
     __syncwarp();
 
     if (Segmented && counting) {
@@ -223,9 +216,9 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
        much room; only these kernels leave so much. */
     const bool let_next_late = Pair::in_any_order && sizeof(U) == 8 && Rows == 2 && gridDim.x > 264;
     wait_for_kernel_before(!let_next_late);
-    uint32_t launch = 0;
-    if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
-    word *const words = bank_of(a, tag_of(launch));
+    const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
+    epoch_t epoch = 0;
+    if (!Alone) epoch = read_epoch(lookback);
     /* In segmented scans elements are turned round where they are loaded and stored; plain ones are 3
        to 6 % faster if that is chosen where an element is used. */
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
@@ -321,15 +314,13 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
         for (int k = 0; k < S; ++k) h.value[k] += h_sum - mine;
     }
-    const uint32_t tag = tag_of(launch);
     if (!Alone && !last_unit) {
         if (warp == 0) {
-            test_delay(hot.delay, tag, unit, 0);
+            jitter(lookback, epoch, unit, jitter_publish);
             if (carry) __threadfence();
             if (lane == shape::scan_lanes - 1)
-                unit_word<U>::publish(words, unit,
-                                      tag | (Segmented ? h.value[S - 1] & head_count_mask : 0),
-                                      g.value[S - 1]);
+                publish<U>(lookback, epoch, unit, g.value[S - 1],
+                           Segmented ? h.value[S - 1] & head_count_mask : 0);
         }
     }
 
@@ -399,11 +390,11 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     before.p = Segmented ? Pair::identity : initial;
     before.heads = 0;
     if (!Alone) {
-        test_delay(hot.delay, tag, unit, 1);
+        jitter(lookback, epoch, unit, jitter_wait);
         const bool closes = last_unit && threadIdx.x == shape::threads - 1;
-        if (closes) scrub(a, launch);
-        fold_before<Pair, Segmented, Rows, Warps>(before, shared, words, tag, unit, counting);
-        if (closes) next_launch(hot.header, launch);
+        if (closes) scrub(lookback, epoch);
+        fold_before<Pair, Segmented, Rows, Warps>(before, shared, lookback, epoch, unit, counting);
+        if (closes) advance(lookback, epoch);
         if (let_next_late) let_next_kernel_begin();
         if (!Pair::in_any_order) {
             const int mine = (unsigned)unit % shape::parts;
@@ -526,9 +517,9 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     a.backward = (uint8_t)rest.scan.backward;
     a.initial_from = (uint8_t)rest.scan.has_initial;
     if (!Segmented && a.initial_from == 2 && rest.scan.initial_at == a.total) a.initial_from = 3;
-    a.delay = (uint8_t)(rest.delay ? rest.delay % 255 + 1 : 0);
+    a.delay = (uint8_t)(rest.lookback.delay ? rest.lookback.delay % 255 + 1 : 0);
     a.initial = rest.scan.initial;
-    a.header = rest.header;
+    a.header = rest.lookback.header;
     a.rest = rest;
     const auto over = [&](int items) { return (a.n + items - 1) / items; };
     static_assert(short_alone_to <= alone::items * (int64_t)sizeof(T), "one block");

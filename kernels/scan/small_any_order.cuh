@@ -90,9 +90,9 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
     prefetch_rows<T, Rows>(hot, unit * shape::items + warp * (Rows * shape::row_items), lane);
     wait_for_kernel_before();
-    uint32_t launch = 0;
-    if (!Alone) launch = (uint32_t)(load_relaxed(&hot.header->launches_and_ticket) >> 32);
-    word *const words = bank_of(hot.rest, tag_of(launch));
+    const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};
+    epoch_t epoch = 0;
+    if (!Alone) epoch = read_epoch(lookback);
     const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
     lane_items<Pair, V> items[Rows];
     const bool fast = whole && !backward;
@@ -122,11 +122,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     sum = Pair::identity;
     if (lane < (publishes ? Warps : warp)) sum = shared.warps[lane];
     sum = over_lanes<Pair>::sum(sum);
-    const uint32_t tag = tag_of(launch);
     if (publishes) {
-        test_delay(hot.delay, tag, unit, 0);
+        jitter(lookback, epoch, unit, jitter_publish);
         if (carry) __threadfence();
-        if (lane == 0 && !last_unit) unit_word<U>::publish(words, unit, tag, sum);
+        if (lane == 0 && !last_unit) publish<U>(lookback, epoch, unit, sum);
         sum = Pair::identity;
     }
 
@@ -156,9 +155,9 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
     /* ---- Units before this one --------------------------------------------------------------- */
     if (!Alone) {
-        test_delay(hot.delay, tag, unit, 1);
+        jitter(lookback, epoch, unit, jitter_wait);
         const bool closes = last_unit && threadIdx.x == shape::threads - 1;
-        if (closes) scrub(hot.rest, launch);
+        if (closes) scrub(lookback, epoch);
         U seen[shape::polls];
         bool waits[shape::polls], ready;
 #pragma unroll
@@ -172,7 +171,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             for (int k = 0; k < shape::polls; ++k) {
                 const int u = k * shape::threads + (int)threadIdx.x;
                 uint32_t heads;
-                if (waits[k]) waits[k] = !unit_word<U>::read(words, u, tag, &seen[k], &heads);
+                if (waits[k]) waits[k] = !try_read<U>(lookback, epoch, u, &seen[k], &heads);
                 ready &= !waits[k];
             }
         } while (!ready);
@@ -182,7 +181,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         sum = over_lanes<Pair>::sum(seen[0]);
         if (lane == 0) shared.before[warp] = sum;
         __syncthreads();
-        if (closes) next_launch(hot.header, launch);
+        if (closes) advance(lookback, epoch);
         sum = over_lanes<Pair>::sum(lane < Warps ? shared.before[lane] : Pair::identity);
         total = Pair::combine(sum, total);
 #pragma unroll

@@ -23,7 +23,7 @@ struct short_arguments {
     int32_t n;
     uint8_t exclusive, backward;
     uint8_t initial_from; /* as has_initial; 3: from where the total goes, too */
-    uint8_t delay;        /* a seed for test_delay, or 0 */
+    uint8_t delay;        /* a seed for jitter, or 0 */
     vscan__value initial;
     vscan__workspace_header *header;
     scan_arguments rest;
@@ -69,7 +69,7 @@ using short_small_units = short_shape<Pair, sizeof(typename Pair::T) == 8 ? 2 : 
 template <class Pair>
 using short_large_units = short_shape<Pair, 4, 8>;
 
-static_assert(short_large_units<pair<op_plus, double>>::max_units * unit_word<double>::words <=
+static_assert(short_large_units<pair<op_plus, double>>::max_units * words_each<double> <=
                   VSCAN__SHORT_WORDS,
               "words for short vectors");
 

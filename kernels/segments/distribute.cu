@@ -116,13 +116,14 @@ static __device__ __forceinline__ void prefetch_flags(const vscan__spread &s, in
 
 /* The position of the last head in tiles seen .. tile - 1, or open, the one before them: by one warp,
    tile after tile backwards, until there is one. */
-static __device__ __forceinline__ int64_t last_head(const word *words, uint32_t tag, int64_t seen,
-                                                    int64_t tile, int shift, int64_t open) {
+static __device__ __forceinline__ int64_t last_head(const lookback_memory &memory, epoch_t epoch,
+                                                    int64_t seen, int64_t tile, int shift,
+                                                    int64_t open) {
     const int lane = threadIdx.x % 32;
     for (int64_t last = tile - 1; last >= seen;) {
         const int64_t t = last - lane;
         uint32_t place = 0, has = 0;
-        const bool there = t < seen || unit_word<uint32_t>::read(words, t, tag, &place, &has);
+        const bool there = t < seen || try_read<uint32_t>(memory, epoch, t, &place, &has);
         const uint32_t known = __ballot_sync(all_lanes, there);
         const uint32_t found = __ballot_sync(all_lanes, there && has);
         const uint32_t nearer = found ? (found & (0 - found)) - 1 : ~0u; /* tiles without a head */
@@ -197,7 +198,7 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
     int tile = -1; /* to be written; -1: none */
     int next = -1; /* to be read; -1: the first is not yet known */
     int seen = 0;
-    uint32_t tag = 0;
+    epoch_t epoch = 0;
     int count = 0;         /* heads of the share to be written; */
     bool has_open = false; /* whether one comes before it in the tile, whose element is its carry */
     int parity = 0;        /* of the next tile's memory */
@@ -251,9 +252,8 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
             if (next_has_open && lane == 0)
                 copy_element(&values[few], &in[at(first - warp * spread_share + earlier)]);
             if (threadIdx.x == 0 && tiles > 1) {
-                test_delay(a.delay, tag, next, 0);
-                unit_word<uint32_t>::publish(bank_of(a, tag), next, tag | (of_tile >= 0),
-                                             (uint32_t)of_tile);
+                jitter(a.lookback, epoch, next, jitter_publish);
+                publish<uint32_t>(a.lookback, epoch, next, (uint32_t)of_tile, (of_tile >= 0));
             }
         }
         if (threadIdx.x == 32 * taker && next < tiles) {
@@ -262,9 +262,9 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
             prefetch_flags(s, (int64_t)t.index * spread_items - a.shift);
         }
         if (tile >= 0 && warp == 1) {
-            test_delay(a.delay, tag, tile, 1);
+            jitter(a.lookback, epoch, tile, jitter_wait);
             const int64_t last =
-                last_head(bank_of(a, tag), tag, seen, tile, a.shift, seen > 0 ? shared_last : 0);
+                last_head(a.lookback, epoch, seen, tile, a.shift, seen > 0 ? shared_last : 0);
             __syncwarp();
             if (lane == 0) {
                 shared_last = last;
@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
         has_open = next_has_open;
         parity ^= 1;
         tile = next;
-        tag = shared_ticket.tag;
+        epoch = shared_ticket.epoch;
         next = (int)shared_ticket.index;
     }
 }

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
     uint16_t *const staged = all_staged[warp], *const parts = all_parts[warp];
 
     int64_t next = -1; /* to be read; -1: the first is not yet known */
-    uint32_t tag = 0;
+    epoch_t epoch = 0;
     int64_t tile = -1;                          /* to be written; -1: none */
     uint32_t count = 0, place = 0, of_tile = 0; /* flags of the warp, of those before, of all */
     int64_t seen = 0, before = 0;               /* flags in tiles before number seen */
@@ -88,21 +88,16 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
             next_place = __shfl_sync(all_lanes, upto - own, warp);
             of_next = __shfl_sync(all_lanes, upto, 31);
             if (threadIdx.x == 0 && tiles > 1) {
-                test_delay(a.delay, tag, next, 0);
-                unit_word<uint32_t>::publish(bank_of(a, tag), next, tag, of_next);
+                jitter(a.lookback, epoch, next, jitter_publish);
+                publish<uint32_t>(a.lookback, epoch, next, of_next);
             }
         }
 
         /* ---- Flags before the tile ----------------------------------------------------------- */
         if (tile >= 0) {
-            test_delay(a.delay, tag, tile, 1);
-            int64_t sum = 0;
-            for (int64_t t = seen + threadIdx.x; t < tile; t += blockDim.x) {
-                uint32_t value, none;
-                while (!unit_word<uint32_t>::read(bank_of(a, tag), t, tag, &value, &none)) {
-                }
-                sum += value;
-            }
+            jitter(a.lookback, epoch, tile, jitter_wait);
+            int64_t sum = sum_of_aggregates<uint32_t, int64_t>(a.lookback, epoch, seen, tile,
+                                                               (int)threadIdx.x, (int)blockDim.x);
             __syncwarp();
             sum = sum_of_lanes(sum);
             if (lane == 0) warp_sums[warp] = sum;
@@ -111,8 +106,8 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
         if (threadIdx.x == 0 && next < tiles) {
             ticket t = {0, (uint32_t)(next + 1)}; /* one tile needs no tickets */
             if (tiles > 1) {
-                t = take_ticket(a.header);
-                if (t.index == tiles + gridDim.x - 1) end_tickets(a);
+                t = take_ticket(a.lookback);
+                end_launch_after(a.lookback, t, tiles + gridDim.x);
             }
             shared_ticket = t;
             const int64_t then = t.index;
@@ -193,7 +188,7 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
         of_tile = of_next;
         __syncthreads(); /* (3) */
         next = shared_ticket.index;
-        tag = shared_ticket.tag;
+        epoch = shared_ticket.epoch;
     }
 }
 
@@ -205,11 +200,8 @@ static cudaError_t launch_starts(const vscan__launch *launch, const vscan__pack 
     const int64_t bits = map_bits(pack->flag_type);
     starts_arguments a = {};
     a.pack = *pack;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
+    a.lookback = lookback_of(launch);
     a.late = launch->late;
-    a.delay = launch->test_delay;
     a.shift = (int)((uintptr_t)pack->flags % 16 * 8 / (uintptr_t)bits);
     /* Smaller tiles and blocks where multiprocessors would have none. */
     a.rows = shape::rows;

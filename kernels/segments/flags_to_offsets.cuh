@@ -34,13 +34,10 @@ static constexpr int starts_blocks = 1;
 
 struct starts_arguments {
     vscan__pack pack;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
+    lookback_memory lookback;
     vscan__late *late;
-    uint32_t delay; /* for tests: see test_delay */
-    int shift;      /* flags that the first tile has before the vector */
-    int rows;       /* of a warp */
+    int shift; /* flags that the first tile has before the vector */
+    int rows;  /* of a warp */
 };
 
 /* Rows of a warp at most, and words of a lane in a row. */

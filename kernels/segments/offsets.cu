@@ -68,9 +68,11 @@ static __device__ __forceinline__ bool mark_piece(uint32_t *marks, const P (&x)[
  * waits for it. Only if something has been does it wait until all blocks have written theirs. The word
  * that blocks count in is 0 again when all have ended.
  */
-static constexpr word mark_known = 1;              /* blocks whose bits are known */
-static constexpr word mark_writing = 1ull << 31;   /* of these, those that have not yet written */
-static constexpr word mark_misplaced = 1ull << 63; /* a bit: whether there is anything misplaced */
+static constexpr unsigned long long mark_known = 1; /* blocks whose bits are known */
+static constexpr unsigned long long mark_writing =
+    1ull << 31; /* of these, those that have not yet written */
+static constexpr unsigned long long mark_misplaced =
+    1ull << 63; /* a bit: whether there is anything misplaced */
 
 template <class P>
 __global__ void __launch_bounds__(segments_threads, mark_blocks)
@@ -149,10 +151,11 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     }
     if (elsewhere) misplaced = true;
     __syncthreads();
-    word before_it = 0; /* of the first thread: the word before this block was counted */
+    unsigned long long before_it =
+        0; /* of the first thread: the word before this block was counted */
     if (threadIdx.x == 0) {
-        if (misplaced) atomicOr(&a.header->marked, mark_misplaced);
-        before_it = atomicAdd(&a.header->marked, mark_known + mark_writing);
+        if (misplaced) atomicOr(&a.lookback.header->marked, mark_misplaced);
+        before_it = atomicAdd(&a.lookback.header->marked, mark_known + mark_writing);
     }
 
     if (s.out_type == VSCAN_BIT) {
@@ -199,7 +202,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     /* ---- What lies in other tiles ------------------------------------------------------------- */
     __syncthreads();
     if (threadIdx.x == 0) {
-        word done = mark_writing; /* what the block takes back */
+        unsigned long long done = mark_writing; /* what the block takes back */
         mends = false;
         if ((before_it & (mark_writing - 1)) == gridDim.x - 1) {
             mends = before_it >= mark_misplaced;
@@ -207,12 +210,12 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
         }
         if (mends) {
             done += mark_misplaced;
-            while ((load_relaxed(&a.header->marked) & (mark_misplaced - mark_writing)) !=
+            while ((load_relaxed(&a.lookback.header->marked) & (mark_misplaced - mark_writing)) !=
                    mark_writing) {
             }
         }
         __threadfence();
-        atomicAdd(&a.header->marked, 0 - done);
+        atomicAdd(&a.lookback.header->marked, 0 - done);
     }
     __syncthreads();
     if (!mends) return;
@@ -274,7 +277,7 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
     constexpr int V = 16 / (int)sizeof(In), Q = 16 / (int)sizeof(Out);
     constexpr int items = lengths_items<Out>, rows = items / (V * segments_threads);
     __shared__ __align__(16) Out sums[items];
-    __shared__ word warp_sums[segments_warps], folded[segments_warps];
+    __shared__ unsigned long long warp_sums[segments_warps], folded[segments_warps];
     __shared__ ticket shared_ticket;
     const vscan__ranges &s = a.work;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -282,9 +285,10 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
     const In *const in = (const In *)s.in;
     Out *const out = (Out *)s.out;
     int64_t tile = -1, wrong = -1, seen = 0;
-    word before = 0, of_tile = 0; /* lengths before tile number seen; of the tile to be written */
-    int64_t next = -1;            /* to be read; -1: the first is not yet known */
-    uint32_t tag = 0;
+    unsigned long long before = 0,
+                       of_tile = 0; /* lengths before tile number seen; of the tile to be written */
+    int64_t next = -1;              /* to be read; -1: the first is not yet known */
+    epoch_t epoch = 0;
     for (;;) {
 
         /* ---- The next tile: loads, sums in the warps ------------------------------------------- */
@@ -305,7 +309,7 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
                     }
             }
             U carry = 0;
-            word sum = 0;
+            unsigned long long sum = 0;
             bool less = false;
 #pragma unroll
             for (int r = 0; r < rows; ++r) {
@@ -313,7 +317,7 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
 #pragma unroll
                 for (int j = 0; j < V; ++j) {
                     less |= raw[r][j] < 0;
-                    if (sizeof(Out) < 8) sum += (word)(long long)raw[r][j];
+                    if (sizeof(Out) < 8) sum += (unsigned long long)(long long)raw[r][j];
                     x[r][j] = own;
                     own += (U)(long long)raw[r][j];
                 }
@@ -332,13 +336,13 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
 #pragma unroll
                 for (int d = 16; d > 0; d /= 2) sum += __shfl_xor_sync(all_lanes, sum, d);
             } else {
-                sum = (word)carry;
+                sum = (unsigned long long)carry;
             }
             if (lane == 0) warp_sums[warp] = sum;
         }
         __syncthreads(); /* (1) */
         U base = 0;
-        const word of_tile_before = of_tile;
+        const unsigned long long of_tile_before = of_tile;
         if (next >= 0 && next < tiles) {
             of_tile = 0;
 #pragma unroll
@@ -347,8 +351,8 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
                 of_tile += warp_sums[w];
             }
             if (threadIdx.x == 0 && tiles > 1) {
-                test_delay(a.delay, tag, next, 0);
-                unit_word<word>::publish(bank_of(a, tag), next, tag, of_tile);
+                jitter(a.lookback, epoch, next, jitter_publish);
+                publish<unsigned long long>(a.lookback, epoch, next, of_tile);
             }
         }
         if (threadIdx.x == 32 * taker && next < tiles) {
@@ -360,17 +364,11 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
 #endif
         }
         if (tile >= 0) {
-            test_delay(a.delay, tag, tile, 1);
-            word fold = 0;
+            jitter(a.lookback, epoch, tile, jitter_wait);
+            unsigned long long fold = 0;
             if (warp != taker)
-#pragma unroll 1
-                for (int64_t t = seen + threadIdx.x; t < tile; t += 32 * taker) {
-                    word value;
-                    uint32_t none;
-                    while (!unit_word<word>::read(bank_of(a, tag), t, tag, &value, &none)) {
-                    }
-                    fold += value;
-                }
+                fold = sum_of_aggregates<unsigned long long, unsigned long long>(
+                    a.lookback, epoch, seen, tile, (int)threadIdx.x, 32 * taker);
             __syncwarp();
 #pragma unroll
             for (int d = 16; d > 0; d /= 2) fold += __shfl_xor_sync(all_lanes, fold, d);
@@ -417,7 +415,7 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
             }
         }
         tile = next;
-        tag = t.tag;
+        epoch = t.epoch;
         next = t.index;
     }
     report(a.late, VSCAN_ERROR_OFFSETS, wrong);
@@ -457,8 +455,8 @@ extern "C" cudaError_t vscan__launch_add(const vscan__launch *launch, const vsca
     const bool narrow = ranges->out_type == VSCAN_INT;
     const int64_t items = narrow ? lengths_items<int32_t> : lengths_items<int64_t>;
     return start(narrow                      ? add_lengths<int32_t, int32_t, uint32_t>
-                 : ranges->type == VSCAN_INT ? add_lengths<int32_t, int64_t, word>
-                                             : add_lengths<int64_t, int64_t, word>,
+                 : ranges->type == VSCAN_INT ? add_lengths<int32_t, int64_t, unsigned long long>
+                                             : add_lengths<int64_t, int64_t, unsigned long long>,
                  blocks_of(launch, add_blocks, ranges->n / items + 1), segments_threads, 0,
                  launch->stream, segments_launch(launch, ranges));
 }

@@ -22,11 +22,8 @@ static constexpr int taker = segments_warps - 1; /* the warp that takes tickets 
 template <class Work>
 struct segments_work {
     Work work;
-    vscan__workspace_header *header;
-    word *words;
-    int64_t capacity;
+    lookback_memory lookback;
     vscan__late *late;
-    uint32_t delay;         /* for tests: see test_delay */
     bool wide_in, wide_out; /* aligned to pieces of 16 bytes */
     int shift;              /* elements: see the kernels */
     int64_t items;          /* offsets to flags: of a tile */
@@ -39,8 +36,8 @@ template <class Work>
 static __device__ __forceinline__ ticket take_tile(const segments_work<Work> &a, int64_t tile,
                                                    int64_t tiles) {
     if (tiles == 1) return {0, (uint32_t)(tile + 1)}; /* one tile needs no tickets */
-    const ticket t = take_ticket(a.header);
-    if (t.index == tiles + gridDim.x - 1) end_tickets(a);
+    const ticket t = take_ticket(a.lookback);
+    end_launch_after(a.lookback, t, tiles + gridDim.x);
     return t;
 }
 
@@ -53,11 +50,8 @@ template <class Work>
 static segments_work<Work> segments_launch(const vscan__launch *launch, const Work *work) {
     segments_work<Work> a = {};
     a.work = *work;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
+    a.lookback = lookback_of(launch);
     a.late = launch->late;
-    a.delay = launch->test_delay;
     a.wide_in = (uintptr_t)work->in % 16 == 0;
     a.wide_out = (uintptr_t)work->out % 16 == 0;
     return a;

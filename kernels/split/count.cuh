@@ -251,7 +251,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
                 a.scratch.sums.next[chunk] = chunk_first;
             }
             __threadfence();
-            is_last = gridDim.x == 1 || atomicAdd(&a.header->arrived, 1u) == gridDim.x - 1;
+            is_last = gridDim.x == 1 || atomicAdd(&a.lookback.header->arrived, 1u) == gridDim.x - 1;
         }
     }
 
@@ -259,7 +259,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     __syncthreads();
     if (!is_last) return;
     __threadfence();
-    if (threadIdx.x == 0) a.header->arrived = 0; /* for the next launch */
+    if (threadIdx.x == 0) a.lookback.header->arrived = 0; /* for the next launch */
     add_up_chunks(a, gridDim.x, sums);
 }
 

@@ -27,18 +27,18 @@ static __device__ uint32_t count_elements(const vscan__split &split, int64_t fir
 
 /* By a block: set flags of all blocks, of so many elements each, and above bit 32 of those before
    this one. Each warp has a part of the sum, in all its lanes. */
-static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &a, uint32_t tag,
+static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &a, epoch_t epoch,
                                                          int items) {
     const int lane = threadIdx.x % 32, number = (int)blockIdx.x, blocks = (int)gridDim.x;
     uint64_t sum = 0;
 #pragma unroll 1
     for (int begin = (int)threadIdx.x - lane; begin < blocks; begin += (int)blockDim.x) {
         const int wanted = begin + lane;
-        uint32_t value = 0, none;
+        uint32_t value = 0;
         bool missing = wanted < blocks;
 #pragma unroll 1
         for (int turn = 0; turn < patience && missing; ++turn)
-            missing = !unit_word<uint32_t>::read(bank_of(a, tag), wanted, tag, &value, &none);
+            missing = !try_read<uint32_t>(a.lookback, epoch, wanted, &value);
         for (uint32_t left; (left = __ballot_sync(0xffffffffu, missing)) != 0;) {
             const int helped = __ffs((int)left) - 1;
             const uint32_t count =
@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(short_most_threads, 1)
     prefetch_rows(a.split.flags, map_bits(a.split.flag_type), a.split.n);
     wait_for_kernel_before();
 
-    uint32_t launch = 0;
-    if (blocks > 1) launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
+    epoch_t epoch = 0;
+    if (blocks > 1) epoch = read_epoch(a.lookback);
     T x[short_rows];
     rows.load(x, a.split.in);
     uint32_t masks[short_rows];
@@ -84,24 +84,23 @@ __global__ void __launch_bounds__(short_most_threads, 1)
         sum_over_warps(own, warp_counts);        /* then all have read the launch number */
     uint32_t at = sum & 0xffff, all = sum >> 16; /* set flags before the warp, and of the vector */
     if (blocks > 1) {
-        const uint32_t tag = tag_of(launch);
         unsigned before_me = (unsigned)blocks; /* blocks that have arrived */
         if (threadIdx.x == 0) {
-            test_delay(a.delay, tag, number, 0);
-            unit_word<uint32_t>::publish(bank_of(a, tag), number, tag, all);
-            before_me = atomicAdd(&a.header->arrived, 1u);
+            jitter(a.lookback, epoch, number, jitter_publish);
+            publish<uint32_t>(a.lookback, epoch, number, all);
+            before_me = atomicAdd(&a.lookback.header->arrived, 1u);
         }
-        test_delay(a.delay, tag, number, 1);
+        jitter(a.lookback, epoch, number, jitter_wait);
         __syncwarp();
-        uint64_t total = sum_of_blocks(a, tag, items);
+        uint64_t total = sum_of_blocks(a, epoch, items);
         if (lane == 0) sums[warp] = total;
         __syncthreads();
         total = sum_over_lanes(lane < warps ? sums[lane] : 0);
         at += (uint32_t)(total >> 32);
         all = (uint32_t)total;
         if (before_me == (unsigned)blocks - 1) {
-            a.header->arrived = 0;
-            close_launch(a, launch);
+            a.lookback.header->arrived = 0;
+            end_launch(a.lookback, epoch);
         }
     }
     const uint32_t clear = (uint32_t)rows.n - all;
@@ -132,7 +131,7 @@ __global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
     __shared__ __align__(16) uint32_t flag_words[tile_words];
     __shared__ tile_slots slots;
     __shared__ uint64_t sums[split_warps];
-    __shared__ uint32_t shared_launch;
+    __shared__ epoch_t shared_epoch;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, number = (int)blockIdx.x;
     const int tiles = (int)gridDim.x;
@@ -144,15 +143,14 @@ __global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
     wait_for_kernel_before();
 
     /* ---- Elements and flags ------------------------------------------------------------------ */
-    uint32_t launch = 0;
-    if (threadIdx.x == 0 && tiles > 1)
-        launch = (uint32_t)(load_relaxed(&a.header->launches_and_ticket) >> 32);
+    epoch_t epoch = 0;
+    if (threadIdx.x == 0 && tiles > 1) epoch = read_epoch(a.lookback);
     T x[warp_rows];
     tile.load(x, a.split.in);
     const bool bits = a.split.flag_type == VSCAN_BIT;
     if (!bits)
         flags_to_words(flag_words, a.split.flags, a.split.flag_type, tile.first, tile_items, n);
-    if (threadIdx.x == 0) shared_launch = launch;
+    if (threadIdx.x == 0) shared_epoch = epoch;
     __syncthreads();
     uint32_t own = 0; /* set flags, known to the first warp */
     if (warp == 0) {
@@ -169,14 +167,14 @@ __global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
     uint64_t sum = own;                   /* of all tiles, above bit 32 of those before this one */
     unsigned before_me = (unsigned)tiles; /* blocks that have arrived */
     if (tiles > 1) {
-        const uint32_t tag = tag_of(shared_launch);
+        epoch = shared_epoch;
         if (threadIdx.x == 0) {
-            test_delay(a.delay, tag, number, 0);
-            unit_word<uint32_t>::publish(bank_of(a, tag), number, tag, own);
-            before_me = atomicAdd(&a.header->arrived, 1u);
+            jitter(a.lookback, epoch, number, jitter_publish);
+            publish<uint32_t>(a.lookback, epoch, number, own);
+            before_me = atomicAdd(&a.lookback.header->arrived, 1u);
         }
-        test_delay(a.delay, tag, number, 1);
-        sum = sum_of_blocks(a, tag, tile_items);
+        jitter(a.lookback, epoch, number, jitter_wait);
+        sum = sum_of_blocks(a, epoch, tile_items);
     }
     if (lane == 0) sums[warp] = sum;
     __syncthreads();
@@ -184,8 +182,8 @@ __global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
 #pragma unroll
     for (int w = 0; w < split_warps; ++w) sum += sums[w];
     if (threadIdx.x == 0 && before_me == (unsigned)tiles - 1) {
-        a.header->arrived = 0;
-        close_launch(a, shared_launch);
+        a.lookback.header->arrived = 0;
+        end_launch(a.lookback, epoch);
     }
     const int64_t all = (int64_t)(sum & 0xffffffffu);
     if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = n - all;

@@ -53,10 +53,7 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
     const int64_t size = map_size(split->type);
     split_arguments a = {};
     a.split = *split;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
-    a.delay = launch->test_delay;
+    a.lookback = lookback_of(launch);
     const bool segmented = split->heads != nullptr;
     const bool moves = size >= 4 && !positions && !segmented; /* by one launch, where it is short */
     if (moves && split->n <= rows_to && split->n * size <= launch->short_to) {

@@ -74,12 +74,9 @@ struct split_scratch {
 
 struct split_arguments {
     vscan__split split;
-    vscan__workspace_header *header;
-    word *words; /* of short vectors: a tile's number of set flags */
-    int64_t capacity;
+    lookback_memory lookback;
     split_scratch scratch;
     int chunk_log2; /* of a chunk's tiles */
-    uint32_t delay; /* for tests: see test_delay */
 };
 
 /* ---- Bits ------------------------------------------------------------------------------------ */

@@ -272,7 +272,7 @@ int main(int argc, char **argv) {
     options.backend = VSCAN_BACKEND_CPU;
     OK(vscan_ctx_create(&options, &ctx));
     const int64_t words = 8192;
-    std::vector<unsigned long long> workspace((size_t)(VSCAN__WORKSPACE_HEADER / 8 + 2 * words + 2));
+    std::vector<unsigned long long> workspace((size_t)(VSCAN__WORKSPACE_HEADER / 8 + words + 2));
     vscan__late late = {};
     vscan__launch launch = {};
     launch.workspace = workspace.data();

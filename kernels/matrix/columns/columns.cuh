@@ -103,10 +103,10 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
 
     /* ---- Which chunk of which lines ---------------------------------------------------------- */
     uint32_t item = blockIdx.x;
-    uint32_t tag = 0;
+    epoch_t epoch = 0;
     ticket mine = {};
     if (split) {
-        if (threadIdx.x == 0) mine = take_ticket(a.header);
+        if (threadIdx.x == 0) mine = take_ticket(a.lookback);
     }
     /* in the order of memory */
     const uint32_t chunk = split ? item / shape.line_blocks : 0;
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
     scan_piece<Pair>(x, here);
     if (split && threadIdx.x == 0) {
         shared_ticket = mine;
-        if (mine.index == gridDim.x - 1) end_launch(a);
+        if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
     }
 
     /* ---- Sums of the chunk's pieces: the network over them ------------------------------------ */
@@ -168,8 +168,9 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
     }
     __syncthreads();
     if (split) {
-        tag = shared_ticket.tag;
-        if (shared_ticket.index == gridDim.x - 1) clear_words(a, tag);
+        epoch = shared_ticket.epoch;
+        if (shared_ticket.index == gridDim.x - 1)
+            scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
     }
     end = group > 0 ? sums[(group - 1) * lines + line] : Pair::identity;
 
@@ -217,17 +218,17 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
 #pragma unroll 1
             for (int k = from + piece; k < to; k += some * pieces) {
                 U value[some];
-                uint32_t place[some], none;
+                uint32_t place[some];
                 bool ready[some];
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
                     const int each = k + j * pieces < to ? k + j * pieces : k;
                     place[j] = (uint32_t)my_line + place_of(each) * word_step;
-                    ready[j] = unit_word<U>::read(bank_of(a, tag), place[j], tag, &value[j], &none);
+                    ready[j] = try_read<U>(a.lookback, epoch, place[j], &value[j]);
                 }
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
-                    if (!ready[j]) value[j] = wait_for_word<U>(bank_of(a, tag), place[j], tag);
+                    if (!ready[j]) value[j] = wait_for<U>(a.lookback, epoch, place[j]);
                     if (k + j * pieces < to) waited[(k + j * pieces) * lines + line] = value[j];
                 }
             }
@@ -275,11 +276,10 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
         if (last && goes_on) {
             each_node(0, own_bits,
                       [&](int first, int) { node = Pair::combine(waited[first], node); });
-            test_delay(a.delay, tag, item, 0);
-            unit_word<U>::publish(bank_of(a, tag), (uint32_t)my_line + chunk * word_step, tag,
-                                  node);
+            jitter(a.lookback, epoch, item, jitter_publish);
+            publish<U>(a.lookback, epoch, (uint32_t)my_line + chunk * word_step, node);
         }
-        test_delay(a.delay, tag, item, 1);
+        jitter(a.lookback, epoch, item, jitter_wait);
         wait_for_words(own_digits, digits + count + (tile > (uint32_t)count));
         __syncthreads();
         sum_nodes(own_bits, 32);
@@ -290,10 +290,9 @@ __global__ void __launch_bounds__(matrix_threads, matrix_blocks)
             for (int k = 0; k < count; ++k) p = Pair::combine(p, tiles[k * lines]);
             tiles[count * lines] = p;
             if (goes_on && m == chunks_a_tile - 1 && shape.tiles > shape.window)
-                unit_word<U>::publish(bank_of(a, tag),
-                                      (uint32_t)my_line +
-                                          ((uint32_t)shape.chunks + tile + 1) * word_step,
-                                      tag, Pair::combine(p, node));
+                publish<U>(a.lookback, epoch,
+                           (uint32_t)my_line + ((uint32_t)shape.chunks + tile + 1) * word_step,
+                           Pair::combine(p, node));
         }
         __syncthreads();
         p = waited[(digits + count) * lines + line];

@@ -77,7 +77,7 @@ struct bulk_columns_shared {
     int strip[bulk_columns_slots];
     uint64_t taken[bulk_columns_slots], loaded[bulk_columns_slots], summed[bulk_columns_slots];
     uint64_t folded[bulk_columns_slots], scanned[bulk_columns_slots], emptied[bulk_columns_slots];
-    uint32_t tag;
+    epoch_t epoch;
 };
 static constexpr int bulk_columns_header = (sizeof(bulk_columns_shared) + 127) / 128 * 128;
 
@@ -217,13 +217,13 @@ struct bulk_columns {
     __device__ __forceinline__ int64_t take(int lane, bool first) const {
         ticket t = {0, 0};
         if (lane == 0) {
-            t = take_ticket(a.header);
-            if (first) shared.tag = t.tag;
+            t = take_ticket(a.lookback);
+            if (first) shared.epoch = t.epoch;
         }
         const int64_t index = __shfl_sync(all_lanes, t.index, 0);
         if (index == all_chunks() + gridDim.x - 1) { /* nobody takes another */
-            scrub(a, launch_of(__shfl_sync(all_lanes, t.tag, 0)), lane, 32);
-            if (lane == 0) end_launch(a);
+            scrub(a.lookback, __shfl_sync(all_lanes, t.epoch, 0), lane, 32);
+            if (lane == 0) advance(a.lookback, t.epoch);
         }
         return index;
     }
@@ -407,10 +407,10 @@ struct bulk_columns {
             }
             /* of a tile's last chunk, folders publish */
             if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-                test_delay(a.delay, shared.tag, chunk, 0);
+                jitter(a.lookback, shared.epoch, chunk, jitter_publish);
                 if (thread < columns)
-                    unit_word<U>::publish(bank_of(a, shared.tag), place(chunk, first + thread),
-                                          shared.tag, sums[items - width() + thread]);
+                    publish<U>(a.lookback, shared.epoch, place(chunk, first + thread),
+                               sums[items - width() + thread]);
             }
             barrier_arrive_at(&shared.summed[t.slot]);
         }
@@ -421,7 +421,7 @@ struct bulk_columns {
     /* value[k][width] = the words of chunks first, first + step, .., so many, from a column on, once
        all are there. By so many threads together. */
     template <int Threads>
-    __device__ __forceinline__ void read_words(U *value, int words, int me, uint32_t tag,
+    __device__ __forceinline__ void read_words(U *value, int words, int me, epoch_t epoch,
                                                int64_t first, int step, int from) const {
         constexpr int some = 4; /* under way at a time */
         const int items = words * width(), columns = columns_from(from);
@@ -444,11 +444,8 @@ struct bulk_columns {
                 bool ready[some];
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
-                    uint32_t none;
                     ready[j] = false;
-                    if (need >> j & 1)
-                        ready[j] =
-                            unit_word<U>::read(bank_of(a, tag), at[j], tag, &there[j], &none);
+                    if (need >> j & 1) ready[j] = try_read<U>(a.lookback, epoch, at[j], &there[j]);
                 }
 #pragma unroll
                 for (int j = 0; j < some; ++j) {
@@ -482,11 +479,11 @@ struct bulk_columns {
         for (;; t.next(a.shape.slots)) {
             const int64_t chunk = chunk_of(t);
             if (chunk < 0) return;
-            const uint32_t tag = shared.tag;
+            const epoch_t epoch = shared.epoch;
             const int m = number_in_tile(chunk), first = first_of(t);
             U *const nodes = this->nodes(t.slot);
-            test_delay(a.delay, tag, chunk, 1);
-            read_words<threads>(value, m, thread, tag, chunk - m, 1, first);
+            jitter(a.lookback, epoch, chunk, jitter_wait);
+            read_words<threads>(value, m, thread, epoch, chunk - m, 1, first);
             meet_warps<2, threads>();
 #pragma unroll 1
             for (int i = thread; i < bits() * width(); i += threads) {
@@ -498,13 +495,13 @@ struct bulk_columns {
             meet_warps<2, threads>();
             if (ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
                 barrier_wait(&shared.summed[t.slot], t.parity);
-                test_delay(a.delay, tag, chunk, 0);
+                jitter(a.lookback, epoch, chunk, jitter_publish);
                 if (thread < columns_from(first)) {
                     U word = sums(t.slot)[(pieces() - 1) * width() + thread];
 #pragma unroll 1
                     for (int bit = 0; bit < bits(); ++bit) /* all are set */
                         word = Pair::combine(nodes[bit * width() + thread], word);
-                    unit_word<U>::publish(bank_of(a, tag), place(chunk, first + thread), tag, word);
+                    publish<U>(a.lookback, epoch, place(chunk, first + thread), word);
                 }
             }
             barrier_arrive_at(&shared.folded[t.slot]);
@@ -536,16 +533,16 @@ struct bulk_columns {
             const int tile = (int)(chunk >> bits()), first = first_of(t);
             const int strip = shared.strip[t.slot];
             const bool mine = thread < columns_from(first);
-            const uint32_t tag = shared.tag;
-            test_delay(a.delay, tag, chunk, 2);
+            const epoch_t epoch = shared.epoch;
+            jitter(a.lookback, epoch, chunk, 2);
             int last = kept ? lasts[strip] : 0; /* tiles are below 2^31 */
             U p = Pair::identity;
             if (mine) p = kept ? sums[first + thread] : initial_of<Pair>(a.matrix, first + thread);
 #pragma unroll 1
             while (last < tile) {
                 const int words = tile - last < column_tile_words ? tile - last : column_tile_words;
-                read_words<threads>(value, words, thread, tag, ((int64_t)(last + 1) << bits()) - 1,
-                                    1 << bits(), first);
+                read_words<threads>(value, words, thread, epoch,
+                                    ((int64_t)(last + 1) << bits()) - 1, 1 << bits(), first);
                 meet_warps<3, threads>();
                 last += words;
                 if (kept && thread == 0) lasts[strip] = last; /* all have read it */

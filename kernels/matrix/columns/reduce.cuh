@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     const int thread = (int)threadIdx.x;
     const int piece = (uint32_t)thread / (uint32_t)lines, line = thread - piece * lines;
     ticket mine = {};
-    if (split && thread == 0) mine = take_ticket(a.header);
+    if (split && thread == 0) mine = take_ticket(a.lookback);
 
     const uint32_t chunk = split ? blockIdx.x / shape.line_blocks : 0;
     const int64_t my_line = (int64_t)(blockIdx.x - chunk * shape.line_blocks) * lines + line;
@@ -151,7 +151,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     }
     if (split && thread == 0) {
         shared_ticket = mine;
-        if (mine.index == gridDim.x - 1) end_launch(a);
+        if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
     }
     const bool speaks = there && piece == 0;
     sum = sum_pieces<Pair>(sum, sums, piece, pieces, lines);
@@ -161,38 +161,36 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     if (ends && speaks) p = initial_of<Pair>(matrix, my_line);
     if (split) {
         __syncthreads();
-        const uint32_t tag = shared_ticket.tag;
-        if (shared_ticket.index == gridDim.x - 1) clear_words(a, tag);
+        const epoch_t epoch = shared_ticket.epoch;
+        if (shared_ticket.index == gridDim.x - 1)
+            scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
         const int chunks_a_tile = tile_items / R / shape.batches >> shape.log_pieces;
         const int m = (int)chunk & (chunks_a_tile - 1);
         const int64_t tile = chunk / (uint32_t)chunks_a_tile;
         const bool ends_tile = m == chunks_a_tile - 1;
-        const auto publish =
-            [&](int64_t place, U value) { /* of a line's words */
+        const auto publish_sum =
+            [&](int64_t place, U value) { /* among the line's aggregates */
                                           if (speaks)
-                                              unit_word<U>::publish(bank_of(a, tag),
-                                                                    my_line + place * matrix.lines,
-                                                                    tag, value);
+                                              publish<U>(a.lookback, epoch,
+                                                         my_line + place * matrix.lines, value);
             };
         /* x[j] = word place + j, where that is before `end` */
         const auto wait_for_words = [&](U(&x)[W], int64_t place, int64_t end) {
             const int64_t at = my_line + place * matrix.lines;
             bool ready[W];
-            uint32_t none;
 #pragma unroll
             for (int j = 0; j < W; ++j) {
                 x[j] = Pair::identity;
-                ready[j] =
-                    !there || place + j >= end ||
-                    unit_word<U>::read(bank_of(a, tag), at + j * matrix.lines, tag, &x[j], &none);
+                ready[j] = !there || place + j >= end ||
+                           try_read<U>(a.lookback, epoch, at + j * matrix.lines, &x[j]);
             }
 #pragma unroll
             for (int j = 0; j < W; ++j)
-                if (!ready[j]) x[j] = wait_for_word<U>(bank_of(a, tag), at + j * matrix.lines, tag);
+                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, at + j * matrix.lines);
         };
-        test_delay(a.delay, tag, blockIdx.x, 0);
+        jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
         if (!ends_tile && !ends) {
-            publish(chunk, sum);
+            publish_sum(chunk, sum);
             return;
         }
         if (m > 0) {
@@ -210,16 +208,16 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
             }
             sum = all.sum();
         }
-        if (!ends) publish(chunk, sum);
+        if (!ends) publish_sum(chunk, sum);
 
         /* ---- The other tiles ----------------------------------------------------------------- */
         const int in_window = (int)(tile % column_sums_window);
         if (!ends && (in_window < column_sums_window - 1)) return;
-        test_delay(a.delay, tag, blockIdx.x, 1);
+        jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
         const int64_t window = tile / column_sums_window;
         if (window > 0 && speaks)
-            p = wait_for_word<U>(bank_of(a, tag),
-                                 my_line + (shape.chunks + window - 1) * matrix.lines, tag);
+            p = wait_for<U>(a.lookback, epoch,
+                            my_line + (shape.chunks + window - 1) * matrix.lines);
         else if (!ends && speaks)
             p = initial_of<Pair>(matrix, my_line);
         const U last = sum;
@@ -230,8 +228,8 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
             for (int j = 0; j < W; ++j) {
                 const int64_t t = tile - in_window + mine_from + j;
                 if (t >= tile || !there) continue;
-                tiles[(piece * W + j) * lines + line] = wait_for_word<U>(
-                    bank_of(a, tag), my_line + ((t + 1) * chunks_a_tile - 1) * matrix.lines, tag);
+                tiles[(piece * W + j) * lines + line] = wait_for<U>(
+                    a.lookback, epoch, my_line + ((t + 1) * chunks_a_tile - 1) * matrix.lines);
             }
             __syncthreads();
             const int some = in_window - k < W * pieces ? in_window - k : W * pieces;
@@ -242,7 +240,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
             __syncthreads();
         }
         if (!ends) {
-            publish(shape.chunks + window, Pair::combine(p, last));
+            publish_sum(shape.chunks + window, Pair::combine(p, last));
             return;
         }
     }

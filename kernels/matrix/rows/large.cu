@@ -60,11 +60,8 @@ cudaError_t launch_bulk_rows(vscan__launch *launch, const vscan__matrix *matrix,
     a.scan.initial = matrix->initial;
     a.scan.initial_at = matrix->initial_at;
     a.scan.total = matrix->totals;
-    a.header = (vscan__workspace_header *)launch->workspace;
-    a.words = (word *)((char *)launch->workspace + VSCAN__WORKSPACE_HEADER);
-    a.capacity = launch->words;
+    a.lookback = lookback_of(launch);
     a.late = launch->late;
-    a.delay = launch->test_delay;
     cudaError_t error = map_rows<shape>(launch, &b.in, matrix->in, *matrix);
     if (error == cudaSuccess) error = map_rows<shape>(launch, &b.out, matrix->out, *matrix);
     if (error != cudaSuccess) return error;

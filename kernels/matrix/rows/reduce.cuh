@@ -61,14 +61,14 @@ struct sum_part_shape {
 
 /* p and the sums of so many tiles, whose words begin at `at`, from left to right; by a warp. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U fold_words(typename Pair::U p, const word *words,
-                                                              int64_t at, uint32_t tiles,
-                                                              uint32_t tag, int lane) {
+static __device__ __forceinline__ typename Pair::U
+fold_words(typename Pair::U p, const lookback_memory &memory, int64_t at, uint32_t tiles,
+           epoch_t epoch, int lane) {
     using U = typename Pair::U;
 #pragma unroll 1
     for (uint32_t t = 0; t < tiles; t += 32) {
         U of_tile = Pair::identity;
-        if (t + lane < tiles) of_tile = wait_for_word<U>(words, at + t + lane, tag);
+        if (t + lane < tiles) of_tile = wait_for<U>(memory, epoch, at + t + lane);
         __syncwarp();
 #pragma unroll 1
         for (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         }
     }
     ticket mine = {};
-    if (shape.tiles > 1 && threadIdx.x == 0) mine = take_ticket(a.header); /* used later */
+    if (shape.tiles > 1 && threadIdx.x == 0) mine = take_ticket(a.lookback); /* used later */
 
     /* ---- Sums of parts ----------------------------------------------------------------------- */
     uint32_t tile = 0, item = blockIdx.x;
@@ -234,10 +234,10 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
 
     /* ---- The row ----------------------------------------------------------------------------- */
     const int64_t words_at = line * shape.tiles;
-    uint32_t tag = 0;
+    epoch_t epoch = 0;
     if (shape.tiles > 1) {
-        tag = __shfl_sync(all_lanes, mine.tag, 0);
-        if (lane == 0 && mine.index == gridDim.x - 1) end_tickets(a);
+        epoch = __shfl_sync(all_lanes, mine.epoch, 0);
+        if (lane == 0) end_launch_after(a.lookback, mine, gridDim.x);
     }
     U p = initial_of<Pair>(matrix, line);
     if constexpr (Pair::in_any_order) {
@@ -257,12 +257,12 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     }
     if (shape.tiles > 1) {
         if (!ends_row) {
-            test_delay(a.delay, tag, blockIdx.x, 0);
-            if (lane == 0) unit_word<U>::publish(bank_of(a, tag), words_at + tile, tag, sum);
+            jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
+            if (lane == 0) publish<U>(a.lookback, epoch, words_at + tile, sum);
             return;
         }
-        test_delay(a.delay, tag, blockIdx.x, 1);
-        p = fold_words<Pair>(p, bank_of(a, tag), words_at, tile, tag, lane);
+        jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
+        p = fold_words<Pair>(p, a.lookback, words_at, tile, epoch, lane);
     }
     if (matrix.length > body) sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last)));
     if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(Pair::combine(p, sum));

@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(1024)
     int chunk = 0; /* of the row, in the first step */
     if (shape.tiles > 0) {
         if (threadIdx.x == 0) {
-            shared_ticket = take_ticket(a.header);
-            if (shared_ticket.index == gridDim.x - 1) end_tickets(a);
+            shared_ticket = take_ticket(a.lookback);
+            end_launch_after(a.lookback, shared_ticket, gridDim.x);
         }
         __syncthreads();
         item = shared_ticket.index / shape.tiles;
@@ -238,20 +238,19 @@ __global__ void __launch_bounds__(1024)
                 add_chunks<Pair>((int)step & (chunks_a_tile - 1), chunks_a_tile, chunk_sum,
                                  left_chunk, p, upto, end);
                 if (shape.tiles > 0) {
-                    const uint32_t tag = shared_ticket.tag, tile = (uint32_t)chunk;
+                    const epoch_t epoch = shared_ticket.epoch, tile = (uint32_t)chunk;
                     const int64_t words_at = line_in(0) * shape.tiles;
                     if (threadIdx.x == 0 && tile + 1 < shape.tiles) {
-                        test_delay(a.delay, tag, shared_ticket.index, 0);
-                        unit_word<U>::publish(bank_of(a, tag), words_at + tile, tag, chunk_sum);
+                        jitter(a.lookback, epoch, shared_ticket.index, jitter_publish);
+                        publish<U>(a.lookback, epoch, words_at + tile, chunk_sum);
                     }
                     if (warp == 0) {
-                        test_delay(a.delay, tag, shared_ticket.index, 1);
+                        jitter(a.lookback, epoch, shared_ticket.index, jitter_wait);
 #pragma unroll 1
                         for (uint32_t t = 0; t < tile; t += 32) {
                             U of_tile = Pair::identity;
                             if (t + lane < tile)
-                                of_tile =
-                                    wait_for_word<U>(bank_of(a, tag), words_at + t + lane, tag);
+                                of_tile = wait_for<U>(a.lookback, epoch, words_at + t + lane);
                             __syncwarp();
 #pragma unroll 1
                             for (uint32_t l = 0; l < 32 && t + l < tile; ++l)
