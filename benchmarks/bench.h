@@ -121,22 +121,23 @@ struct engine {
 
 /* Functions that return bool have said on stderr what went wrong when it is false. */
 
-extern const struct engine engine_memcpy, engine_memset, engine_copy, engine_empty; /* device.cu */
-extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted; /* engines_cuda.cu */
-extern const struct engine engine_thrust, engine_plain; /* engine_thrust.cu, engine_plain.cu */
+/* device.cu, engines/ */
+extern const struct engine engine_memcpy, engine_memset, engine_copy, engine_empty;
+extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted;
+extern const struct engine engine_thrust, engine_plain;
 extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_vscan_cpu_plain;
-extern const struct engine engine_memcpy_cpu, engine_ntcopy_cpu, engine_read_cpu; /* copy_cpu.c */
-extern const struct engine engine_serial, engine_openmp; /* engine_serial.c, engine_openmp.c */
-extern const struct engine engine_tbb,
-    engine_thrust_omp; /* engine_tbb.cpp, engine_thrust_omp.cpp */
+extern const struct engine engine_memcpy_cpu, engine_ntcopy_cpu, engine_read_cpu;
+extern const struct engine engine_serial, engine_openmp;
+extern const struct engine engine_tbb, engine_thrust_omp;
 
-/* ---- work.c: lengths, addresses, input, checks on the host ----------------------------------- */
+/* ---- work.c: lengths, addresses, numbers of bytes --------------------------------------------- */
 
 int64_t type_size(vscan_type type);             /* 0 for bits */
 int64_t type_bytes(vscan_type type, int64_t n); /* 0 for none */
 
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
+bool work_is_by_rows(const struct work *work);      /* lines are rows */
 bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_form(const struct work *work);         /* segments in one form and another */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
@@ -165,6 +166,8 @@ void *work_in(const struct work *work, enum place place, int64_t set); /* out, i
 void *work_out(const struct work *work, enum place place, int64_t set);
 void *work_flags(const struct work *work, enum place place, int64_t set);
 
+/* ---- check.c --------------------------------------------------------------------------------- */
+
 /* Checks the result of set 0, given host copies of all three, against a serial loop. */
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out);
@@ -179,7 +182,7 @@ void host_flush(int64_t bytes, int threads);
 void host_prepare_checked_call(const struct work *work);
 bool host_mode(const struct work *work, enum mode mode); /* whether anything on the host has it */
 
-/* ---- engines_vscan.c ------------------------------------------------------------------------- */
+/* ---- engines/vscan.c -------------------------------------------------------------------------- */
 
 /* Device memory of one context with all that vectors of n elements need, on average over many. */
 bool vscan_context_bytes(const struct work *work, double *bytes);

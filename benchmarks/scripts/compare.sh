@@ -5,13 +5,17 @@
 #     sh benchmarks/scripts/compare.sh [OPTION]... BEFORE AFTER OUT.csv
 #
 # BEFORE and AFTER are build folders; their lib/ is used, and run/bench of AFTER measures both
-# libraries, so that the program is the same. In each pass every group of rows is measured with one
-# library and then with the other; the next pass begins with the other one.
+# libraries, so that the program is the same. Each pass measures with one library and then with the
+# other; the next pass begins with the other one.
 #
 #     --cpu            the CPU backend; default: the GPU
 #     --only GROUPS    groups to measure, a list in quotes; default: all (--list prints them)
+#     --alternate HOW  group: the libraries alternate after each group of rows; pass: after all of
+#                      them, as starting the program takes long on a GPU; default: group on the CPU,
+#                      pass on the GPU
 #     --passes N       passes, at least 3; default 3
-#     --budget SECONDS no pass begins that would end after this; default 230
+#     --budget SECONDS no pass begins that would end after this; default 230. Where three passes do
+#                      not fit, nothing is compared
 #     --runs N         samples of a row in one pass; default 7
 #     --threads LIST   threads of the CPU backend; default 1
 #     --bench PROGRAM  the program that measures; default: run/bench of AFTER
@@ -24,6 +28,9 @@
 # pass / fastest pass - 1), where five passes or more leave out the slowest and the fastest. A row is
 # "slower" if its ratio exceeds 1 + limit + spread, and "faster" if the inverse does; "within" means
 # slower than the limit but not beyond the spread. A table by group is printed at the end.
+#
+# A build compared with itself shows what the machine makes of equal rows; where that finds slower ones,
+# more passes are needed.
 #
 # Exits with 0 if no row is slower, 1 if there are such rows, 2 if the comparison is not complete:
 # wrong use, a program that failed, or fewer than three passes in the time.
@@ -113,6 +120,7 @@ threads=1
 bench=
 limit=1
 best=false
+alternate=
 list=false
 while [ $# -gt 0 ]; do
     case $1 in
@@ -120,10 +128,11 @@ while [ $# -gt 0 ]; do
     --list) list=true ;;
     --best) best=true ;;
     --help | -h) usage && exit 0 ;;
-    --only | --passes | --budget | --runs | --threads | --bench | --limit)
+    --only | --alternate | --passes | --budget | --runs | --threads | --bench | --limit)
         [ $# -gt 1 ] || fail "$1 needs a value"
         case $1 in
         --only) only=$2 ;;
+        --alternate) alternate=$2 ;;
         --passes) passes=$2 ;;
         --budget) budget=$2 ;;
         --runs) runs=$2 ;;
@@ -143,6 +152,8 @@ for group in $only; do
     "options_$device" "$group" >/dev/null || fail "no group $group: choose from $groups"
 done
 groups=${only:-$groups}
+[ -n "$alternate" ] || { [ $device = cpu ] && alternate=group || alternate=pass; }
+case $alternate in group | pass) ;; *) fail "--alternate: group or pass" ;; esac
 if $list; then
     for group in $groups; do echo "$group:" $("options_$device" "$group"); done
     exit 0
@@ -155,61 +166,77 @@ out=$3
 : >"$out" || fail "cannot write $out"
 bench=${bench:-$after/run/bench}
 [ -x "$bench" ] || fail "no $bench: build with VSCAN_BENCHMARKS=ON"
+"$bench" --help | grep -q -e --next || fail "$bench is too old: it has no --next"
 
-# The program's RUNPATH stands behind LD_LIBRARY_PATH; an older RPATH would not, so this is checked.
-for build in "$before" "$after"; do
-    used=$(LD_LIBRARY_PATH=$build/lib LD_TRACE_LOADED_OBJECTS=1 "$bench" |
+# LD_LIBRARY_PATH comes before the program's RUNPATH; an RPATH would come before both, so this is
+# checked. The paths are made equally long: the length of the environment moves the program's stack,
+# which alone can change a time by some per cent.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 2' INT TERM
+ln -s "$before/lib" "$folder/lib_before"
+ln -s "$after/lib" "$folder/lib_after_"
+for lib in "$folder/lib_before" "$folder/lib_after_"; do
+    used=$(LD_LIBRARY_PATH=$lib LD_TRACE_LOADED_OBJECTS=1 "$bench" |
         sed -n 's/.*libvscan\.so[^ ]* => \([^ ]*\).*/\1/p')
     case $used in
-    "$build/lib/"*) ;;
-    *) fail "$bench would use ${used:-no libvscan} instead of the one in $build/lib" ;;
+    "$lib/"*) ;;
+    *) fail "$bench would use ${used:-no libvscan} instead of $lib, $(readlink "$lib")" ;;
     esac
 done
 
 # ---- The passes ------------------------------------------------------------------------------------
 
-folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
-trap 'exit 2' INT TERM
 case $device in
 cuda) common="--engine vscan-cuda --check-most 0" ;;
 cpu) common="--engine vscan-cpu --warm --threads $threads --check-most 0" ;;
 esac
+common="--csv --runs $runs $common"
 
-# measure WHICH GROUP: one call of bench with one library; a line "WHICH,PASS,GROUP,row" for each row.
+# measure WHICH LIB GROUPS: groups of rows with one library, in one call of bench; adds a line
+# "WHICH,PASS,GROUP,row" for each row.
 measure() {
-    [ "$1" = before ] && build=$before || build=$after
-    LD_LIBRARY_PATH=$build/lib "$bench" --csv $common --runs "$runs" $("options_$device" "$2") \
-        >"$folder/csv" 2>"$folder/log" || {
+    arguments=
+    for group in $3; do
+        arguments="$arguments${arguments:+ --next} $common $("options_$device" "$group")"
+    done
+    LD_LIBRARY_PATH=$2 "$bench" $arguments >"$folder/csv" 2>"$folder/log" || {
         cat "$folder/log" >&2
-        fail "bench failed with the library of $build, group $2"
+        fail "bench failed with the library $1"
     }
     [ -s "$folder/head" ] || sed -n '/^# libvscan/p;/^# compiler/p' "$folder/csv" >"$folder/head"
-    sed -n "/^#/d;/^mode,/d;s/^/$1,$pass,$2,/p" "$folder/csv" >>"$folder/rows"
+    awk -v groups="$3" -v from="$1,$pass," '
+        BEGIN { split(groups, name, /[ \n]+/); group = name[1] }
+        /^# part/ { group = name[$3] }
+        !/^#/ && !/^mode,/ { print from group "," $0 }' "$folder/csv" >>"$folder/rows"
+}
+
+# seconds: since the passes began.
+seconds() {
+    echo $(($(date +%s) - begin))
 }
 
 begin=$(date +%s)
 pass=0
-longest=0
 while [ $pass -lt "$passes" ]; do
-    pass_begin=$(date +%s)
-    [ $((pass_begin - begin + longest)) -le "$budget" ] || break
+    # no pass has taken longer than all of them together, divided by their number, by much
+    [ $pass -eq 0 ] || [ $(($(seconds) * (pass + 1) / pass)) -le "$budget" ] || break
     pass=$((pass + 1))
-    for group in $groups; do
+    if [ $alternate = pass ]; then set -- "$groups"; else set -- $groups; fi
+    for some; do
         if [ $((pass % 2)) -eq 1 ]; then
-            measure before "$group"
-            measure after "$group"
+            measure before "$folder/lib_before" "$some"
+            [ $pass -gt 1 ] || [ $alternate = group ] || [ $((6 * $(seconds))) -le "$budget" ] ||
+                fail "three passes would take $((6 * $(seconds))) s: see --only and --budget"
+            measure after "$folder/lib_after_" "$some"
         else
-            measure after "$group"
-            measure before "$group"
+            measure after "$folder/lib_after_" "$some"
+            measure before "$folder/lib_before" "$some"
         fi
     done
-    now=$(date +%s)
-    [ $((now - pass_begin)) -le "$longest" ] || longest=$((now - pass_begin))
-    echo "pass $pass: $((now - pass_begin)) s"
+    echo "pass $pass: $(seconds) s"
 done
-[ $pass -ge 3 ] ||
-    fail "only $pass passes in $budget s, one takes $longest s: choose fewer groups (--only)"
+[ $pass -ge 3 ] || fail "only $pass passes fit into $budget s: see --only and --budget"
 
 # ---- The table -------------------------------------------------------------------------------------
 
@@ -295,5 +322,5 @@ END {
     for (s = 1; s <= slower_count; s++) print "slower: " slower[s]
     exit incomplete || !count ? 2 : slower_count > 0
 }' "$folder/rows" || status=$?
-echo "$(($(date +%s) - begin)) s; rows in $out"
+echo "$(seconds) s; rows in $out"
 exit $status

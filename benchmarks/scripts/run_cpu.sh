@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures the CPU backend beside its peers, in some ten minutes on two cores:
 #
-#     sh benchmarks/run_cpu.sh [--quick] BUILD [RESULTS [COMMIT]]
+#     sh benchmarks/scripts/run_cpu.sh [--quick] BUILD [RESULTS [COMMIT]]
 #
 # BUILD is a build folder with VSCAN_BENCHMARKS=ON, with CUDA or without. Peers that were not
 # installed when it was made are missing from the results, and so is NumPy where no python3 has it.

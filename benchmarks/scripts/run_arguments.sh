@@ -14,7 +14,7 @@ if [ $# -lt 1 ] || [ $# -gt 3 ]; then
 fi
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 run=$(CDPATH='' cd -- "$1" && pwd)/run
-results=${2:-$here/results/$default_results}
+results=${2:-${here%/*}/results/$default_results}
 commit=${3:-}
 [ -x "$run/bench" ] || {
     echo "$0: no $run/bench: build with VSCAN_BENCHMARKS=ON" >&2

@@ -3,7 +3,7 @@
 # Measures everything that the figures of this folder come from, in some five minutes on an H200
 # (results are compared with a serial loop on the host up to 2^20 elements, on the device beyond):
 #
-#     sh benchmarks/run_h200.sh [--quick] BUILD [RESULTS [COMMIT]]
+#     sh benchmarks/scripts/run_h200.sh [--quick] BUILD [RESULTS [COMMIT]]
 #
 # BUILD is a build folder with VSCAN_BENCHMARKS=ON, made here or copied from another machine:
 # nothing but its run/ and lib/ is used. RESULTS is the folder for the CSV files, by default
@@ -17,7 +17,7 @@ set -eu
 default_results=h200
 . "$(dirname -- "$0")/run_arguments.sh"
 order=$results/order
-[ $# -ge 2 ] || order=$here/results/order
+[ $# -ge 2 ] || order=${here%/*}/results/order
 driver=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1 ||
     true)
 processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one writes without a library: a running sum, maximum, ... in a loop, by one thread; and of
- * ints the loops that the report of 2009 compares its vector model with (README.md).
+ * ints the loops that the report of 2009 compares its vector model with (notes/vector_model_2009.md).
  */
 #include <math.h>
 #include <stdio.h>
