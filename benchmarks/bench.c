@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times scans, segmented scans and reductions: vscan beside its peers and a memcpy of the same run.
- * One loop over all combinations asked for; README.md beside this says what is measured and how.
+ * Times the operations of vscan beside its peers and a memcpy of the same run: one loop over all
+ * combinations asked for. README.md says how to read the rows, notes/method.md how they are measured.
  *
  * Exit status: 0 all was measured and every result was right, 1 something failed, 2 wrong use,
  * 3 no CUDA device where one is needed, or none of the engines asked for is there.
@@ -53,7 +53,7 @@ static bool grow(struct arena *arena, enum place place, int64_t bytes) {
     return true;
 }
 
-/* Gives the work its vectors. */
+/* Gives the operation its vectors. */
 static bool provide(struct work *work, enum place place) {
     static struct arena in[2], out[2], flags[2], totals[2], keys;
     struct data *data = &work->data[place];
@@ -67,13 +67,13 @@ static bool provide(struct work *work, enum place place) {
     return true;
 }
 
-/* Whether two pieces of work have the same values in the same places. */
+/* Whether two operations have the same values in the same places. */
 static bool same_values(const struct work *a, const struct work *b, enum place place) {
     return a->type == b->type && a->op == b->op && a->n == b->n && a->offset == b->offset &&
            a->sets == b->sets && a->data[place].in == b->data[place].in;
 }
 
-/* Makes the input; values are made again only where they are not those of the work before. */
+/* Makes the input; values are made again only where they are not those of the operation before. */
 static bool make_input(struct work *work, enum place place) {
     static struct work made[2];
     if (!provide(work, place)) return false;
@@ -144,7 +144,7 @@ static bool has(const struct engine *engine) {
     return false;
 }
 
-/* The rate of the memcpy that took turns with the engine; 0 where there was none. */
+/* The rate of the memcpy that alternated with the engine; 0 where there was none. */
 static double scale_of(const struct work *work, enum place place,
                        const struct engine *const engines[], int count,
                        const struct timing timings[]) {
@@ -154,7 +154,7 @@ static double scale_of(const struct work *work, enum place place,
     return 0;
 }
 
-/* The number of the engine that those on the host are compared with turn by turn; -1: none. */
+/* The number of the engine that those on the host are compared with sample by sample; -1: none. */
 static int reference_of(const struct engine *const engines[], int count) {
     for (int e = 0; e < count; e++)
         if (engines[e] == &engine_ntcopy_cpu || engines[e] == &engine_read_cpu ||
@@ -330,8 +330,8 @@ static void leave_out_absent(void) {
     list->count = kept;
 }
 
-/* What was asked for, or the usual, as far as it is there; and the memcpy that figures are fractions
-   of, on the host only where there is nothing else that they are compared with. */
+/* The engines asked for, or the default ones, as far as they were built; and the memcpy that figures
+   are fractions of, on the host only where nothing else is there to compare with. */
 static void choose_engines(void) {
     if (!options->engines.count && BENCH_NO_CUDA) {
         want(&engine_vscan_cpu);

@@ -233,8 +233,8 @@ static bool check_form(const struct work *work, const char *engine, const void *
     return true;
 }
 
-/* In order, or in order in every segment, and the same numbers as before: as far as a sum of their mixed
-   bits tells. */
+/* In order, or in order in every segment, and the same numbers as before, as far as a sum of hashed
+   numbers tells. */
 static bool check_sort(const struct work *work, const char *engine, const void *in,
                        const void *flags, const void *out) {
     uint64_t before = 0, after = 0;
@@ -274,7 +274,7 @@ static struct wrong check_pack(const struct work *work, const void *in, const vo
     return (struct wrong){.at = work->n};
 }
 
-/* By all threads, part after part of the vector: one thread would take longer than all else. */
+/* By all threads, each a part of the vector: one thread would take longer than everything else. */
 static bool check_in_parts(const struct work *work, const char *engine, const void *in,
                            const void *flags, const void *out) {
     enum { PARTS = 64 };
@@ -301,7 +301,7 @@ static bool check_in_parts(const struct work *work, const char *engine, const vo
     return true;
 }
 
-/* CUB's partition, which takes the clear ones for its selection, writes the set ones from the end on. */
+/* CUB's partition selects the elements that are not flagged, and writes the others from the end on. */
 static bool check_split(const struct work *work, const char *engine, const void *in,
                         const void *flags, const void *out) {
     const int64_t each = work->family == FAMILY_SPLIT ? work->n : WORK_SEGMENT;

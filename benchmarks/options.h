@@ -37,7 +37,7 @@ const char *name_of_type(int64_t type);
 const char *name_of_op(int64_t op);
 const char *name_of_mode(int64_t mode);
 
-/* Reads the options of one part. Exits with 2 where the command line is wrong, with 0 after --help. */
+/* Reads the options of one part. Exits with 2 where they are wrong, with 0 after --help. */
 void options_read(struct options *options, int count, char **words);
 
 #endif

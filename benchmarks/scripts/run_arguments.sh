@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What run_h200.sh and run_cpu.sh make of their arguments, [--quick] BUILD [RESULTS [COMMIT]]; they
-# read this with ".", $default_results set to the name of a folder in results/. Sets quick, here, run,
+# Reads the arguments of run_h200.sh and run_cpu.sh, [--quick] BUILD [RESULTS [COMMIT]]. They read this
+# file with ".", $default_results set to the name of a folder in results/. Sets quick, here, run,
 # results, commit, all_well and begin, and the function wanted.
 # shellcheck shell=sh disable=SC2034,SC2154
 quick=false

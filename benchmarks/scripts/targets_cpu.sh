@@ -6,8 +6,8 @@
 #     sh benchmarks/scripts/targets_cpu.sh [RESULTS]
 #
 # "met" is the floor, "AIM" the aim as well. Lines without a floor are there to be known. Against a copy,
-# reading or the plain scan a row's figure is the median over the turns of the ratio within a turn, and
-# over the passes where there are several.
+# reading or the plain scan a row's figure is the median of the ratios of samples that follow one
+# another, and over the passes where there are several.
 set -eu
 
 results=${1:-$(dirname -- "$0")/../results/cpu}
