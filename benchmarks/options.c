@@ -48,7 +48,10 @@ static const char *const usage =
     "  --check-most N    longest vectors that are checked by a serial loop; default 2^24\n"
     "                    (longer ones are checked on the device, and not at all on the CPU)\n"
     "  --note TEXT       one more line at the head of the CSV; can be repeated\n"
-    "  --csv             CSV (default: a table for reading)\n";
+    "  --csv             CSV (default: a table for reading)\n"
+    "  --next            ends the options of one part; those of the next part begin anew, from\n"
+    "                    the defaults. The parts are measured one after the other, each after a\n"
+    "                    line '# part K'; the head, with the first part's notes, is printed once\n";
 
 static void fail(const char *option, const char *value) {
     fprintf(stderr, "bench: %s: cannot be '%s'\n%s", option, value, usage);
@@ -295,7 +298,7 @@ static void check_steps(const struct options *options) {
         if (options->types.items[k] == VSCAN_FLOAT) fail("--values", why);
 }
 
-void options_read(struct options *options, int argc, char **argv) {
+void options_read(struct options *options, int count, char **words) {
     *options = (struct options){.families = {{FAMILY_SCAN}, 1},
                                 .types = {{VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE}, 3},
                                 .ops = {{VSCAN_PLUS}, 1},
@@ -314,11 +317,11 @@ void options_read(struct options *options, int argc, char **argv) {
                                 .passes = 1,
                                 .sample_us = 1500,
                                 .check_most = 1 << 24};
-    for (int k = 1; k < argc; k++) {
-        if (read_switch(options, argv[k])) continue;
-        if (k + 1 == argc) fail("option", argv[k]);
-        if (!read_dimension(options, argv[k], argv[k + 1]))
-            read_number_option(options, argv[k], argv[k + 1]);
+    for (int k = 0; k < count; k++) {
+        if (read_switch(options, words[k])) continue;
+        if (k + 1 == count) fail("option", words[k]);
+        if (!read_dimension(options, words[k], words[k + 1]))
+            read_number_option(options, words[k], words[k + 1]);
         k++;
     }
     if (options->runs < 1 || options->runs > 1000) fail("--runs", "so many");

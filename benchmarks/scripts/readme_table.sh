@@ -3,12 +3,12 @@
 # Writes the tables of results in README.md, between its two marker lines, from the CSV files of
 # run_h200.sh alone:
 #
-#     sh benchmarks/readme_table.sh [RESULTS [README]]
+#     sh benchmarks/scripts/readme_table.sh [RESULTS [README]]
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-results=${1:-$here/results/h200}
-readme=${2:-$here/../README.md}
+results=${1:-${here%/*}/results/h200}
+readme=${2:-$here/../../README.md}
 begin='<!-- results: begin -->'
 end='<!-- results: end -->'
 for marker in "$begin" "$end"; do

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one writes without a library: a running sum, maximum, ... in a loop, by one thread; and of
- * ints the loops that the report of 2009 compares its vector model with (README.md).
+ * ints the loops that the report of 2009 compares its vector model with (notes/vector_model_2009.md).
  */
 #include <math.h>
 #include <stdio.h>
@@ -102,13 +102,13 @@ static void split(const int32_t *restrict in, const int32_t *restrict flags, int
     }
 }
 
-/* One pass of a radix sort: the same with a bit of the keys, turned round, in place of flags. */
+/* One pass of a radix sort: the same with a bit of the keys, flipped, in place of flags. */
 static void split_by_bit(const uint32_t *restrict in, uint32_t *restrict out, int bit,
-                         uint32_t turned, int64_t n) {
+                         uint32_t flipped, int64_t n) {
     int64_t clear = 0, set = 0;
-    for (int64_t i = 0; i < n; i++) set += ~(in[i] ^ turned) >> bit & 1;
+    for (int64_t i = 0; i < n; i++) set += ~(in[i] ^ flipped) >> bit & 1;
     for (int64_t i = 0; i < n; i++) {
-        const int64_t is_set = (in[i] ^ turned) >> bit & 1;
+        const int64_t is_set = (in[i] ^ flipped) >> bit & 1;
         out[clear + (-is_set & (set - clear))] = in[i];
         set += is_set;
         clear += !is_set;

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # The table of targets and what was reached, from the CSV files of run_h200.sh alone:
 #
-#     sh benchmarks/targets.sh [RESULTS]
+#     sh benchmarks/scripts/targets.sh [RESULTS]
 #
 # "met" is the floor, "AIM" the aim as well. Lines without a floor are there to be known.
 set -eu
 
-results=${1:-$(dirname -- "$0")/results/h200}
+results=${1:-$(dirname -- "$0")/../results/h200}
 set --
 for name in pairs small large segmented segmented_pairs misaligned in_place totals reduce \
     reduce_graph host memory matrix maps maps_misaligned elements distribute forms lengths packs \

@@ -316,9 +316,9 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
 
 /* ---- CUDA ------------------------------------------------------------------------------------ */
 
-/* Positions are ints, and a permutation for powers of two alone. What changes its input in place is
-   not timed so, and a split has no such thing; its heads are made by way of ints. What is written has
-   room for one element fewer than offsets of segments of one element would be. */
+/* Positions are ints, and a permutation for powers of two alone. In place is not timed where the first
+   call changes what the next one does, and a split has no such form; its heads are made from ints. The
+   output has n elements, one less than offsets of segments of one element need. */
 static bool supported(const struct work *work) {
     if (work->family == FAMILY_SPLIT_SEGMENTED && work->n > INT32_MAX) return false;
     if (work_is_form(work))

@@ -3,8 +3,8 @@
 // temporary storage allocated once, 32-bit lengths, the stream and the vectors that vscan gets.
 //
 //     cub          scan (plus, max), reduce (every pair), pack by DeviceSelect::Flagged and ::If,
-//                  sorts by DeviceRadixSort, splits by DevicePartition::Flagged, which turns the set
-//                  ones' order round, one total a segment (plus, max) by DeviceReduce::ReduceByKey,
+//                  sorts by DeviceRadixSort, splits by DevicePartition::Flagged, which reverses the
+//                  order of those set, one total a segment (plus, max) by DeviceReduce::ReduceByKey,
 //                  keys being the segments' numbers, or by DeviceSegmentedReduce, and plus of rows by
 //                  DeviceScan::...SumByKey and DeviceSegmentedReduce; sorts of segments by
 //                  DeviceSegmentedSort::StableSortKeys

@@ -3,7 +3,7 @@
 # The table of the report of 2009 (table_2009.csv beside this), measured again: from the CSV files of
 # run_h200.sh alone.
 #
-#     sh benchmarks/table_2009.sh [--markdown | --ratios] [RESULTS]
+#     sh benchmarks/scripts/table_2009.sh [--markdown | --ratios] [RESULTS]
 #
 # Prints milliseconds a call at every length, and how many times the serial loop's speed that is.
 # --markdown: from how many elements on each primitive is faster than its loop, for README.md;
@@ -18,7 +18,7 @@ case "${1:-}" in
     ;;
 esac
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-results=${1:-$here/results/h200}
+results=${1:-${here%/*}/results/h200}
 for name in table_2009 table_2009_single; do
     [ -f "$results/$name.csv" ] || {
         echo "$0: no $results/$name.csv" >&2

@@ -3,14 +3,14 @@
 # The table of the CPU backend's targets and what was reached, from the CSV files of run_cpu.sh
 # alone:
 #
-#     sh benchmarks/targets_cpu.sh [RESULTS]
+#     sh benchmarks/scripts/targets_cpu.sh [RESULTS]
 #
 # "met" is the floor, "AIM" the aim as well. Lines without a floor are there to be known. Against a copy,
-# reading or the plain scan a row's figure is the median over the turns of the ratio within a turn, and
-# over the passes where there are several.
+# reading or the plain scan a row's figure is the median of the ratios of samples that follow one
+# another, and over the passes where there are several.
 set -eu
 
-results=${1:-$(dirname -- "$0")/results/cpu}
+results=${1:-$(dirname -- "$0")/../results/cpu}
 set --
 for name in call small large large_max numpy pairs pairs_long pairs_one segmented reduce scaling; do
     [ ! -f "$results/$name.csv" ] || set -- "$@" "$results/$name.csv"

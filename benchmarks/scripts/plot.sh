@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # Draws the plots from the CSV files of run_h200.sh and run_cpu.sh alone, as SVG beside them:
 #
-#     sh benchmarks/plot.sh [RESULTS]
+#     sh benchmarks/scripts/plot.sh [RESULTS]
 #
 # RESULTS is a folder of files of either; without it, all such folders of results/ are done.
 # Installs gnuplot-nox where it is missing.
 set -eu
 
 if [ $# = 0 ]; then
-    for results in "$(dirname -- "$0")"/results/h200 "$(dirname -- "$0")"/results/cpu*; do
+    here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
+    for results in "${here%/*}"/results/h200 "${here%/*}"/results/cpu*; do
         [ ! -d "$results" ] || sh "$0" "$results"
     done
     exit

@@ -3,7 +3,7 @@
 # Measures everything that the figures of this folder come from, in some five minutes on an H200
 # (results are compared with a serial loop on the host up to 2^20 elements, on the device beyond):
 #
-#     sh benchmarks/run_h200.sh [--quick] BUILD [RESULTS [COMMIT]]
+#     sh benchmarks/scripts/run_h200.sh [--quick] BUILD [RESULTS [COMMIT]]
 #
 # BUILD is a build folder with VSCAN_BENCHMARKS=ON, made here or copied from another machine:
 # nothing but its run/ and lib/ is used. RESULTS is the folder for the CSV files, by default
@@ -11,13 +11,13 @@
 # --quick takes a minute: fewer lengths and repetitions. The last thing printed is a table of
 # targets and what was reached. Exits with 0 if everything was measured and every result was right,
 # whether or not the targets were met. VSCAN_BENCH_ONLY, a list of names of CSV files, measures these
-# alone: after a change that the others cannot feel.
+# alone: after a change that does not touch the others.
 set -eu
 
 default_results=h200
 . "$(dirname -- "$0")/run_arguments.sh"
 order=$results/order
-[ $# -ge 2 ] || order=$here/results/order
+[ $# -ge 2 ] || order=${here%/*}/results/order
 driver=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1 ||
     true)
 processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)
@@ -67,7 +67,7 @@ peers=memcpy,vscan-cuda,cub
 segmented_peers=memcpy,vscan-cuda,cub-key,cub-lifted
 lengths=1,2,7,32,100,1000,1024,10000,16384,100000,random:2,random:100,random:10000,one
 runs=15
-few=9
+fewer_runs=9
 n_pairs=2^26..2^30
 n_small=2^0..2^20
 n_large=2^21..2^30
@@ -76,7 +76,7 @@ n_reduce=2^10,2^16,2^20,2^24,2^26,2^28,2^30
 n_model=2^5..2^23
 if $quick; then
     runs=5
-    few=5
+    fewer_runs=5
     lengths=1,32,1000,random:100,one
     n_pairs=2^28
     n_small=2^0,2^4,2^8,2^10,2^12,2^16,2^20
@@ -86,7 +86,7 @@ if $quick; then
     n_model=2^5..2^23:3
 fi
 
-# Every pair in every mode of a scan, and what may change the path that it takes.
+# Every pair in every mode of a scan, and what may select another kernel.
 every="--op all --kind inclusive,exclusive --direction forward,backward"
 measure pairs --engine memcpy,vscan-cuda $every --n $n_pairs --runs $runs
 for which in cuda avx2 avx512f; do probe $which; done
@@ -105,9 +105,9 @@ measure thrust --engine memcpy,vscan-cuda,thrust --op plus,max --n 2^10..2^28:3 
 
 # Segmented scans: any segments at three lengths, then three experiments of the literature.
 measure segmented --family segmented --engine $segmented_peers --flags int,byte,bit \
-    --segment $lengths --n 2^24,2^26,2^28 --runs $few
+    --segment $lengths --n 2^24,2^26,2^28 --runs $fewer_runs
 measure segmented_pairs --family segmented --engine memcpy,vscan-cuda $every --flags bit,int \
-    --segment random:100 --n 2^26 --runs $few
+    --segment random:100 --n 2^26 --runs $fewer_runs
 measure segmented_n --family segmented --engine $segmented_peers --flags byte,bit --type int,float \
     --segment 10000 --n $n_segmented --runs $runs
 measure segmented_length --family segmented --engine $segmented_peers --flags int,byte,bit \
@@ -142,49 +142,49 @@ fi
 
 # Element by element, and by position.
 measure maps --family map,map2,compare,unary,select,convert,gather,permute --engine memcpy,vscan-cuda,plain \
-    --n 2^10,2^16,2^20,2^24,2^28 --runs $few
+    --n 2^10,2^16,2^20,2^24,2^28 --runs $fewer_runs
 measure maps_misaligned --family map,map2,compare --engine memcpy,vscan-cuda --type int,double \
     --offset 1 --n 2^28 --runs $runs
 measure elements --family copy,fill,index,distribute --engine memcpy,memset,vscan-cuda \
-    --type int,double --n 2^10,2^20,2^27 --runs $few
+    --type int,double --n 2^10,2^20,2^27 --runs $fewer_runs
 measure element --family element --engine vscan-cuda,empty --mode latency --type int --n 2^20 \
     --runs $runs
 # By flags.
 measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
-    --segment random:1000,random:2,1 --n 2^10,2^20,2^28 --runs $few
-measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $few
+    --segment random:1000,random:2,1 --n 2^10,2^20,2^28 --runs $fewer_runs
+measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $fewer_runs
 measure packs_small --family pack,packif,split --engine $peers --flags byte,int --segment random:2 \
-    --type int,double --mode stream,graph --n 2^10,2^14,2^17,2^20 --runs $few
+    --type int,double --mode stream,graph --n 2^10,2^14,2^17,2^20 --runs $fewer_runs
 # By order.
-measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $few
+measure sorts --family sort,sortpairs --engine $peers --n 2^10,2^12,2^16,2^20,2^24 --runs $fewer_runs
 measure sorts_segments --family sortoffsets --engine $peers --type int,double --flags byte \
-    --segment 10,random:30,100,1000,10000,1000000 --n 2^20,2^24 --runs $few
-measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $few
+    --segment 10,random:30,100,1000,10000,1000000 --n 2^20,2^24 --runs $fewer_runs
+measure sorts_long --family sort,sortpairs --engine $peers --type int --n 2^28 --runs $fewer_runs
 measure splits --family split --engine $peers --flags byte,bit,int --segment random:2 \
     --n 2^10,2^16,2^20,2^24,2^28 --runs $runs
 measure splits_segmented --family splitseg --engine memcpy,vscan-cuda --flags byte,bit,int \
     --type int,double --segment random:2 --n 2^20,2^28 --runs $runs
 # One total a segment.
 measure reduce_segments --family reduceflags,reduceoffsets --engine $peers --flags bit,byte \
-    --segment 1,random:100,random:1000 --n 2^20,2^26 --runs $few
+    --segment 1,random:100,random:1000 --n 2^20,2^26 --runs $fewer_runs
 measure reduce_segments_long --family reduceoffsets --engine $peers --flags bit \
-    --segment 10000,100000 --n 2^26 --runs $few
+    --segment 10000,100000 --n 2^26 --runs $fewer_runs
 # What segments have, to all their places; segments in one form and another.
 measure distribute --family distributefirst,distributetotals --engine memcpy,vscan-cuda \
-    --type int,double --flags bit,byte,int --segment random:100 --n 2^20,2^27 --runs $few
+    --type int,double --flags bit,byte,int --segment random:100 --n 2^20,2^27 --runs $fewer_runs
 measure forms --family flagsflags,flagsoffsets,offsetsflags --engine memcpy,vscan-cuda --type int \
-    --flags bit,byte,int --segment random:2,random:100 --n 2^20,2^27 --runs $few
+    --flags bit,byte,int --segment random:2,random:100 --n 2^20,2^27 --runs $fewer_runs
 measure lengths --family offsetslengths,lengthsoffsets --engine memcpy,vscan-cuda --type int \
-    --flags bit --segment random:2 --n 2^20,2^27 --runs $few
+    --flags bit --segment random:2 --n 2^20,2^27 --runs $fewer_runs
 # Rows and columns; those that are short enough are checked by a serial loop.
 measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
-    --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $few
+    --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $fewer_runs
 # The table of the report of 2009: means of ten calls, as there; fewer where they take more than
 # 50 ms. Of calls that are waited for, the median of nine such means.
 model="--family scan,segmented,permute,map,copy,split,sort --type int --flags int --segment random:2"
 model="$model --warm --n $n_model --calls-most 10 --sample-us 50000 --check-most 2^23"
 measure table_2009 --engine vscan-cuda,vscan-cpu,serial --runs 1 $model
-measure table_2009_single --engine vscan-cuda --mode latency --runs $few $model
+measure table_2009_single --engine vscan-cuda --mode latency --runs $fewer_runs $model
 [ ! -f "$results/table_2009.csv" ] || sh "$here/table_2009.sh" "$results"
 echo "all: $(($(date +%s) - begin)) s"
 sh "$here/targets.sh" "$results"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What run_h200.sh and run_cpu.sh make of their arguments, [--quick] BUILD [RESULTS [COMMIT]]; they
-# read this with ".", $default_results set to the name of a folder in results/. Sets quick, here, run,
+# Reads the arguments of run_h200.sh and run_cpu.sh, [--quick] BUILD [RESULTS [COMMIT]]. They read this
+# file with ".", $default_results set to the name of a folder in results/. Sets quick, here, run,
 # results, commit, all_well and begin, and the function wanted.
 # shellcheck shell=sh disable=SC2034,SC2154
 quick=false
@@ -14,7 +14,7 @@ if [ $# -lt 1 ] || [ $# -gt 3 ]; then
 fi
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 run=$(CDPATH='' cd -- "$1" && pwd)/run
-results=${2:-$here/results/$default_results}
+results=${2:-${here%/*}/results/$default_results}
 commit=${3:-}
 [ -x "$run/bench" ] || {
     echo "$0: no $run/bench: build with VSCAN_BENCHMARKS=ON" >&2

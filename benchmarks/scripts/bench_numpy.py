@@ -25,7 +25,7 @@ def make_set(dtype, n, rng):
 
 
 def sample(scan, dtype, sets, calls):
-    """Microseconds a call; calls take turns over the sets."""
+    """Microseconds a call; calls go over the sets."""
     count = len(sets)
     begin = time.perf_counter()
     for k in range(calls):
@@ -45,9 +45,9 @@ def measure(op, type_name, n, options):
     flush = options.cache == "cold" and other is not None
     for values, out in sets:  # page faults
         scan(values, dtype=dtype, out=out)
-    few = count if n < 1 << 20 else 1
-    sample(scan, dtype, sets, few)
-    calls = max(1, int(options.sample_us / sample(scan, dtype, sets, few)))
+    first_calls = count if n < 1 << 20 else 1
+    sample(scan, dtype, sets, first_calls)
+    calls = max(1, int(options.sample_us / sample(scan, dtype, sets, first_calls)))
     calls = min(calls, count if flush else 1 << 16)
     samples = []
     for _ in range(options.runs + 1):  # the first one warms up

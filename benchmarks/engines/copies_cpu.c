@@ -8,7 +8,7 @@
 #endif
 
 /* What is no longer than this lies in a cache, and is not worth a second thread. */
-enum { PIECE = 1 << 20, LINE = 64 };
+enum { CHUNK = 1 << 20, LINE = 64 };
 
 static int64_t vector_bytes(const struct work *work) {
     return work->n * type_size(work->type);
@@ -30,10 +30,10 @@ static bool run_memcpy(const struct work *work, int64_t set) {
     const int64_t bytes = vector_bytes(work);
     const char *from = copied_from(work, set);
     char *to = work_out(work, ON_HOST, set);
-    if (bytes <= PIECE) return memcpy(to, from, (size_t)bytes), true;
+    if (bytes <= CHUNK) return memcpy(to, from, (size_t)bytes), true;
 #pragma omp parallel for num_threads(work->threads)
-    for (int64_t at = 0; at < bytes; at += PIECE)
-        memcpy(to + at, from + at, (size_t)(bytes - at < PIECE ? bytes - at : PIECE));
+    for (int64_t at = 0; at < bytes; at += CHUNK)
+        memcpy(to + at, from + at, (size_t)(bytes - at < CHUNK ? bytes - at : CHUNK));
     return true;
 }
 
@@ -71,7 +71,7 @@ static bool run_ntcopy(const struct work *work, int64_t set) {
     const int64_t head = -(int64_t)(uintptr_t)to & (LINE - 1);
     const int64_t lines = (bytes - head) / LINE, parts = work->threads;
     const int64_t tail = head + lines * LINE;
-    if (bytes <= PIECE) return memcpy(to, from, (size_t)bytes), true;
+    if (bytes <= CHUNK) return memcpy(to, from, (size_t)bytes), true;
     memcpy(to, from, (size_t)head);
 #pragma omp parallel for num_threads(work->threads) schedule(static, 1)
     for (int64_t part = 0; part < parts; part++) {
@@ -88,7 +88,7 @@ const struct engine engine_ntcopy_cpu = {.name = "ntcopy-cpu",
                                          .run = run_ntcopy,
                                          .bytes = copied_bytes};
 
-/* ---- read-cpu: the sum of the vector's words, so that all of them must be read ---------------- */
+/* ---- read-cpu: the sum of the vector's 32-bit values, so that all of them must be read -------- */
 
 static bool supports_read(const struct work *work, enum mode mode) {
     return work->family == FAMILY_REDUCE && host_mode(work, mode);
@@ -96,12 +96,12 @@ static bool supports_read(const struct work *work, enum mode mode) {
 
 static bool run_read(const struct work *work, int64_t set) {
     static volatile uint32_t sink;
-    const int64_t words = vector_bytes(work) / (int64_t)sizeof(uint32_t);
+    const int64_t count = vector_bytes(work) / (int64_t)sizeof(uint32_t);
     const uint32_t *from = (const uint32_t *)(const void *)copied_from(work, set);
     uint32_t sum = 0;
 #pragma omp parallel for simd num_threads(work->threads) reduction(+ : sum) \
-    if (parallel : words > PIECE / 4) /* without the word, shorter vectors would get no simd */
-    for (int64_t w = 0; w < words; w++) sum += from[w];
+    if (parallel : count > CHUNK / 4) /* without "parallel", smaller vectors would get no simd */
+    for (int64_t i = 0; i < count; i++) sum += from[i];
     sink = sum;
     (void)sink;
     return true;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Measures the CPU backend beside its peers, in some ten minutes on two cores:
 #
-#     sh benchmarks/run_cpu.sh [--quick] BUILD [RESULTS [COMMIT]]
+#     sh benchmarks/scripts/run_cpu.sh [--quick] BUILD [RESULTS [COMMIT]]
 #
 # BUILD is a build folder with VSCAN_BENCHMARKS=ON, with CUDA or without. Peers that were not
 # installed when it was made are missing from the results, and so is NumPy where no python3 has it.
@@ -41,9 +41,9 @@ measure() {
 }
 
 runs=9
-few=5
+fewer_runs=5
 passes=3
-turns=9
+paired_runs=9
 n_small=2^0..2^20:2
 n_large=2^22..2^28:2
 n_max=2^22..2^26:2
@@ -60,9 +60,9 @@ numpy_large=4194304,16777216,67108864
 sample=1500
 if $quick; then
     runs=5
-    few=3
+    fewer_runs=3
     passes=1
-    turns=5
+    paired_runs=5
     n_small=2^0,2^6,2^12,2^16,2^20
     n_large=2^24
     n_max=2^24
@@ -86,9 +86,9 @@ measure call --warm --engine vscan-cpu,serial --op all --n 1 --runs $((2 * runs)
 # Against the peers at every length: in the cache as far as it goes, then from memory.
 peers=vscan-cpu,serial,tbb,openmp,thrust-omp
 measure small --warm --engine $peers --op plus,max --n $n_small --runs $runs --sample-us $sample
-measure large --engine $peers,ntcopy-cpu --op plus --n $n_large --runs $few --check-most 2^22 \
+measure large --engine $peers,ntcopy-cpu --op plus --n $n_large --runs $fewer_runs --check-most 2^22 \
     --sample-us $sample
-measure large_max --engine $peers,ntcopy-cpu --op max --n $n_max --runs $few --check-most 2^22 \
+measure large_max --engine $peers,ntcopy-cpu --op max --n $n_max --runs $fewer_runs --check-most 2^22 \
     --sample-us $sample
 python=
 for candidate in python3 /usr/bin/python3; do
@@ -107,35 +107,35 @@ elif wanted numpy; then
         echo "# commit $commit"
         echo "# processor ${processor:-unknown}"
         "$run/bench" --csv --engine serial --n 1 --runs 1 2>/dev/null | grep '^mode,'
-        "$python" "$here/bench_numpy.py" --n $numpy_small --runs $few --sample-us $sample &&
+        "$python" "$here/bench_numpy.py" --n $numpy_small --runs $fewer_runs --sample-us $sample &&
             "$python" "$here/bench_numpy.py" --n $numpy_large --cache cold --runs 3
     } >"$results/numpy.csv" 2>"$results/numpy.log" || status=$?
     report numpy "$start" $status
 fi
 
-# Against a copy by the same threads, in turns: with all of them, in several passes, so that a row
+# Against a copy by the same threads, alternating: with all of them, in several passes, so that a row
 # does not depend on what else the machine does at one moment, and with one. pairs_long: other lengths.
 measure pairs --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind $kinds \
-    --direction forward,backward --n 2^24 --threads all --runs $turns --passes $passes \
+    --direction forward,backward --n 2^24 --threads all --runs $paired_runs --passes $passes \
     --check-most $check
-measure pairs_long --engine vscan-cpu,ntcopy-cpu --op plus,max --n $n_long --threads all --runs $few \
+measure pairs_long --engine vscan-cpu,ntcopy-cpu --op plus,max --n $n_long --threads all --runs $fewer_runs \
     --passes $passes --check-most 2^22
 measure pairs_one --engine vscan-cpu,ntcopy-cpu --op $pair_ops --kind $kinds \
-    --direction forward,backward --n 2^24 --threads 1 --runs $turns --check-most $check
+    --direction forward,backward --n 2^24 --threads 1 --runs $paired_runs --check-most $check
 
 # What segments cost, against the plain scan; reductions, against reading; all numbers of threads.
 measure segmented --family segmented --flags bit --segment $segments \
-    --engine vscan-cpu,vscan-cpu-plain --op $segmented_ops --n 2^24 --threads 1,all --runs $turns \
+    --engine vscan-cpu,vscan-cpu-plain --op $segmented_ops --n 2^24 --threads 1,all --runs $paired_runs \
     --passes $passes --check-most $check
 measure reduce --family reduce --engine vscan-cpu,read-cpu --op plus,max --n $n_reduce \
-    --threads 1,all --runs $turns --check-most $check
+    --threads 1,all --runs $paired_runs --check-most $check
 threads=1
 while [ $((threads * 2)) -le "$cores" ]; do
     threads=$((threads * 2))
     scaling=${scaling:-1},$threads
 done
 measure scaling --engine vscan-cpu,ntcopy-cpu --type float --op plus --n $n_scaling \
-    --threads "${scaling:-1},all" --runs $few --check-most 2^24
+    --threads "${scaling:-1},all" --runs $fewer_runs --check-most 2^24
 
 echo "all: $(($(date +%s) - begin)) s"
 sh "$here/targets_cpu.sh" "$results"

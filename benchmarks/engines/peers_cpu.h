@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the peers on the host share: which work they take on. */
+/* What the peers on the host share: which operations they have. */
 #ifndef BENCH_PEERS_CPU_H
 #define BENCH_PEERS_CPU_H
 

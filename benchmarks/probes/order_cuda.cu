@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The two candidates of probe_order_cpu.c on one block of 512 threads: cycles that a tile of 16384
+ * The two candidates of order_cpu.c on one block of 512 threads: cycles that a tile of 16384
  * floats takes from shared memory to shared memory, every multiprocessor busy with a block of its own.
  * At memcpy's speed a tile of an H200 has about 4 us, 7000 cycles. Writes CSV to standard output.
  */

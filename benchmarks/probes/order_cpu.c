@@ -172,7 +172,8 @@ int main(void) {
         seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
         in[i] = (float)(int32_t)(seed >> 32) * 0x1p-31f;
     }
-    for (int run = 0; run < RUNS; ++run) /* the engines in turn, so that all see the same machine */
+    for (int run = 0; run < RUNS;
+         ++run) /* the engines alternate, so that all see the same machine */
         for (int e = 0; e < ENGINES; ++e) {
             const double begin = now();
             float p = nothing;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the peers in C++ share: the operators as function objects, and the step from a piece of work
+// What the peers in C++ share: the operators as function objects, and the step from an operation
 // to its types. Inputs hold no NaN and no -0, and logical values are 0 and 1 (values.h), so the plain
 // forms give what vscan promises.
 #ifndef BENCH_PEERS_CPU_HPP
