@@ -35,7 +35,7 @@
 #
 # Exits with 0 if no row is slower, 1 if there are such rows, 2 if the comparison is not complete:
 # wrong use, a program that failed, or fewer than three passes in the time.
-# shellcheck disable=SC2046,SC2086,SC2317 # lists of words; functions whose name is made of two parts
+# shellcheck disable=SC2046,SC2086,SC2116,SC2317 # lists of words; functions named by two parts
 set -eu
 
 fail() {
@@ -152,7 +152,7 @@ done
 for group in $only; do
     "options_$device" "$group" >/dev/null || fail "no group $group: choose from $groups"
 done
-groups=${only:-$groups}
+groups=$(echo ${only:-$groups}) # on one line
 [ -n "$alternate" ] || { [ $device = cpu ] && alternate=group || alternate=pass; }
 case $alternate in group | pass) ;; *) fail "--alternate: group or pass" ;; esac
 if $list; then
