@@ -113,6 +113,10 @@ bool check_fetched(const struct work *work, const struct engine *engine) {
 /* One call on set 0, checked. *how says in which way. */
 static bool check_call(const struct work *work, const struct engine *engine, const char **how) {
     *how = "serial";
+    if (options->no_check) {
+        *how = "-";
+        return engine->run(work, 0) && (engine->place == ON_HOST || device_synchronize());
+    }
     if (engine->place == ON_HOST) {
         struct work apart = *work;
         apart.in_place = false;
@@ -348,6 +352,7 @@ static void choose_engines(void) {
         want(&engine_cub_lifted);
     }
     leave_out_absent();
+    if (options->no_copy) return;
     if (needs(ON_DEVICE) && !has(&engine_memcpy)) want(&engine_memcpy);
     if (needs(ON_HOST) && !has(&engine_memcpy_cpu) && !has(&engine_ntcopy_cpu) &&
         !has(&engine_read_cpu) && !has(&engine_vscan_cpu_plain))

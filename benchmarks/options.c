@@ -47,6 +47,8 @@ static const char *const usage =
     "  --calls-most N    calls a sample has at most; default as many as the time takes\n"
     "  --check-most N    longest vectors that are checked by a serial loop; default 2^24\n"
     "                    (longer ones are checked on the device, and not at all on the CPU)\n"
+    "  --no-check        checks no result (but those of graphs): to compare builds that are right\n"
+    "  --no-copy         no memcpy where none is asked for, so no fractions of one\n"
     "  --note TEXT       one more line at the head of the CSV; can be repeated\n"
     "  --csv             CSV (default: a table for reading)\n"
     "  --next            ends the options of one part; those of the next part begin anew, from\n"
@@ -239,6 +241,8 @@ static bool read_switch(struct options *options, const char *option) {
     if (!strcmp(option, "--in-place")) return options->in_place = true;
     if (!strcmp(option, "--totals")) return options->with_totals = true;
     if (!strcmp(option, "--csv")) return options->csv = true;
+    if (!strcmp(option, "--no-check")) return options->no_check = true;
+    if (!strcmp(option, "--no-copy")) return options->no_copy = true;
     if (strcmp(option, "--help") && strcmp(option, "-h")) return false;
     fputs(usage, stdout);
     exit(0);

@@ -19,7 +19,7 @@ struct options {
     struct segments segments[LIST_AT_MOST];
     const char *segment_names[LIST_AT_MOST];
     int segments_count;
-    bool cold, in_place, with_totals, steps, csv;
+    bool cold, in_place, with_totals, steps, csv, no_check, no_copy;
     int runs, passes;
     double sample_us;
     int64_t calls_most;
