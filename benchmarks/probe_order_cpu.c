@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two candidates for the tree inside a tile (lib/order.h), float plus, one thread, data in cache:
+ * Two candidates for the tree inside a tile (lib/core/order.h), float plus, one thread, data in cache:
  *
  *   groups   the network over groups of 32, then over the totals of the groups, one addition (chosen)
  *   whole    the network over the whole tile of 16384

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
-# (VSCAN_TEST_KERNELS, see lib/cuda_context.c), then each of them once under every tool of
+# (VSCAN_TEST_KERNELS, see lib/cuda/context.c), then each of them once under every tool of
 # compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy and
 # with the CPU backend (soak), and the program of the quick start, and writes what came of it:
 #

@@ -44,7 +44,7 @@ vscan_ctx *harness_ctx(void);
 vscan_ctx *harness_new_ctx(int32_t threads);
 
 /* Makes a context of the CPU backend with the instruction set of that name, see VSCAN_TEST_CPU in
-   lib/cpu_backend.c; NULL: as the environment has it. NULL where the processor lacks the set. */
+   lib/cpu/backend.c; NULL: as the environment has it. NULL where the processor lacks the set. */
 vscan_ctx *harness_new_cpu_ctx(int32_t threads, const char *instructions);
 
 uint64_t harness_seed(void);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "order.h"
+#include "core/order.h"
 
 /* ---- Operators, from the comment of enum vscan_op -------------------------------------------- */
 
@@ -132,7 +132,7 @@ EXACT(min, double)
 EXACT(and, double)
 EXACT(or, double)
 
-/* ---- Float and double plus: lib/order.h ------------------------------------------------------ */
+/* ---- Float and double plus: lib/core/order.h ------------------------------------------------- */
 
 static void *allocate(size_t bytes) {
     void *memory = malloc(bytes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The serial truth that the tests compare libvscan with, written from include/vscan.h and
- * lib/order.h alone and sharing no code with the library. Slow where that keeps it plain.
+ * lib/core/order.h alone and sharing no code with the library. Slow where that keeps it plain.
  */
 #ifndef REFERENCE_H
 #define REFERENCE_H
@@ -32,7 +32,7 @@ struct reference {
 void reference_scan(struct reference *r);
 
 /*
- * B(v) of lib/order.h, word by word: v padded with -0.0 to a power of two, neighbours added until
+ * B(v) of lib/core/order.h, word by word: v padded with -0.0 to a power of two, neighbours added until
  * one value is left. For VSCAN_FLOAT and VSCAN_DOUBLE; n > 0. The result is one element.
  */
 void reference_tree(vscan_type type, int64_t n, const void *v, void *result);
@@ -40,7 +40,7 @@ void reference_tree(vscan_type type, int64_t n, const void *v, void *result);
 /* The identity of a pair, as exclusive scans write it first and empty totals hold it. */
 void reference_identity(vscan_op op, vscan_type type, void *element);
 
-/* Elements of a tile of this type (lib/order.h); for int, where none is defined, the float's. */
+/* Elements of a tile of this type (lib/core/order.h); for int, where none is defined, the float's. */
 int64_t reference_tile(vscan_type type);
 
 /* Bytes of n elements; bits take whole 32-bit words. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Float and double plus in the order of lib/order.h, element by element. Included by reference.c
+ * Float and double plus in the order of lib/core/order.h, element by element. Included by reference.c
  * once a type, with these defined:
  *
  *     T           the C type
@@ -96,7 +96,7 @@ static void NAME(scan_plus)(const struct reference *r) {
     if (r->total != NULL) memcpy(r->total, &before, sizeof before);
 }
 
-/* B(v) as lib/order.h says it. */
+/* B(v) as lib/core/order.h says it. */
 static void NAME(tree)(int64_t n, const T *v, T *result) {
     int64_t size = 1;
     while (size < n) size *= 2;

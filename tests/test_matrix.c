@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pairs.h"
+#include "core/pairs.h"
 
 enum { TEXT = 240 };
 

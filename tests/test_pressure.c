@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "cases.h"
-#include "order.h"
+#include "core/order.h"
 #include "witness.h"
 
 /* So many on a device; the CPU has no queue to put under pressure, and sanitizers are slow. */

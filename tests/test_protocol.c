@@ -37,7 +37,7 @@ struct run {
     int64_t m;
 };
 
-/* Boundaries of 1 .. 40 quarters of a tile (the units of lib/order.h's tiles) and of 1 .. 40 tiles,
+/* Boundaries of 1 .. 40 quarters of a tile (the units of lib/core/order.h's tiles) and of 1 .. 40 tiles,
    and their neighbours; every witness with every length, in random order. */
 static struct run *make_runs(const struct witness *witnesses, struct inputs_random *random,
                              int *count) {

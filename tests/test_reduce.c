@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "pairs.h"
+#include "core/pairs.h"
 
 /* One run; mode: bit 0 backward, bits 1 and 2 where the total goes (a buffer, the host, both). */
 static void run(struct test_case *c, struct inputs_random *random, int mode) {

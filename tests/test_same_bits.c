@@ -13,7 +13,7 @@
 
 #include "cases.h"
 #include "guarded.h"
-#include "pairs.h"
+#include "core/pairs.h"
 
 /* One operation and all its results on the host. */
 struct operation {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "pairs.h"
+#include "core/pairs.h"
 
 /* The four modes of a scan, and in place or not. */
 enum { MODES = 8 };

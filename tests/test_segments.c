@@ -5,7 +5,7 @@
  */
 #include "cases.h"
 #include "maps.h"
-#include "pairs.h"
+#include "core/pairs.h"
 #include "refusal.h"
 #include "world.h"
 

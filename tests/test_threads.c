@@ -315,7 +315,7 @@ static struct test_case drawn_case(int k, int64_t n, struct inputs_random *rando
 
 /*
  * Vectors so long that several threads of the CPU backend store results past the caches, where they
- * go another way than in all other tests: lib/cpu_rounds.c, in halves.
+ * go another way than in all other tests: lib/cpu/rounds.c, in halves.
  */
 static void threads_long(void **state) {
     (void)state;
@@ -356,7 +356,7 @@ static void threads_last_error(void **state) {
 /*
  * From inside a parallel region of the caller's, where the library's own is nested. ThreadSanitizer
  * does not see how libgomp hands over: hence the counter, in static memory, and a function that is
- * not instrumented for the region itself, as in lib/cpu_team.c.
+ * not instrumented for the region itself, as in lib/cpu/team.c.
  */
 #ifdef _OPENMP
 static atomic_int handed_over;

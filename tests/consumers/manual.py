@@ -53,7 +53,7 @@ def prefixes_in_any_order(op, x):
 
 
 def tree_prefixes(rows):
-    """B of every prefix of each row, whose length is a power of 2 (lib/order.h)."""
+    """B of every prefix of each row, whose length is a power of 2 (lib/core/order.h)."""
     half, width = 1, rows.shape[1]
     while half < width:
         pairs = rows.reshape(len(rows), -1, 2, half).copy()

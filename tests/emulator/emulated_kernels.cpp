@@ -17,7 +17,7 @@
 #include <random>
 #include <vector>
 
-#include "launch.h"
+#include "common/launch.h"
 #include "vscan.h"
 
 /* ---- Cases ------------------------------------------------------------------------------------- */

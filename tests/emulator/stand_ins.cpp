@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels/memory.cu and the CUDA runtime are for the launchers. */
-#include "launch.h"
+/* What kernels/common/fill.cu and the CUDA runtime are for the launchers. */
+#include "common/launch.h"
 
 extern "C" cudaError_t cudaGetLastError(void) {
     return cudaSuccess;

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers: creation, wrapping, views, destruction, and moving elements in and out. */
+#include "core/check.h"
+#include "api/context.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- Creation -------------------------------------------------------------------------------- */
+
+/* A handle with its references counted, not yet published: the tag is still that of a free slot. */
+static vscan_status take_handle(vscan_ctx *ctx, vscan_buffer *root, vscan_buffer **result) {
+    vscan_buffer *buffer = vscan__pool_take(&vscan__buffer_pool);
+    if (buffer == NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for the buffer's handle");
+    buffer->ctx = ctx;
+    buffer->root = root != NULL ? root : buffer;
+    buffer->root->references++;
+    ctx->references++;
+    *result = buffer;
+    return VSCAN_OK;
+}
+
+static void publish(vscan_buffer *buffer, vscan_buffer **result) {
+    buffer->bytes = vscan__bytes(buffer->type, buffer->n);
+    vscan__set_tag(&buffer->tag, VSCAN__TAG_BUFFER);
+    *result = buffer;
+}
+
+static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buffer **result) {
+    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "buffer is NULL");
+    int64_t bytes;
+    TRY(vscan__check_size(ctx, type, n, &bytes));
+    void *pointer = NULL;
+    if (bytes > 0) {
+        TRY(ctx->backend->may_wait(ctx)); /* allocation is as impossible in a capture as waiting */
+        TRY(ctx->backend->allocate(ctx, bytes, &pointer));
+    }
+    vscan_buffer *buffer = NULL;
+    vscan_status status = VSCAN_OK;
+    /* Bits past the last are kept by whatever writes to their word, so they are given a value. */
+    if (type == VSCAN_BIT && n % 32 != 0)
+        status = ctx->backend->fill(ctx, VSCAN_INT, pointer, n / 32, 1, (union vscan__value){0});
+    if (status == VSCAN_OK) status = take_handle(ctx, NULL, &buffer);
+    if (status != VSCAN_OK) {
+        if (pointer != NULL) ctx->backend->release(ctx, pointer);
+        return status;
+    }
+    buffer->type = type;
+    buffer->n = n;
+    buffer->pointer = pointer;
+    buffer->owned = true;
+    publish(buffer, result);
+    return VSCAN_OK;
+}
+
+vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
+                                 vscan_buffer **buffer) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, create(ctx, type, n, buffer));
+}
+
+static vscan_status check_wrapped(vscan_ctx *ctx, vscan_type type, const void *pointer, int64_t n) {
+    int64_t bytes;
+    TRY(vscan__check_size(ctx, type, n, &bytes));
+    if (pointer == NULL && n > 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "pointer is NULL");
+    uintptr_t unit = type == VSCAN_BIT ? 4 : (uintptr_t)vscan__element_size(type);
+    if ((uintptr_t)pointer % unit != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ALIGNMENT, "pointer is not aligned to %d bytes",
+                           (int)unit);
+    if ((uintptr_t)bytes > UINTPTR_MAX - (uintptr_t)pointer)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
+                           "n is %" PRId64 ": the memory would end beyond the address range", n);
+    return bytes > 0 ? ctx->backend->check_pointer(ctx, pointer, bytes) : VSCAN_OK;
+}
+
+static vscan_status wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
+                         vscan_buffer **result) {
+    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "buffer is NULL");
+    TRY(check_wrapped(ctx, type, pointer, n));
+    vscan_buffer *buffer = NULL;
+    TRY(take_handle(ctx, NULL, &buffer));
+    buffer->type = type;
+    buffer->n = n;
+    buffer->pointer = n > 0 ? pointer : NULL;
+    publish(buffer, result);
+    return VSCAN_OK;
+}
+
+vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
+                               vscan_buffer **buffer) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, wrap(ctx, type, pointer, n, buffer));
+}
+
+/* Address of element i; bits: of its word. */
+static char *element(const vscan_buffer *buffer, int64_t i) {
+    return (char *)buffer->pointer +
+           (buffer->type == VSCAN_BIT ? i / 32 * 4 : i * vscan__element_size(buffer->type));
+}
+
+static vscan_status view_of(vscan_ctx *ctx, vscan_buffer *buffer, int64_t offset, int64_t n,
+                            vscan_buffer **result) {
+    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "view is NULL");
+    TRY(vscan__check_range(ctx, buffer, offset, n));
+    vscan_buffer *view = NULL; /* the compiler does not see that a failed take returns */
+    TRY(take_handle(ctx, buffer->root, &view));
+    view->type = buffer->type;
+    view->n = n;
+    view->pointer = n > 0 ? element(buffer, offset) : NULL;
+    publish(view, result);
+    return VSCAN_OK;
+}
+
+vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
+                               vscan_buffer **view) {
+    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
+    return vscan__leave(buffer->ctx, view_of(buffer->ctx, buffer, offset, n, view));
+}
+
+/* ---- Destruction ----------------------------------------------------------------------------- */
+
+vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
+    if (buffer == NULL) return VSCAN_OK;
+    vscan__set_running(__func__);
+    if (!vscan__is_buffer(buffer)) return vscan__refuse_buffer(NULL, "buffer", buffer);
+    vscan_ctx *ctx = buffer->ctx; /* perhaps destroyed itself; the buffer has kept it */
+    vscan_buffer *root = buffer->root;
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->running = __func__;
+
+    if (root->references == 1 && root->pointer != NULL) {
+        vscan_status status = ctx->backend->may_wait(ctx);
+        if (status != VSCAN_OK) return vscan__leave(ctx, status);
+        /* The caller's memory is not released, but he may do so next: NULL only waits. */
+        ctx->backend->release(ctx, root->owned ? root->pointer : NULL);
+    }
+
+    vscan__set_tag(&buffer->tag, VSCAN__TAG_FREE);
+    buffer->destroyed = true;
+    if (buffer != root) vscan__pool_give(&vscan__buffer_pool, buffer);
+    if (--root->references == 0) vscan__pool_give(&vscan__buffer_pool, root);
+    vscan__ctx_unreference(ctx);
+    return VSCAN_OK;
+}
+
+/* ---- What a buffer is ------------------------------------------------------------------------ */
+
+static bool usable(const vscan_buffer *buffer) {
+    return vscan__is_buffer(buffer) && vscan__is_ctx(buffer->ctx);
+}
+
+int64_t vscan_buffer_length(const vscan_buffer *buffer) {
+    return usable(buffer) ? buffer->n : -1;
+}
+
+vscan_type vscan_buffer_type(const vscan_buffer *buffer) {
+    return usable(buffer) ? buffer->type : (vscan_type)0;
+}
+
+void *vscan_buffer_pointer(const vscan_buffer *buffer) {
+    return usable(buffer) ? buffer->pointer : NULL;
+}
+
+/* ---- Elements from and to the host ----------------------------------------------------------- */
+
+static vscan_status check_host(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset,
+                               int64_t n, const void *host) {
+    TRY(vscan__check_range(ctx, buffer, offset, n));
+    if (host == NULL && n > 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "host is NULL");
+    return VSCAN_OK;
+}
+
+static vscan_status upload(vscan_ctx *ctx, vscan_buffer *buffer, int64_t offset, int64_t n,
+                           const void *host) {
+    TRY(check_host(ctx, buffer, offset, n, host));
+    if (n == 0) return VSCAN_OK;
+    TRY(ctx->backend->may_wait(ctx));
+    int64_t tail = buffer->type == VSCAN_BIT ? n % 32 : 0;
+    int64_t bytes = vscan__bytes(buffer->type, n - tail);
+    char *to = element(buffer, offset);
+    if (bytes > 0) TRY(ctx->backend->upload(ctx, to, host, bytes));
+    if (tail == 0) return VSCAN_OK;
+    /* The last word's other bits must not change: it goes by way of the scratch space. */
+    TRY(ctx->backend->upload(ctx, ctx->scratch, (const char *)host + bytes, 4));
+    return ctx->backend->copy_bits(ctx, to + bytes, ctx->scratch, tail);
+}
+
+vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
+                                 const void *host) {
+    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
+    return vscan__leave(buffer->ctx, upload(buffer->ctx, buffer, offset, n, host));
+}
+
+/* Sets the bits of a host word past the first count to 0. */
+static void clear_rest(char *word_at, int64_t count) {
+    uint32_t word;
+    memcpy(&word, word_at, sizeof word);
+    word &= (UINT32_C(1) << count) - 1;
+    memcpy(word_at, &word, sizeof word);
+}
+
+static vscan_status download(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset, int64_t n,
+                             void *host) {
+    TRY(check_host(ctx, buffer, offset, n, host));
+    TRY(ctx->backend->may_wait(ctx));
+    if (n == 0) return ctx->backend->synchronize(ctx);
+    int64_t bytes = vscan__bytes(buffer->type, n);
+    vscan_status status = vscan__fetch(ctx, host, element(buffer, offset), bytes);
+    if (buffer->type == VSCAN_BIT && n % 32 != 0) clear_rest((char *)host + bytes - 4, n % 32);
+    return status;
+}
+
+vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
+                                   void *host) {
+    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
+    return vscan__leave(buffer->ctx, download(buffer->ctx, buffer, offset, n, host));
+}
+
+/* ---- Single elements ------------------------------------------------------------------------- */
+
+static vscan_status check_place(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i) {
+    if (i >= 0 && i < buffer->n) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_RANGE,
+                       "i is %" PRId64 ", the buffer has %" PRId64 " elements", i, buffer->n);
+}
+
+static vscan_status fill(vscan_ctx *ctx, vscan_buffer *buffer, int64_t first, int64_t n,
+                         const void *value) {
+    if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "value is NULL");
+    if (n == 0) return VSCAN_OK;
+    return ctx->backend->fill(ctx, buffer->type, buffer->pointer, first, n,
+                              vscan__load(buffer->type, value));
+}
+
+vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value) {
+    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
+    return vscan__leave(buffer->ctx, fill(buffer->ctx, buffer, 0, buffer->n, value));
+}
+
+static vscan_status set(vscan_ctx *ctx, vscan_buffer *buffer, int64_t i, const void *value) {
+    TRY(check_place(ctx, buffer, i));
+    return fill(ctx, buffer, i, 1, value);
+}
+
+vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value) {
+    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
+    return vscan__leave(buffer->ctx, set(buffer->ctx, buffer, i, value));
+}
+
+static vscan_status get(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i, void *value) {
+    if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "value is NULL");
+    TRY(check_place(ctx, buffer, i));
+    TRY(ctx->backend->may_wait(ctx));
+    if (buffer->type != VSCAN_BIT)
+        return vscan__fetch(ctx, value, element(buffer, i), vscan__element_size(buffer->type));
+    uint32_t word;
+    TRY(ctx->backend->download(ctx, &word, element(buffer, i), sizeof word));
+    *(uint8_t *)value = (word >> (i % 32)) & 1;
+    return ctx->backend->synchronize(ctx);
+}
+
+vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value) {
+    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
+    return vscan__leave(buffer->ctx, get(buffer->ctx, buffer, i, value));
+}
+
+/* ---- Copy ------------------------------------------------------------------------------------ */
+
+static vscan_status copy(vscan_ctx *ctx, vscan_buffer *to, const vscan_buffer *from) {
+    TRY(vscan__check_buffer(ctx, "from", from));
+    TRY(vscan__check_like(ctx, "to", to, "from", from));
+    TRY(vscan__check_same_or_apart(ctx, "to", to, "from", from));
+    if (to->n == 0 || to->pointer == from->pointer) return VSCAN_OK;
+    if (to->type == VSCAN_BIT)
+        return ctx->backend->copy_bits(ctx, to->pointer, from->pointer, to->n);
+    return ctx->backend->copy(ctx, to->pointer, from->pointer, to->bytes);
+}
+
+vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *from) {
+    TRY(vscan__enter_buffer(to, "to", __func__));
+    return vscan__leave(to->ctx, copy(to->ctx, to, from));
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Contexts: the choice of a backend, creation, destruction, the stream, threads. */
+#include "api/context.h"
+
+#include <inttypes.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "core/device.h"
+
+/* ---- Creation -------------------------------------------------------------------------------- */
+
+/* Opens the backend's part of a context and allocates what every context has. */
+static vscan_status open_parts(vscan_ctx *ctx, void *stream) {
+    TRY(ctx->backend->open(ctx, stream));
+    vscan_status status = ctx->backend->allocate(ctx, VSCAN__SCRATCH, &ctx->scratch);
+    if (status != VSCAN_OK) ctx->backend->close(ctx);
+    return status;
+}
+
+static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *options,
+                              vscan_ctx **result) {
+    const struct vscan__backend *table = vscan__backend_table(backend);
+    TRY(vscan__check_device(table, options->device));
+    if (backend == VSCAN_BACKEND_CPU && options->stream != NULL)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_UNSUPPORTED,
+                           "options->stream is set, and the CPU backend has no streams");
+    vscan_ctx *ctx = vscan__pool_take(&vscan__ctx_pool);
+    if (ctx == NULL)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_HOST_MEMORY, "no memory for the context's handle");
+    ctx->backend = table;
+    ctx->device = options->device;
+    ctx->threads = options->threads;
+    ctx->references = 1;
+    ctx->running = vscan__running(NULL);
+    pthread_mutex_init(&ctx->mutex, NULL); /* cannot fail with default attributes on Linux */
+
+    pthread_mutex_lock(&ctx->mutex);
+    vscan_status status = open_parts(ctx, options->stream);
+    pthread_mutex_unlock(&ctx->mutex);
+    if (status != VSCAN_OK) {
+        /* There will be no context to ask: its sentence becomes the thread's. */
+        if (ctx->error[0] != 0) vscan__put_back_thread_error(ctx->error);
+        pthread_mutex_destroy(&ctx->mutex);
+        vscan__pool_give(&vscan__ctx_pool, ctx);
+        return status;
+    }
+    vscan__set_tag(&ctx->tag, VSCAN__TAG_CTX);
+    *result = ctx;
+    return VSCAN_OK;
+}
+
+/* What stands in the environment in place of AUTO; AUTO where nothing does. */
+static vscan_status ask_environment(vscan_backend *backend) {
+    const char *word = getenv("VSCAN_BACKEND");
+    *backend = VSCAN_BACKEND_AUTO;
+    if (word == NULL || word[0] == 0) return VSCAN_OK;
+    if (strcmp(word, vscan__cpu.name) == 0)
+        *backend = VSCAN_BACKEND_CPU;
+    else if (strcmp(word, vscan__cuda.name) == 0)
+        *backend = VSCAN_BACKEND_CUDA;
+    else
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_VALUE,
+                           "VSCAN_BACKEND is \"%.64s\" in the environment, must be cpu or cuda",
+                           word);
+    return VSCAN_OK;
+}
+
+/* The statuses that mean: CUDA is not there, or not in a state to be used. Lack of memory is none
+   of them; a program should not become slow without a word because a GPU is full. */
+static bool cannot_be_used(vscan_status status) {
+    return status == VSCAN_ERROR_NO_BACKEND || status == VSCAN_ERROR_NO_DRIVER ||
+           status == VSCAN_ERROR_NO_DEVICE || status == VSCAN_ERROR_NO_KERNEL ||
+           status == VSCAN_ERROR_BACKEND;
+}
+
+vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx) {
+    vscan__set_running(__func__);
+    if (ctx == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "ctx is NULL");
+    vscan_ctx_options set = {.backend = VSCAN_BACKEND_AUTO};
+    if (options != NULL) {
+        TRY(vscan__check_options(NULL, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_enum(NULL, "options->backend", set.backend, VSCAN_BACKEND_CUDA));
+        if (set.threads < 0)
+            return VSCAN__FAIL(NULL, VSCAN_ERROR_VALUE,
+                               "options->threads is %" PRId32 ", must be at least 0", set.threads);
+        if (set.unused != 0)
+            return VSCAN__FAIL(NULL, VSCAN_ERROR_VALUE, "options->unused is not 0");
+    }
+    vscan_backend backend = (vscan_backend)set.backend;
+    if (backend == VSCAN_BACKEND_AUTO) TRY(ask_environment(&backend));
+    if (backend != VSCAN_BACKEND_AUTO) return create_on(backend, &set, ctx);
+
+    char kept[VSCAN__ERROR_CAPACITY];
+    vscan__keep_thread_error(kept);
+    vscan_status status = create_on(VSCAN_BACKEND_CUDA, &set, ctx);
+    /* Only device 0 may be the CPU: who asks for another means a GPU. */
+    if (set.device != 0 || !cannot_be_used(status)) return status;
+    vscan__put_back_thread_error(kept);
+    return create_on(VSCAN_BACKEND_CPU, &set, ctx);
+}
+
+/* ---- Destruction ----------------------------------------------------------------------------- */
+
+void vscan__ctx_unreference(vscan_ctx *ctx) {
+    bool last = --ctx->references == 0;
+    if (last) {
+        ctx->backend->release(ctx, ctx->scratch);
+        ctx->backend->close(ctx);
+    }
+    pthread_mutex_unlock(&ctx->mutex);
+    if (!last) return;
+    pthread_mutex_destroy(&ctx->mutex);
+    vscan__pool_give(&vscan__ctx_pool, ctx);
+}
+
+vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
+    if (ctx == NULL) return VSCAN_OK;
+    TRY(vscan__enter(ctx, __func__));
+    vscan__set_tag(&ctx->tag, VSCAN__TAG_FREE);
+    ctx->destroyed = true;
+    if (ctx->references > 1) {
+        /* Buffers remain. Their memory is released later, on the context's own stream: the caller's
+           need not live any longer. What the work came to has nobody left to ask for it. */
+        if (ctx->backend->may_wait(ctx) == VSCAN_OK) ctx->backend->synchronize(ctx);
+        ctx->backend->set_stream(ctx, NULL);
+    }
+    vscan__ctx_unreference(ctx);
+    return VSCAN_OK;
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static vscan_status synchronize(vscan_ctx *ctx) {
+    TRY(ctx->backend->may_wait(ctx));
+    return ctx->backend->synchronize(ctx);
+}
+
+vscan_status vscan_ctx_synchronize(vscan_ctx *ctx) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, synchronize(ctx));
+}
+
+vscan_status vscan_ctx_set_stream(vscan_ctx *ctx, void *stream) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, ctx->backend->set_stream(ctx, stream));
+}
+
+static vscan_status get_stream(vscan_ctx *ctx, void **stream) {
+    if (stream == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "stream is NULL");
+    return ctx->backend->get_stream(ctx, stream);
+}
+
+vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, get_stream(ctx, stream));
+}
+
+static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    int64_t bytes; /* a workspace is far smaller, but such a vector must be possible */
+    TRY(vscan__check_size(ctx, type, n, &bytes));
+    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "type is %d, must be VSCAN_INT, VSCAN_FLOAT or VSCAN_DOUBLE", (int)type);
+    return ctx->backend->reserve(ctx, type, n);
+}
+
+vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, reserve(ctx, type, n));
+}
+
+static vscan_status set_threads(vscan_ctx *ctx, int32_t threads) {
+    if (threads < 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "threads is %" PRId32 ", must be at least 0",
+                           threads);
+    ctx->threads = threads;
+    return VSCAN_OK;
+}
+
+vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, set_threads(ctx, threads));
+}
+
+/* ---- What a context is ----------------------------------------------------------------------- */
+
+vscan_backend vscan_ctx_backend(const vscan_ctx *ctx) {
+    if (!vscan__is_ctx(ctx)) return VSCAN_BACKEND_AUTO;
+    return ctx->backend == &vscan__cuda ? VSCAN_BACKEND_CUDA : VSCAN_BACKEND_CPU;
+}
+
+int32_t vscan_ctx_device(const vscan_ctx *ctx) {
+    return vscan__is_ctx(ctx) ? ctx->device : -1;
+}
+
+int32_t vscan_ctx_threads(const vscan_ctx *ctx) {
+    if (!vscan__is_ctx(ctx)) return 0;
+    vscan_ctx *locked = (vscan_ctx *)ctx;
+    pthread_mutex_lock(&locked->mutex);
+    int32_t threads = ctx->threads;
+    pthread_mutex_unlock(&locked->mutex);
+    return threads > 0 ? threads : omp_get_max_threads();
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What context.c offers to buffer.c. */
+#ifndef VSCAN_CONTEXT_H
+#define VSCAN_CONTEXT_H
+
+#include "core/internal.h"
+
+/*
+ * Gives back one of the context's references, and unlocks it. With the last one, that of the handle
+ * or of a buffer that outlived it, the backend's part is closed and the context is no more.
+ */
+void vscan__ctx_unreference(vscan_ctx *ctx);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions that work element by element: check the arguments, look up the row, call. */
+#include "core/check.h"
+
+#include <stddef.h>
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* Tables of 1 + the row, so that 0 is a row that is missing. */
+#define X(row, OP, TYPE, T, result) [VSCAN_##TYPE][VSCAN_UNARY_##OP] = 1 + vscan__unary_##row,
+static const uint8_t unary_rows[VSCAN_LONG + 1][VSCAN_UNARY_SQUARE_ROOT + 1] = {VSCAN__UNARY(X)};
+#undef X
+
+#define X(row, OP, TYPE, T, result, by_0)                                                          \
+    [VSCAN_##TYPE][VSCAN_BINARY_##OP] = 1 + vscan__binary_##row,
+static const uint8_t binary_rows[VSCAN_LONG + 1][VSCAN_BINARY_SHIFT_RIGHT + 1] = {VSCAN__BINARY(X)};
+#undef X
+
+#define X(row, FROM, F, TO, T, result) [VSCAN_##FROM][VSCAN_##TO] = 1 + vscan__convert_##row,
+static const uint8_t convert_rows[VSCAN_LONG + 1][VSCAN_LONG + 1] = {VSCAN__CONVERT(X)};
+#undef X
+
+static bool is_flag(vscan_type type) {
+    return type == VSCAN_BYTE || type == VSCAN_BIT;
+}
+
+static vscan_status no_row(vscan_ctx *ctx, const char *name, vscan_type type) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
+                       "%s is a buffer of type %s, which this operator does not work on", name,
+                       vscan__type_name(type));
+}
+
+static vscan_status bad_enum(vscan_ctx *ctx, const char *name, int value, const char *type) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %d, no %s", name, value, type);
+}
+
+/* ---- Unary ----------------------------------------------------------------------------------- */
+
+static vscan_status unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
+                          vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if ((unsigned)op < VSCAN_UNARY_NEGATE || (unsigned)op > VSCAN_UNARY_SQUARE_ROOT)
+        return bad_enum(ctx, "op", (int)op, "vscan_unary");
+    const bool logic = op == VSCAN_UNARY_NOT && is_flag(in->type);
+    const int32_t row = unary_rows[in->type][op] - 1;
+    if (row < 0 && !logic) return no_row(ctx, "in", in->type);
+    TRY(vscan__check_like(ctx, "out", out, "in", in));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
+    if (in->n == 0) return VSCAN_OK;
+    const struct vscan__map map = {.n = in->n,
+                                   .a = in->pointer,
+                                   .out = out->pointer,
+                                   .row = logic ? vscan__logic_not : row,
+                                   .type = (int32_t)in->type,
+                                   .out_type = (int32_t)in->type};
+    return logic ? ctx->backend->logic(ctx, &map) : ctx->backend->unary(ctx, &map);
+}
+
+vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
+                             vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, unary(ctx, op, in, out));
+}
+
+/* ---- Binary ---------------------------------------------------------------------------------- */
+
+static vscan_status check_binary(vscan_ctx *ctx, vscan_binary op) {
+    if ((unsigned)op >= VSCAN_BINARY_ADD && (unsigned)op <= VSCAN_BINARY_SHIFT_RIGHT)
+        return VSCAN_OK;
+    return bad_enum(ctx, "op", (int)op, "vscan_binary");
+}
+
+/* What an operator is on flags, or -1. */
+static int32_t logic_of(vscan_binary op, vscan_type type) {
+    if (!is_flag(type)) return -1;
+    switch (op) {
+    case VSCAN_BINARY_AND:
+        return vscan__logic_and;
+    case VSCAN_BINARY_OR:
+        return vscan__logic_or;
+    case VSCAN_BINARY_XOR:
+        return vscan__logic_xor;
+    default:
+        return -1;
+    }
+}
+
+static vscan_status binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
+                           const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "a", a));
+    TRY(vscan__check_buffer(ctx, "b", b));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(check_binary(ctx, op));
+    const int32_t row = binary_rows[a->type][op] - 1, logic = logic_of(op, a->type);
+    if (row < 0 && logic < 0) return no_row(ctx, "a", a->type);
+    TRY(vscan__check_like(ctx, "b", b, "a", a));
+    TRY(vscan__check_like(ctx, "out", out, "a", a));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, "a", a));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, "b", b));
+    if (a->n == 0) return VSCAN_OK;
+    const struct vscan__map map = {.n = a->n,
+                                   .a = a->pointer,
+                                   .b = b->pointer,
+                                   .out = out->pointer,
+                                   .row = logic >= 0 ? logic : row,
+                                   .type = (int32_t)a->type,
+                                   .out_type = (int32_t)a->type};
+    return logic >= 0 ? ctx->backend->logic(ctx, &map) : ctx->backend->binary(ctx, &map);
+}
+
+vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
+                              const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, binary(ctx, op, a, b, out));
+}
+
+/* A vector, named name, and a scalar on its left or right. */
+static vscan_status scalar(vscan_ctx *ctx, vscan_binary op, const char *name,
+                           const vscan_buffer *vector, const char *value_name, const void *value,
+                           bool left, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, name, vector));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(check_binary(ctx, op));
+    if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", value_name);
+    const int32_t row = binary_rows[vector->type][op] - 1;
+    if (row < 0) return no_row(ctx, name, vector->type);
+    TRY(vscan__check_like(ctx, "out", out, name, vector));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, name, vector));
+    if (vector->n == 0) return VSCAN_OK;
+    const struct vscan__map map = {.n = vector->n,
+                                   .a = left ? NULL : vector->pointer,
+                                   .b = left ? vector->pointer : NULL,
+                                   .out = out->pointer,
+                                   .row = row,
+                                   .type = (int32_t)vector->type,
+                                   .out_type = (int32_t)vector->type,
+                                   .scalar = vscan__load(vector->type, value)};
+    return ctx->backend->binary(ctx, &map);
+}
+
+vscan_status vscan_map_right(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
+                             const void *right, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, scalar(ctx, op, "a", a, "right", right, false, out));
+}
+
+vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
+                            const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, scalar(ctx, op, "b", b, "left", left, true, out));
+}
+
+/* ---- Comparison ------------------------------------------------------------------------------ */
+
+/* b is NULL where *value stands on the right. */
+static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
+                            const vscan_buffer *b, const void *value, vscan_buffer *flags) {
+    int32_t row, exchanged, turned;
+    TRY(vscan__check_relation(ctx, relation, "a", a, &row, &exchanged, &turned));
+    if (b != NULL) TRY(vscan__check_like(ctx, "b", b, "a", a));
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_length(ctx, "flags", flags, "a", a));
+    TRY(vscan__check_same_or_apart(ctx, "flags", flags, "a", a));
+    if (b != NULL) TRY(vscan__check_same_or_apart(ctx, "flags", flags, "b", b));
+    if (a->n == 0) return VSCAN_OK;
+    const void *right = b != NULL ? b->pointer : NULL;
+    const struct vscan__map map = {.n = a->n,
+                                   .a = exchanged ? right : a->pointer,
+                                   .b = exchanged ? a->pointer : right,
+                                   .out = flags->pointer,
+                                   .row = row,
+                                   .type = (int32_t)a->type,
+                                   .out_type = (int32_t)flags->type,
+                                   .turned = turned,
+                                   .scalar = value != NULL ? vscan__load(a->type, value)
+                                                           : (union vscan__value){.bits = 0}};
+    return ctx->backend->compare(ctx, &map);
+}
+
+static vscan_status compare_vectors(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
+                                    const vscan_buffer *b, vscan_buffer *flags) {
+    TRY(vscan__check_buffer(ctx, "a", a));
+    TRY(vscan__check_buffer(ctx, "b", b));
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    return compare(ctx, relation, a, b, NULL, flags);
+}
+
+vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
+                           const vscan_buffer *b, vscan_buffer *flags) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, compare_vectors(ctx, relation, a, b, flags));
+}
+
+static vscan_status compare_right(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
+                                  const void *right, vscan_buffer *flags) {
+    TRY(vscan__check_buffer(ctx, "a", a));
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
+    return compare(ctx, relation, a, NULL, right, flags);
+}
+
+vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
+                                 const void *right, vscan_buffer *flags) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, compare_right(ctx, relation, a, right, flags));
+}
+
+/* ---- Select ---------------------------------------------------------------------------------- */
+
+/* Of a and b, one may be NULL: the value stands in its place. */
+static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags,
+                                    const vscan_buffer *a, const vscan_buffer *b, const void *value,
+                                    vscan_buffer *out) {
+    const vscan_buffer *vector = a != NULL ? a : b;
+    const char *name = a != NULL ? "a" : "b";
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_length(ctx, "flags", flags, name, vector));
+    if (a != NULL && b != NULL) TRY(vscan__check_like(ctx, "b", b, "a", a));
+    TRY(vscan__check_like(ctx, "out", out, name, vector));
+    if (a != NULL) TRY(vscan__check_same_or_apart(ctx, "out", out, "a", a));
+    if (b != NULL) TRY(vscan__check_same_or_apart(ctx, "out", out, "b", b));
+    TRY(vscan__check_apart(ctx, "flags", flags, "out", out));
+    if (vector->n == 0) return VSCAN_OK;
+    const vscan_type type = vector->type;
+    const struct vscan__map map = {.n = vector->n,
+                                   .a = a != NULL ? a->pointer : NULL,
+                                   .b = b != NULL ? b->pointer : NULL,
+                                   .flags = flags->pointer,
+                                   .out = out->pointer,
+                                   .type = (int32_t)type,
+                                   .out_type = (int32_t)type,
+                                   .flag_type = (int32_t)flags->type,
+                                   .scalar = value != NULL ? vscan__load(type, value)
+                                                           : (union vscan__value){.bits = 0}};
+    return ctx->backend->select(ctx, &map);
+}
+
+static vscan_status select_vectors(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
+                                   const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "a", a));
+    TRY(vscan__check_buffer(ctx, "b", b));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    return select_elements(ctx, flags, a, b, NULL, out);
+}
+
+vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
+                          const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, select_vectors(ctx, flags, a, b, out));
+}
+
+static vscan_status select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
+                                 const void *right, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "a", a));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
+    return select_elements(ctx, flags, a, NULL, right, out);
+}
+
+vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
+                                const void *right, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, select_right(ctx, flags, a, right, out));
+}
+
+static vscan_status select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
+                                const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "b", b));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (left == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "left is NULL");
+    return select_elements(ctx, flags, NULL, b, left, out);
+}
+
+vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
+                               const vscan_buffer *b, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, select_left(ctx, flags, left, b, out));
+}
+
+/* ---- Conversion ------------------------------------------------------------------------------ */
+
+static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(vscan__check_length(ctx, "out", out, "in", in));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
+    if (in->n == 0) return VSCAN_OK;
+    struct vscan__map map = {.n = in->n,
+                             .a = in->pointer,
+                             .out = out->pointer,
+                             .row = -1,
+                             .type = (int32_t)in->type,
+                             .out_type = (int32_t)out->type};
+    if (is_flag(in->type)) return ctx->backend->convert(ctx, &map);
+    if (is_flag(out->type)) { /* what is unequal to 0: a scalar whose bits are all clear */
+        int32_t exchanged;
+        TRY(vscan__check_relation(ctx, VSCAN_NOT_EQUAL, "in", in, &map.row, &exchanged,
+                                  &map.turned));
+        return ctx->backend->compare(ctx, &map);
+    }
+    if (in->type != out->type) {
+        map.row = convert_rows[in->type][out->type] - 1;
+        return ctx->backend->convert(ctx, &map);
+    }
+    if (in->pointer == out->pointer) return VSCAN_OK;
+    return ctx->backend->copy(ctx, out->pointer, in->pointer, vscan__bytes(in->type, in->n));
+}
+
+vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, convert(ctx, in, out));
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scans and reductions of rows and of columns: check the arguments, look up the row, call. */
+#include "core/check.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+/* Elements from a matrix's first to its last, both counted. */
+static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns, int64_t *pitch,
+                                int64_t *elements) {
+    if (rows < 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "rows is %" PRId64 ", negative", rows);
+    if (columns < 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "columns is %" PRId64 ", negative", columns);
+    if (*pitch == 0) *pitch = columns;
+    if (*pitch < columns)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->pitch is %" PRId64 ", must be at least columns, %" PRId64,
+                           *pitch, columns);
+    *elements = 0;
+    if (rows == 0 || columns == 0) return VSCAN_OK;
+    if (__builtin_mul_overflow(rows - 1, *pitch, elements) ||
+        __builtin_add_overflow(*elements, columns, elements))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
+                           "rows is %" PRId64 " and pitch %" PRId64 ": no buffer is as long", rows,
+                           *pitch);
+    return VSCAN_OK;
+}
+
+/* A vector with an element for each line. */
+static vscan_status check_lines(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const vscan_buffer *in, int64_t lines) {
+    if (buffer->type != in->type)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be %s", name,
+                           vscan__type_name(buffer->type), vscan__type_name(in->type));
+    if (buffer->n != lines)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                           "%s has %" PRId64 " elements, must have one a line, %" PRId64, name,
+                           buffer->n, lines);
+    return VSCAN_OK;
+}
+
+static vscan_status check_initial(vscan_ctx *ctx, const vscan_matrix_options *options,
+                                  const vscan_buffer *in, const vscan_buffer *out,
+                                  struct vscan__matrix *matrix) {
+    const char *const name = "options->initial_buffer";
+    const vscan_buffer *buffer = options->initial_buffer;
+    if (options->initial != NULL && buffer != NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->initial and options->initial_buffer are both set");
+    if (options->initial != NULL) {
+        matrix->has_initial = 1;
+        matrix->initial = vscan__load(in->type, options->initial);
+    }
+    if (buffer == NULL) return VSCAN_OK;
+    TRY(vscan__check_buffer(ctx, name, buffer));
+    if (buffer->n != 1 || buffer->type != in->type)
+        TRY(check_lines(ctx, name, buffer, in, matrix->lines));
+    TRY(vscan__check_apart(ctx, name, buffer, "out", out));
+    matrix->has_initial = 2;
+    matrix->initial_at = buffer->pointer;
+    matrix->initial_step = buffer->n != 1;
+    return VSCAN_OK;
+}
+
+/* totals: NULL, or one of the call's own name. */
+static vscan_status check_totals(vscan_ctx *ctx, const char *name, const vscan_buffer *totals,
+                                 const vscan_matrix_options *options, const vscan_buffer *in,
+                                 const vscan_buffer *out, struct vscan__matrix *matrix) {
+    if (totals == NULL) return VSCAN_OK;
+    TRY(vscan__check_buffer(ctx, name, totals));
+    TRY(check_lines(ctx, name, totals, in, matrix->lines));
+    TRY(vscan__check_apart(ctx, name, totals, "in", in));
+    TRY(vscan__check_apart(ctx, name, totals, "out", out));
+    TRY(vscan__check_apart(ctx, name, totals, "options->initial_buffer", options->initial_buffer));
+    matrix->totals = totals->pointer;
+    return VSCAN_OK;
+}
+
+/* out NULL: a reduction to totals. */
+static vscan_status run(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,
+                        vscan_buffer *out, vscan_buffer *totals, int64_t rows, int64_t columns,
+                        const vscan_matrix_options *options) {
+    const bool reduce = out == NULL;
+    enum vscan__pair pair;
+    TRY(vscan__check_pair(ctx, op, in->type, &pair));
+    vscan_matrix_options set = {0};
+    if (options != NULL) {
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
+        TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
+        if (reduce && set.kind != 0)
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->kind is set in a reduction");
+        if (reduce && set.totals != NULL)
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->totals is set in a reduction");
+    }
+    int64_t elements = 0;
+    TRY(check_shape(ctx, rows, columns, &set.pitch, &elements));
+    if (in->n < elements)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                           "in has %" PRId64 " elements, the matrix has %" PRId64, in->n, elements);
+    if (!reduce) {
+        TRY(vscan__check_like(ctx, "out", out, "in", in));
+        TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
+    }
+    struct vscan__matrix matrix = {.lines = by_columns ? columns : rows,
+                                   .length = by_columns ? rows : columns,
+                                   .line_step = by_columns ? 1 : set.pitch,
+                                   .step = by_columns ? set.pitch : 1,
+                                   .in = in->pointer,
+                                   .out = reduce ? NULL : out->pointer,
+                                   .columns = by_columns,
+                                   .exclusive = set.kind == VSCAN_EXCLUSIVE,
+                                   .backward = set.direction == VSCAN_BACKWARD};
+    TRY(check_initial(ctx, &set, in, out, &matrix));
+    TRY(check_totals(ctx, reduce ? "totals" : "options->totals", reduce ? totals : set.totals, &set,
+                     in, out, &matrix));
+    if (matrix.lines == 0 || (matrix.length == 0 && matrix.totals == NULL)) return VSCAN_OK;
+    return ctx->backend->matrix[pair](ctx, &matrix);
+}
+
+static vscan_status scan(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,
+                         vscan_buffer *out, int64_t rows, int64_t columns,
+                         const vscan_matrix_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    return run(ctx, by_columns, op, in, out, NULL, rows, columns, options);
+}
+
+static vscan_status reduce(vscan_ctx *ctx, bool by_columns, vscan_op op, const vscan_buffer *in,
+                           vscan_buffer *totals, int64_t rows, int64_t columns,
+                           const vscan_matrix_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "totals", totals));
+    return run(ctx, by_columns, op, in, NULL, totals, rows, columns, options);
+}
+
+vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
+                             int64_t rows, int64_t columns, const vscan_matrix_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, scan(ctx, false, op, in, out, rows, columns, options));
+}
+
+vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                vscan_buffer *out, int64_t rows, int64_t columns,
+                                const vscan_matrix_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, scan(ctx, true, op, in, out, rows, columns, options));
+}
+
+vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                               vscan_buffer *totals, int64_t rows, int64_t columns,
+                               const vscan_matrix_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, reduce(ctx, false, op, in, totals, rows, columns, options));
+}
+
+vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                  vscan_buffer *totals, int64_t rows, int64_t columns,
+                                  const vscan_matrix_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, reduce(ctx, true, op, in, totals, rows, columns, options));
+}

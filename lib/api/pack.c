@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Pack, enumerate: check the arguments, look up the row, call. */
+#include "core/check.h"
+
+#include <stddef.h>
+
+/* ---- A call ---------------------------------------------------------------------------------- */
+
+/* Vectors that a call works on; NULL: there is none. */
+struct vectors {
+    const vscan_buffer *in, *flags, *out;
+};
+
+/* Checks the options, runs the slot, delivers the count. */
+static vscan_status run(vscan_ctx *ctx, vscan__pack_fn *slot, const struct vectors *vectors,
+                        const vscan_pack_options *options, struct vscan__pack *pack) {
+    const struct vscan__named named[] = {
+        {"in", vectors->in}, {"flags", vectors->flags}, {"out", vectors->out}, {0}};
+    int64_t *host_count;
+    TRY(vscan__check_count(ctx, options, named, &pack->count, &host_count));
+    if (pack->n > 0) TRY(slot(ctx, pack));
+    return vscan__deliver_count(ctx, pack->n, pack->count, host_count);
+}
+
+/* ---- Pack ------------------------------------------------------------------------------------ */
+
+static vscan_status check_out(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *out) {
+    if (out->type != in->type)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "out is a buffer of type %s, must be %s",
+                           vscan__type_name(out->type), vscan__type_name(in->type));
+    if (out->pointer == in->pointer) return VSCAN_OK;
+    return vscan__check_apart(ctx, "out", out, "in", in);
+}
+
+static vscan_status pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
+                         vscan_buffer *out, const vscan_pack_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (in->type == VSCAN_BIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "in is a buffer of type bit, which cannot be packed");
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_length(ctx, "flags", flags, "in", in));
+    TRY(check_out(ctx, in, out));
+    TRY(vscan__check_apart(ctx, "flags", flags, "out", out));
+    struct vscan__pack work = {.n = in->n,
+                               .length = out->n,
+                               .in = in->pointer,
+                               .flags = flags->pointer,
+                               .out = out->pointer,
+                               .type = (int32_t)in->type,
+                               .flag_type = (int32_t)flags->type};
+    return run(ctx, ctx->backend->pack, &(struct vectors){in, flags, out}, options, &work);
+}
+
+vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
+                        vscan_buffer *out, const vscan_pack_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, pack(ctx, in, flags, out, options));
+}
+
+static vscan_status pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_relation relation,
+                                 const void *right, vscan_buffer *out,
+                                 const vscan_pack_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
+    struct vscan__pack work = {
+        .n = in->n, .length = out->n, .in = in->pointer, .out = out->pointer};
+    work.type = (int32_t)in->type;
+    TRY(vscan__check_relation(ctx, relation, "in", in, &work.row, &work.exchanged, &work.turned));
+    TRY(check_out(ctx, in, out));
+    work.scalar = vscan__load(in->type, right);
+    return run(ctx, ctx->backend->pack, &(struct vectors){in, NULL, out}, options, &work);
+}
+
+vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_relation relation,
+                                const void *right, vscan_buffer *out,
+                                const vscan_pack_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, pack_compare(ctx, in, relation, right, out, options));
+}
+
+/* ---- Enumerate ------------------------------------------------------------------------------- */
+
+static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
+                              const vscan_pack_options *options) {
+    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_numbers(ctx, "out", out, "count that many"));
+    TRY(vscan__check_length(ctx, "out", out, "flags", flags));
+    TRY(vscan__check_same_or_apart(ctx, "out", out, "flags", flags));
+    struct vscan__pack work = {.n = flags->n,
+                               .length = out->n,
+                               .flags = flags->pointer,
+                               .out = out->pointer,
+                               .type = (int32_t)out->type,
+                               .flag_type = (int32_t)flags->type};
+    return run(ctx, ctx->backend->enumerate, &(struct vectors){NULL, flags, out}, options, &work);
+}
+
+vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
+                             const vscan_pack_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, enumerate(ctx, flags, out, options));
+}

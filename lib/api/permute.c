@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The functions that work by position: check the arguments, call. */
+#include "core/check.h"
+
+#include <stddef.h>
+
+/* ---- Index, distribute ----------------------------------------------------------------------- */
+
+static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "out", out));
+    if (out->type == VSCAN_BYTE || out->type == VSCAN_BIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "out is a buffer of type %s, must be int, float, double or long",
+                           vscan__type_name(out->type));
+    if (out->n == 0) return VSCAN_OK;
+    const struct vscan__map map = {.n = out->n,
+                                   .out = out->pointer,
+                                   .out_type = (int32_t)out->type,
+                                   .first = first,
+                                   .step = step};
+    return ctx->backend->index(ctx, &map);
+}
+
+vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, index_elements(ctx, first, step, out));
+}
+
+static vscan_status distribute(vscan_ctx *ctx, const vscan_buffer *value, vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "value", value));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(vscan__check_element(ctx, "value", value, out->type));
+    TRY(vscan__check_apart(ctx, "value", value, "out", out));
+    if (out->n == 0) return VSCAN_OK;
+    const struct vscan__map map = {.n = out->n,
+                                   .a = value->pointer,
+                                   .out = out->pointer,
+                                   .type = (int32_t)out->type,
+                                   .out_type = (int32_t)out->type};
+    return ctx->backend->distribute(ctx, &map);
+}
+
+vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value, vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, distribute(ctx, value, out));
+}
+
+/* ---- Gather, permute ------------------------------------------------------------------------- */
+
+/* What gather and permute have in common; by is the vector that has as many elements as positions. */
+static vscan_status check_move(vscan_ctx *ctx, const vscan_buffer *in,
+                               const vscan_buffer *positions, const vscan_buffer *out,
+                               const char *by_name, const vscan_buffer *by) {
+    if (in->type == VSCAN_BIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "in is a buffer of type bit, which cannot be moved by position");
+    if (positions->type != VSCAN_INT && positions->type != VSCAN_LONG)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "positions is a buffer of type %s, must be int or long",
+                           vscan__type_name(positions->type));
+    if (out->type != in->type)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "out is a buffer of type %s, must be %s",
+                           vscan__type_name(out->type), vscan__type_name(in->type));
+    TRY(vscan__check_length(ctx, "positions", positions, by_name, by));
+    TRY(vscan__check_apart(ctx, "out", out, "in", in));
+    return vscan__check_apart(ctx, "out", out, "positions", positions);
+}
+
+static vscan_status gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
+                           vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "positions", positions));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(check_move(ctx, in, positions, out, "out", out));
+    if (positions->n == 0) return VSCAN_OK;
+    const struct vscan__move move = {.n = positions->n,
+                                     .length = in->n,
+                                     .in = in->pointer,
+                                     .positions = positions->pointer,
+                                     .out = out->pointer,
+                                     .type = (int32_t)in->type,
+                                     .position_type = (int32_t)positions->type};
+    return ctx->backend->gather(ctx, &move);
+}
+
+vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
+                          vscan_buffer *out) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, gather(ctx, in, positions, out));
+}
+
+static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
+                            vscan_buffer *out, const vscan_permute_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    TRY(vscan__check_buffer(ctx, "positions", positions));
+    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(check_move(ctx, in, positions, out, "in", in));
+    struct vscan__move move = {.n = positions->n,
+                               .length = out->n,
+                               .in = in->pointer,
+                               .positions = positions->pointer,
+                               .out = out->pointer,
+                               .type = (int32_t)in->type,
+                               .position_type = (int32_t)positions->type};
+    if (options != NULL) {
+        vscan_permute_options set = {0};
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        const vscan_buffer *written = set.written;
+        if (written != NULL) {
+            TRY(vscan__check_buffer(ctx, "options->written", written));
+            if (written->type != VSCAN_BIT)
+                return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                                   "options->written is a buffer of type %s, must be bit",
+                                   vscan__type_name(written->type));
+            TRY(vscan__check_length(ctx, "options->written", written, "out", out));
+            TRY(vscan__check_apart(ctx, "options->written", written, "in", in));
+            TRY(vscan__check_apart(ctx, "options->written", written, "positions", positions));
+            TRY(vscan__check_apart(ctx, "options->written", written, "out", out));
+            if (written->n > 0)
+                TRY(ctx->backend->fill(ctx, VSCAN_BIT, written->pointer, 0, written->n,
+                                       (union vscan__value){.bits = 0}));
+            move.written = written->pointer;
+        }
+    }
+    return move.n == 0 ? VSCAN_OK : ctx->backend->permute(ctx, &move);
+}
+
+vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
+                           vscan_buffer *out, const vscan_permute_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, permute(ctx, in, positions, out, options));
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vscan_reduce: checks the arguments, looks up the row, calls. */
+#include "core/check.h"
+
+#include <stddef.h>
+
+static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
+                           const vscan_reduce_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", in));
+    if (total != NULL) TRY(vscan__check_buffer(ctx, "total", total));
+    enum vscan__pair pair;
+    TRY(vscan__check_pair(ctx, op, in->type, &pair));
+
+    struct vscan__scan scan = {.n = in->n, .in = in->pointer};
+    vscan_reduce_options set = {0};
+    if (options != NULL) {
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
+        if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
+        TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, NULL, &scan));
+        scan.backward = set.direction == VSCAN_BACKWARD;
+    }
+    if (total != NULL) {
+        TRY(vscan__check_element(ctx, "total", total, in->type));
+        TRY(vscan__check_apart(ctx, "total", total, "in", in));
+        if (set.initial_buffer != NULL)
+            TRY(vscan__check_same_or_apart(ctx, "total", total, "options->initial_buffer",
+                                           set.initial_buffer));
+        scan.total = total->pointer;
+    } else if (set.host_total != NULL) {
+        scan.total = ctx->scratch;
+    } else {
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "total and options->host_total are both NULL");
+    }
+
+    if (set.host_total != NULL) TRY(ctx->backend->may_wait(ctx));
+    TRY(ctx->backend->reduce[pair](ctx, &scan));
+    if (set.host_total == NULL) return VSCAN_OK;
+    return vscan__fetch(ctx, set.host_total, scan.total, vscan__element_size(in->type));
+}
+
+vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
+                          const vscan_reduce_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, reduce(ctx, op, in, total, options));
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sorts: check the arguments, call. */
+#include "core/check.h"
+
+#include <inttypes.h>
+
+/* Which types can be keys and values, and of what size. */
+static vscan_status check_types(vscan_ctx *ctx, vscan_type key, vscan_type value, bool has_values,
+                                struct vscan__sort *sort) {
+    if (key == VSCAN_BYTE || key == VSCAN_BIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "keys are of type %s, must be int, float, double or long",
+                           vscan__type_name(key));
+    if (has_values && (value == VSCAN_BYTE || value == VSCAN_BIT))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "values are of type %s, must be int, float, double or long",
+                           vscan__type_name(value));
+    sort->key_size = (int32_t)vscan__element_size(key);
+    sort->value_size = has_values ? (int32_t)vscan__element_size(value) : 0;
+    sort->real = key == VSCAN_FLOAT || key == VSCAN_DOUBLE;
+    sort->bits = 8 * sort->key_size;
+    return VSCAN_OK;
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+/* out is of in's type and length: the very same elements, or apart. */
+static vscan_status check_out(vscan_ctx *ctx, const char *in_name, const vscan_buffer *in,
+                              const char *out_name, const vscan_buffer *out) {
+    TRY(vscan__check_like(ctx, out_name, out, in_name, in));
+    return vscan__check_same_or_apart(ctx, out_name, out, in_name, in);
+}
+
+static vscan_status check_vectors(vscan_ctx *ctx, const vscan_buffer *keys,
+                                  const vscan_buffer *keys_out, const vscan_buffer *values,
+                                  const vscan_buffer *values_out, struct vscan__sort *sort) {
+    TRY(vscan__check_buffer(ctx, "keys", keys));
+    TRY(vscan__check_buffer(ctx, "keys_out", keys_out));
+    const bool has_values = values != NULL || values_out != NULL;
+    if (has_values) {
+        TRY(vscan__check_buffer(ctx, "values", values));
+        TRY(vscan__check_buffer(ctx, "values_out", values_out));
+    }
+    TRY(check_types(ctx, keys->type, has_values ? values->type : VSCAN_INT, has_values, sort));
+    TRY(check_out(ctx, "keys", keys, "keys_out", keys_out));
+    sort->n = keys->n;
+    sort->keys = keys->pointer;
+    sort->keys_out = keys_out->pointer;
+    if (!has_values) return VSCAN_OK;
+    TRY(vscan__check_length(ctx, "values", values, "keys", keys));
+    TRY(check_out(ctx, "values", values, "values_out", values_out));
+    TRY(vscan__check_apart(ctx, "values", values, "keys_out", keys_out));
+    TRY(vscan__check_apart(ctx, "values_out", values_out, "keys", keys));
+    TRY(vscan__check_apart(ctx, "values_out", values_out, "keys_out", keys_out));
+    sort->values = values->pointer;
+    sort->values_out = values_out->pointer;
+    return VSCAN_OK;
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+static vscan_status check_options(vscan_ctx *ctx, const vscan_sort_options *options,
+                                  struct vscan__sort *sort) {
+    if (options == NULL) return VSCAN_OK;
+    vscan_sort_options set = {0};
+    TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+    TRY(vscan__check_enum(ctx, "options->order", set.order, VSCAN_DESCENDING));
+    if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
+    sort->descending = set.order;
+    if (set.first_bit == 0 && set.bits == 0) return VSCAN_OK;
+    if (sort->real)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->first_bit or bits is set, which is for keys of int and long");
+    const int32_t all = sort->bits;
+    if (set.first_bit < 0 || set.first_bit >= all)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->first_bit is %" PRId32 ", must be 0 to %" PRId32,
+                           set.first_bit, all - 1);
+    if (set.bits < 0 || set.bits > all - set.first_bit)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->bits is %" PRId32 ", must be 0 to %" PRId32
+                           " from first_bit %" PRId32 " on",
+                           set.bits, all - set.first_bit, set.first_bit);
+    sort->first_bit = set.first_bit;
+    sort->bits = set.bits != 0 ? set.bits : all - set.first_bit;
+    return VSCAN_OK;
+}
+
+/* ---- Sort ------------------------------------------------------------------------------------ */
+
+static vscan_status sort_all(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
+                             const vscan_buffer *values, vscan_buffer *values_out,
+                             const vscan_sort_options *options) {
+    struct vscan__sort sort = {0};
+    TRY(check_vectors(ctx, keys, keys_out, values, values_out, &sort));
+    TRY(check_options(ctx, options, &sort));
+    return sort.n == 0 ? VSCAN_OK : ctx->backend->sort(ctx, &sort);
+}
+
+vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
+                        const vscan_buffer *values, vscan_buffer *values_out,
+                        const vscan_sort_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, sort_all(ctx, keys, keys_out, values, values_out, options));
+}
+
+static vscan_status sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
+                                   const vscan_buffer *offsets, vscan_buffer *keys_out,
+                                   const vscan_buffer *values, vscan_buffer *values_out,
+                                   const vscan_sort_options *options) {
+    struct vscan__sort sort = {0};
+    TRY(check_vectors(ctx, keys, keys_out, values, values_out, &sort));
+    TRY(vscan__check_buffer(ctx, "offsets", offsets));
+    if (offsets->type != VSCAN_INT && offsets->type != VSCAN_LONG)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "offsets is a buffer of type %s, must be int or long",
+                           vscan__type_name(offsets->type));
+    if (offsets->n == 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                           "offsets has 0 elements, must have one more than there are segments");
+    TRY(vscan__check_apart(ctx, "offsets", offsets, "keys_out", keys_out));
+    TRY(vscan__check_apart(ctx, "offsets", offsets, "values_out", values_out));
+    TRY(check_options(ctx, options, &sort));
+    sort.offsets = offsets->pointer;
+    sort.offset_type = (int32_t)offsets->type;
+    sort.segments = offsets->n - 1;
+    return ctx->backend->sort_segmented(ctx, &sort);
+}
+
+vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
+                                  const vscan_buffer *offsets, vscan_buffer *keys_out,
+                                  const vscan_buffer *values, vscan_buffer *values_out,
+                                  const vscan_sort_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx,
+                        sort_segmented(ctx, keys, offsets, keys_out, values, values_out, options));
+}
+
+/* ---- Reserve --------------------------------------------------------------------------------- */
+
+static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, int32_t values, int64_t n) {
+    struct vscan__sort sort = {.n = n};
+    int64_t bytes; /* of all that is needed, at most three times the vectors */
+    TRY(vscan__check_size(ctx, keys, n, &bytes));
+    if (values != 0) TRY(vscan__check_size(ctx, (vscan_type)values, n, &bytes));
+    TRY(check_types(ctx, keys, (vscan_type)values, values != 0, &sort));
+    if (n > PTRDIFF_MAX / 64)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
+                           "n is %" PRId64 ": a sort of that many elements does not fit in the "
+                           "address range",
+                           n);
+    return n == 0 ? VSCAN_OK : ctx->backend->reserve_sort(ctx, &sort);
+}
+
+vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, int32_t values, int64_t n) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, reserve(ctx, keys, values, n));
+}

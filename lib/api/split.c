@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Split, segmented split, and the positions of either: check the arguments, call. */
+#include "core/check.h"
+
+#include <stddef.h>
+
+/* Vectors that a call works on; NULL: there is none. */
+struct vectors {
+    const vscan_buffer *in, *flags, *heads, *out;
+};
+
+/* The flags, and the heads where there are any: of the length of another vector, apart from out. */
+static vscan_status check_flags(vscan_ctx *ctx, const struct vectors *v, const char *like_name,
+                                const vscan_buffer *like) {
+    TRY(vscan__check_flags(ctx, "flags", v->flags));
+    TRY(vscan__check_length(ctx, "flags", v->flags, like_name, like));
+    TRY(vscan__check_apart(ctx, "flags", v->flags, "out", v->out));
+    if (v->heads == NULL) return VSCAN_OK;
+    TRY(vscan__check_flags(ctx, "heads", v->heads));
+    TRY(vscan__check_length(ctx, "heads", v->heads, like_name, like));
+    return vscan__check_apart(ctx, "heads", v->heads, "out", v->out);
+}
+
+/* Checks the options, runs the slot, delivers the count. */
+static vscan_status run(vscan_ctx *ctx, const struct vectors *v,
+                        const vscan_split_options *options) {
+    struct vscan__split split = {.n = v->flags->n,
+                                 .flags = v->flags->pointer,
+                                 .out = v->out->pointer,
+                                 .type = (int32_t)v->out->type,
+                                 .flag_type = (int32_t)v->flags->type};
+    if (v->in != NULL) split.in = v->in->pointer;
+    if (v->heads != NULL) {
+        split.heads = v->heads->pointer;
+        split.head_type = (int32_t)v->heads->type;
+    }
+    const struct vscan__named named[] = {
+        {"in", v->in}, {"flags", v->flags}, {"heads", v->heads}, {"out", v->out}, {0}};
+    int64_t *host_count;
+    TRY(vscan__check_count(ctx, options, named, &split.count, &host_count));
+    if (split.n > 0) TRY(ctx->backend->split(ctx, &split));
+    return vscan__deliver_count(ctx, split.n, split.count, host_count);
+}
+
+/* The handles; heads only of a segmented call, in only where elements are moved. */
+static vscan_status check_buffers(vscan_ctx *ctx, const struct vectors *v, bool moves,
+                                  bool segmented) {
+    if (moves) TRY(vscan__check_buffer(ctx, "in", v->in));
+    TRY(vscan__check_buffer(ctx, "flags", v->flags));
+    if (segmented) TRY(vscan__check_buffer(ctx, "heads", v->heads));
+    return vscan__check_buffer(ctx, "out", v->out);
+}
+
+/* ---- Split ----------------------------------------------------------------------------------- */
+
+static vscan_status split(vscan_ctx *ctx, const struct vectors *v, bool segmented,
+                          const vscan_split_options *options) {
+    TRY(check_buffers(ctx, v, true, segmented));
+    if (v->in->type == VSCAN_BIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "in is a buffer of type bit, which cannot be split");
+    TRY(vscan__check_like(ctx, "out", v->out, "in", v->in));
+    TRY(vscan__check_apart(ctx, "out", v->out, "in", v->in));
+    TRY(check_flags(ctx, v, "in", v->in));
+    return run(ctx, v, options);
+}
+
+vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
+                         vscan_buffer *out, const vscan_split_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    const struct vectors v = {in, flags, NULL, out};
+    return vscan__leave(ctx, split(ctx, &v, false, options));
+}
+
+vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
+                                   const vscan_buffer *flags, const vscan_buffer *heads,
+                                   vscan_buffer *out, const vscan_split_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    const struct vectors v = {in, flags, heads, out};
+    return vscan__leave(ctx, split(ctx, &v, true, options));
+}
+
+/* ---- Positions ------------------------------------------------------------------------------- */
+
+static vscan_status positions(vscan_ctx *ctx, const struct vectors *v, bool segmented,
+                              const vscan_split_options *options) {
+    TRY(check_buffers(ctx, v, false, segmented));
+    TRY(vscan__check_numbers(ctx, "out", v->out, "hold positions that far"));
+    TRY(check_flags(ctx, v, "out", v->out));
+    return run(ctx, v, options);
+}
+
+vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
+                                   const vscan_split_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    const struct vectors v = {NULL, flags, NULL, out};
+    return vscan__leave(ctx, positions(ctx, &v, false, options));
+}
+
+vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vscan_buffer *flags,
+                                             const vscan_buffer *heads, vscan_buffer *out,
+                                             const vscan_split_options *options) {
+    TRY(vscan__enter(ctx, __func__));
+    const struct vectors v = {NULL, flags, heads, out};
+    return vscan__leave(ctx, positions(ctx, &v, true, options));
+}

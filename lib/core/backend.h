@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a backend is: one table of functions. The public functions have checked every argument
+ * before they call a slot; a slot is called with the context locked, gets addresses in the
+ * backend's memory, and returns a status whose sentence it has left with vscan__fail.
+ */
+#ifndef VSCAN_BACKEND_H
+#define VSCAN_BACKEND_H
+
+#include "core/map_ops.h"
+#include "core/pairs.h"
+#include "vscan.h"
+
+/* One element of any type. */
+union vscan__value {
+    int32_t as_int;
+    float as_float;
+    double as_double;
+    int64_t as_long;
+    uint8_t as_byte;
+    uint64_t bits;
+};
+
+/* One scan or reduction, segmented or not. Addresses are in the backend's memory. */
+struct vscan__scan {
+    int64_t n;           /* elements; 0 is legal */
+    const void *in;      /* n elements */
+    void *out;           /* n elements, the same address as in or no overlap; reduce: NULL;
+                            reduce_segmented: NULL, or totals go to their segments' last elements,
+                            and the others may be anything */
+    int32_t exclusive;   /* 0 or 1 */
+    int32_t backward;    /* 0 or 1 */
+    int32_t has_initial; /* 0: none; 1: initial; 2: the element at initial_at */
+    int32_t flag_type;   /* segmented: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT; else 0 */
+    union vscan__value initial;
+    const void *initial_at; /* one element; may be the very address total */
+    void *total;            /* scan, reduce: one element, or NULL */
+    const void *flags;      /* segmented: n flags */
+    void *totals;           /* segmented: room for totals_length elements, or NULL */
+    int64_t totals_length;
+    int64_t *count;      /* segmented: one int64_t for the number of segments, or NULL */
+    const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
+    int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
+};
+
+typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan);
+
+/* Operators on flags, for byte and bit; the results are 0 and 1. */
+enum vscan__logic { vscan__logic_not, vscan__logic_and, vscan__logic_or, vscan__logic_xor };
+
+/* One operation element by element. Vectors have n elements; out is the very same elements as a or b
+   where types allow that, and otherwise overlaps nothing. */
+struct vscan__map {
+    int64_t n;         /* > 0 */
+    const void *a, *b; /* NULL: in its place stands the scalar, or there is none */
+    const void *flags; /* select: of flag_type */
+    void *out;
+    int32_t row;       /* of the slot's table in map_ops.h; logic: an enum vscan__logic */
+    int32_t type;      /* of a and b */
+    int32_t out_type;  /* of out */
+    int32_t flag_type; /* select: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t turned;    /* compare: 1 where the flags are to be turned over */
+    union vscan__value scalar;
+    int64_t first, step; /* index */
+};
+
+typedef vscan_status vscan__map_fn(vscan_ctx *ctx, const struct vscan__map *map);
+
+/* A gather or a permute. Nothing overlaps what is written. */
+struct vscan__move {
+    int64_t n;             /* positions, > 0 */
+    int64_t length;        /* of the vector that they are positions in */
+    const void *in;        /* gather: length elements; permute: n */
+    const void *positions; /* of position_type */
+    void *out;             /* gather: n elements; permute: length */
+    uint32_t *written;     /* permute: length bits, or NULL; no other bit changes */
+    int32_t type;          /* of in and out; never VSCAN_BIT */
+    int32_t position_type; /* VSCAN_INT or VSCAN_LONG */
+};
+
+typedef vscan_status vscan__move_fn(vscan_ctx *ctx, const struct vscan__move *move);
+
+/* A pack or an enumeration: flags, or with flags NULL a comparison of in with the scalar. */
+struct vscan__pack {
+    int64_t n;         /* flags, > 0 */
+    int64_t length;    /* of out */
+    const void *in;    /* pack: n elements */
+    const void *flags; /* n flags, or NULL */
+    void *out;         /* pack: the same address as in or no overlap; enumerate: n elements */
+    int64_t *count;    /* one int64_t for the number of set flags, or NULL */
+    int32_t type; /* of out, and pack: of in; never VSCAN_BIT; enumerate: VSCAN_INT, VSCAN_LONG */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t row;       /* without flags: of VSCAN__COMPARE, */
+    int32_t exchanged; /* 1 where the scalar is its a, */
+    int32_t turned;    /* and 1 where the flags are to be turned over */
+    int32_t starts;    /* 1 for the slot of that name: flag 0 counts as set */
+    union vscan__value scalar;
+};
+
+typedef vscan_status vscan__pack_fn(vscan_ctx *ctx, const struct vscan__pack *pack);
+
+/* A sort, of the whole vectors or of segments of them. Integers compare as unsigned ones with the sign
+   bit turned over. */
+struct vscan__sort {
+    int64_t n;           /* elements; sort: > 0 */
+    const void *keys;    /* of key_size bytes each */
+    void *keys_out;      /* the same address as keys or no overlap */
+    const void *values;  /* of value_size bytes each, or NULL */
+    void *values_out;    /* the same address as values or no overlap; NULL with values */
+    const void *offsets; /* sort_segmented: segments + 1 positions of offset_type */
+    int64_t segments;
+    int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
+    int32_t key_size;    /* 4 or 8 */
+    int32_t value_size;  /* 4 or 8; 0 without values */
+    int32_t real;        /* 1: keys are floating point, 0: integers */
+    int32_t descending;  /* 0 or 1 */
+    int32_t first_bit;   /* of integers only so many bits from this one on are compared, */
+    int32_t bits;        /* > 0; floating point: 0, and all */
+};
+
+typedef vscan_status vscan__sort_fn(vscan_ctx *ctx, const struct vscan__sort *sort);
+
+/* A split, or the positions of one. Nothing overlaps what is written. */
+struct vscan__split {
+    int64_t n;         /* flags, > 0 */
+    const void *in;    /* n elements, or NULL: out receives positions */
+    const void *flags; /* n flags */
+    const void *heads; /* n flags that begin segments, or NULL: there is one */
+    void *out;         /* n elements */
+    int64_t *count;    /* one int64_t for the number of clear flags, or NULL */
+    int32_t type;      /* of in and out, never VSCAN_BIT; of positions: VSCAN_INT, VSCAN_LONG */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t head_type; /* the same; without heads 0 */
+};
+
+typedef vscan_status vscan__split_fn(vscan_ctx *ctx, const struct vscan__split *split);
+
+/* out[i] = in[first of i's segment], backward in[last of i's segment]. */
+struct vscan__spread {
+    int64_t n;         /* > 0 */
+    const void *in;    /* n elements */
+    const void *flags; /* n flags */
+    void *out;         /* n elements, the same address as in or no overlap */
+    int32_t type;      /* of in and out; never VSCAN_BIT */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t backward;  /* 0 or 1 */
+};
+
+typedef vscan_status vscan__spread_fn(vscan_ctx *ctx, const struct vscan__spread *spread);
+
+/* Offsets or lengths to something else. in and out do not overlap. Late: OFFSETS. */
+struct vscan__ranges {
+    int64_t n;        /* elements of in; subtract: one less */
+    int64_t length;   /* mark: of out */
+    const void *in;   /* of type */
+    void *out;        /* of out_type */
+    int32_t type;     /* VSCAN_INT or VSCAN_LONG */
+    int32_t out_type; /* mark: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT; else VSCAN_INT or VSCAN_LONG */
+};
+
+typedef vscan_status vscan__ranges_fn(vscan_ctx *ctx, const struct vscan__ranges *ranges);
+
+/* A scan or a reduction of every line of a matrix, its rows or its columns. Element k of line l is
+   number l * line_step + k * step; no other is read or written. */
+struct vscan__matrix {
+    int64_t lines;           /* > 0 */
+    int64_t length;          /* elements of a line; 0 is legal */
+    int64_t line_step, step; /* rows: the pitch, 1; columns: 1, the pitch */
+    const void *in;
+    void *out;            /* the same address as in or no overlap; reduce: NULL */
+    void *totals;         /* one element a line, or NULL */
+    int32_t columns;      /* 0 or 1 */
+    int32_t exclusive;    /* 0 or 1 */
+    int32_t backward;     /* 0 or 1 */
+    int32_t has_initial;  /* 0: none; 1: initial; 2: those at initial_at */
+    int32_t initial_step; /* 0: one element for all lines; 1: one a line */
+    union vscan__value initial;
+    const void *initial_at;
+};
+
+typedef vscan_status vscan__matrix_fn(vscan_ctx *ctx, const struct vscan__matrix *matrix);
+
+struct vscan__backend {
+    const char *name; /* as VSCAN_BACKEND in the environment spells it */
+
+    /* devices; no context yet */
+    vscan_status (*device_count)(int32_t *count); /* NO_BACKEND, NO_DRIVER: with *count = 0 */
+    vscan_status (*device_name)(int32_t device, char *name, int64_t capacity);
+    vscan_status (*device_memory)(int32_t device, int64_t *total, int64_t *free); /* none NULL */
+
+    /* the backend's part of a context: ctx->device and threads are set, ctx->state is the result */
+    vscan_status (*open)(vscan_ctx *ctx, void *stream);
+    void (*close)(vscan_ctx *ctx);                                       /* waits first */
+    vscan_status (*reserve)(vscan_ctx *ctx, vscan_type type, int64_t n); /* int, float, double */
+
+    /* the stream */
+    vscan_status (*synchronize)(vscan_ctx *ctx); /* waits, then takes and reports the late error */
+    vscan_status (*set_stream)(vscan_ctx *ctx, void *stream); /* NULL: the context's own */
+    vscan_status (*get_stream)(vscan_ctx *ctx, void **stream);
+    vscan_status (*may_wait)(vscan_ctx *ctx); /* CAPTURE where waiting is impossible now */
+
+    /* memory; bytes > 0 */
+    vscan_status (*allocate)(vscan_ctx *ctx, int64_t bytes, void **pointer);
+    void (*release)(vscan_ctx *ctx, void *pointer); /* waits for its work; NULL: only waits */
+    vscan_status (*check_pointer)(vscan_ctx *ctx, const void *pointer, int64_t bytes); /* POINTER */
+    vscan_status (*upload)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+    vscan_status (*download)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes); /* waits */
+    vscan_status (*copy)(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+
+    /* elements first .. first + n - 1 of a vector of this type at pointer become value; n > 0.
+       Bits: value.as_byte is 0 or 1, and no other bit changes. */
+    vscan_status (*fill)(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
+                         union vscan__value value);
+    /* to[i] = from[i] for n bits, n > 0, both beginning at bit 0 of a word; no other bit changes */
+    vscan_status (*copy_bits)(vscan_ctx *ctx, void *to, const void *from, int64_t n);
+
+    /* one row a pair */
+    vscan__scan_fn *scan[vscan__pair_count];
+    vscan__scan_fn *scan_segmented[vscan__pair_count];
+    vscan__scan_fn *reduce[vscan__pair_count];
+    vscan__scan_fn *reduce_segmented[vscan__pair_count]; /* late: TOTALS_LENGTH, OFFSETS */
+    vscan__matrix_fn *matrix[vscan__pair_count];
+
+    /* element by element */
+    vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */
+    vscan__map_fn *binary;  /* row of VSCAN__BINARY: out = row(a, b); late: DIVISION */
+    vscan__map_fn *compare; /* row of VSCAN__COMPARE; out is int, byte or bit */
+    vscan__map_fn *logic;   /* a, b and out are bytes or bits, all of one type */
+    vscan__map_fn *select;  /* out = flags ? a : b, any one type */
+    vscan__map_fn *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type */
+
+    /* by position */
+    vscan__map_fn *index;      /* out[i] = first + i * step; out is int, float, double or long */
+    vscan__map_fn *distribute; /* out[i] = a[0], any one type */
+    vscan__move_fn *gather;    /* out[i] = in[positions[i]]; late: POSITION */
+    vscan__move_fn *permute;   /* out[positions[i]] = in[i]; late: POSITION, REPEATED */
+
+    /* by flags */
+    vscan__pack_fn *pack;      /* out = the elements of in that are flagged; late: OUT_LENGTH */
+    vscan__pack_fn *enumerate; /* out[i] = the number of set flags before i */
+
+    /* by order */
+    vscan__sort_fn *sort;           /* the whole vectors */
+    vscan__sort_fn *sort_segmented; /* segments of them; late: POSITION */
+    vscan__sort_fn *reserve_sort;   /* of n, key_size and value_size; nothing else is set */
+    vscan__split_fn *split; /* out = in, or its places, clear flags to the left, set to the right */
+    vscan__pack_fn *starts;    /* out = where segments begin, then n; late: OUT_LENGTH */
+
+    /* segments */
+    vscan__spread_fn *spread;
+    vscan__ranges_fn *mark;     /* out[in[i]] = 1, all other flags 0; n + length > 0 */
+    vscan__ranges_fn *subtract; /* out[i] = in[i + 1] - in[i]; n > 0 */
+    vscan__ranges_fn *add;      /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */
+};
+
+extern const struct vscan__backend vscan__cpu;  /* cpu/backend.c */
+extern const struct vscan__backend vscan__cuda; /* cuda/backend.c, or cuda/absent.c */
+
+#endif

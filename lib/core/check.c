@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Argument checks that say which argument was refused and why. */
+#include "core/check.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+int64_t vscan__bytes(vscan_type type, int64_t n) {
+    if (type == VSCAN_BIT) return (n / 32 + (n % 32 != 0)) * 4;
+    return n * vscan__element_size(type);
+}
+
+const char *vscan__type_name(vscan_type type) {
+    static const char *const names[] = {
+        [VSCAN_INT] = "int",   [VSCAN_FLOAT] = "float", [VSCAN_DOUBLE] = "double",
+        [VSCAN_BYTE] = "byte", [VSCAN_BIT] = "bit",     [VSCAN_LONG] = "long"};
+    return names[type];
+}
+
+/* ---- Handles --------------------------------------------------------------------------------- */
+
+/* What a pointer that was refused as a handle is, as far as the pools can tell. */
+static const char *what_it_is(const void *handle) {
+    if (vscan__is_ctx(handle)) return "a context";
+    if (vscan__is_buffer(handle)) return "a buffer";
+    if (vscan__was_ctx(handle)) return "a destroyed context";
+    if (vscan__was_buffer(handle)) return "a destroyed buffer";
+    return "no handle of this library";
+}
+
+vscan_status vscan__refuse_ctx(const void *ctx, const char *function) {
+    vscan__set_running(function);
+    if (ctx == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "ctx is NULL");
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_HANDLE, "ctx is not a live context but %s",
+                       what_it_is(ctx));
+}
+
+vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer) {
+    if (buffer == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", name);
+    if (!vscan__is_buffer(buffer))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live buffer but %s", name,
+                           what_it_is(buffer));
+    if (!vscan__is_ctx(buffer->ctx))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE,
+                           "the context of %s was destroyed; %s can only be destroyed too", name,
+                           name);
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_CONTEXT, "%s belongs to another context", name);
+}
+
+/* ---- Types and lengths ----------------------------------------------------------------------- */
+
+static vscan_status refuse_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                vscan_type type) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be %s", name,
+                       vscan__type_name(buffer->type), vscan__type_name(type));
+}
+
+vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                  vscan_type type) {
+    TRY(vscan__check_buffer(ctx, name, buffer));
+    if (buffer->type != type) return refuse_type(ctx, name, buffer, type);
+    if (buffer->n == 1) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, must have 1", name,
+                       buffer->n);
+}
+
+vscan_status vscan__refuse_length(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                  const char *like_name, const vscan_buffer *like) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, %s has %" PRId64,
+                       name, buffer->n, like_name, like->n);
+}
+
+vscan_status vscan__refuse_flags(vscan_ctx *ctx, const char *name, const vscan_buffer *flags) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                       "%s is a buffer of type %s, must be of type int, byte or bit", name,
+                       vscan__type_name(flags->type));
+}
+
+vscan_status vscan__refuse_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const char *like_name, const vscan_buffer *like) {
+    if (buffer->type != like->type) return refuse_type(ctx, name, buffer, like->type);
+    return vscan__refuse_length(ctx, name, buffer, like_name, like);
+}
+
+vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes) {
+    if ((unsigned)type < VSCAN_INT || (unsigned)type > VSCAN_LONG)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "type is %d, no vscan_type", (int)type);
+    if (n < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "n is %" PRId64 ", negative", n);
+    int64_t size = vscan__element_size(type); /* for bits, the words always fit */
+    if (size > 0 && n > PTRDIFF_MAX / size)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
+                           "n is %" PRId64 ": that many elements of type %s do not fit in the "
+                           "address range",
+                           n, vscan__type_name(type));
+    *bytes = vscan__bytes(type, n);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__check_range(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset,
+                                int64_t n) {
+    if (offset < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_RANGE, "offset is %" PRId64, offset);
+    if (n < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_RANGE, "n is %" PRId64, n);
+    if (offset > buffer->n || n > buffer->n - offset)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_RANGE,
+                           "offset %" PRId64 " and n %" PRId64 " reach beyond the buffer's %" PRId64
+                           " elements",
+                           offset, n, buffer->n);
+    if (buffer->type == VSCAN_BIT && offset % 32 != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ALIGNMENT,
+                           "offset is %" PRId64 ", must be a multiple of 32 for bits", offset);
+    return VSCAN_OK;
+}
+
+/* ---- Overlap --------------------------------------------------------------------------------- */
+
+vscan_status vscan__refuse_overlap(vscan_ctx *ctx, const char *name, const char *other_name) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERLAP, "%s overlaps %s", name, other_name);
+}
+
+vscan_status vscan__refuse_partial(vscan_ctx *ctx, const char *name, const char *other_name) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERLAP,
+                       "%s overlaps %s without being the very same elements", name, other_name);
+}
+
+/* ---- Enums and options ----------------------------------------------------------------------- */
+
+vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", must be 0 to %" PRId32, name,
+                       value, last);
+}
+
+const uint8_t vscan__pair_rows[VSCAN_LONG + 1][VSCAN_OR + 1] = {
+#define X(pair, op, type, OP, TYPE) [VSCAN_##TYPE][VSCAN_##OP] = 1 + vscan__pair_##pair,
+    VSCAN__PAIRS(X)
+#undef X
+};
+
+vscan_status vscan__refuse_pair(vscan_ctx *ctx, vscan_op op, vscan_type type) {
+    if ((unsigned)op < VSCAN_PLUS || (unsigned)op > VSCAN_OR)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, no vscan_op", (int)op);
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
+                       "in is a buffer of type %s, which no operator works on",
+                       vscan__type_name(type));
+}
+
+vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, const char *name,
+                                   const vscan_buffer *buffer, int32_t *row, int32_t *exchanged,
+                                   int32_t *turned) {
+    /* 1 + the row, so that 0 is a row that is missing */
+    static const uint8_t rows[VSCAN_LONG + 1][VSCAN_GREATER_OR_EQUAL + 1] = {
+#define X(row, RELATION, TYPE, T, result)                                                          \
+    [VSCAN_##TYPE][VSCAN_##RELATION] = 1 + vscan__compare_##row,
+        VSCAN__COMPARE(X)
+#undef X
+    };
+    if ((unsigned)relation < VSCAN_EQUAL || (unsigned)relation > VSCAN_GREATER_OR_EQUAL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "relation is %d, no vscan_relation",
+                           (int)relation);
+    /* greater is less with the operands exchanged; not equal is equal, turned over */
+    vscan_relation as = relation;
+    if (relation == VSCAN_NOT_EQUAL) as = VSCAN_EQUAL;
+    if (relation == VSCAN_GREATER) as = VSCAN_LESS;
+    if (relation == VSCAN_GREATER_OR_EQUAL) as = VSCAN_LESS_OR_EQUAL;
+    *exchanged = relation == VSCAN_GREATER || relation == VSCAN_GREATER_OR_EQUAL;
+    *turned = relation == VSCAN_NOT_EQUAL;
+    *row = rows[buffer->type][as] - 1;
+    if (*row >= 0) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                       "%s is a buffer of type %s, must be int, float, double or long", name,
+                       vscan__type_name(buffer->type));
+}
+
+vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,
+                                  const char *verb) {
+    if (numbers->type != VSCAN_INT && numbers->type != VSCAN_LONG)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "%s is a buffer of type %s, must be int or long",
+                           name, vscan__type_name(numbers->type));
+    if (numbers->type == VSCAN_INT && numbers->n > INT32_MAX)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
+                           "%s has %" PRId64 " elements of type int, which cannot %s", name,
+                           numbers->n, verb);
+    return VSCAN_OK;
+}
+
+_Static_assert(sizeof(vscan_pack_options) == sizeof(struct vscan__count_options) &&
+                   sizeof(vscan_split_options) == sizeof(struct vscan__count_options) &&
+                   offsetof(vscan_pack_options, count) == offsetof(vscan_split_options, count),
+               "the same options");
+
+vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
+                                const struct vscan__named *vectors, int64_t **at,
+                                int64_t **host_count) {
+    struct vscan__count_options set = {0};
+    if (options != NULL) TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+    *at = NULL;
+    *host_count = set.host_count;
+    if (set.count != NULL) {
+        TRY(vscan__check_element(ctx, "options->count", set.count, VSCAN_LONG));
+        for (; vectors->name != NULL; vectors++)
+            TRY(vscan__check_apart(ctx, "options->count", set.count, vectors->name,
+                                   vectors->buffer));
+        *at = set.count->pointer;
+    } else if (set.host_count != NULL) {
+        *at = ctx->scratch;
+    }
+    return set.host_count != NULL ? ctx->backend->may_wait(ctx) : VSCAN_OK;
+}
+
+/* More than any options struct will ever have. A size that was never set may be any number, and
+   nothing is known to be readable that far. */
+enum { OPTIONS_LIMIT = 4096 };
+
+vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t introduced,
+                                 int64_t known, void *copy) {
+    int64_t size;
+    memcpy(&size, options, sizeof size);
+    if (size < introduced || size > OPTIONS_LIMIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
+                           "options->size is %" PRId64 ", must be the size of the struct, %" PRId64,
+                           size, known);
+    for (int64_t i = known; i < size; i++)
+        if (((const unsigned char *)options)[i] != 0)
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
+                               "options->size is %" PRId64 ", byte %" PRId64
+                               " is set, and this libvscan knows only the first %" PRId64,
+                               size, i, known);
+    memcpy(copy, options, (size_t)(size < known ? size : known));
+    return VSCAN_OK;
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+union vscan__value vscan__load(vscan_type type, const void *host) {
+    union vscan__value value = {.bits = 0};
+    uint32_t word;
+    switch (vscan__element_size(type)) {
+    case 8:
+        memcpy(&value, host, sizeof value);
+        break;
+    case 4: /* as one whole: what is stored in parts is not there at once to be loaded */
+        memcpy(&word, host, sizeof word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        value.bits = (uint64_t)word << 32;
+#else
+        value.bits = word;
+#endif
+        break;
+    case 1:
+        value.as_byte = *(const uint8_t *)host;
+        break;
+    default:
+        value.as_byte = *(const uint8_t *)host != 0;
+    }
+    return value;
+}
+
+vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
+                                  const vscan_buffer *initial_buffer, vscan_type type,
+                                  const vscan_buffer *out, struct vscan__scan *scan) {
+    if (initial != NULL && initial_buffer != NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->initial and options->initial_buffer are both set");
+    if (initial != NULL) {
+        scan->has_initial = 1;
+        scan->initial = vscan__load(type, initial);
+    }
+    if (initial_buffer != NULL) {
+        TRY(vscan__check_element(ctx, "options->initial_buffer", initial_buffer, type));
+        TRY(vscan__check_apart(ctx, "options->initial_buffer", initial_buffer, "out", out));
+        scan->has_initial = 2;
+        scan->initial_at = initial_buffer->pointer;
+    }
+    return VSCAN_OK;
+}
+
+vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes) {
+    TRY(ctx->backend->download(ctx, host, from, bytes));
+    return ctx->backend->synchronize(ctx);
+}
+
+vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count) {
+    if (at != NULL && n == 0)
+        TRY(ctx->backend->fill(ctx, VSCAN_LONG, at, 0, 1, (union vscan__value){.as_long = 0}));
+    if (host_count == NULL) return VSCAN_OK;
+    return vscan__fetch(ctx, host_count, at, sizeof *host_count);
+}
+
+vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
+    if (late == VSCAN_ERROR_OUT_LENGTH)
+        return VSCAN__FAIL(ctx, late,
+                           "an earlier pack had %" PRId64
+                           " elements to write, and 'out' has room for fewer; those that fit were "
+                           "written",
+                           at);
+    static const char *const found[] = {
+        [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "an earlier division of integers met a 0",
+        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
+            "an earlier gather, permute or segmented sort met a position outside its vector, or an "
+            "offset smaller than the one before it",
+        [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
+            "an earlier permute met a position for the second time",
+        [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
+            "an earlier call met an offset that is less than the one before it, or outside the "
+            "vector"};
+    return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,
+                       found[late - VSCAN_ERROR_DIVISION], at);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entering a public function, leaving it, and the argument checks between. Every check returns
+ * VSCAN_OK, or the status of the refusal after recording which argument it was and why. name is the
+ * argument's name in vscan.h.
+ */
+#ifndef VSCAN_CHECK_H
+#define VSCAN_CHECK_H
+
+#include <string.h>
+
+#include "core/error.h"
+#include "core/handle.h"
+#include "core/internal.h"
+
+/* ---- Entering and leaving -------------------------------------------------------------------- */
+
+/* Refuses what is no live context. The sentence goes to the thread. */
+vscan_status vscan__refuse_ctx(const void *ctx, const char *function);
+
+/* Refuses what is no live buffer handle, or one whose context is gone; ctx: whose call it is, or
+   NULL where only the buffer could tell. */
+vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer);
+
+/* Begins a public function on a context: checks the handle, locks the context. */
+static inline vscan_status vscan__enter(vscan_ctx *ctx, const char *function) {
+    if (__builtin_expect(!vscan__is_ctx(ctx), 0)) return vscan__refuse_ctx(ctx, function);
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->running = function;
+    return VSCAN_OK;
+}
+
+/* Begins a public function on a buffer: checks the handle, locks its context. */
+static inline vscan_status vscan__enter_buffer(const vscan_buffer *buffer, const char *name,
+                                               const char *function) {
+    if (__builtin_expect(!vscan__is_buffer(buffer) || !vscan__is_ctx(buffer->ctx), 0)) {
+        vscan__set_running(function);
+        return vscan__refuse_buffer(NULL, name, buffer);
+    }
+    pthread_mutex_lock(&buffer->ctx->mutex);
+    buffer->ctx->running = function;
+    return VSCAN_OK;
+}
+
+/* Ends either, and passes the status on. */
+static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
+    pthread_mutex_unlock(&ctx->mutex);
+    return status;
+}
+
+/* ---- Checks; the context is locked ----------------------------------------------------------- */
+
+/* A live buffer of this context. */
+static inline vscan_status vscan__check_buffer(vscan_ctx *ctx, const char *name,
+                                               const vscan_buffer *buffer) {
+    if (vscan__is_buffer(buffer) && buffer->ctx == ctx) return VSCAN_OK;
+    return vscan__refuse_buffer(ctx, name, buffer);
+}
+
+/* A buffer of one element of that type. */
+vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                  vscan_type type);
+
+/* Of the type and length of another, a checked one. */
+vscan_status vscan__refuse_like(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                const char *like_name, const vscan_buffer *like);
+static inline vscan_status vscan__check_like(vscan_ctx *ctx, const char *name,
+                                             const vscan_buffer *buffer, const char *like_name,
+                                             const vscan_buffer *like) {
+    if (buffer->type == like->type && buffer->n == like->n) return VSCAN_OK;
+    return vscan__refuse_like(ctx, name, buffer, like_name, like);
+}
+
+/* An empty buffer's address is NULL, so it has no byte in common with any. */
+static inline bool vscan__overlap(const vscan_buffer *a, const vscan_buffer *b) {
+    const uintptr_t first_a = (uintptr_t)a->pointer, first_b = (uintptr_t)b->pointer;
+    return first_a < first_b + (uintptr_t)b->bytes && first_b < first_a + (uintptr_t)a->bytes;
+}
+
+/* No byte in common; NULL and empty buffers have none. */
+vscan_status vscan__refuse_overlap(vscan_ctx *ctx, const char *name, const char *other_name);
+static inline vscan_status vscan__check_apart(vscan_ctx *ctx, const char *name,
+                                              const vscan_buffer *buffer, const char *other_name,
+                                              const vscan_buffer *other) {
+    if (buffer == NULL || other == NULL || !vscan__overlap(buffer, other)) return VSCAN_OK;
+    return vscan__refuse_overlap(ctx, name, other_name);
+}
+
+/* No byte in common, or the very same elements. */
+vscan_status vscan__refuse_partial(vscan_ctx *ctx, const char *name, const char *other_name);
+static inline vscan_status vscan__check_same_or_apart(vscan_ctx *ctx, const char *name,
+                                                      const vscan_buffer *buffer,
+                                                      const char *other_name,
+                                                      const vscan_buffer *other) {
+    if (!vscan__overlap(buffer, other)) return VSCAN_OK;
+    if (buffer->pointer == other->pointer && buffer->type == other->type && buffer->n == other->n)
+        return VSCAN_OK;
+    return vscan__refuse_partial(ctx, name, other_name);
+}
+
+/* Elements offset .. offset + n - 1 lie in the buffer, and begin at a word if they are bits. */
+vscan_status vscan__check_range(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset,
+                                int64_t n);
+
+/* int, byte or bit. */
+vscan_status vscan__refuse_flags(vscan_ctx *ctx, const char *name, const vscan_buffer *flags);
+static inline vscan_status vscan__check_flags(vscan_ctx *ctx, const char *name,
+                                              const vscan_buffer *flags) {
+    if (flags->type == VSCAN_INT || flags->type == VSCAN_BYTE || flags->type == VSCAN_BIT)
+        return VSCAN_OK;
+    return vscan__refuse_flags(ctx, name, flags);
+}
+
+/* Of the length of another. */
+vscan_status vscan__refuse_length(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                                  const char *like_name, const vscan_buffer *like);
+static inline vscan_status vscan__check_length(vscan_ctx *ctx, const char *name,
+                                               const vscan_buffer *buffer, const char *like_name,
+                                               const vscan_buffer *like) {
+    if (buffer->n == like->n) return VSCAN_OK;
+    return vscan__refuse_length(ctx, name, buffer, like_name, like);
+}
+
+/* n elements of that type: a type, not negative, *bytes fit in memory's address range. */
+vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes);
+
+/* value is 0 .. last. */
+vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last);
+static inline vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, int32_t value,
+                                             int32_t last) {
+    if (value >= 0 && value <= last) return VSCAN_OK;
+    return vscan__refuse_enum(ctx, name, value, last);
+}
+
+/* int or long, and an int no longer than it can count; verb: what it cannot do else. */
+vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,
+                                  const char *verb);
+
+/* A vector and its name; NULL: there is none. */
+struct vscan__named {
+    const char *name;
+    const vscan_buffer *buffer;
+};
+
+/* What vscan_pack_options and vscan_split_options both are. */
+struct vscan__count_options {
+    int64_t size;
+    vscan_buffer *count;
+    int64_t *host_count;
+};
+
+/*
+ * Such options, or NULL, and the two places that they have for a count, either of which may be
+ * NULL: count overlaps none of the vectors, of which the last one has no name, and the host can be
+ * waited for. *at: where the backend is to write the count, or NULL.
+ */
+vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
+                                const struct vscan__named *vectors, int64_t **at,
+                                int64_t **host_count);
+
+/* The row of an operator and the type of the buffer "in". The table has 1 + the row, so that 0 is a
+   pair that is missing. */
+extern const uint8_t vscan__pair_rows[VSCAN_LONG + 1][VSCAN_OR + 1];
+vscan_status vscan__refuse_pair(vscan_ctx *ctx, vscan_op op, vscan_type type);
+static inline vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
+                                             enum vscan__pair *pair) {
+    const int row = (unsigned)op <= VSCAN_OR ? vscan__pair_rows[type][op] - 1 : -1;
+    *pair = (enum vscan__pair)row;
+    return row >= 0 ? VSCAN_OK : vscan__refuse_pair(ctx, op, type);
+}
+
+/*
+ * The row of VSCAN__COMPARE that a relation of a buffer's elements to something of their type is;
+ * *exchanged: 1 where the buffer is its b, *turned: 1 where its results are to be turned over.
+ */
+vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, const char *name,
+                                   const vscan_buffer *buffer, int32_t *row, int32_t *exchanged,
+                                   int32_t *turned);
+
+/*
+ * Copies the members of an options struct that the caller's size covers to *copy, a zero struct of
+ * known bytes; introduced: what the struct had at first. ctx may be NULL.
+ */
+vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t introduced,
+                                 int64_t known, void *copy);
+static inline vscan_status vscan__check_options(vscan_ctx *ctx, const void *options,
+                                                int64_t introduced, int64_t known, void *copy) {
+    if (__builtin_expect(*(const int64_t *)options != known, 0))
+        return vscan__copy_options(ctx, options, introduced, known, copy);
+    memcpy(copy, options, (size_t)known);
+    return VSCAN_OK;
+}
+
+/* The initial value of a scan of that type: at most one, and not among what is written: out, which
+   may be NULL. Fills in the scan's three members for it. */
+vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
+                                  const vscan_buffer *initial_buffer, vscan_type type,
+                                  const vscan_buffer *out, struct vscan__scan *scan);
+
+/* The name of a type in sentences: "int". */
+const char *vscan__type_name(vscan_type type);
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* The element at a host address of any alignment; bits: 0 or 1. */
+union vscan__value vscan__load(vscan_type type, const void *host);
+
+/* Copies bytes from the backend's memory to the host, then reports what the context's work came to
+   like vscan_ctx_synchronize: the host has its value in any case but the backend's failure. */
+vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes);
+
+/* Delivers a count of what n elements have, after the call that has written it at that place, where
+   vscan__check_count has put it: with n = 0, which nothing was called for, it is 0. */
+vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count);
+
+/*
+ * Fails with a late error other than TOTALS_LENGTH, which has numbers of its own. at: one of the
+ * elements that it was found at; OUT_LENGTH: how many elements there were.
+ */
+vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at);
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Failing with a sentence, kept in the context or in the thread. */
+#include "core/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/handle.h"
+
+/* Not initial-exec, which saves a function call: a library with that is refused by processes that
+   load it late and have no room left for its thread-local memory ("static TLS block"). */
+static _Thread_local struct {
+    const char *running; /* the public function that the thread is in, if it has no context */
+    char failure[VSCAN__ERROR_CAPACITY]; /* the last one without a live context */
+    char answer[VSCAN__ERROR_CAPACITY];  /* what vscan_ctx_last_error gave out last */
+} thread;
+
+void vscan__set_running(const char *function) {
+    thread.running = function;
+}
+
+const char *vscan__running(const vscan_ctx *ctx) {
+    const char *running = ctx != NULL ? ctx->running : thread.running;
+    return running != NULL ? running : "vscan";
+}
+
+vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *function,
+                         const char *format, ...) {
+    char *text = ctx != NULL ? ctx->error : thread.failure;
+    int used = snprintf(text, VSCAN__ERROR_CAPACITY, "%s: ", function);
+    if (used >= 0 && used < VSCAN__ERROR_CAPACITY) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(text + used, (size_t)(VSCAN__ERROR_CAPACITY - used), format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+void vscan__keep_thread_error(char kept[VSCAN__ERROR_CAPACITY]) {
+    memcpy(kept, thread.failure, VSCAN__ERROR_CAPACITY);
+}
+
+void vscan__put_back_thread_error(const char kept[VSCAN__ERROR_CAPACITY]) {
+    memcpy(thread.failure, kept, VSCAN__ERROR_CAPACITY);
+}
+
+const char *vscan_ctx_last_error(const vscan_ctx *ctx) {
+    /* A handle that is no live context has no text of its own; the call that failed on it left its
+       sentence with the thread. */
+    if (ctx == NULL || !vscan__is_ctx(ctx)) {
+        memcpy(thread.answer, thread.failure, VSCAN__ERROR_CAPACITY);
+        return thread.answer;
+    }
+    vscan_ctx *locked = (vscan_ctx *)ctx;
+    pthread_mutex_lock(&locked->mutex);
+    memcpy(thread.answer, locked->error, VSCAN__ERROR_CAPACITY);
+    pthread_mutex_unlock(&locked->mutex);
+    return thread.answer;
+}

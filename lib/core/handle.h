@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pools of handles. A handle that a caller passes in may be anything: destroyed, of the wrong kind,
+ * a pointer to something else altogether. So a handle's memory always comes from a pool, pools are
+ * never given back, and an address is looked up in the pool before anything behind it is read.
+ */
+#ifndef VSCAN_HANDLE_H
+#define VSCAN_HANDLE_H
+
+#include <pthread.h>
+#include <stddef.h>
+
+#include "core/internal.h"
+
+/* Slab k has (first << k) slots, so 32 slabs are more than any memory holds. Slots are a power of two
+   of bytes, so that it is quickly told whether an address is one of them; a buffer's are a line of the
+   cache each. */
+enum {
+    VSCAN__SLABS = 32,
+    VSCAN__CTX_SLOT = 1024,
+    VSCAN__CTX_FIRST = 16,
+    VSCAN__BUFFER_SLOT = 64,
+    VSCAN__BUFFER_FIRST = 256
+};
+
+_Static_assert(sizeof(vscan_ctx) <= VSCAN__CTX_SLOT, "a context fits in its slot");
+_Static_assert(sizeof(vscan_buffer) <= VSCAN__BUFFER_SLOT, "a buffer fits in its slot");
+
+struct vscan__free_slot;
+
+struct vscan__pool {
+    pthread_mutex_t mutex; /* guards everything but slabs and start, which readers use unlocked */
+    size_t slot;           /* bytes of a slot */
+    size_t first;          /* slots of slab 0 */
+    int slabs;             /* stored (release) after the slab's start, loaded (acquire) before it */
+    uintptr_t start[VSCAN__SLABS];
+    void *memory[VSCAN__SLABS]; /* the same as pointers: keeps slabs reachable for leak checkers */
+    struct vscan__free_slot *oldest, *newest; /* given back first, given back last */
+    size_t free;
+};
+
+extern struct vscan__pool vscan__ctx_pool;
+extern struct vscan__pool vscan__buffer_pool;
+
+/* A slot, zero but for its tag, which is VSCAN__TAG_FREE; NULL where there is no memory. */
+void *vscan__pool_take(struct vscan__pool *pool);
+
+/* Takes a slot back. Its tag is VSCAN__TAG_FREE from now on. */
+void vscan__pool_give(struct vscan__pool *pool, void *slot);
+
+/*
+ * Tags are read while another thread may create or destroy a handle in the same slot (that is a
+ * caller's mistake, but not one that may go wrong here): hence atomic.
+ */
+static inline uint64_t vscan__tag(const uint64_t *tag) {
+    return __atomic_load_n(tag, __ATOMIC_ACQUIRE);
+}
+
+static inline void vscan__set_tag(uint64_t *tag, uint64_t value) {
+    __atomic_store_n(tag, value, __ATOMIC_RELEASE);
+}
+
+/* Whether p is a slot of the pool, of which slot and first are constants. */
+static inline bool vscan__pool_has(const struct vscan__pool *pool, size_t slot, size_t first,
+                                   const void *p) {
+    int slabs = __atomic_load_n(&pool->slabs, __ATOMIC_ACQUIRE);
+    for (int s = 0; s < slabs; s++) {
+        uintptr_t offset = (uintptr_t)p - pool->start[s];
+        if (offset < slot * first << s) return offset % slot == 0;
+    }
+    return false;
+}
+
+static inline bool vscan__was_ctx(const void *p) {
+    return vscan__pool_has(&vscan__ctx_pool, VSCAN__CTX_SLOT, VSCAN__CTX_FIRST, p);
+}
+
+static inline bool vscan__was_buffer(const void *p) {
+    return vscan__pool_has(&vscan__buffer_pool, VSCAN__BUFFER_SLOT, VSCAN__BUFFER_FIRST, p);
+}
+
+/* Whether p is a live context, a live buffer handle. Any address may be asked about. */
+static inline bool vscan__is_ctx(const void *p) {
+    return vscan__was_ctx(p) && vscan__tag(&((const vscan_ctx *)p)->tag) == VSCAN__TAG_CTX;
+}
+
+static inline bool vscan__is_buffer(const void *p) {
+    return vscan__was_buffer(p) && vscan__tag(&((const vscan_buffer *)p)->tag) == VSCAN__TAG_BUFFER;
+}
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files of lib/ share: the two handles, failing with a sentence, checks. */
+#ifndef VSCAN_INTERNAL_H
+#define VSCAN_INTERNAL_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "core/backend.h"
+#include "vscan.h"
+
+/*
+ * Tags at the beginning of every handle. Handles live in pools that are never given back
+ * (handle.c), so the tag of a destroyed one can still be read.
+ */
+#define VSCAN__TAG_CTX UINT64_C(0x7874635f6e637376)    /* "vscn_ctx" */
+#define VSCAN__TAG_BUFFER UINT64_C(0x6675625f6e637376) /* "vscn_buf" */
+#define VSCAN__TAG_FREE UINT64_C(0x656572665f637376)   /* "vsc_free" */
+
+enum { VSCAN__ERROR_CAPACITY = 512 }; /* bytes of a last-error text with its closing 0 */
+
+struct vscan_ctx {
+    uint64_t tag;
+    const char *running;   /* the public function that holds the mutex */
+    pthread_mutex_t mutex; /* held through every call on the context */
+    const struct vscan__backend *backend;
+    void *state; /* the backend's part of the context */
+    int32_t device;
+    int32_t threads;    /* as set; 0: as OpenMP decides */
+    int64_t references; /* 1 for the handle, and 1 a buffer; guarded by mutex */
+    bool destroyed;     /* the handle is gone, buffers remain */
+    void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */
+    vscan_status late; /* CPU: the first late error since the last report */
+    char error[VSCAN__ERROR_CAPACITY];
+};
+
+enum { VSCAN__SCRATCH = 16 }; /* one value and one int64_t */
+
+struct vscan_buffer {
+    uint64_t tag;
+    vscan_ctx *ctx;
+    vscan_buffer *root; /* the buffer that owns the memory; itself, unless a view */
+    void *pointer;      /* NULL where n is 0 */
+    int64_t n;
+    int64_t bytes;      /* what n elements take */
+    int64_t references; /* root: 1 for its handle and 1 a view; guarded by ctx->mutex */
+    vscan_type type;
+    bool owned;     /* root: the library allocated the memory */
+    bool destroyed; /* root: the handle is gone, views remain */
+};
+
+/*
+ * Records "function: sentence" for the context, or for the thread where ctx is NULL, and returns
+ * status. The sentence names the argument and the reason. Called with the context locked.
+ */
+vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *function,
+                         const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* The public function that is running on the context or, where ctx is NULL, in this thread. */
+const char *vscan__running(const vscan_ctx *ctx);
+
+/* Fails in the name of the function that is running. */
+#define VSCAN__FAIL(ctx, status, ...) vscan__fail(ctx, status, vscan__running(ctx), __VA_ARGS__)
+
+#define TRY(expression)                                                                            \
+    do {                                                                                           \
+        vscan_status try_status_ = (expression);                                                   \
+        if (try_status_ != VSCAN_OK) return try_status_;                                           \
+    } while (0)
+
+/* Bytes of n elements; bits take whole 32-bit words. n has been checked against overflow. */
+int64_t vscan__bytes(vscan_type type, int64_t n);
+
+/* Bytes of one element; 0 for bits. */
+static inline int64_t vscan__element_size(vscan_type type) {
+    static const uint8_t sizes[] = {[VSCAN_INT] = 4,  [VSCAN_FLOAT] = 4, [VSCAN_DOUBLE] = 8,
+                                    [VSCAN_BYTE] = 1, [VSCAN_BIT] = 0,   [VSCAN_LONG] = 8};
+    return sizes[type];
+}
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a group of 32 elements is read and written, for tile.h. */
+
+static ALWAYS_INLINE void NAME(reverse_group)(vec v[VECTORS]) {
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS / 2; k++) {
+        const vec left = v[k], right = v[VECTORS - 1 - k];
+        v[k] = NAME(reverse)(right);
+        v[VECTORS - 1 - k] = NAME(reverse)(left);
+    }
+}
+
+/* Bits of the elements that a tile's last group has, fewer than a group, in the order of memory: in
+   a backward scan they are those at the end. Its first element, whether the tile has it or not, is
+   n - GROUP elements before the tile then: addresses as integers. */
+static ALWAYS_INLINE uint32_t NAME(some)(bool backward, int64_t n) {
+    return backward ? UINT32_MAX << (GROUP - n) : ~(UINT32_MAX << n);
+}
+
+static ALWAYS_INLINE uintptr_t NAME(address)(const void *tile, const struct vscan__cpu_span *span,
+                                             int64_t p) {
+    return (uintptr_t)tile + (uintptr_t)(span->backward ? span->n - p - GROUP : p) * sizeof(T);
+}
+
+/* The last group of a tile, fewer than 32 elements, in the order of memory. */
+static ALWAYS_INLINE void NAME(load_some)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                          int64_t p, vec v[VECTORS]) {
+    const int64_t n = span->n - p;
+    const uintptr_t from = NAME(address)(span->in, span, p);
+#ifdef LOAD_SOME
+    const uint32_t some = NAME(some)(span->backward, n);
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++)
+        v[k] = NAME(take)(op,
+                          (tvec)LOAD_SOME(K_BITS, (const void *)(from + (uintptr_t)k * sizeof v[k]),
+                                          some >> k * LANES, NAME(lanes)(some, k)));
+#else
+    T group[GROUP] = {0};
+    const int64_t first = span->backward ? GROUP - n : 0;
+    memcpy(group + first, (const void *)(from + (uintptr_t)first * sizeof(T)),
+           (size_t)n * sizeof(T));
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, group + k * LANES);
+#endif
+}
+
+static ALWAYS_INLINE void NAME(store_some)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                           int64_t p, const vec v[VECTORS]) {
+    const int64_t n = span->n - p;
+    const uintptr_t to = NAME(address)(span->out, span, p);
+#ifdef STORE_SOME
+    const uint32_t some = NAME(some)(span->backward, n);
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++)
+        STORE_SOME(K_BITS, (void *)(to + (uintptr_t)k * sizeof v[k]), some >> k * LANES,
+                   NAME(lanes)(some, k), NAME(put)(op, v[k]));
+#else
+    T group[GROUP];
+    const int64_t first = span->backward ? GROUP - n : 0;
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) NAME(store)(op, group + k * LANES, v[k]);
+    memcpy((void *)(to + (uintptr_t)first * sizeof(T)), group + first, (size_t)n * sizeof(T));
+#endif
+}
+
+/* The group at position p in scan order; what lies past the tile's end is of no consequence. */
+static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                           int64_t p, vec v[VECTORS]) {
+    if (span->n - p < GROUP) {
+        NAME(load_some)(op, span, p, v);
+    } else {
+        const T *from = (const T *)span->in + (span->backward ? span->n - p - GROUP : p);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, from + k * LANES);
+    }
+    if (span->backward) NAME(reverse_group)(v);
+}
+
+#ifdef STREAM
+/* To a multiple of 16: of what malloc returns, little is a multiple of more. */
+static ALWAYS_INLINE void NAME(stream_group)(enum vscan_op op, T *to, const vec v[VECTORS]) {
+    if ((uintptr_t)to % VECTOR_BYTES == 0) {
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) STREAM(to + k * LANES, NAME(put)(op, v[k]));
+        return;
+    }
+    __m128i parts[GROUP * sizeof(T) / 16];
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        const tvec x = NAME(put)(op, v[k]);
+        memcpy(parts + (size_t)k * (VECTOR_BYTES / 16), &x, sizeof x);
+    }
+#pragma GCC unroll 32
+    for (size_t i = 0; i < GROUP * sizeof(T) / 16; i++)
+        _mm_stream_si128((__m128i *)to + i, parts[i]);
+}
+#endif
+
+static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                            int64_t p, vec v[VECTORS]) {
+    if (span->backward) NAME(reverse_group)(v);
+    if (span->n - p < GROUP) {
+        NAME(store_some)(op, span, p, v);
+        return;
+    }
+    T *to = (T *)span->out + (span->backward ? span->n - p - GROUP : p);
+#ifdef STREAM
+    if (span->stream) {
+        NAME(stream_group)(op, to, v);
+        return;
+    }
+#endif
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) NAME(store)(op, to + k * LANES, v[k]);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Takes back what keys.h and its includer have defined, for the next kind of element. No guard. */
+#undef NAME
+#undef T
+#undef T_REAL
+#undef K
+#undef K_BITS
+#undef SUM
+#undef S
+#undef U
+#undef S_MAX
+#undef S_MIN
+#undef S_INFINITY
+#undef S_ONE
+#undef LANES
+#undef LANES_LITERAL
+#undef LANE_PATTERN
+#undef HALF_PATTERN
+#undef SHIFT_PATTERN
+#undef vec
+#undef ivec
+#undef uvec
+#undef tvec
+#undef GROUP
+#undef VECTORS
+#undef BLOCK
+#undef EXACT
+#undef TILE
+#undef TIGHT
+#undef TREE_OF

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is done element by element: a loop for each row of core/map_ops.h, in a table
+ * that the includer names:
+ *
+ *     MAPS   vscan__cpu_maps_portable, ...
+ *
+ * maps_*.c include it, each compiled for an instruction set; the results are the same.
+ *
+ * The inner loops have a constant length, which is a multiple of every vector's: compilers make
+ * vector code of them, and one loop more, element by element, does what is left. In place, an
+ * element is read before it is written, and only then: the loops carry nothing from one element to
+ * the next, which is what ivdep tells the compiler.
+ */
+#include <string.h>
+
+#include "cpu/cpu.h"
+#include "cpu/simd/vector.h"
+
+#define GROUP VSCAN__CPU_LANES
+#define EACH(i, n) for (int64_t i = 0; i < (n); i++)
+
+/* use: what is done to element i; next: what takes the vectors to the next group. The assembly of
+   nothing keeps compilers from making vector code for the elements that are left. */
+#define EACH_ELEMENT(use, next)                                                                    \
+    do {                                                                                           \
+        uint64_t left = (uint64_t)o->n;                                                            \
+        for (; left >= GROUP; left -= GROUP) {                                                     \
+            _Pragma("GCC ivdep") EACH(i, GROUP) {                                                  \
+                use;                                                                               \
+            }                                                                                      \
+            next;                                                                                  \
+            out += GROUP;                                                                          \
+        }                                                                                          \
+        EACH(i, (int64_t)left) {                                                                   \
+            __asm__ volatile("");                                                                  \
+            use;                                                                                   \
+        }                                                                                          \
+    } while (0)
+
+#define LOOP_OF_ONE(name, A, R, result)                                                            \
+    static void name(const struct vscan__cpu_operands *o) {                                        \
+        const A *x = o->a;                                                                         \
+        R *out = o->out;                                                                           \
+        EACH_ELEMENT(const A a = x[i]; out[i] = (result), x += GROUP);                             \
+    }
+#define LOOP(name, A, R, result)                                                                   \
+    static void name(const struct vscan__cpu_operands *o) {                                        \
+        const A *x = o->a, *y = o->b;                                                              \
+        R *out = o->out;                                                                           \
+        EACH_ELEMENT(const A a = x[i]; const A b = y[i];                                           \
+                     out[i] = (R)(result), (x += o->step_a, y += o->step_b));                      \
+    }
+
+#define X(row, OP, TYPE, T, result) LOOP_OF_ONE(unary_##row, T, T, result)
+VSCAN__UNARY(X)
+#undef X
+#define X(row, OP, TYPE, T, result, by_0) LOOP(binary_##row, T, T, result)
+VSCAN__BINARY(X)
+#undef X
+#define X(row, RELATION, TYPE, T, result) LOOP(compare_##row, T, uint8_t, (result) ^ o->turned)
+VSCAN__COMPARE(X)
+#undef X
+#define X(row, FROM, F, TO, T, result) LOOP_OF_ONE(convert_##row, F, T, result)
+VSCAN__CONVERT(X)
+#undef X
+
+/* Both operands are read whatever the flag, which is what vector code needs. */
+#define SELECT(T)                                                                                  \
+    static void select_##T(const struct vscan__cpu_operands *o) {                                  \
+        const T *x = o->a, *y = o->b;                                                              \
+        const uint8_t *flags = o->flags;                                                           \
+        T *out = o->out;                                                                           \
+        EACH_ELEMENT(const T a = x[i]; const T b = y[i];                                           \
+                     out[i] = flags[i] ? a : b, (x += o->step_a, y += o->step_b, flags += GROUP)); \
+    }
+SELECT(uint8_t)
+SELECT(int32_t)
+SELECT(int64_t)
+
+/* A group of the same elements. Here, since the loops load it in vectors of the same width: what
+   was stored in smaller ones would not be there at once. */
+#define REPEAT(T)                                                                                  \
+    static void repeat_##T(const void *element, void *group) {                                     \
+        T *to = group, value;                                                                      \
+        memcpy(&value, element, sizeof value);                                                     \
+        EACH(i, GROUP) to[i] = value;                                                              \
+    }
+REPEAT(uint8_t)
+REPEAT(int32_t)
+REPEAT(int64_t)
+
+/* Negative, or greater than the last one: either has the sign bit in what is gathered. */
+#define INSIDE(T, U)                                                                               \
+    static bool inside_##T(const void *positions, int64_t n, uint64_t last) {                      \
+        const T *at = positions;                                                                   \
+        U outside = 0;                                                                             \
+        EACH(i, n) outside |= (U)at[i] | ((U)last - (U)at[i]);                                     \
+        return outside >> (8 * sizeof(U) - 1) == 0;                                                \
+    }
+INSIDE(int32_t, uint32_t)
+INSIDE(int64_t, uint64_t)
+
+/* Every element goes to both places, and one of them moves on. */
+#define SEPARATE(T, bits)                                                                          \
+    static void separate_##T(const void *in, const uint8_t *flags, int64_t n, void *clear,         \
+                             void *set) {                                                          \
+        const T *from = in;                                                                        \
+        T *left = clear, *right = set;                                                             \
+        int64_t i = SEPARATE_VECTORS(bits);                                                        \
+        for (; i < n; i++) {                                                                       \
+            const T x = from[i];                                                                   \
+            *left = x;                                                                             \
+            *right = x;                                                                            \
+            left += 1 - flags[i];                                                                  \
+            right += flags[i];                                                                     \
+        }                                                                                          \
+    }
+#if VECTOR_BYTES == 64
+/* Whole vectors by the instruction that closes the gaps between chosen lanes. */
+#define SEPARATE_VECTORS(bits) separate_vectors_##bits(from, flags, n, &left, &right)
+#define VECTORS_OF(T, bits, lanes, mask)                                                           \
+    static inline int64_t separate_vectors_##bits(const T *from, const uint8_t *flags, int64_t n,  \
+                                                  T **left, T **right) {                           \
+        int64_t i = 0;                                                                             \
+        for (; i + lanes <= n; i += lanes) {                                                       \
+            const __m128i bytes = lanes == 16 ? _mm_loadu_si128((const void *)(flags + i))         \
+                                              : _mm_loadl_epi64((const void *)(flags + i));        \
+            const mask chosen = (mask)_mm_test_epi8_mask(bytes, bytes);                            \
+            const __m512i x = _mm512_loadu_si512(from + i);                                        \
+            const int count = __builtin_popcount(chosen);                                          \
+            _mm512_storeu_si512(*left, _mm512_maskz_compress_epi##bits((mask)~chosen, x));         \
+            _mm512_storeu_si512(*right, _mm512_maskz_compress_epi##bits(chosen, x));               \
+            *left += lanes - count;                                                                \
+            *right += count;                                                                       \
+        }                                                                                          \
+        return i;                                                                                  \
+    }
+VECTORS_OF(int32_t, 32, 16, __mmask16)
+VECTORS_OF(int64_t, 64, 8, __mmask8)
+#else
+#define SEPARATE_VECTORS(bits) 0
+#endif
+SEPARATE(int32_t, 32)
+SEPARATE(int64_t, 64)
+
+/* By the instruction for it where there is one for 64 bytes: more loads are under way then. In the
+   nearest cache it takes longer than single loads. */
+#if VECTOR_BYTES == 64
+#define GATHER_VECTORS_4                                                                           \
+    for (; i + 16 <= n; i += 16)                                                                   \
+        _mm512_storeu_si512(to + i,                                                                \
+                            _mm512_i32gather_epi32(_mm512_loadu_si512(positions + i), from, 4));
+#define GATHER_VECTORS_8                                                                           \
+    for (; i + 8 <= n; i += 8)                                                                     \
+        _mm512_storeu_si512(                                                                       \
+            to + i,                                                                                \
+            _mm512_i32gather_epi64(_mm256_loadu_si256((const void *)(positions + i)), from, 8));
+#else
+#define GATHER_VECTORS_4
+#define GATHER_VECTORS_8
+#endif
+#define GATHER(T, size)                                                                            \
+    static void gather_##T(const void *in, const int32_t *positions, int64_t n, void *out) {       \
+        const T *from = in;                                                                        \
+        T *to = out;                                                                               \
+        int64_t i = 0;                                                                             \
+        GATHER_VECTORS_##size;                                                                     \
+        for (; i < n; i++) to[i] = from[positions[i]];                                             \
+    }
+GATHER(int32_t, 4)
+GATHER(int64_t, 8)
+
+/* Past the caches where the instruction set can. */
+static void stream(void *to, const void *from, int64_t bytes) {
+#ifdef STREAM
+    int64_t at = (int64_t)(-(uintptr_t)to % VECTOR_BYTES);
+    if (at > bytes) at = bytes;
+    memcpy(to, from, (size_t)at);
+    for (; at + 4 * VECTOR_BYTES <= bytes; at += 4 * VECTOR_BYTES) {
+        cpu_words v[4];
+        memcpy(v, (const char *)from + at, sizeof v);
+#pragma GCC unroll 4
+        for (int k = 0; k < 4; k++) STREAM((char *)to + at + k * VECTOR_BYTES, v[k]);
+    }
+    to = (char *)to + at;
+    from = (const char *)from + at;
+    bytes -= at;
+#endif
+    memcpy(to, from, (size_t)bytes);
+}
+
+const struct vscan__cpu_maps MAPS = {
+#define X(row, OP, TYPE, T, result) [vscan__unary_##row] = unary_##row,
+    .unary = {VSCAN__UNARY(X)},
+#undef X
+#define X(row, OP, TYPE, T, result, by_0) [vscan__binary_##row] = binary_##row,
+    .binary = {VSCAN__BINARY(X)},
+#undef X
+#define X(row, RELATION, TYPE, T, result) [vscan__compare_##row] = compare_##row,
+    .compare = {VSCAN__COMPARE(X)},
+#undef X
+#define X(row, FROM, F, TO, T, result) [vscan__convert_##row] = convert_##row,
+    .convert = {VSCAN__CONVERT(X)},
+#undef X
+    .select_1 = select_uint8_t,
+    .select_4 = select_int32_t,
+    .select_8 = select_int64_t,
+    .repeat_1 = repeat_uint8_t,
+    .repeat_4 = repeat_int32_t,
+    .repeat_8 = repeat_int64_t,
+    .inside_4 = inside_int32_t,
+    .inside_8 = inside_int64_t,
+    .separate_4 = separate_int32_t,
+    .separate_8 = separate_int64_t,
+    .gather_4 = gather_int32_t,
+    .gather_8 = gather_int64_t,
+    .stream = stream,
+};

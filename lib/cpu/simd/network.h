@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The Sklansky network over the 32 values of a group, for tile.h, with and without segment heads
+ * among them.
+ *
+ * At level k the last value of a left half of 2^k is added to the whole right half. With heads, lane
+ * i of the right half takes no sum where a head lies between the start of that half and i: all of
+ * the left half is absent then (core/order.h).
+ */
+
+/*
+ * NAME(open)(word, level): for heads at the bits of word, the lanes that take the sum of a level, and
+ * for level 5 those that lie before the first head. A field is a half of 2^level lanes, and the lanes
+ * before its first head are the bits below its lowest one: field & ~(field - 1), where a bit put
+ * above the others keeps the subtraction within the field. Words, or vectors of words.
+ */
+#define OPEN(word, low, high, right) (~(word) & ((((word) | (high)) - (low)) ^ (high)) & (right))
+#define OPEN_LEVELS(type, name)                                                                    \
+    static ALWAYS_INLINE type NAME(name)(type word, int level) {                                   \
+        switch (level) {                                                                           \
+        case 0:                                                                                    \
+            return ~word & 0xaaaaaaaa;                                                             \
+        case 1:                                                                                    \
+            return OPEN(word, 0x55555555, 0xaaaaaaaa, 0xcccccccc);                                 \
+        case 2:                                                                                    \
+            return OPEN(word, 0x11111111, 0x88888888, 0xf0f0f0f0);                                 \
+        case 3:                                                                                    \
+            return OPEN(word, 0x01010101, 0x80808080, 0xff00ff00);                                 \
+        case 4:                                                                                    \
+            return OPEN(word, 0x00010001, 0x80008000, 0xffff0000);                                 \
+        default:                                                                                   \
+            return OPEN(word, 1, 0x80000000, 0xffffffff);                                          \
+        }                                                                                          \
+    }
+OPEN_LEVELS(uint32_t, open)
+OPEN_LEVELS(cpu_words, open_words)
+#undef OPEN_LEVELS
+#undef OPEN
+
+enum { NAME(levels) = 6 };
+
+/* What one level adds inside a vector: see SHIFT_2_0, HALF_2_0. */
+static ALWAYS_INLINE vec NAME(shift)(vec v, vec identity, int level) {
+#if LANES_LITERAL > 2
+    if (level == 1) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(1));
+#endif
+#if LANES_LITERAL > 4
+    if (level == 2) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(2));
+#endif
+#if LANES_LITERAL > 8
+    if (level == 3) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(3));
+#endif
+    (void)level;
+    return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(0));
+}
+
+static ALWAYS_INLINE vec NAME(half)(vec v, int level) {
+#if LANES_LITERAL > 2
+    if (level == 1) return SHUFFLE(ivec, v, v, HALF_PATTERN(1));
+#endif
+#if LANES_LITERAL > 4
+    if (level == 2) return SHUFFLE(ivec, v, v, HALF_PATTERN(2));
+#endif
+#if LANES_LITERAL > 8
+    if (level == 3) return SHUFFLE(ivec, v, v, HALF_PATTERN(3));
+#endif
+    (void)level;
+    return SHUFFLE(ivec, v, v, HALF_PATTERN(0));
+}
+
+static ALWAYS_INLINE vec NAME(last_lane)(vec v) {
+    return SHUFFLE(ivec, v, v, LANE_PATTERN(LAST));
+}
+
+static ALWAYS_INLINE vec NAME(reverse)(vec v) {
+    return SHUFFLE(ivec, v, v, LANE_PATTERN(REVERSE));
+}
+
+/* v[i] = B(v[0 .. i]) */
+static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
+    const vec identity = NAME(splat)(NAME(identity)(op));
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+#pragma GCC unroll 32
+        for (int level = 0; level < LANE_PATTERN(LEVELS); level++) {
+            v[k] = NAME(combine)(op, NAME(shift)(v[k], identity, level), v[k]);
+        }
+    }
+#pragma GCC unroll 32
+    for (int half = 1; half < VECTORS; half *= 2) {
+#pragma GCC unroll 32
+        for (int k = half; k < VECTORS; k++) {
+            if ((k & half) != 0)
+                v[k] = NAME(combine)(op, NAME(last_lane)(v[k / half * half - 1]), v[k]);
+        }
+    }
+}
+
+/* The same with heads, of which open has the lanes of each level, `step` words apart. */
+static ALWAYS_INLINE void NAME(segmented_network)(enum vscan_op op, vec v[VECTORS],
+                                                  const uint32_t *open, int step) {
+#pragma GCC unroll 32
+    for (int level = 0; level < NAME(levels) - 1; level++) {
+        const int half = (1 << level) / LANES; /* in vectors */
+        const uint32_t *word = open + level * step;
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) {
+            if (half > 0 && (k & half) == 0) continue;
+            const vec left =
+                half > 0 ? NAME(last_lane)(v[k / half * half - 1]) : NAME(half)(v[k], level);
+            v[k] = NAME(where_at)(word, k, NAME(combine)(op, left, v[k]), v[k]);
+        }
+    }
+}

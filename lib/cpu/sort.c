@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sorts: a radix sort from the least digit up, 8 bits a pass, every pass stable. Elements are moved as
+ * they are; digits are made of them each time, as in kernels/sort/onesweep/onesweep.cu. All digits are counted before the
+ * first pass, and one that all keys have alike takes no pass.
+ *
+ * Several threads have one piece of the vector each: they count its digits, meet, know where each of
+ * their elements goes, move them, and meet again. Segments are dealt to threads, the long ones are
+ * sorted by all of them together, one after the other.
+ */
+#include <omp.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "core/check.h"
+#include "cpu/cpu.h"
+
+enum {
+    DIGIT_BITS = 8,
+    DIGITS = 1 << DIGIT_BITS,
+    PASSES = 64 / DIGIT_BITS, /* at most */
+    FEW = 80,                 /* elements of 8 bytes that are sorted by insertion, */
+    FEW_OF_4 = 48,            /* and of 4 bytes, which have half as many digits to be counted */
+    WORTH = 64 << 10,         /* elements that a thread must have to be worth its start */
+    CHUNK = 64                /* segments that a thread takes at a time */
+};
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+/* What keys compare as: min((x ^ (x < 0 ? turned : 0)) + shift, most), where integers get their sign
+   bit turned over, and floating point comes to begin at -infinity and to end at NaN, any of them. */
+struct order {
+    uint64_t turned, shift, most;
+    uint64_t descending; /* ~0 or 0 */
+    uint64_t window;     /* the bits that are compared, moved to the right by */
+    int first_bit;
+};
+
+static struct order order_of(const struct vscan__sort *sort) {
+    const uint64_t sign = UINT64_C(1) << (8 * sort->key_size - 1);
+    const uint64_t infinity = sort->key_size == 8 ? UINT64_C(0x7ff0000000000000) : 0x7f800000;
+    struct order order = {.shift = sign, .most = UINT64_MAX, .first_bit = sort->first_bit};
+    order.descending = sort->descending ? UINT64_MAX : 0;
+    order.window = UINT64_MAX >> (64 - sort->bits);
+    if (sort->real) {
+        order.turned = sign - 1;
+        order.shift = infinity + 1;
+        order.most = 2 * infinity + 2;
+    }
+    return order;
+}
+
+INLINE uint64_t compared(const struct order *order, int key_size, const void *keys, int64_t i) {
+    uint64_t number;
+    if (key_size == 4) {
+        const uint32_t x = ((const uint32_t *)keys)[i];
+        const uint32_t y =
+            (x ^ ((0 - (x >> 31)) & (uint32_t)order->turned)) + (uint32_t)order->shift;
+        number = y < (uint32_t)order->most ? y : (uint32_t)order->most;
+    } else {
+        const uint64_t x = ((const uint64_t *)keys)[i];
+        const uint64_t y = (x ^ ((0 - (x >> 63)) & order->turned)) + order->shift;
+        number = y < order->most ? y : order->most;
+    }
+    return ((number >> order->first_bit) ^ order->descending) & order->window;
+}
+
+/* ---- What is done to a piece ----------------------------------------------------------------- */
+
+/* Where the elements are. */
+struct vectors {
+    void *keys, *values;
+};
+
+INLINE void move_element(int size, void *to, int64_t at, const void *from, int64_t i) {
+    if (size == 4) ((uint32_t *)to)[at] = ((const uint32_t *)from)[i];
+    if (size == 8) ((uint64_t *)to)[at] = ((const uint64_t *)from)[i];
+}
+
+/* Adds to counts the digits of passes from .. to - 1. */
+INLINE void count(int key_size, const struct order *order, const void *keys, int64_t first,
+                  int64_t end, int from, int to, int64_t (*counts)[DIGITS]) {
+    for (int64_t i = first; i < end; i++) {
+        const uint64_t x = compared(order, key_size, keys, i);
+        for (int p = from; p < to; p++) counts[p][x >> DIGIT_BITS * p & (DIGITS - 1)]++;
+    }
+}
+
+/* Moves elements to places, one for each digit, which go on. */
+INLINE void scatter(int key_size, int value_size, const struct order *order,
+                    const struct vectors *in, const struct vectors *out, int64_t first, int64_t end,
+                    int pass, int64_t *places) {
+    for (int64_t i = first; i < end; i++) {
+        const uint64_t x = compared(order, key_size, in->keys, i);
+        const int64_t at = places[x >> DIGIT_BITS * pass & (DIGITS - 1)]++;
+        move_element(key_size, out->keys, at, in->keys, i);
+        move_element(value_size, out->values, at, in->values, i);
+    }
+}
+
+/* Elements first .. first + n - 1, n <= FEW; out may be in. */
+INLINE void insert(int key_size, int value_size, const struct order *order,
+                   const struct vectors *in, const struct vectors *out, int64_t first, int64_t n) {
+    uint64_t numbers[FEW], keys[FEW], values[FEW];
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t x = compared(order, key_size, in->keys, first + i);
+        int64_t at = i;
+        for (; at > 0 && numbers[at - 1] > x; at--) {
+            numbers[at] = numbers[at - 1];
+            move_element(key_size, keys, at, keys, at - 1);
+            move_element(value_size, values, at, values, at - 1);
+        }
+        numbers[at] = x;
+        move_element(key_size, keys, at, in->keys, first + i);
+        move_element(value_size, values, at, in->values, first + i);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        move_element(key_size, out->keys, first + i, keys, i);
+        move_element(value_size, out->values, first + i, values, i);
+    }
+}
+
+/* One row for each size of keys and values. */
+struct row {
+    void (*count)(const struct order *order, const void *keys, int64_t first, int64_t end, int from,
+                  int to, int64_t (*counts)[DIGITS]);
+    void (*scatter)(const struct order *order, const struct vectors *in, const struct vectors *out,
+                    int64_t first, int64_t end, int pass, int64_t *places);
+    void (*insert)(const struct order *order, const struct vectors *in, const struct vectors *out,
+                   int64_t first, int64_t n);
+};
+
+#define SIZES(X) X(4, 0) X(4, 4) X(4, 8) X(8, 0) X(8, 4) X(8, 8)
+
+#define X(key, value)                                                                              \
+    static void count_##key##_##value(const struct order *order, const void *keys, int64_t first,  \
+                                      int64_t end, int from, int to, int64_t(*counts)[DIGITS]) {   \
+        if (from == 0 && to == (key)) /* so many that the loop is unrolled */                      \
+            count(key, order, keys, first, end, 0, key, counts);                                   \
+        else                                                                                       \
+            count(key, order, keys, first, end, from, to, counts);                                 \
+    }                                                                                              \
+    static void scatter_##key##_##value(const struct order *order, const struct vectors *in,       \
+                                        const struct vectors *out, int64_t first, int64_t end,     \
+                                        int pass, int64_t *places) {                               \
+        scatter(key, value, order, in, out, first, end, pass, places);                             \
+    }                                                                                              \
+    static void insert_##key##_##value(const struct order *order, const struct vectors *in,        \
+                                       const struct vectors *out, int64_t first, int64_t n) {      \
+        insert(key, value, order, in, out, first, n);                                              \
+    }
+SIZES(X)
+#undef X
+
+static const struct row rows[2][3] = {
+#define X(key, value)                                                                              \
+    [(key) / 8][(value) / 4] = {count_##key##_##value, scatter_##key##_##value,                    \
+                                insert_##key##_##value},
+    SIZES(X)
+#undef X
+};
+
+/* ---- A sort ---------------------------------------------------------------------------------- */
+
+struct run {
+    const struct row *row;
+    struct order order;
+    int32_t key_size, value_size, passes;
+    struct vectors in, out, other;     /* other: room for as many elements */
+    int64_t (*counts)[PASSES][DIGITS]; /* of each thread */
+    int64_t first, n;                  /* of the segment that is sorted, or of all */
+};
+
+static bool is_few(const struct run *run, int64_t n) {
+    return n <= (run->key_size == 8 ? FEW : FEW_OF_4);
+}
+
+static int64_t smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static void copy(const struct run *run, const struct vectors *to, const struct vectors *from,
+                 int64_t first, int64_t n) {
+    if (n <= 0) return;
+    const int64_t k = run->key_size, v = run->value_size;
+    if (to->keys != from->keys)
+        memcpy((char *)to->keys + first * k, (const char *)from->keys + first * k, (size_t)(n * k));
+    if (v > 0 && to->values != from->values)
+        memcpy((char *)to->values + first * v, (const char *)from->values + first * v,
+               (size_t)(n * v));
+}
+
+/* Where this thread's elements of each digit go, of the elements from first on. */
+static void make_places(const struct run *run, int64_t first, int pass, int thread, int threads,
+                        int64_t places[DIGITS]) {
+    int64_t before = first;
+    for (int d = 0; d < DIGITS; d++) {
+        int64_t sum = 0;
+        for (int t = 0; t < threads; t++) {
+            if (t == thread) places[d] = before + sum;
+            sum += run->counts[t][pass][d];
+        }
+        before += sum;
+    }
+}
+
+/* Whether all n elements have the digit that one of them has. */
+static bool alike(const struct run *run, uint64_t one, int64_t n, int pass, int threads) {
+    int64_t sum = 0;
+    for (int t = 0; t < threads; t++)
+        sum += run->counts[t][pass][one >> DIGIT_BITS * pass & (DIGITS - 1)];
+    return sum == n;
+}
+
+/* Sorts n elements from first on by `threads` threads, of which this is one, that have the counts from
+   `counts` on. */
+static void sort_together(const struct run *run, struct vscan__cpu_team *team, int64_t first,
+                          int64_t n, int thread, int threads, int64_t (*counts)[PASSES][DIGITS]) {
+    struct run own = *run;
+    own.counts = counts;
+    const int64_t each = (n + threads - 1) / threads;
+    const int64_t begin = first + smaller(thread * each, n);
+    const int64_t end = smaller(begin + each, first + n);
+    int64_t(*mine)[DIGITS] = counts[thread];
+    memset(mine, 0, (size_t)run->passes * sizeof *mine);
+    run->row->count(&run->order, run->in.keys, begin, end, 0, run->passes, mine);
+    if (threads > 1) vscan__cpu_meet(team, threads);
+
+    int64_t places[DIGITS];
+    int todo[PASSES], count = 0;
+    const uint64_t one = compared(&run->order, run->key_size, run->in.keys, first);
+    for (int p = 0; p < run->passes; p++)
+        if (!alike(&own, one, n, p, threads)) todo[count++] = p;
+    if (threads > 1) vscan__cpu_meet(team, threads); /* all have seen the counts */
+
+    /* in place, the first pass must not go to the input; otherwise, the last one goes to the output */
+    const bool in_place =
+        run->in.keys == run->out.keys || (run->value_size > 0 && run->in.values == run->out.values);
+    struct vectors from = run->in;
+    for (int k = 0; k < count; k++) {
+        const bool to_out = in_place ? k % 2 == 1 : (count - 1 - k) % 2 == 0;
+        const struct vectors to = to_out ? run->out : run->other;
+        if (k > 0 && threads > 1) {
+            memset(mine[todo[k]], 0, sizeof mine[todo[k]]);
+            run->row->count(&run->order, from.keys, begin, end, todo[k], todo[k] + 1, mine);
+            vscan__cpu_meet(team, threads);
+        }
+        make_places(&own, first, todo[k], thread, threads, places);
+        run->row->scatter(&run->order, &from, &to, begin, end, todo[k], places);
+        if (threads > 1) vscan__cpu_meet(team, threads);
+        from = to;
+    }
+    copy(run, &run->out, &from, begin, end - begin);
+}
+
+static void whole(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+    const struct run *run = work;
+    sort_together(run, team, run->first, run->n, thread, threads, run->counts);
+}
+
+/* Threads that a sort of n elements is worth. */
+static int worth(vscan_ctx *ctx, int64_t n) {
+    const int64_t threads = smaller(n / WORTH, VSCAN__CPU_THREADS);
+    if (threads < 2 || omp_in_parallel()) return 1;
+    return (int)smaller(threads, ctx->threads > 0 ? ctx->threads : omp_get_max_threads());
+}
+
+static void sort_range(vscan_ctx *ctx, struct run *run, int64_t first, int64_t n) {
+    if (is_few(run, n)) {
+        run->row->insert(&run->order, &run->in, &run->out, first, n);
+        return;
+    }
+    run->first = first;
+    run->n = n;
+    const int threads = worth(ctx, n);
+    if (threads == 1)
+        whole(NULL, run, 0, 1);
+    else
+        vscan__cpu_together(threads, whole, run);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static int64_t rounded(int64_t bytes) {
+    return (bytes + 63) / 64 * 64;
+}
+
+static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
+    struct vscan__cpu_state *state = ctx->state;
+    const int64_t threads = worth(ctx, sort->n);
+    const int64_t counts = threads * (int64_t)sizeof *run->counts;
+    const int64_t keys = rounded(sort->n * sort->key_size);
+    const int64_t bytes = counts + keys + rounded(sort->n * sort->value_size);
+    if (!vscan__cpu_grow(&state->sort_memory, &state->sort_bytes, bytes))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY,
+                           "no memory for the %lld bytes that the sort needs", (long long)bytes);
+    char *const memory = state->sort_memory;
+    run->counts = (int64_t(*)[PASSES][DIGITS])(void *)memory;
+    run->other = (struct vectors){memory + counts, memory + counts + keys};
+    return VSCAN_OK;
+}
+
+static vscan_status make_run(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
+    TRY(make_room(ctx, sort, run));
+    run->row = &rows[sort->key_size == 8][sort->value_size / 4];
+    run->order = order_of(sort);
+    run->key_size = sort->key_size;
+    run->value_size = sort->value_size;
+    run->passes = (sort->bits + DIGIT_BITS - 1) / DIGIT_BITS;
+    run->in = (struct vectors){(void *)(uintptr_t)sort->keys, (void *)(uintptr_t)sort->values};
+    run->out = (struct vectors){sort->keys_out, sort->values_out};
+    return VSCAN_OK;
+}
+
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+struct segments {
+    struct run *run;
+    const struct vscan__sort *sort;
+    int64_t most;         /* elements of a segment that one thread sorts */
+    _Atomic int64_t next; /* segment to be taken */
+};
+
+static int64_t offset(const struct vscan__sort *sort, int64_t k) {
+    return sort->offset_type == VSCAN_INT ? ((const int32_t *)sort->offsets)[k]
+                                          : ((const int64_t *)sort->offsets)[k];
+}
+
+/* The length of segment k, or -1 where it is none. */
+static int64_t length(const struct vscan__sort *sort, int64_t k) {
+    const int64_t begin = offset(sort, k), end = offset(sort, k + 1);
+    return begin < 0 || end < begin || end > sort->n ? -1 : end - begin;
+}
+
+static void take_segments(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+    (void)threads;
+    struct segments *all = work;
+    const struct run *run = all->run;
+    for (;;) {
+        const int64_t from = atomic_fetch_add_explicit(&all->next, CHUNK, memory_order_relaxed);
+        if (from >= all->sort->segments) return;
+        const int64_t to = smaller(from + CHUNK, all->sort->segments);
+        for (int64_t k = from; k < to; k++) {
+            const int64_t n = length(all->sort, k), first = offset(all->sort, k);
+            if (n <= 0 || n > all->most) continue;
+            if (is_few(run, n))
+                run->row->insert(&run->order, &run->in, &run->out, first, n);
+            else
+                sort_together(run, team, first, n, 0, 1, run->counts + thread);
+        }
+    }
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+vscan_status vscan__cpu_reserve_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    struct run run;
+    return make_room(ctx, sort, &run);
+}
+
+vscan_status vscan__cpu_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    struct run run;
+    TRY(make_run(ctx, sort, &run));
+    sort_range(ctx, &run, 0, sort->n);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    struct run run;
+    TRY(make_run(ctx, sort, &run));
+    struct segments all = {.run = &run, .sort = sort, .most = INT64_MAX};
+    atomic_init(&all.next, 0);
+    int threads = worth(ctx, sort->n);
+    if (threads > 1) all.most = sort->n / threads;
+    const int64_t first = offset(sort, 0), end = offset(sort, sort->segments);
+    int64_t bad = first < 0 || first > sort->n ? 0 : -1;
+    for (int64_t k = 0; k < sort->segments && bad < 0; k++)
+        if (length(sort, k) < 0) bad = k;
+    if (bad >= 0) {
+        threads = 1; /* segments may overlap */
+        all.most = INT64_MAX;
+        if (ctx->late == VSCAN_OK) {
+            struct vscan__cpu_state *state = ctx->state;
+            ctx->late = VSCAN_ERROR_POSITION;
+            state->late_at = bad;
+        }
+    } else {
+        copy(&run, &run.out, &run.in, 0, first);
+        copy(&run, &run.out, &run.in, end, sort->n - end);
+    }
+    for (int64_t k = 0; threads > 1 && k < sort->segments; k++) {
+        const int64_t n = length(sort, k);
+        if (n > all.most) sort_range(ctx, &run, offset(sort, k), n);
+    }
+    if (threads == 1)
+        take_segments(NULL, &all, 0, 1);
+    else
+        vscan__cpu_together(threads, take_segments, &all);
+    return VSCAN_OK;
+}

@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA table: the host's part of launches, and the rows of core/pairs.h, whose kernels are in
+ * kernels/. Devices and streams are in context.c, memory is in memory.c.
+ *
+ * Every slot makes the context's device current and puts the caller's device back.
+ */
+#include "cuda/state.h"
+
+/* ---- Workspace, bits, fills ------------------------------------------------------------------ */
+
+/* What needs most: segmented reductions have two units a tile and one for what ends at the end, and
+   positions are sums of 8 bytes, whatever the type. */
+static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    (void)type;
+    const int before = vscan__cuda_enter(ctx->device);
+    const struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
+    const vscan_status status =
+        vscan__cuda_grow_words(ctx, vscan__words_needed(launch, VSCAN_DOUBLE, 2 * n + 1));
+    vscan__cuda_leave(before);
+    return status;
+}
+
+static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
+                         union vscan__value value) {
+    const int before = vscan__cuda_enter(ctx->device);
+    const cudaError_t error =
+        vscan__launch_fill(&vscan__cuda_state(ctx)->launch, type, pointer, first, n, value);
+    vscan__cuda_leave(before);
+    TRY_CUDA(ctx, "filling", error);
+    return VSCAN_OK;
+}
+
+static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n) {
+    const int before = vscan__cuda_enter(ctx->device);
+    const cudaError_t error = vscan__launch_copy_bits(&vscan__cuda_state(ctx)->launch, to, from, n);
+    vscan__cuda_leave(before);
+    TRY_CUDA(ctx, "copying bits", error);
+    return VSCAN_OK;
+}
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* With the words that n elements of a type need. */
+static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
+                           int64_t n, vscan__launcher *launcher) {
+    const int before = vscan__cuda_enter(ctx->device);
+    vscan_status status =
+        vscan__cuda_grow_words(ctx, vscan__words_needed(&vscan__cuda_state(ctx)->launch, type, n));
+    cudaError_t error = cudaSuccess;
+    if (status == VSCAN_OK) error = launcher(&vscan__cuda_state(ctx)->launch, scan);
+    vscan__cuda_leave(before);
+    TRY(status);
+    TRY_CUDA(ctx, "launching", error);
+    return VSCAN_OK;
+}
+
+/* Elements that one launch of a scan goes through. */
+static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
+    const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t most = vscan__cuda_state(ctx)->launch.scan_tiles * tile;
+    return n < most ? n : most;
+}
+
+/* Bytes of a vector from which on totals at the ends of segments alone are faster than a whole scan. */
+enum { ENDS_FROM = 16 << 20 };
+
+/* A segmented reduction has units of half a tile at least, and one for what ends at the end. */
+#define X(pair, op, type, OP, TYPE)                                                                \
+    static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
+        return launch(ctx, scan, VSCAN_##TYPE, portion(ctx, VSCAN_##TYPE, scan->n),                \
+                      vscan__launch_scan_##pair);                                                  \
+    }                                                                                              \
+    static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
+        return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_scan_segmented_##pair);      \
+    }                                                                                              \
+    static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
+        return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_reduce_##pair);              \
+    }                                                                                              \
+    static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
+        if (scan->out != NULL && scan->n < ENDS_FROM / vscan__element_size(VSCAN_##TYPE))          \
+            return scan_segmented_##pair(ctx, scan);                                               \
+        return launch(ctx, scan, VSCAN_##TYPE, 2 * scan->n + 1,                                    \
+                      vscan__launch_reduce_segmented_##pair);                                      \
+    }
+VSCAN__PAIRS(X)
+#undef X
+
+/* Row after row. */
+static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix, int64_t size,
+                             vscan__scan_fn *run) {
+    for (int64_t row = 0; row < matrix->lines; row++) {
+        const int64_t at = row * matrix->line_step * size;
+        const struct vscan__scan scan = {
+            .n = matrix->length,
+            .in = (const char *)matrix->in + at,
+            .out = matrix->out != NULL ? (char *)matrix->out + at : NULL,
+            .exclusive = matrix->exclusive,
+            .backward = matrix->backward,
+            .has_initial = matrix->has_initial,
+            .initial = matrix->initial,
+            .initial_at = matrix->has_initial == 2
+                              ? (const char *)matrix->initial_at + row * matrix->initial_step * size
+                              : NULL,
+            .total = matrix->totals != NULL ? (char *)matrix->totals + row * size : NULL};
+        TRY(run(ctx, &scan));
+    }
+    return VSCAN_OK;
+}
+
+/*
+ * In the context's workspace, or, where that has too few words, in one for such matrices alone: every
+ * launch zeroes a 2^14th of the words of a bank (kernels/common/lookback.cuh), and matrices may need
+ * millions, which all other work would pay for.
+ */
+static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
+                                  vscan_type type, enum vscan__pair pair,
+                                  vscan__matrix_launcher *launcher) {
+    const int64_t size = vscan__element_size(type);
+    struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
+    const int64_t from =
+        matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
+    if (!matrix->columns && matrix->length >= from / size)
+        return each_row(ctx, matrix, size,
+                        matrix->out != NULL ? vscan__cuda.scan[pair] : vscan__cuda.reduce[pair]);
+    const int before = vscan__cuda_enter(ctx->device);
+    void *const workspace = launch->workspace;
+    const int64_t words = launch->words, needed = vscan__matrix_words_needed(type, matrix);
+    vscan_status status = VSCAN_OK;
+    if (needed > words)
+        status = vscan__cuda_grow_lines(ctx, needed, &launch->workspace, &launch->words);
+    cudaError_t error = cudaSuccess;
+    if (status == VSCAN_OK) error = launcher(launch, matrix);
+    launch->workspace = workspace;
+    launch->words = words;
+    vscan__cuda_leave(before);
+    TRY(status);
+    TRY_CUDA(ctx, "launching", error);
+    return VSCAN_OK;
+}
+
+#define X(pair, op, type, OP, TYPE)                                                                \
+    static vscan_status matrix_##pair(vscan_ctx *ctx, const struct vscan__matrix *matrix) {        \
+        return launch_matrix(ctx, matrix, VSCAN_##TYPE, vscan__pair_##pair,                        \
+                             vscan__launch_matrix_##pair);                                         \
+    }
+VSCAN__PAIRS(X)
+#undef X
+
+static vscan_status launched(vscan_ctx *ctx, int before, cudaError_t error) {
+    vscan__cuda_leave(before);
+    TRY_CUDA(ctx, "launching", error);
+    return VSCAN_OK;
+}
+
+#define MAP(family, structure)                                                                     \
+    static vscan_status map_##family(vscan_ctx *ctx, const struct vscan__##structure *work) {      \
+        const int before = vscan__cuda_enter(ctx->device);                                         \
+        return launched(ctx, before,                                                               \
+                        vscan__launch_##family(&vscan__cuda_state(ctx)->launch, work));            \
+    }
+MAP(unary, map)
+MAP(binary, map)
+MAP(compare, map)
+MAP(logic, map)
+MAP(select, map)
+MAP(convert, map)
+MAP(index, map)
+MAP(distribute, map)
+MAP(gather, move)
+MAP(permute, move)
+MAP(mark, ranges)
+MAP(subtract, ranges)
+
+/* A launch that publishes words, as many as for so many elements of a type that can be reserved for. */
+#define PACK(family, as, structure, elements)                                                      \
+    static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__##structure *pack) {     \
+        struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;                            \
+        const int before = vscan__cuda_enter(ctx->device);                                         \
+        const vscan_status status =                                                                \
+            vscan__cuda_grow_words(ctx, vscan__words_needed(launch, (as), (elements)));            \
+        const cudaError_t error =                                                                  \
+            status == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess;               \
+        TRY(launched(ctx, before, error));                                                         \
+        return status;                                                                             \
+    }
+PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack,
+     pack->n)
+PACK(enumerate, VSCAN_INT, pack, pack->n)
+PACK(starts, VSCAN_INT, pack, pack->n + 127) /* the first tile may begin as far before the flags */
+PACK(spread, VSCAN_INT, spread, 2 * pack->n + 1)
+PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
+
+/* Notes which memory a graph may refer to. */
+static vscan_status ready_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    TRY(vscan__cuda_grow_for_sort(ctx, sort));
+    vscan__note_capture(ctx, &vscan__cuda_state(ctx)->sorts);
+    return VSCAN_OK;
+}
+
+#define SORT(name, launcher)                                                                       \
+    static vscan_status name(vscan_ctx *ctx, const struct vscan__sort *sort) {                     \
+        const int before = vscan__cuda_enter(ctx->device);                                         \
+        const vscan_status status = ready_for_sort(ctx, sort);                                     \
+        const cudaError_t error =                                                                  \
+            status == VSCAN_OK ? launcher(&vscan__cuda_state(ctx)->launch, sort) : cudaSuccess;    \
+        TRY(launched(ctx, before, error));                                                         \
+        return status;                                                                             \
+    }
+SORT(sort_all, vscan__launch_sort)
+SORT(sort_segmented, vscan__launch_sort_segmented)
+
+static vscan_status reserve_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    const int before = vscan__cuda_enter(ctx->device);
+    const vscan_status status = vscan__cuda_grow_for_sort(ctx, sort);
+    vscan__cuda_leave(before);
+    return status;
+}
+
+static vscan_status split(vscan_ctx *ctx, const struct vscan__split *split) {
+    const int before = vscan__cuda_enter(ctx->device);
+    const vscan_status status = vscan__cuda_grow_scratch(
+        ctx, vscan__split_bytes(split->n, split->flag_type, split->head_type));
+    const cudaError_t error = status == VSCAN_OK
+                                  ? vscan__launch_split(&vscan__cuda_state(ctx)->launch, split)
+                                  : cudaSuccess;
+    TRY(launched(ctx, before, error));
+    return status;
+}
+
+const struct vscan__backend vscan__cuda = {
+    .name = "cuda",
+    .device_count = vscan__cuda_device_count,
+    .device_name = vscan__cuda_device_name,
+    .device_memory = vscan__cuda_device_memory,
+    .open = vscan__cuda_open,
+    .close = vscan__cuda_close,
+    .reserve = reserve,
+    .synchronize = vscan__cuda_synchronize,
+    .set_stream = vscan__cuda_set_stream,
+    .get_stream = vscan__cuda_get_stream,
+    .may_wait = vscan__cuda_may_wait,
+    .allocate = vscan__cuda_allocate,
+    .release = vscan__cuda_release,
+    .check_pointer = vscan__cuda_check_pointer,
+    .upload = vscan__cuda_upload,
+    .download = vscan__cuda_download,
+    .copy = vscan__cuda_copy,
+    .fill = fill,
+    .copy_bits = copy_bits,
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_##pair,
+    .scan = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = scan_segmented_##pair,
+    .scan_segmented = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_##pair,
+    .reduce = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = reduce_segmented_##pair,
+    .reduce_segmented = {VSCAN__PAIRS(X)},
+#undef X
+#define X(pair, op, type, OP, TYPE) [vscan__pair_##pair] = matrix_##pair,
+    .matrix = {VSCAN__PAIRS(X)},
+#undef X
+    .unary = map_unary,
+    .binary = map_binary,
+    .compare = map_compare,
+    .logic = map_logic,
+    .select = map_select,
+    .convert = map_convert,
+    .index = map_index,
+    .distribute = map_distribute,
+    .gather = map_gather,
+    .permute = map_permute,
+    .pack = pack_pack,
+    .enumerate = pack_enumerate,
+    .sort = sort_all,
+    .sort_segmented = sort_segmented,
+    .reserve_sort = reserve_sort,
+    .split = split,
+    .starts = pack_starts,
+    .spread = pack_spread,
+    .mark = map_mark,
+    .subtract = map_subtract,
+    .add = pack_add,
+};

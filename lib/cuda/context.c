@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The CUDA part of a context: errors, devices, streams, and which kernels a device can have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cuda/state.h"
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+static vscan_status status_of(cudaError_t error) {
+    switch (error) {
+    case cudaErrorInsufficientDriver:
+    case cudaErrorInitializationError:
+    case cudaErrorSystemDriverMismatch:
+    case cudaErrorSystemNotReady:
+        return VSCAN_ERROR_NO_DRIVER;
+    case cudaErrorNoDevice:
+    case cudaErrorInvalidDevice:
+        return VSCAN_ERROR_NO_DEVICE;
+    case cudaErrorNoKernelImageForDevice:
+    case cudaErrorUnsupportedPtxVersion:
+        return VSCAN_ERROR_NO_KERNEL;
+    case cudaErrorMemoryAllocation:
+        return VSCAN_ERROR_DEVICE_MEMORY;
+    case cudaErrorStreamCaptureUnsupported:
+    case cudaErrorStreamCaptureInvalidated:
+    case cudaErrorStreamCaptureImplicit:
+    case cudaErrorStreamCaptureWrongThread:
+        return VSCAN_ERROR_CAPTURE;
+    default:
+        return VSCAN_ERROR_BACKEND;
+    }
+}
+
+vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
+    (void)cudaGetLastError(); /* an error that is not sticky is ours alone, not the caller's next */
+    return VSCAN__FAIL(ctx, status_of(error), "CUDA, %s: %s (error %d)", doing,
+                       cudaGetErrorString(error), (int)error);
+}
+
+/* ---- The current device ---------------------------------------------------------------------- */
+
+int vscan__cuda_enter(int device) {
+    int before = -1;
+    if (cudaGetDevice(&before) != cudaSuccess || before == device) return -1;
+    return cudaSetDevice(device) == cudaSuccess ? before : -1;
+}
+
+void vscan__cuda_leave(int before) {
+    if (before >= 0) (void)cudaSetDevice(before);
+}
+
+/* ---- Devices --------------------------------------------------------------------------------- */
+
+vscan_status vscan__cuda_device_count(int32_t *count) {
+    int found = 0;
+    *count = 0;
+    TRY_CUDA(NULL, "counting devices", cudaGetDeviceCount(&found));
+    *count = found;
+    return VSCAN_OK;
+}
+
+static vscan_status check_device(int32_t device) {
+    int32_t count;
+    TRY(vscan__cuda_device_count(&count));
+    if (device < 0 || device >= count)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_NO_DEVICE,
+                           "argument 'device' is %d; CUDA shows %d devices here", (int)device,
+                           (int)count);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacity) {
+    struct cudaDeviceProp properties;
+    TRY(check_device(device));
+    TRY_CUDA(NULL, "reading device properties", cudaGetDeviceProperties(&properties, device));
+    size_t length = strlen(properties.name);
+    if (length > (size_t)capacity - 1) length = (size_t)capacity - 1;
+    memcpy(name, properties.name, length);
+    name[length] = 0;
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available) {
+    size_t free_bytes = 0, total_bytes = 0;
+    TRY(check_device(device));
+    const int before = vscan__cuda_enter(device);
+    const cudaError_t error = cudaMemGetInfo(&free_bytes, &total_bytes);
+    vscan__cuda_leave(before);
+    TRY_CUDA(NULL, "reading free memory", error);
+    *total = (int64_t)total_bytes;
+    *available = (int64_t)free_bytes;
+    return VSCAN_OK;
+}
+
+/* ---- Capture --------------------------------------------------------------------------------- */
+
+bool vscan__cuda_capturing(cudaStream_t stream) {
+    enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
+        (void)cudaGetLastError();
+        return true; /* the legacy stream answers so while another one is being captured */
+    }
+    return status != cudaStreamCaptureStatusNone;
+}
+
+vscan_status vscan__cuda_may_wait(vscan_ctx *ctx) {
+    if (!vscan__cuda_capturing(vscan__cuda_state(ctx)->launch.stream)) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_CAPTURE,
+                       "the call would have to wait or allocate, which is not possible while the "
+                       "stream is being captured");
+}
+
+/* ---- Open, close ----------------------------------------------------------------------------- */
+
+void vscan__cuda_close(vscan_ctx *ctx) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    const int before = vscan__cuda_enter(ctx->device);
+    (void)cudaStreamSynchronize(state->launch.stream);
+    vscan__free_growing(&state->words);
+    vscan__free_growing(&state->lines);
+    vscan__free_growing(&state->scratch);
+    vscan__free_growing(&state->sorts);
+    if (state->launch.late != NULL) (void)cudaFreeHost(state->launch.late);
+    if (state->own != NULL) (void)cudaStreamDestroy(state->own);
+    (void)cudaGetLastError();
+    vscan__cuda_leave(before);
+    free(state);
+    ctx->state = NULL;
+}
+
+/* Bytes of a vector up to which the kernels for short vectors are taken, which is as far as they go;
+   beyond, those with bulk copies are faster. The plots of benchmarks/ show both. */
+enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
+
+/* Words of a new context: enough for scans of 4-byte elements of any length (with bulk copies). */
+enum { FIRST_WORDS = VSCAN__SCAN_TILES };
+
+/* Elements that one launch of a sort goes through: its words are then a tenth of the vector, and
+   vectors that are longer hardly notice where it is cut. */
+enum { SORT_PORTION = 1 << 28 };
+
+/* Bytes of a row from which on the kernels for vectors, row after row, are faster than those for rows,
+   if there are fewer rows than multiprocessors; with more rows they are so from MANY_ROWS_FROM on. And
+   where the tests choose the kernels for vectors. */
+enum { ROWS_FROM = 8 << 20, MANY_ROWS_FROM = 32 << 20, FORCED_ROWS_FROM = 300000 };
+
+/* Tiles of a portion where the tests choose the kernels: some more than there are multiprocessors. */
+enum { FORCED_SCAN_TILES = 150 };
+
+/*
+ * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
+ * kernels for devices without bulk copies, "bulk" those with bulk copies, both at every length,
+ * "none" is a device that there are no kernels for. VSCAN_TEST_DELAY, for the tests too, is the seed
+ * of pseudo-random waits in the kernels.
+ */
+static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch) {
+    int compiled_for = 0;
+    TRY_CUDA(ctx, "reading device properties",
+             cudaDeviceGetAttribute(&launch->multiprocessors, cudaDevAttrMultiProcessorCount,
+                                    ctx->device));
+    TRY_CUDA(ctx, "loading kernels", vscan__probe_kernels(&compiled_for));
+    launch->architecture = compiled_for;
+    int driver = 0;
+    TRY_CUDA(ctx, "asking for the driver's version", cudaDriverGetVersion(&driver));
+    /* capturing programmatic dependent launches needs the driver of CUDA 12.3 */
+    launch->may_overlap = compiled_for >= 90 && driver >= 12030;
+    const char *forced = getenv("VSCAN_TEST_KERNELS");
+    if (forced == NULL) forced = "";
+    if (strcmp(forced, "none") == 0)
+        return vscan__cuda_failed(ctx, cudaErrorNoKernelImageForDevice, "loading kernels");
+    const char *delay = getenv("VSCAN_TEST_DELAY");
+    if (delay != NULL) launch->test_delay = (uint32_t)strtoul(delay, NULL, 10);
+    const bool always = strcmp(forced, "bulk") == 0;
+    launch->sort_portion = SORT_PORTION;
+    launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
+    launch->bulk_from = always ? 0 : BULK_FROM;
+    launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
+    launch->many_rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : MANY_ROWS_FROM;
+    launch->scan_tiles = forced[0] != 0 ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
+    /* see VSCAN__BULK in kernels/common/tma.cuh */
+    if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "units") == 0) return VSCAN_OK;
+    void *encode = NULL;
+    enum cudaDriverEntryPointQueryResult found;
+    TRY_CUDA(ctx, "asking the driver for tensor maps",
+             cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000,
+                                              cudaEnableDefault, &found));
+    if (found != cudaDriverEntryPointSuccess || encode == NULL) return VSCAN_OK;
+    memcpy(&launch->encode_tiled, &encode, sizeof encode); /* a function: no cast in ISO C */
+    TRY_CUDA(ctx, "reading device properties",
+             cudaDeviceGetAttribute(&launch->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                    ctx->device));
+    if (launch->shared_memory < VSCAN__BULK_SHARED) launch->shared_memory = 0;
+    return VSCAN_OK;
+}
+
+static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    TRY(choose_kernels(ctx, &state->launch));
+    TRY_CUDA(ctx, "creating a stream", cudaStreamCreate(&state->own));
+    state->launch.stream = stream != NULL ? (cudaStream_t)stream : state->own;
+    TRY_CUDA(ctx, "allocating page-locked memory",
+             cudaHostAlloc((void **)&state->launch.late, sizeof *state->launch.late,
+                           cudaHostAllocPortable | cudaHostAllocMapped));
+    memset(state->launch.late, 0, sizeof *state->launch.late);
+    return vscan__cuda_grow_words(ctx, FIRST_WORDS);
+}
+
+vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream) {
+    TRY(check_device(ctx->device));
+    ctx->state = calloc(1, sizeof(struct vscan__cuda_state));
+    if (ctx->state == NULL)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the context");
+    const int before = vscan__cuda_enter(ctx->device);
+    const vscan_status status = fill_state(ctx, stream);
+    if (status != VSCAN_OK) vscan__cuda_close(ctx);
+    vscan__cuda_leave(before);
+    return status;
+}
+
+/* ---- Stream ---------------------------------------------------------------------------------- */
+
+static vscan_status take_late(vscan_ctx *ctx) {
+    volatile struct vscan__late *late = vscan__cuda_state(ctx)->launch.late;
+    const vscan_status status = (vscan_status)late->status;
+    if (status == VSCAN_OK) return VSCAN_OK;
+    late->status = VSCAN_OK;
+    if (status != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, status, late->at);
+    return VSCAN__FAIL(
+        ctx, status,
+        "an earlier segmented scan or reduction found more segments than 'totals' has "
+        "elements; those that fit were written");
+}
+
+vscan_status vscan__cuda_wait(vscan_ctx *ctx) {
+    TRY(vscan__cuda_may_wait(ctx));
+    TRY_CUDA(ctx, "waiting for the stream (the failure may be of earlier work)",
+             cudaStreamSynchronize(vscan__cuda_state(ctx)->launch.stream));
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cuda_synchronize(vscan_ctx *ctx) {
+    const int before = vscan__cuda_enter(ctx->device);
+    vscan_status status = vscan__cuda_wait(ctx);
+    vscan__cuda_leave(before);
+    return status != VSCAN_OK ? status : take_late(ctx);
+}
+
+static vscan_status order_streams(vscan_ctx *ctx, cudaStream_t from, cudaStream_t to) {
+    cudaEvent_t event;
+    TRY_CUDA(ctx, "creating an event", cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    cudaError_t error = cudaEventRecord(event, from);
+    if (error == cudaSuccess) error = cudaStreamWaitEvent(to, event, 0);
+    (void)cudaEventDestroy(event);
+    TRY_CUDA(ctx, "ordering the streams", error);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    const cudaStream_t from = state->launch.stream;
+    const cudaStream_t to = stream != NULL ? (cudaStream_t)stream : state->own;
+    if (from == to) return VSCAN_OK;
+    const int before = vscan__cuda_enter(ctx->device);
+    vscan_status status = VSCAN_OK;
+    if (!vscan__cuda_capturing(from) && !vscan__cuda_capturing(to))
+        status = order_streams(ctx, from, to);
+    vscan__cuda_leave(before);
+    if (status == VSCAN_OK) state->launch.stream = to;
+    return status;
+}
+
+vscan_status vscan__cuda_get_stream(vscan_ctx *ctx, void **stream) {
+    *stream = vscan__cuda_state(ctx)->launch.stream;
+    return VSCAN_OK;
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the files cuda_*.c share: the CUDA part of a context, errors, the current device, memory. */
+#ifndef VSCAN_CUDA_STATE_H
+#define VSCAN_CUDA_STATE_H
+
+#include "common/launch.h"
+#include "core/check.h"
+
+/* Device memory that grows with the vectors that come. */
+struct vscan__growing {
+    struct vscan__block *newest; /* with those before it that may still be in use */
+    int64_t bytes;               /* of the newest; 0: there is none */
+};
+
+struct vscan__cuda_state {
+    struct vscan__launch launch; /* its stream is the one in use */
+    cudaStream_t own;
+    struct vscan__growing words;   /* launch.workspace */
+    struct vscan__growing lines;   /* a workspace for matrices that need more words than that has */
+    struct vscan__growing scratch; /* launch.scratch */
+    struct vscan__growing sorts;   /* launch.sort_memory */
+};
+
+static inline struct vscan__cuda_state *vscan__cuda_state(vscan_ctx *ctx) {
+    return ctx->state;
+}
+
+/* ---- context.c ---- */
+
+vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing);
+
+#define TRY_CUDA(ctx, doing, call)                                                                 \
+    do {                                                                                           \
+        cudaError_t try_error_ = (call);                                                           \
+        if (try_error_ != cudaSuccess) return vscan__cuda_failed(ctx, try_error_, doing);          \
+    } while (0)
+
+/* Makes a device current and returns the one that was, to be given to leave; -1: nothing to undo. */
+int vscan__cuda_enter(int device);
+void vscan__cuda_leave(int before);
+
+/* Whether the stream is being captured; the legacy stream: whether any is. */
+bool vscan__cuda_capturing(cudaStream_t stream);
+vscan_status vscan__cuda_may_wait(vscan_ctx *ctx);
+vscan_status vscan__cuda_wait(vscan_ctx *ctx); /* for the stream */
+
+/* Slots of struct vscan__backend. */
+vscan_status vscan__cuda_device_count(int32_t *count);
+vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacity);
+vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available);
+vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream);
+void vscan__cuda_close(vscan_ctx *ctx);
+vscan_status vscan__cuda_synchronize(vscan_ctx *ctx);
+vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream);
+vscan_status vscan__cuda_get_stream(vscan_ctx *ctx, void **stream);
+
+/* ---- memory.c ---- */
+
+/* Notes whether a graph that is being captured may refer to what there is now. */
+void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory);
+void vscan__free_growing(struct vscan__growing *memory); /* waits */
+
+/* What a launch needs of the context's memory. */
+vscan_status vscan__cuda_grow_words(vscan_ctx *ctx, int64_t words);
+vscan_status vscan__cuda_grow_lines(vscan_ctx *ctx, int64_t words, void **workspace, int64_t *has);
+vscan_status vscan__cuda_grow_scratch(vscan_ctx *ctx, int64_t bytes);
+vscan_status vscan__cuda_grow_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort);
+
+/* Slots of struct vscan__backend. */
+vscan_status vscan__cuda_allocate(vscan_ctx *ctx, int64_t bytes, void **pointer);
+void vscan__cuda_release(vscan_ctx *ctx, void *pointer);
+vscan_status vscan__cuda_check_pointer(vscan_ctx *ctx, const void *pointer, int64_t bytes);
+vscan_status vscan__cuda_upload(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+vscan_status vscan__cuda_download(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+vscan_status vscan__cuda_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes);
+
+#endif
