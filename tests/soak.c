@@ -300,11 +300,13 @@ static void one_sequence(void) {
     const int64_t wrap = calls_limit < 50 * WRAP ? calls_limit / 50 + 2 : WRAP; /* in a short run */
     const int64_t repeated_most = most < 100000 ? most : 100000;
     const int way = (int)inputs_below(&rng, 10);
-    const bool small = inputs_below(&rng, 4) > 0; /* mostly: in time for many sequences */
+    /* mostly small: in time for many sequences */
+    const int64_t limit =
+        inputs_below(&rng, 4) > 0 && most > 4 * repeated_most ? 4 * repeated_most : most;
     struct call call;
     int tries = 0;
     do { /* mostly on several blocks */
-        call = call_draw(&rng, draw_family(), small ? 4 * repeated_most : most);
+        call = call_draw(&rng, draw_family(), limit);
     } while (call.n < 16384 && ++tries < 6);
     struct call other = way < 5 ? call_smaller(&rng, &call, 1 + call.n * 3 / 4)
                                 : call_draw(&rng, draw_family(), repeated_most);
