@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches 65,536 apart, whose status words have the same tag (kernels/common/lookback.cuh): the kernels of
+ * Launches 65,536 apart, whose status words have the same tag (kernels/common/lookback.cuh): kernels of
  * every family that hands over such words, run by the emulator, against the CPU backend.
  *
  *     emulated_epochs [ROUNDS [SEED [FAMILY]]]
  *
- * A launch's number is set in the workspace's header. A call is made as launch L; then smaller ones of the
- * same family, as launches L + 1, L + 2, ..., until these have cleared all words that the call has
- * written; then the call on other data, as launch L + 65,536. Of L + 1, L + 2, ..., which clear the
- * words from the first on, there are few: L + 1 or L + 2 is a multiple of 2^15. So this tells what
- * clears a word, and which launches leave it: 65,535 launches do nothing else.
+ * The test sets a launch's number in the workspace's header. It makes a call as launch L, then smaller
+ * ones of the same family as launches L + 1, L + 2, ..., then the call on other data as launch
+ * L + 65,536. L + 1 or L + 2 is a multiple of 2^15, so the launches after L clear the words from the
+ * first one on, and the test goes on until they have cleared all words that the call had written. The
+ * other launches up to L + 65,536 would clear words further on, so they can be left out.
  *
- * It was tried with the kernels of commit 64fb2b0, where a launch cleared nothing that it "used": in a
- * few rounds, calls of pack, rows, columns (both kernels), sums of rows and sums of columns are wrong.
- * A call is wrong only if a block looks for a word before this launch has published it, so a single
- * sequence does not always show it.
+ * With the kernels of commit 64fb2b0 calls of pack, rows, columns (both kernels), sums of rows and sums
+ * of columns are wrong within a few rounds. A call is wrong only if a block reads a word before this
+ * launch has published it, so a single sequence does not always show it.
  */
 #include <cstdio>
 #include <cstdlib>

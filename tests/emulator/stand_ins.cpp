@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels/memory.cu and the CUDA runtime are for the launchers. */
+/* What kernels/common/fill.cu and the CUDA runtime are for the launchers. */
 #include "common/launch.h"
 
 extern "C" cudaError_t cudaGetLastError(void) {
