@@ -8,9 +8,9 @@
  * covers streams of any length.
  *
  *     EPOCHS      launch numbers that a tag can tell apart; 2^16 in the kernels
- *     NUMBERS     of launches; 2^32 in the kernels; a multiple of EPOCHS and of 2 * STRETCHES
- *     STRETCHES   in which a bank is zeroed; 2^14 in the kernels; 2 * STRETCHES <= EPOCHS
- *     CAPACITY    status words of a bank
+ *     NUMBERS     of launches: EPOCHS, or a multiple of it
+ *     STRETCHES   in which the words are scrubbed; 2^15 in the kernels; 2 * STRETCHES <= EPOCHS
+ *     CAPACITY    status words
  *     KINDS       the kinds of launches that occur, as bits: see workspace.pml
  *     WIDE        8-byte values occur as well, each in two status words
  *
@@ -141,7 +141,7 @@ order:
     :: else ->
         take(next);
         if
-        :: next == here.blocks - 1 -> close()
+        :: next == here.blocks - 1 -> next_launch(); scrub()
         :: else
         fi
     fi;

@@ -135,8 +135,8 @@ active proctype stream() {
 #ifndef READERS_ONLY
             assert(tag[in_bank(true_number, i)] != tag_of(true_number)); /* no old word would pass */
 #endif
-            of_this_launch[i] = 0;
-            of_this_launch[CAPACITY + i] = 0;
+            of_this_launch[in_bank(0, i)] = 0;
+            of_this_launch[in_bank(1, i)] = 0;
             i++
         :: else -> break
         od;

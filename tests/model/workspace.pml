@@ -4,13 +4,18 @@
 #define EPOCHS 4
 #endif
 #ifndef STRETCHES
-#define STRETCHES 2
+#define STRETCHES (EPOCHS / 2)
 #endif
 #ifndef NUMBERS
 #define NUMBERS EPOCHS
 #endif
 #ifndef CAPACITY
 #define CAPACITY 4
+#endif
+#ifdef TWO_BANKS
+#define WORDS (2 * CAPACITY)
+#else
+#define WORDS CAPACITY
 #endif
 #ifndef PLACES
 #define PLACES 2
@@ -71,10 +76,10 @@ byte number;            /* of the launch, modulo NUMBERS: the upper half of the 
 byte ticket;            /* the lower half */
 byte arrived;           /* blocks of a split */
 byte counted_blocks;    /* by COUNT */
-byte tag[2 * CAPACITY]; /* of a status word: 0, or 1 + the launch number modulo EPOCHS */
+byte tag[WORDS];        /* of a status word: 0 if invalid, else 1 + launch number modulo EPOCHS */
 
 /* What no block can see: what ought to be. */
-bit of_this_launch[2 * CAPACITY]; /* the word was stored by the launch that runs */
+bit of_this_launch[WORDS]; /* the word was stored by the launch that runs */
 byte true_number;                 /* of the launch that runs */
 byte processed;                   /* tiles that have been, as bits */
 
@@ -84,20 +89,25 @@ byte processed;                   /* tiles that have been, as bits */
 
 /* ---- The steps --------------------------------------------------------------------------------- */
 
-#ifdef OLD_SCHEME /* one bank */
-#define in_bank(l, i) (i)
-#define first_of_stretch(l) (((l) % (EPOCHS / 2)) * ((CAPACITY + EPOCHS / 2 - 1) / (EPOCHS / 2)))
-#define stretch_length ((CAPACITY + EPOCHS / 2 - 1) / (EPOCHS / 2))
-#else
+/*
+ * Three ways to keep old words from being taken for new ones:
+ *
+ *     (none)       one array of words; a launch makes all words of its stretch invalid whose number has
+ *                  another top bit than its own
+ *     TWO_BANKS    launch L has the words of bank L mod 2, and zeroes a stretch of the other bank
+ *     OLD_SCHEME   one array of words; a launch zeroes a stretch but for the words that it says it
+ *                  uses: wrong where it does not write all of these (RIGHT_USED: it writes them)
+ */
+#ifdef TWO_BANKS
 #define in_bank(l, i) (((l) % 2) * CAPACITY + (i))
-#define first_of_stretch(l) ((((l) / 2) % STRETCHES) * stretch_length)
-#define stretch_length ((CAPACITY + STRETCHES - 1) / STRETCHES)
-#endif
-#ifdef SCRUB_OWN_BANK
-#define scrubbed_bank(l, i) in_bank(l, i)
+#define stretch_of(l) (((l) / 2) % STRETCHES)
 #else
-#define scrubbed_bank(l, i) in_bank((l) + 1, i)
+#define in_bank(l, i) (i)
+#define stretch_of(l) ((l) % STRETCHES)
 #endif
+#define stretch_length ((CAPACITY + STRETCHES - 1) / STRETCHES)
+#define first_of_stretch(l) (stretch_of(l) * stretch_length)
+#define top_bit(l) ((l) % EPOCHS >= EPOCHS / 2)
 #define tag_of(l) (1 + (l) % EPOCHS)
 
 /* The number of the launch, as the kernels get it. */
@@ -199,8 +209,6 @@ inline process(t) {
     }
 }
 
-/* Status words that the old scheme took for written, from the first on. The last tile's is not,
-   where it is not published. */
 #ifdef RIGHT_USED
 #define last_published(kind) (kind == PACK || kind == REDUCE || kind == SPLIT)
 #else
@@ -208,27 +216,52 @@ inline process(t) {
 #endif
 #define used ((here.tiles - !last_published(here.kind)) * (1 + here.wide))
 
+/* What happens to a word of the stretch, number i: one step, an atomic minimum or maximum. */
+#if defined(TWO_BANKS)
+#ifdef SCRUB_OWN
+#define scrubbed(i) in_bank(launch, i)
+#else
+#define scrubbed(i) in_bank(launch + 1, i)
+#endif
+#define is_scrubbed(i) true
+#elif defined(OLD_SCHEME)
+#define scrubbed(i) (i)
+#define is_scrubbed(i) ((i) >= used)
+#else
+#define scrubbed(i) (i)
+#ifdef SCRUB_OWN
+#define is_scrubbed(i) (tag[i] != 0 && top_bit(tag[i] - 1) == top_bit(launch))
+#else
+#define is_scrubbed(i) (tag[i] != 0 && top_bit(tag[i] - 1) != top_bit(launch))
+#endif
+#endif
+
 inline scrub() {
 #ifdef NO_SCRUB
     skip
 #else
-    at = 0;
+    at = first_of_stretch(launch);
     do
-    :: at < stretch_length && first_of_stretch(launch) + at < CAPACITY ->
-        d_step {
-#ifdef OLD_SCHEME
-            if
-            :: first_of_stretch(launch) + at >= used ->
+    :: at < first_of_stretch(launch) + stretch_length && at < CAPACITY ->
+#ifdef SCRUB_NOT_ATOMIC
+        if
+        :: is_scrubbed(at) ->
+            d_step {
+                tag[scrubbed(at)] = 0;
+                of_this_launch[scrubbed(at)] = 0;
+            }
+        :: else
+        fi;
+        at++
 #else
+        d_step {
             if
-            :: true ->
-#endif
-                tag[scrubbed_bank(launch, first_of_stretch(launch) + at)] = 0;
-                of_this_launch[scrubbed_bank(launch, first_of_stretch(launch) + at)] = false
+            :: is_scrubbed(at) -> tag[scrubbed(at)] = 0; of_this_launch[scrubbed(at)] = 0
             :: else
             fi;
             at++
         }
+#endif
     :: else -> break
     od;
     at = 0
