@@ -4,8 +4,8 @@
  *
  * A stream of launches, for ever, each of any kind and size below, on one workspace. PLACES is the
  * number of blocks that are resident at once; a place runs one block after the other. The number of
- * launches is counted modulo NUMBERS, so the model has finitely many states, and a run of the checker
- * covers streams of any length.
+ * launches is counted modulo NUMBERS, so the model has finitely many states, and a run of the
+ * checker covers streams of any length.
  *
  *     EPOCHS      launch numbers that a tag can tell apart; 2^16 in the kernels
  *     NUMBERS     of launches: EPOCHS, or a multiple of it
@@ -14,12 +14,12 @@
  *     KINDS       the kinds of launches that occur, as bits: see workspace.pml
  *     WIDE        8-byte values occur as well, each in two status words
  *
- * The properties are assertions, the absence of invalid end states, and the absence of cycles without
- * progress. Everything else that is defined on the command line is a mutation, or for one.
+ * The properties are assertions, the absence of invalid end states, and the absence of cycles
+ * without progress. Everything else that is defined on the command line is a mutation, or for one.
  */
 #include "workspace.pml"
 
-/* ---- A place that runs one block after the other ------------------------------------------------ */
+/* ---- A place that runs one block after the other --------------------------------------------- */
 
 #define none 255
 #define may_be(n) (!(here.started >> (n) & 1) && (n) < here.blocks)
@@ -30,7 +30,7 @@ active [PLACES] proctype place() {
     byte me;                /* the block's number */
     byte launch;            /* number, as the block knows it */
     byte tile, next, after; /* in hand, and those taken ahead */
-    byte seen;              /* tiles whose words have been */
+    byte seen;              /* tiles whose status words have been */
     byte at;
 
 begin:

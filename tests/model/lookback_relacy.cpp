@@ -10,7 +10,7 @@
 
 #include <relacy/relacy.hpp>
 
-typedef unsigned long long word;
+typedef unsigned long long uint64; // a status word, or a value
 
 enum kind_of_launch { tickets, block_order, split };
 
@@ -21,34 +21,34 @@ static const int patience = 2;
 
 #define relaxed rl::memory_order_relaxed
 
-// ---- Steps, as in kernels/common/lookback.cuh ----------------------------------------------------
+// ---- Steps, as in kernels/common/lookback.cuh ---------------------------------------------------
 
-static word epoch_of(unsigned launch) {
+static uint64 epoch_of(unsigned launch) {
     return launch << 16 | 0x8000;
 }
 
-static bool is_of(unsigned launch, word w) {
+static bool is_of(unsigned launch, uint64 w) {
     return w >> 32 == epoch_of(launch);
 }
 
 struct workspace {
-    rl::atomic<word> counter;
+    rl::atomic<uint64> counter;
     rl::atomic<unsigned> arrived;
-    rl::atomic<word> words[capacity];
+    rl::atomic<uint64> words[capacity];
 
-    // The words of the launch before, all with other values.
+    // The status words of the launch before, all with other values.
     void set_up() {
-        counter.store((word)first_launch << 32, relaxed);
+        counter.store((uint64)first_launch << 32, relaxed);
         arrived.store(0, relaxed);
         for (unsigned i = 0; i < capacity; ++i)
             words[i].store(epoch_of(first_launch - 1) << 32 | 1000, relaxed);
     }
 
-    void publish(bool wide, unsigned launch, unsigned tile, word value) {
+    void publish(bool wide, unsigned launch, unsigned tile, uint64 value) {
 #ifdef FORGET_PUBLISH
         if (tile == 1) return;
 #endif
-        const word upper = epoch_of(launch) << 32;
+        const uint64 upper = epoch_of(launch) << 32;
         if (!wide) {
             words[tile].store(upper | value, relaxed);
             return;
@@ -58,11 +58,11 @@ struct workspace {
     }
 
     // Whether the aggregate is of this launch.
-    bool read(bool wide, unsigned launch, unsigned tile, word *value) {
-        const word low = words[wide ? 2 * tile : tile].load(relaxed);
+    bool read(bool wide, unsigned launch, unsigned tile, uint64 *value) {
+        const uint64 low = words[wide ? 2 * tile : tile].load(relaxed);
         *value = low & 0xffffffffu;
         if (!wide) return is_of(launch, low);
-        const word high = words[2 * tile + 1].load(relaxed);
+        const uint64 high = words[2 * tile + 1].load(relaxed);
         *value |= high << 32;
 #ifdef UNTAGGED
         return is_of(launch, low);
@@ -71,19 +71,19 @@ struct workspace {
 #endif
     }
 
-    word wait_for(bool wide, unsigned launch, unsigned tile) {
-        word value;
+    uint64 wait_for(bool wide, unsigned launch, unsigned tile) {
+        uint64 value;
         while (!read(wide, launch, tile, &value)) rl::yield(1, $);
         return value;
     }
 
-    // The launch's stretch is one word. An atomic minimum or maximum against 2^63.
+    // The launch's stretch is one status word. An atomic minimum or maximum against 2^63.
     void scrub(unsigned launch) {
-        const word invalid = 1ull << 63;
+        const uint64 invalid = 1ull << 63;
         const unsigned at = launch & 0x7fff;
         if (at >= capacity) return;
-        const word top_bit = launch >> 15;
-        word w = words[at].load(relaxed);
+        const uint64 top_bit = launch >> 15;
+        uint64 w = words[at].load(relaxed);
 #ifdef SCRUB_NOT_ATOMIC
         if (w >> 63 != top_bit) words[at].store(invalid, relaxed);
 #else
@@ -93,7 +93,7 @@ struct workspace {
     }
 
     void advance(unsigned launch) {
-        counter.store((word)((launch + 1) & 0xffff) << 32, relaxed);
+        counter.store((uint64)((launch + 1) & 0xffff) << 32, relaxed);
     }
 };
 
@@ -110,7 +110,7 @@ static void fence_after_reading(bool needed) {
 #endif
 }
 
-// ---- Launches ------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 
 //   InPlace   a pack whose results go where elements of this or earlier tiles were
 //   Carry     the last tile's block writes the total where every block has read the initial value
@@ -118,11 +118,11 @@ static void fence_after_reading(bool needed) {
 template <kind_of_launch Kind, bool InPlace, bool Carry, bool Wide>
 struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
     workspace space;
-    rl::var<word> elements[tiles], carry, results[tiles];
+    rl::var<uint64> elements[tiles], carry, results[tiles];
     rl::atomic<unsigned> ended; // blocks of all launches
 
-    static word scale() {
-        return Wide ? 0x100000001ull : 1; // both words of a wide value count
+    static uint64 scale() {
+        return Wide ? 0x100000001ull : 1; // both status words of a wide value count
     }
 
     void before() {
@@ -136,28 +136,28 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
     }
 
     // An element, but in the last launch 10 more, so that no two launches publish the same.
-    static word of_launch(unsigned launch, word element) {
+    static uint64 of_launch(unsigned launch, uint64 element) {
         return element + (!InPlace && launch == last_launch ? 10 * scale() : 0);
     }
 
     // Loads of a tile: before its word is published.
-    word load(unsigned launch, unsigned tile, word *initial) {
+    uint64 load(unsigned launch, unsigned tile, uint64 *initial) {
         if (Carry) *initial = carry($);
         return of_launch(launch, elements[tile]($));
     }
 
     // What a tile publishes.
-    static word aggregate(unsigned launch, unsigned tile) {
-        return InPlace ? (word)kept[tile] : of_launch(launch, (tile + 1) * scale());
+    static uint64 aggregate(unsigned launch, unsigned tile) {
+        return InPlace ? (uint64)kept[tile] : of_launch(launch, (tile + 1) * scale());
     }
 
-    word taken(unsigned launch, unsigned tile, word value) {
+    uint64 taken(unsigned launch, unsigned tile, uint64 value) {
         const bool of_this_launch = value == aggregate(launch, tile);
         RL_ASSERT(of_this_launch);
         return value;
     }
 
-    void store(unsigned tile, word element, word sum_before, word initial) {
+    void store(unsigned tile, uint64 element, uint64 sum_before, uint64 initial) {
         if (InPlace) {
             if (kept[tile]) elements[sum_before]($) = element;
         } else {
@@ -168,15 +168,15 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
 
     // A tile: loads, publishes, waits, stores.
     void process(unsigned launch, unsigned tile) {
-        word initial = 0;
-        const word element = load(launch, tile, &initial);
+        uint64 initial = 0;
+        const uint64 element = load(launch, tile, &initial);
         if (tile < tiles - 1) {
             fence_before_publishing(InPlace || Carry);
-            space.publish(Wide, launch, tile, InPlace ? (word)kept[tile] : element);
+            space.publish(Wide, launch, tile, InPlace ? (uint64)kept[tile] : element);
         }
         const bool closes = Kind == block_order && tile == tiles - 1;
         if (closes) space.scrub(launch);
-        word sum = 0;
+        uint64 sum = 0;
         for (unsigned t = 0; t < tile; ++t)
             sum += taken(launch, t, space.wait_for(Wide, launch, t));
         fence_after_reading(InPlace || Carry);
@@ -186,7 +186,7 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
 
     void take_tiles() {
         for (;;) {
-            const word before = space.counter.fetch_add(1, relaxed);
+            const uint64 before = space.counter.fetch_add(1, relaxed);
             const unsigned launch = (unsigned)(before >> 32), ticket = (unsigned)before;
             if (ticket == tiles + blocks - 1) {
                 space.scrub(launch);
@@ -201,9 +201,9 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
     void split_tile(unsigned launch, unsigned tile) {
         space.publish(false, launch, tile, of_launch(launch, elements[tile]($)));
         const unsigned before_me = space.arrived.fetch_add(1, relaxed);
-        word sum = 0;
+        uint64 sum = 0;
         for (unsigned t = 0; t < tiles; ++t) {
-            word value = 0;
+            uint64 value = 0;
             bool missing = true;
             for (int k = 0; k < patience && missing; ++k) {
                 missing = !space.read(false, launch, t, &value);
@@ -244,15 +244,14 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
     }
 
     void after() {
-        const bool clean_counter =
-            space.counter.load(relaxed) == (word)(last_launch + 1) << 32;
+        const bool clean_counter = space.counter.load(relaxed) == (uint64)(last_launch + 1) << 32;
         RL_ASSERT(clean_counter);
         const bool nobody_arrived = space.arrived.load(relaxed) == 0;
         RL_ASSERT(nobody_arrived);
-        // of 11, 12, 13, the sums before each, or of all; of {1, 2, 3} after the first pack {2, 3, 3}
-        const word right[2][tiles] = {{0, 11, 23}, {36, 36, 36}}, packed[tiles] = {3, 3, 3};
+        // of 11, 12, 13, the sums before each, or of all; a pack makes {2, 3, 3} of {1, 2, 3}
+        const uint64 right[2][tiles] = {{0, 11, 23}, {36, 36, 36}}, packed[tiles] = {3, 3, 3};
         for (unsigned t = 0; t < tiles; ++t) {
-            const word initial = Carry ? 7 + 6 : 0; /* of the second launch */
+            const uint64 initial = Carry ? 7 + 6 : 0; /* of the second launch */
             const bool right_results =
                 InPlace ? elements[t]($) == packed[t] * scale()
                         : results[t]($) == (initial + right[Kind == split][t]) * scale();
@@ -263,7 +262,7 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
     }
 };
 
-// ---- Runs ----------------------------------------------------------------------------------------
+// ---- Runs ---------------------------------------------------------------------------------------
 
 static bool all_right = true;
 static unsigned long total;
@@ -282,8 +281,9 @@ static void run(const char *name, const char *only, unsigned long executions) {
         p.progress_stream = p.output_stream;
         all_right = rl::simulate<Test>(p);
         total += (unsigned long)p.stop_iteration;
-        std::cout << name << ": " << p.stop_iteration << " executions, " << rl::format(p.search_type)
-                  << ", " << (all_right ? "no error" : "an error") << std::endl;
+        std::cout << name << ": " << p.stop_iteration << " executions, "
+                  << rl::format(p.search_type) << ", " << (all_right ? "no error" : "an error")
+                  << std::endl;
     }
 }
 

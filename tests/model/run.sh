@@ -3,8 +3,10 @@
 # One run of a model, in the current folder, which it fills with files of its own:
 #
 #     sh run.sh spin STATES [-DNAME...]          no error, and at least so many states
-#     sh run.sh spin_progress STATES [-DNAME...] no cycle without progress, and so many states
+#     sh run.sh spin_progress STATES [-DNAME...] the same of cycles without progress, where no block
+#                                                that can go on is left out for ever
 #     sh run.sh spin_finds ERROR [-DNAME...]     an error that the regular expression describes
+#     sh run.sh spin_progress_finds ERROR [-DNAME...]
 #     sh run.sh relacy EXECUTIONS                no error in so many of each kind or more
 #     sh run.sh relacy_finds ERROR KIND [-DNAME...]
 #                                                an error in launches of a kind, as above
@@ -38,8 +40,8 @@ spin_run() {
     cat pan.log
 }
 
-# complete STATES: the run has been through all there is, and all of the model has been used.
-complete() {
+# all_searched STATES: the run has been through all there is, and all of the model has been used.
+all_searched() {
     has '^State-vector .*, errors: 0$' pan.log
     lacks 'max search depth too small|Search not completed|aborting|out of memory|MEMLIM|resource' \
         pan.log
@@ -79,12 +81,17 @@ spin)
     spin_run -DSAFETY "" "$@"
     has '^[[:space:]]assertion violations[[:space:]]*\+' pan.log
     has '^[[:space:]]invalid end states[[:space:]]*\+' pan.log
-    complete "$expected"
+    all_searched "$expected"
     ;;
 spin_progress)
-    spin_run -DNP -l "$@"
-    has '^[[:space:]]non-progress cycles[[:space:]]*\+' pan.log
-    complete "$expected"
+    spin_run -DNP "-l -f" "$@"
+    has '^[[:space:]]non-progress cycles[[:space:]]*\+ \(fairness enabled\)' pan.log
+    all_searched "$expected"
+    ;;
+spin_progress_finds)
+    spin_run -DNP "-l -f" "$@"
+    has "^pan:1: $expected " pan.log
+    has '^State-vector .*, errors: 1$' pan.log
     ;;
 spin_finds)
     spin_run -DSAFETY "" "$@"

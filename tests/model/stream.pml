@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The launches, one after the other: included by lookback.pml. */
 
-/* ---- The stream -------------------------------------------------------------------------------- */
+/* ---- The stream ------------------------------------------------------------------------------ */
 
 #define launched launches[slot]
 #define is_over(l) (launches[l].enqueued && launches[l].ended == launches[l].blocks)
@@ -133,7 +133,8 @@ active proctype stream() {
         do
         :: i < CAPACITY ->
 #ifndef READERS_ONLY
-            assert(tag[in_bank(true_number, i)] != tag_of(true_number)); /* no old word would pass */
+            /* no old status word could be taken */
+            assert(tag[in_bank(true_number, i)] != tag_of(true_number));
 #endif
             of_this_launch[in_bank(0, i)] = 0;
             of_this_launch[in_bank(1, i)] = 0;

@@ -30,17 +30,17 @@
 /* ---- Kinds of launches --------------------------------------------------------------------------
  *
  *              tiles are taken        publish               the launch is closed by
- *   TICKETS    by ticket              all but the last      the last ticket          scan_units.cuh
- *   PACK       by ticket, one ahead   all                   the last ticket          pack_tiles.cuh
- *   ORDER      by block number        all but the last      the last block           scan_short.cuh
- *   MATRIX     by block number        all but the last      the last ticket      matrix_columns.cuh
- *   REDUCE     first by number, then  all                   the finisher           reduce_units.cuh
+ *   TICKETS    by ticket              all but the last      the last ticket       scan/portable.cuh
+ *   PACK       by ticket, one ahead   all                   the last ticket          pack/tiles.cuh
+ *   ORDER      by block number        all but the last      the last block           scan/small.cuh
+ *   MATRIX     by block number        all but the last      the last ticket             columns.cuh
+ *   REDUCE     first by number, then  all                   the finisher           reduce/large.cuh
  *              by ticket
- *   SPLIT      by block number        all                   the last to arrive      split_short.cuh
- *   COUNT      by block number        none                  nobody                        memory.cu
+ *   SPLIT      by block number        all                   the last to arrive      split/small.cuh
+ *   COUNT      by block number        none                  nobody                   common/fill.cu
  *
- * ORDER, MATRIX and REDUCE rely on blocks starting in the order of their numbers. SPLIT's blocks start
- * in any order. In TICKETS and PACK the number of a block means nothing.
+ * ORDER, MATRIX and REDUCE rely on blocks starting in the order of their numbers. SPLIT's blocks
+ * start in any order. In TICKETS and PACK the number of a block means nothing.
  *
  * COUNT is the first of the two launches of a call: it leaves a number in the header for a launch
  * of kind TICKETS. That one may fail to be enqueued.
@@ -70,7 +70,7 @@ typedef launch_parameters {
 launch_parameters launches[2]; /* the one that runs, and the next one, whose blocks may be early */
 bit current;
 
-/* ---- Device memory ----------------------------------------------------------------------------- */
+/* ---- Device memory --------------------------------------------------------------------------- */
 
 byte number;            /* of the launch, modulo NUMBERS: the upper half of the counter */
 byte ticket;            /* the lower half */
@@ -79,23 +79,25 @@ byte counted_blocks;    /* by COUNT */
 byte tag[WORDS];        /* of a status word: 0 if invalid, else 1 + launch number modulo EPOCHS */
 
 /* What no block can see: what ought to be. */
-bit of_this_launch[WORDS]; /* the word was stored by the launch that runs */
+bit of_this_launch[WORDS]; /* the status word was stored by the launch that runs */
 byte true_number;                 /* of the launch that runs */
 byte processed;                   /* tiles that have been, as bits */
 
 #define here launches[s]
-#define all_started(l) (launches[l].enqueued && launches[l].started == (1 << launches[l].blocks) - 1)
-#define can_start(l) (launches[l].enqueued && launches[l].started != (1 << launches[l].blocks) - 1)
+#define every_block(l) ((1 << launches[l].blocks) - 1)
+#define all_started(l) (launches[l].enqueued && launches[l].started == every_block(l))
+#define can_start(l) (launches[l].enqueued && launches[l].started != every_block(l))
 
-/* ---- The steps --------------------------------------------------------------------------------- */
+/* ---- The steps ------------------------------------------------------------------------------- */
 
 /*
- * Three ways to keep old words from being taken for new ones:
+ * Three ways to keep old status words from being taken for new ones:
  *
- *     (none)       one array of words; a launch makes all words of its stretch invalid whose number has
- *                  another top bit than its own
- *     TWO_BANKS    launch L has the words of bank L mod 2, and zeroes a stretch of the other bank
- *     OLD_SCHEME   one array of words; a launch zeroes a stretch but for the words that it says it
+ *     (none)       one array; a launch makes those status words of its stretch invalid whose number
+ *                  has another top bit than its own
+ *     TWO_BANKS    launch L has the status words of bank L mod 2, and zeroes a stretch of the other
+ *                  bank
+ *     OLD_SCHEME   one array; a launch zeroes a stretch but for the status words that it says it
  *                  uses: wrong where it does not write all of these (RIGHT_USED: it writes them)
  */
 #ifdef TWO_BANKS
@@ -151,7 +153,7 @@ inline store(i) {
     }
 }
 
-/* The two words of a wide value in either order: relaxed stores have none. */
+/* The two status words of a wide value in either order: relaxed stores have none. */
 inline publish(t) {
     if
 #ifdef FORGET_PUBLISH
@@ -165,13 +167,21 @@ inline publish(t) {
     fi
 }
 
-/* A poll loop: it ends when the word has the tag of this launch. Whether the polling lane goes on or
-   is put to sleep is the same here. */
+/* Ends when the status word has the tag of this launch. POLL: the loop as it is, which needs weak
+   fairness; else a block that waits does nothing until there is something to see. */
 inline load_tagged(i) {
+#ifdef POLL
+    do
+    :: tag[in_bank(launch, i)] != tag_of(launch)
+    :: else -> break
+    od;
+    assert(of_this_launch[in_bank(launch, i)])
+#else
     atomic {
         tag[in_bank(launch, i)] == tag_of(launch);
         assert(of_this_launch[in_bank(launch, i)]);
     }
+#endif
 }
 
 inline load_untagged(i) {
@@ -216,7 +226,7 @@ inline process(t) {
 #endif
 #define used ((here.tiles - !last_published(here.kind)) * (1 + here.wide))
 
-/* What happens to a word of the stretch, number i: one step, an atomic minimum or maximum. */
+/* What happens to number i of the stretch: one step, an atomic minimum or maximum. */
 #if defined(TWO_BANKS)
 #ifdef SCRUB_OWN
 #define scrubbed(i) in_bank(launch, i)
