@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times scans, segmented scans and reductions: vscan beside its peers and a memcpy of the same run.
- * One loop over all combinations asked for; README.md beside this says what is measured and how.
+ * Times the operations of vscan beside its peers and a memcpy of the same run: one loop over all
+ * combinations asked for. README.md says how to read the rows, notes/method.md how they are measured.
  *
  * Exit status: 0 all was measured and every result was right, 1 something failed, 2 wrong use,
  * 3 no CUDA device where one is needed, or none of the engines asked for is there.
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
+#include "output.h"
 
 const struct engine *const all_engines[] = {
     &engine_memcpy,          &engine_memset,     &engine_copy,
@@ -23,7 +23,8 @@ const struct engine *const all_engines[] = {
     &engine_read_cpu};
 const int all_engines_count = sizeof all_engines / sizeof all_engines[0];
 
-static struct options options;
+static struct options all_options[PARTS_AT_MOST];
+static struct options *options; /* of the part that is being measured */
 static bool all_well = true;
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -52,7 +53,7 @@ static bool grow(struct arena *arena, enum place place, int64_t bytes) {
     return true;
 }
 
-/* Gives the work its vectors. */
+/* Gives the operation its vectors. */
 static bool provide(struct work *work, enum place place) {
     static struct arena in[2], out[2], flags[2], totals[2], keys;
     struct data *data = &work->data[place];
@@ -66,13 +67,13 @@ static bool provide(struct work *work, enum place place) {
     return true;
 }
 
-/* Whether two pieces of work have the same values in the same places. */
+/* Whether two operations have the same values in the same places. */
 static bool same_values(const struct work *a, const struct work *b, enum place place) {
     return a->type == b->type && a->op == b->op && a->n == b->n && a->offset == b->offset &&
            a->sets == b->sets && a->data[place].in == b->data[place].in;
 }
 
-/* Makes the input; values are made again only where they are not those of the work before. */
+/* Makes the input; values are made again only where they are not those of the operation before. */
 static bool make_input(struct work *work, enum place place) {
     static struct work made[2];
     if (!provide(work, place)) return false;
@@ -112,84 +113,27 @@ bool check_fetched(const struct work *work, const struct engine *engine) {
 /* One call on set 0, checked. *how says in which way. */
 static bool check_call(const struct work *work, const struct engine *engine, const char **how) {
     *how = "serial";
+    if (options->no_check) {
+        *how = "-";
+        return engine->run(work, 0) && (engine->place == ON_HOST || device_synchronize());
+    }
     if (engine->place == ON_HOST) {
         struct work apart = *work;
         apart.in_place = false;
         host_prepare_checked_call(work);
         if (!engine->run(work, 0)) return false;
-        if (!engine->computes || work->n > options.check_most) return *how = "-", true;
+        if (!engine->computes || work->n > options->check_most) return *how = "-", true;
         return check_serially(work, engine->name, work_in(&apart, ON_HOST, 0),
                               work_flags(work, ON_HOST, 0), work_out(work, ON_HOST, 0));
     }
     if (!device_prepare_checked_call(work) || !engine->run(work, 0)) return false;
     if (!device_synchronize()) return false;
     if (engine == &engine_empty || engine == &engine_memset) return *how = "-", true;
-    const bool many = work->n > options.check_most;
+    const bool many = work->n > options->check_most;
     if (many && (!engine->computes || !work_is_checked_long(work))) return *how = "-", true;
     if (!many || work->family >= FAMILY_MAP)
         return check_fetched(work, engine); /* the device checks scans and reductions alone */
     return *how = "device", device_check(work, engine->name);
-}
-
-/* ---- Output ---------------------------------------------------------------------------------- */
-
-#if defined __clang__
-#define COMPILER __VERSION__
-#else
-#define COMPILER "GCC " __VERSION__
-#endif
-
-static void print_head(const char *command) {
-    char device[512] = "";
-    device_describe(device, sizeof device);
-    for (int k = 0; k < options.notes_count; k++) printf("# %s\n", options.notes[k]);
-    printf("# libvscan %s, %s\n", vscan_version_text(), device);
-    printf("# compiler %s, %d threads, loops on the CPU for %s\n", COMPILER, omp_get_max_threads(),
-           BENCH_MARCH);
-    for (int e = 0; e < all_engines_count; e++)
-        if (all_engines[e]->absent && all_engines[e]->place == ON_HOST)
-            printf("# absent %s: %s\n", all_engines[e]->name, all_engines[e]->absent);
-    printf("# command %s\n", command);
-    if (options.csv)
-        printf("mode,engine,family,type,operator,kind,direction,flags,segment,n,cache,offset,"
-               "in_place,totals,threads,calls,us,p10,p90,bytes,GBps,frac_of_memcpy,check,"
-               "reference,of_reference\n");
-}
-
-static void print_row(enum mode mode, const struct work *work, const struct engine *engine,
-                      const char *segment, const struct timing *timing, double bytes,
-                      double fraction, const char *check, const struct engine *reference) {
-    const bool segmented = work->flag_type != 0 || work_is_matrix(work);
-    char numbers[128] = ",,", rate[64] = "", part[32] = "", threads[16] = "-", turns[64] = ",";
-    if (engine->place == ON_HOST) snprintf(threads, sizeof threads, "%d", work->threads);
-    if (timing) {
-        snprintf(numbers, sizeof numbers, "%.4f,%.4f,%.4f", timing->median, timing->p10,
-                 timing->p90);
-        if (mode != MODE_HOST && bytes > 0)
-            snprintf(rate, sizeof rate, "%.2f", bytes / timing->median * 1e-3);
-    }
-    if (fraction > 0) snprintf(part, sizeof part, "%.4f", fraction);
-    if (timing && reference)
-        snprintf(turns, sizeof turns, "%s,%.4f", reference->name, timing->of_reference);
-    if (options.csv)
-        printf("%s,%s,%s,%s,%s,%s,%s,%s,%s,%lld,%s,%lld,%d,%d,%s,%lld,%s,%.0f,%s,%s,%s,%s\n",
-               name_of_mode(mode), engine->name, name_of_family(work->family),
-               name_of_type(work->type), name_of_op(work->op),
-               work->kind == VSCAN_EXCLUSIVE ? "exclusive" : "inclusive",
-               work->direction == VSCAN_BACKWARD ? "backward" : "forward",
-               name_of_type(work->flag_type), segmented ? segment : "-", (long long)work->n,
-               options.cold ? "cold" : "warm", (long long)work->offset, work->in_place,
-               work->with_totals, threads, timing ? (long long)timing->calls : 0LL, numbers, bytes,
-               rate, part, check, turns);
-    else
-        printf("%-7s %-15s %2s %-9s %-6s %-4s %s %s %-4s %-10s %11lld  %-32s us %9s GB/s  %s  %s\n",
-               name_of_mode(mode), engine->name, threads, name_of_family(work->family),
-               name_of_type(work->type), name_of_op(work->op),
-               work->kind == VSCAN_EXCLUSIVE ? "excl" : "incl",
-               work->direction == VSCAN_BACKWARD ? "bwd" : "fwd", name_of_type(work->flag_type),
-               segmented ? segment : "-", (long long)work->n, numbers, rate, part,
-               reference ? turns : "");
-    fflush(stdout);
 }
 
 /* ---- One configuration ----------------------------------------------------------------------- */
@@ -199,12 +143,12 @@ static double bytes_of(const struct work *work, const struct engine *engine) {
 }
 
 static bool has(const struct engine *engine) {
-    for (int k = 0; k < options.engines.count; k++)
-        if (all_engines[options.engines.items[k]] == engine) return true;
+    for (int k = 0; k < options->engines.count; k++)
+        if (all_engines[options->engines.items[k]] == engine) return true;
     return false;
 }
 
-/* The rate of the memcpy that took turns with the engine; 0 where there was none. */
+/* The rate of the memcpy that alternated with the engine; 0 where there was none. */
 static double scale_of(const struct work *work, enum place place,
                        const struct engine *const engines[], int count,
                        const struct timing timings[]) {
@@ -214,7 +158,7 @@ static double scale_of(const struct work *work, enum place place,
     return 0;
 }
 
-/* The number of the engine that those on the host are compared with turn by turn; -1: none. */
+/* The number of the engine that those on the host are compared with sample by sample; -1: none. */
 static int reference_of(const struct engine *const engines[], int count) {
     for (int e = 0; e < count; e++)
         if (engines[e] == &engine_ntcopy_cpu || engines[e] == &engine_read_cpu ||
@@ -226,7 +170,12 @@ static int reference_of(const struct engine *const engines[], int count) {
 static void measure_memory(const struct work *work, const char *segment) {
     double bytes = 0;
     if (vscan_context_bytes(work, &bytes))
-        print_row(MODE_MEMORY, work, &engine_vscan_cuda, segment, NULL, bytes, 0, "-", NULL);
+        print_row(options, &(struct row){.mode = MODE_MEMORY,
+                                         .work = work,
+                                         .engine = &engine_vscan_cuda,
+                                         .segment = segment,
+                                         .bytes = bytes,
+                                         .check = "-"});
     else
         all_well = false;
 }
@@ -238,13 +187,13 @@ static void measure(const struct work *work, const char *segment, enum mode mode
     const char *checks[LIST_AT_MOST] = {NULL};
     int count = 0;
     const struct timing_plan plan = {
-        mode, options.runs, options.sample_us, options.calls_most, options.cold, cache_bytes};
+        mode, options->runs, options->sample_us, options->calls_most, options->cold, cache_bytes};
     if (mode == MODE_MEMORY) {
         if (has(&engine_vscan_cuda)) measure_memory(work, segment);
         return;
     }
-    for (int k = 0; k < options.engines.count; k++) {
-        const struct engine *engine = all_engines[options.engines.items[k]];
+    for (int k = 0; k < options->engines.count; k++) {
+        const struct engine *engine = all_engines[options->engines.items[k]];
         if (!engine->supports(work, mode)) continue;
         engines[count] = engine;
         if ((!engine->prepare || engine->prepare(work)) &&
@@ -265,9 +214,10 @@ static void measure(const struct work *work, const char *segment, enum mode mode
             const double scale = mode == MODE_HOST || mode == MODE_LATENCY
                                      ? 0
                                      : scale_of(work, engines[e]->place, engines, count, timings);
-            print_row(mode, work, engines[e], segment, &timings[e], bytes,
-                      scale > 0 ? bytes / timings[e].median / scale : 0, checks[e],
-                      reference >= 0 ? engines[reference] : NULL);
+            const double fraction = scale > 0 ? bytes / timings[e].median / scale : 0;
+            const struct engine *const compared = reference >= 0 ? engines[reference] : NULL;
+            print_row(options, &(struct row){mode, work, engines[e], segment, &timings[e], bytes,
+                                             fraction, checks[e], compared});
         }
     } else {
         all_well = false;
@@ -279,60 +229,60 @@ static void measure(const struct work *work, const char *segment, enum mode mode
 /* ---- All configurations ---------------------------------------------------------------------- */
 
 static bool needs(enum place place) {
-    for (int k = 0; k < options.engines.count; k++)
-        if (all_engines[options.engines.items[k]]->place == place) return true;
+    for (int k = 0; k < options->engines.count; k++)
+        if (all_engines[options->engines.items[k]]->place == place) return true;
     return false;
 }
 
 static void measure_modes(struct work work, const char *segment) {
     /* four times the last cache; on the host, where nothing says how large it is, 256 MiB */
     const int64_t cache_bytes = needs(ON_DEVICE) ? 4 * device_cache_bytes() : INT64_C(1) << 28;
-    work_lay_out(&work, options.cold ? cache_bytes : 0);
+    work_lay_out(&work, options->cold ? cache_bytes : 0);
     if ((needs(ON_DEVICE) && !make_input(&work, ON_DEVICE)) ||
         (needs(ON_HOST) && !make_input(&work, ON_HOST))) {
         all_well = false;
         return;
     }
     const int all_threads = omp_get_max_threads();
-    for (int t = 0; t < options.threads.count; t++) {
-        work.threads = (int)options.threads.items[t];
+    for (int t = 0; t < options->threads.count; t++) {
+        work.threads = (int)options->threads.items[t];
         omp_set_num_threads(work.threads);
-        for (int m = 0; m < options.modes.count; m++)
-            measure(&work, segment, (enum mode)options.modes.items[m], cache_bytes);
+        for (int m = 0; m < options->modes.count; m++)
+            measure(&work, segment, (enum mode)options->modes.items[m], cache_bytes);
         omp_set_num_threads(all_threads); /* making the next input */
         if (!needs(ON_HOST)) break;
     }
 }
 
 static void measure_flagged(struct work work) {
-    work.with_totals = options.with_totals && work.family == FAMILY_SEGMENTED;
-    for (int f = 0; f < options.flags.count; f++)
-        for (int s = 0; s < options.segments_count; s++) {
-            work.flag_type = (vscan_type)options.flags.items[f];
+    work.with_totals = options->with_totals && work.family == FAMILY_SEGMENTED;
+    for (int f = 0; f < options->flags.count; f++)
+        for (int s = 0; s < options->segments_count; s++) {
+            work.flag_type = (vscan_type)options->flags.items[f];
             if (!work.flag_type) continue;
-            work.segments = options.segments[s];
-            measure_modes(work, options.segment_names[s]);
+            work.segments = options->segments[s];
+            measure_modes(work, options->segment_names[s]);
         }
 }
 
 /* Rows of so many elements, where they make up a matrix. */
 static void measure_matrix(struct work work) {
-    for (int s = 0; s < options.segments_count; s++) {
-        work.segments = options.segments[s];
+    for (int s = 0; s < options->segments_count; s++) {
+        work.segments = options->segments[s];
         if (work.segments.kind != SEGMENT_FIXED || work.segments.length > work.n) continue;
         struct work whole = work;
         whole.n -= work.n % work.segments.length;
-        measure_modes(whole, options.segment_names[s]);
+        measure_modes(whole, options->segment_names[s]);
     }
 }
 
 static void measure_families(struct work work) {
-    for (int f = 0; f < options.families.count; f++) {
-        work.family = (enum family)options.families.items[f];
-        for (int d = 0; d < options.directions.count; d++)
-            for (int k = 0; k < options.kinds.count; k++) {
-                work.direction = (vscan_direction)options.directions.items[d];
-                work.kind = (vscan_kind)options.kinds.items[k];
+    for (int f = 0; f < options->families.count; f++) {
+        work.family = (enum family)options->families.items[f];
+        for (int d = 0; d < options->directions.count; d++)
+            for (int k = 0; k < options->kinds.count; k++) {
+                work.direction = (vscan_direction)options->directions.items[d];
+                work.kind = (vscan_kind)options->kinds.items[k];
                 if (work.family >= FAMILY_REDUCE) {
                     if (k) continue; /* a reduction has no kind */
                     work.kind = VSCAN_INCLUSIVE;
@@ -350,16 +300,16 @@ static void measure_families(struct work work) {
 }
 
 static void measure_all(void) {
-    for (int t = 0; t < options.types.count; t++)
-        for (int o = 0; o < options.ops.count; o++)
-            for (int n = 0; n < options.n.count; n++)
-                for (int s = 0; s < options.offsets.count; s++) {
-                    const struct work work = {.type = (vscan_type)options.types.items[t],
-                                              .op = (vscan_op)options.ops.items[o],
-                                              .n = options.n.items[n],
-                                              .offset = options.offsets.items[s],
-                                              .in_place = options.in_place,
-                                              .steps = options.steps};
+    for (int t = 0; t < options->types.count; t++)
+        for (int o = 0; o < options->ops.count; o++)
+            for (int n = 0; n < options->n.count; n++)
+                for (int s = 0; s < options->offsets.count; s++) {
+                    const struct work work = {.type = (vscan_type)options->types.items[t],
+                                              .op = (vscan_op)options->ops.items[o],
+                                              .n = options->n.items[n],
+                                              .offset = options->offsets.items[s],
+                                              .in_place = options->in_place,
+                                              .steps = options->steps};
                     measure_families(work);
                 }
 }
@@ -368,11 +318,11 @@ static void measure_all(void) {
 
 static void want(const struct engine *engine) {
     for (int e = 0; e < all_engines_count; e++)
-        if (all_engines[e] == engine) options.engines.items[options.engines.count++] = e;
+        if (all_engines[e] == engine) options->engines.items[options->engines.count++] = e;
 }
 
 static void leave_out_absent(void) {
-    struct list *list = &options.engines;
+    struct list *list = &options->engines;
     int kept = 0;
     for (int k = 0; k < list->count; k++) {
         const struct engine *engine = all_engines[list->items[k]];
@@ -384,17 +334,17 @@ static void leave_out_absent(void) {
     list->count = kept;
 }
 
-/* What was asked for, or the usual, as far as it is there; and the memcpy that figures are fractions
-   of, on the host only where there is nothing else that they are compared with. */
+/* The engines asked for, or the default ones, as far as they were built; and the memcpy that figures
+   are fractions of, on the host only where nothing else is there to compare with. */
 static void choose_engines(void) {
-    if (!options.engines.count && BENCH_NO_CUDA) {
+    if (!options->engines.count && BENCH_NO_CUDA) {
         want(&engine_vscan_cpu);
         want(&engine_serial);
         want(&engine_tbb);
         want(&engine_openmp);
         want(&engine_thrust_omp);
         want(&engine_ntcopy_cpu);
-    } else if (!options.engines.count) {
+    } else if (!options->engines.count) {
         want(&engine_memcpy);
         want(&engine_vscan_cuda);
         want(&engine_cub);
@@ -402,6 +352,7 @@ static void choose_engines(void) {
         want(&engine_cub_lifted);
     }
     leave_out_absent();
+    if (options->no_copy) return;
     if (needs(ON_DEVICE) && !has(&engine_memcpy)) want(&engine_memcpy);
     if (needs(ON_HOST) && !has(&engine_memcpy_cpu) && !has(&engine_ntcopy_cpu) &&
         !has(&engine_read_cpu) && !has(&engine_vscan_cpu_plain))
@@ -421,21 +372,47 @@ static char *joined(int argc, char **argv) {
     return text;
 }
 
-int main(int argc, char **argv) {
-    char *command = joined(argc, argv); /* before the reader cuts lists to pieces */
-    options_read(&options, argc, argv);
+/* Reads the options of all parts, which --next separates; returns how many there are. */
+static int read_parts(int argc, char **argv) {
+    int parts = 0;
+    for (int first = 1, k = 1; k <= argc; k++) {
+        if (k < argc && strcmp(argv[k], "--next") != 0) continue;
+        if (parts == PARTS_AT_MOST) {
+            fprintf(stderr, "bench: --next: too often\n");
+            exit(2);
+        }
+        options_read(&all_options[parts++], k - first, argv + first);
+        first = k + 1;
+    }
+    return parts;
+}
+
+/* Measures one part; false: a device is needed, or none of its engines is there. */
+static bool measure_part(const char *command, int part, int parts) {
+    static bool opened;
+    options = &all_options[part];
     choose_engines();
-    if (!options.engines.count || (needs(ON_DEVICE) && !device_open())) {
-        fprintf(stderr, "bench: without a device, only engines on the CPU can run\n");
-        free(command);
-        return 3;
-    }
-    const double begin = now_us();
-    print_head(command ? command : "");
-    for (int pass = 0; pass < options.passes; pass++) {
+    if (!options->engines.count || (needs(ON_DEVICE) && !opened && !device_open())) return false;
+    opened = opened || needs(ON_DEVICE);
+    if (part == 0) print_head(options, command);
+    if (parts > 1) printf("# part %d\n", part + 1);
+    for (int pass = 0; pass < options->passes; pass++) {
         measure_all();
-        options.check_most = 0; /* later passes repeat calls that have been checked */
+        options->check_most = 0; /* later passes repeat calls that have been checked */
     }
+    return true;
+}
+
+int main(int argc, char **argv) {
+    char *command = joined(argc, argv); /* before the options are read, which cuts lists apart */
+    const int parts = read_parts(argc, argv);
+    const double begin = now_us();
+    for (int part = 0; part < parts; part++)
+        if (!measure_part(command ? command : "", part, parts)) {
+            fprintf(stderr, "bench: without a device, only engines on the CPU can run\n");
+            free(command);
+            return 3;
+        }
     fprintf(stderr, "bench: %.1f s\n", 1e-6 * (now_us() - begin));
     free(command);
     return all_well ? 0 : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the benchmark share: one piece of work, the engines, the data, the clock. */
+/* What the files of the benchmark share: one operation, the engines, the data, the clock. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -77,14 +77,14 @@ struct data {
     int32_t *keys; /* the number of the segment that an element belongs to */
 };
 
-/* One operation on vectors of one length; where there are several sets, calls take turns. */
+/* One operation on vectors of one length; where there are several sets, each call uses the next. */
 struct work {
     enum family family;
     vscan_type type;
     vscan_op op;
     vscan_kind kind;
     vscan_direction direction;
-    /* FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT*, and from _REDUCE_SEGMENTED on; else 0 */
+    /* of FAMILY_SEGMENTED, _PACK, _ENUMERATE, _SPLIT*, and from _REDUCE_SEGMENTED on; else 0 */
     vscan_type flag_type;
     struct segments segments;
     int64_t segment_count; /* set flags */
@@ -103,7 +103,7 @@ struct work {
 struct engine {
     const char *name;
     enum place place;
-    bool computes; /* what the work says; false: a yardstick */
+    bool computes; /* the operation; false: a copy or the like, for scale */
     bool (*supports)(const struct work *work, enum mode mode);
     bool (*prepare)(const struct work *work); /* all that is done once; NULL: nothing */
     bool (*run)(const struct work *work, int64_t set);
@@ -121,22 +121,23 @@ struct engine {
 
 /* Functions that return bool have said on stderr what went wrong when it is false. */
 
-extern const struct engine engine_memcpy, engine_memset, engine_copy, engine_empty; /* device.cu */
-extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted; /* engines_cuda.cu */
-extern const struct engine engine_thrust, engine_plain; /* engine_thrust.cu, engine_plain.cu */
+/* device.cu, engines/ */
+extern const struct engine engine_memcpy, engine_memset, engine_copy, engine_empty;
+extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted;
+extern const struct engine engine_thrust, engine_plain;
 extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_vscan_cpu_plain;
-extern const struct engine engine_memcpy_cpu, engine_ntcopy_cpu, engine_read_cpu; /* copy_cpu.c */
-extern const struct engine engine_serial, engine_openmp; /* engine_serial.c, engine_openmp.c */
-extern const struct engine engine_tbb,
-    engine_thrust_omp; /* engine_tbb.cpp, engine_thrust_omp.cpp */
+extern const struct engine engine_memcpy_cpu, engine_ntcopy_cpu, engine_read_cpu;
+extern const struct engine engine_serial, engine_openmp;
+extern const struct engine engine_tbb, engine_thrust_omp;
 
-/* ---- work.c: lengths, addresses, input, checks on the host ----------------------------------- */
+/* ---- work.c: lengths, addresses, numbers of bytes -------------------------------------------- */
 
 int64_t type_size(vscan_type type);             /* 0 for bits */
 int64_t type_bytes(vscan_type type, int64_t n); /* 0 for none */
 
 /* Lines of a matrix: rows or columns. */
 bool work_is_matrix(const struct work *work);
+bool work_is_by_rows(const struct work *work);      /* lines are rows */
 bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_form(const struct work *work);         /* segments in one form and another */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
@@ -165,13 +166,15 @@ void *work_in(const struct work *work, enum place place, int64_t set); /* out, i
 void *work_out(const struct work *work, enum place place, int64_t set);
 void *work_flags(const struct work *work, enum place place, int64_t set);
 
+/* ---- check.c --------------------------------------------------------------------------------- */
+
 /* Checks the result of set 0, given host copies of all three, against a serial loop. */
 bool check_serially(const struct work *work, const char *engine, const void *in, const void *flags,
                     const void *out);
 
 /* ---- host.c: data in the host's memory ------------------------------------------------------- */
 
-void host_touch(void *memory, int64_t bytes); /* so that no timed call meets its page faults */
+void host_touch(void *memory, int64_t bytes); /* so that its page faults are not timed */
 void host_make_values(const struct work *work);
 void host_make_flags(struct work *work); /* and segment_count */
 /* Reads so many bytes of something else, by so many threads. */
@@ -179,7 +182,7 @@ void host_flush(int64_t bytes, int threads);
 void host_prepare_checked_call(const struct work *work);
 bool host_mode(const struct work *work, enum mode mode); /* whether anything on the host has it */
 
-/* ---- engines_vscan.c ------------------------------------------------------------------------- */
+/* ---- engines/vscan.c ------------------------------------------------------------------------- */
 
 /* Device memory of one context with all that vectors of n elements need, on average over many. */
 bool vscan_context_bytes(const struct work *work, double *bytes);
@@ -208,15 +211,16 @@ bool device_check(const struct work *work, const char *engine);
 
 /* ---- bench.c --------------------------------------------------------------------------------- */
 
-/* Fetches set 0 of the device and checks it against a serial loop; yardsticks must have copied. */
+/* Fetches set 0 of the device and checks it against a serial loop; an engine that does not compute
+   must have copied. */
 bool check_fetched(const struct work *work, const struct engine *engine);
 
 /* ---- timing.c -------------------------------------------------------------------------------- */
 
 struct timing {
     double median, p10, p90; /* microseconds a call */
-    double of_reference;     /* the median over the turns of the reference's time over this one's */
-    int64_t calls;           /* a sample */
+    double of_reference; /* the median of the reference's time over this one's, sample by sample */
+    int64_t calls;       /* a sample */
 };
 
 struct timing_plan {
@@ -228,8 +232,9 @@ struct timing_plan {
     int64_t cache_bytes; /* what must be touched in between for data to have left the caches */
 };
 
-/* Times count engines that are all prepared; they take turns, a sample each, in either order by
-   turns. reference: the number of the one that others are compared with turn by turn, or -1. */
+/* Times count engines that are all prepared. They alternate, a sample each; on the host every other
+   run goes through them from the last to the first. reference: the number of the one that the others
+   are compared with sample by sample, or -1. */
 bool time_engines(const struct timing_plan *plan, const struct work *work,
                   const struct engine *const engines[], int count, int reference,
                   struct timing timings[]);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Data in the device's memory, and the engines that set the scale: a copy by the driver, a plain copy
+// Data in the device's memory, and the engines for scale: a copy by the driver, a plain copy
 // kernel, an empty kernel.
 #include "device.h"
 

@@ -27,10 +27,10 @@ void host_make_values(const struct work *work) {
 
 void host_touch(void *memory, int64_t bytes) {
     char *to = memory;
-    const int64_t piece = 1 << 20;
+    const int64_t chunk = 1 << 20;
 #pragma omp parallel for
-    for (int64_t at = 0; at < bytes; at += piece)
-        memset(to + at, 0, (size_t)(bytes - at < piece ? bytes - at : piece));
+    for (int64_t at = 0; at < bytes; at += chunk)
+        memset(to + at, 0, (size_t)(bytes - at < chunk ? bytes - at : chunk));
 }
 
 void host_make_flags(struct work *work) {

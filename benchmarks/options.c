@@ -47,8 +47,13 @@ static const char *const usage =
     "  --calls-most N    calls a sample has at most; default as many as the time takes\n"
     "  --check-most N    longest vectors that are checked by a serial loop; default 2^24\n"
     "                    (longer ones are checked on the device, and not at all on the CPU)\n"
+    "  --no-check        checks no result (but those of graphs): to compare builds that are right\n"
+    "  --no-copy         no memcpy where none is asked for, so no fractions of one\n"
     "  --note TEXT       one more line at the head of the CSV; can be repeated\n"
-    "  --csv             CSV (default: a table for reading)\n";
+    "  --csv             CSV (default: a table for reading)\n"
+    "  --next            ends the options of one part; those of the next part begin anew, from\n"
+    "                    the defaults. The parts are measured one after the other, each after a\n"
+    "                    line '# part K'; the head, with the first part's notes, is printed once\n";
 
 static void fail(const char *option, const char *value) {
     fprintf(stderr, "bench: %s: cannot be '%s'\n%s", option, value, usage);
@@ -236,6 +241,8 @@ static bool read_switch(struct options *options, const char *option) {
     if (!strcmp(option, "--in-place")) return options->in_place = true;
     if (!strcmp(option, "--totals")) return options->with_totals = true;
     if (!strcmp(option, "--csv")) return options->csv = true;
+    if (!strcmp(option, "--no-check")) return options->no_check = true;
+    if (!strcmp(option, "--no-copy")) return options->no_copy = true;
     if (strcmp(option, "--help") && strcmp(option, "-h")) return false;
     fputs(usage, stdout);
     exit(0);
@@ -295,7 +302,7 @@ static void check_steps(const struct options *options) {
         if (options->types.items[k] == VSCAN_FLOAT) fail("--values", why);
 }
 
-void options_read(struct options *options, int argc, char **argv) {
+void options_read(struct options *options, int count, char **words) {
     *options = (struct options){.families = {{FAMILY_SCAN}, 1},
                                 .types = {{VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE}, 3},
                                 .ops = {{VSCAN_PLUS}, 1},
@@ -314,11 +321,11 @@ void options_read(struct options *options, int argc, char **argv) {
                                 .passes = 1,
                                 .sample_us = 1500,
                                 .check_most = 1 << 24};
-    for (int k = 1; k < argc; k++) {
-        if (read_switch(options, argv[k])) continue;
-        if (k + 1 == argc) fail("option", argv[k]);
-        if (!read_dimension(options, argv[k], argv[k + 1]))
-            read_number_option(options, argv[k], argv[k + 1]);
+    for (int k = 0; k < count; k++) {
+        if (read_switch(options, words[k])) continue;
+        if (k + 1 == count) fail("option", words[k]);
+        if (!read_dimension(options, words[k], words[k + 1]))
+            read_number_option(options, words[k], words[k + 1]);
         k++;
     }
     if (options->runs < 1 || options->runs > 1000) fail("--runs", "so many");

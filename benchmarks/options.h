@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-enum { LIST_AT_MOST = 64, NOTES_AT_MOST = 8 };
+enum { LIST_AT_MOST = 64, NOTES_AT_MOST = 8, PARTS_AT_MOST = 64 };
 
 /* A list of numbers: enum values, lengths. */
 struct list {
@@ -19,7 +19,7 @@ struct options {
     struct segments segments[LIST_AT_MOST];
     const char *segment_names[LIST_AT_MOST];
     int segments_count;
-    bool cold, in_place, with_totals, steps, csv;
+    bool cold, in_place, with_totals, steps, csv, no_check, no_copy;
     int runs, passes;
     double sample_us;
     int64_t calls_most;
@@ -37,7 +37,7 @@ const char *name_of_type(int64_t type);
 const char *name_of_op(int64_t op);
 const char *name_of_mode(int64_t mode);
 
-/* Exits with 2 where the command line is wrong, with 0 after --help. */
-void options_read(struct options *options, int argc, char **argv);
+/* Reads the options of one part. Exits with 2 where they are wrong, with 0 after --help. */
+void options_read(struct options *options, int count, char **words);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The clock. A sample is a number of calls, chosen so that it takes about plan->sample_us; engines
- * take turns, a sample each, so that all of them see the same machine.
+ * The clock. A sample is a number of calls, chosen so that it takes about plan->sample_us. The engines
+ * alternate, a sample each, so that all of them see the same machine.
  *
- * Cold: a call's data have left the caches because calls take turns over sets that are together
+ * Cold: a call's data have left the caches because calls go over sets that are together
  * larger than the caches; where there are not enough sets for that, and always on the host,
  * something else is read before every sample, and no sample uses a set twice. On the host it must
  * be always: an engine would find in the cache what another has just read, and would have to wait
@@ -72,7 +72,7 @@ static bool sample(struct runner *runner, double *us) {
 
 /* ---- Preparing one engine -------------------------------------------------------------------- */
 
-/* How many calls make a sample, from a first few. */
+/* How many calls make a sample, from the time of some first calls. */
 static bool choose_calls(const struct timing_plan *plan, struct runner *runner) {
     const int64_t bytes = work_bytes(runner->work);
     const bool covered = runner->work->sets * bytes >= plan->cache_bytes;
@@ -95,10 +95,10 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
     if (plan->calls_most > 0 && most > plan->calls_most) most = plan->calls_most;
     const int64_t sets = runner->work->sets;
     if (plan->cold && (on_host || !covered) && most > sets) most = sets;
-    const int64_t fewest = on_host && one_suffices ? 1 : 2;
-    runner->calls = wanted < (double)fewest ? fewest
-                    : wanted > (double)most ? most
-                                            : (int64_t)wanted;
+    const int64_t least_calls = on_host && one_suffices ? 1 : 2;
+    runner->calls = wanted < (double)least_calls ? least_calls
+                    : wanted > (double)most      ? most
+                                                 : (int64_t)wanted;
     if (runner->calls > most) runner->calls = most;
     runner->mode = plan->mode;
     /* a graph has the sets that its calls use, and no others */
@@ -116,7 +116,7 @@ static int by_value(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The median over the turns of what `reference` took over what the engine took in the same turn. */
+/* The median of what `reference` took over what the engine took in the same run. */
 static double of_reference(const struct runner *runner, const struct runner *reference, int runs) {
     double ratios[RUNS_AT_MOST];
     for (int run = 0; run < runs; run++)
@@ -143,13 +143,13 @@ bool time_engines(const struct timing_plan *plan, const struct work *work,
         runners[e].engine = engines[e];
         runners[e].work = work;
         good = choose_calls(plan, &runners[e]);
-        if (engines[e]->place == ON_HOST) runners[e].next = 0; /* in a turn all take the same set */
+        if (engines[e]->place == ON_HOST) runners[e].next = 0; /* in a run all use the same set */
     }
-    for (int run = -1; good && run < runs; run++) /* the first one warms up */
+    for (int run = -1; good && run < runs; run++) /* the first run warms up */
         for (int k = 0; good && k < count; k++) {
-            /* on the host, none is always the first */
-            const bool turned = run % 2 != 0 && engines[0]->place == ON_HOST;
-            const int e = turned ? count - 1 - k : k;
+            /* on the host, no engine is always the first */
+            const bool backward = run % 2 != 0 && engines[0]->place == ON_HOST;
+            const int e = backward ? count - 1 - k : k;
             good = sample(&runners[e], &runners[e].samples[run < 0 ? 0 : run]);
         }
     for (int e = 0; good && e < count && reference >= 0; e++)

@@ -47,7 +47,7 @@ static bool sample_latency(struct runner *runner, double *us) {
     return true;
 }
 
-/* Few enough calls that the queue never fills, and an idle device to begin with. */
+/* The queue never fills with so many calls, and the device is idle at first. */
 static bool sample_host(struct runner *runner, double *us) {
     if (!device_synchronize()) return false;
     const double begin = now_us();

@@ -53,7 +53,7 @@ BENCH_BOTH bool value_head(struct segments segments, int64_t i) {
     return i == 0;
 }
 
-/* Falls from 2^20 at both ends to 0 in the middle, in units of 1024, with noise of 2^20 on it. */
+/* Falls from 2^20 at both ends to 0 in the middle, in steps of 1024, with noise of 2^20 on it. */
 BENCH_BOTH int32_t value_valley(uint64_t h, int64_t i, int64_t n) {
     const int64_t from_middle = 2 * i < n ? n - 2 * i : 2 * i - n;
     return (int32_t)((from_middle << 20) / n * 1024 + (int64_t)(h % (1 << 20)) - (1 << 29));
@@ -107,7 +107,7 @@ BENCH_BOTH int32_t value_step(int64_t i) {
     return (int32_t)(i % 5);
 }
 
-/* The sum of the first n; exact in double too, for every n that has room in a memory. */
+/* The sum of the first n; exact in double too, for every n that fits into memory. */
 BENCH_BOTH int64_t value_steps_sum(int64_t n) {
     const int64_t r = n % 5;
     return n / 5 * 10 + r * (r - 1) / 2;

@@ -61,7 +61,7 @@ else()
     endif()
   endforeach()
   list(APPEND architectures ${newest}-virtual)
-  # With what only sm_90 has: kernels/bulk.cuh shares registers out by role.
+  # With what only sm_90 has: kernels/common/tma.cuh shares registers out by role.
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0)
     list(TRANSFORM architectures REPLACE "^90-real$" "90a-real")
   endif()
@@ -72,7 +72,7 @@ if(help MATCHES "--compress-mode") # CUDA 12.8 and later
   set(compress -compress-mode=size)
 endif()
 
-file(GLOB kernels CONFIGURE_DEPENDS kernels/*.cu)
+file(GLOB_RECURSE kernels CONFIGURE_DEPENDS kernels/*.cu)
 add_library(vscan_kernels OBJECT ${kernels})
 set_target_properties(vscan_kernels PROPERTIES
   CUDA_ARCHITECTURES "${architectures}"

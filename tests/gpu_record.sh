@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
 # (VSCAN_TEST_KERNELS, see lib/cuda/context.c), then each of them once under every tool of
-# compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy, and the
-# program of the quick start, and writes what came of it:
+# compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy and
+# with the CPU backend (soak), and the program of the quick start, and writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
 #
@@ -29,9 +29,11 @@ record=$2
 commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
-all_stages="programs whole calls table memcheck racecheck initcheck synccheck"
+all_stages="programs whole calls soak table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}
-program_limit=180 # seconds for one program
+program_limit=300 # seconds for one program
+soak_calls=10000000
+soak_limit=240    # seconds for them
 tool_limit=400    # seconds for one program under one tool
 log=$(mktemp -d)
 trap 'rm -rf "$log"' EXIT
@@ -117,7 +119,8 @@ pairs() {
         sets=default
         case $program in
         test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda | \
-            test_cuda_graphs | test_cuda_occupied | test_pressure | test_protocol | test_matrix)
+            test_cuda_graphs | test_cuda_epochs | test_cuda_occupied | test_pressure | test_protocol | \
+            test_epochs | test_matrix)
             sets="default units bulk"
             ;;
         test_pack | test_split) # without the kernels for short vectors
@@ -214,6 +217,22 @@ run_calls() {
     [ $status = 0 ] || all_well=false
 }
 
+# run_soak: random calls on one context, across many wraps of the launch number.
+run_soak() {
+    echo
+    echo "== soak cuda $soak_calls $soak_limit"
+    status=0
+    timeout $((soak_limit + 120)) "$run/soak" cuda $soak_calls $soak_limit \
+        >"$log/soak" 2>&1 || status=$?
+    cat "$log/soak"
+    made=$(awk '$1 == "all" { print $2 }' "$log/soak")
+    [ "${made:-0}" -ge $soak_calls ] || {
+        echo "soak: only ${made:-0} of $soak_calls calls"
+        all_well=false
+    }
+    [ $status = 0 ] || all_well=false
+}
+
 # run_table: the quick start's program, and its table.
 run_table() {
     echo
@@ -262,6 +281,7 @@ all_well=true
         programs) run_programs ;;
         whole) run_whole ;;
         calls) run_calls ;;
+        soak) run_soak ;;
         table) [ ! -x "$run/scan_table" ] || run_table ;;
         *)
             if [ -n "$sanitizer" ]; then

@@ -2,13 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Builds the library and all tests, and runs them; ends with ctest's summary.
 #
-#     sh tests/run_tests.sh [--sanitizers] [--aarch64] [ARGUMENT OF CTEST...]
+#     sh tests/run_tests.sh [--sanitizers] [--aarch64] [--model] [ARGUMENT OF CTEST...]
 #
 # --sanitizers: also the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 # (NAME.cpu.address) and the threaded tests under ThreadSanitizer (NAME.cpu.thread), all on the CPU
 # backend; and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
-# ARM, cross-compiled, its tests run by qemu (NAME.cpu.aarch64). Where CI=true, both. cmake/setup.sh
-# lists what else can be set in the environment.
+# ARM, cross-compiled, its tests run by qemu (NAME.cpu.aarch64). --model: the models of the look-back
+# protocol are required (tests/model; without it they run where spin and Relacy are installed). Where
+# CI=true, all three. cmake/setup.sh lists what else can be set in the environment.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -16,14 +17,17 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 
 strict=OFF
 cross=false
+model=OFF
 if [ "${CI:-}" = true ]; then
     strict=ON
+    model=ON
     case $(uname -m) in x86_64) cross=true ;; esac
 fi
 while :; do
     case ${1:-} in
     --sanitizers) strict=ON ;;
     --aarch64) cross=true ;;
+    --model) model=ON ;;
     *) break ;;
     esac
     shift
@@ -40,6 +44,10 @@ if $cross; then
     want gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
     want libc6-dev-arm64-cross test -f /usr/aarch64-linux-gnu/include/stdio.h
     want qemu-user command -v qemu-aarch64
+fi
+if [ $model = ON ]; then
+    want spin command -v spin
+    want relacy-dev test -f /usr/include/relacy/relacy.hpp
 fi
 get_tools
 
@@ -106,7 +114,7 @@ fi
 
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
-    -DVSCAN_TESTS_AARCH64="$aarch64"
+    -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model
 
 cd "$build"
 exec $unrandomized ctest --output-on-failure "$@"

@@ -34,8 +34,8 @@
  * any number of rows, a CPU vector 4 to 16, and several blocks may share a tile and exchange the
  * totals of its parts; all get the same bits. The network over the whole tile would cost every
  * element an addition in half of the 14 levels; with groups it costs those of 5 levels and one
- * more, and the upper levels run over one value a group. benchmarks/README.md has the two measured
- * side by side.
+ * more, and the upper levels run over one value a group. benchmarks/notes/order_of_addition.md
+ * has the two measured side by side.
  */
 #ifndef VSCAN_ORDER_H
 #define VSCAN_ORDER_H

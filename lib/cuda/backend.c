@@ -110,7 +110,7 @@ static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix,
 
 /*
  * In the context's workspace, or, where that has too few words, in one for such matrices alone: every
- * launch zeroes a 2^14th of the words of a bank (kernels/unit_words.cuh), and matrices may need
+ * launch goes over a 2^15th of the words (kernels/common/lookback.cuh), and matrices may need
  * millions, which all other work would pay for.
  */
 static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,

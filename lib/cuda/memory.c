@@ -68,13 +68,12 @@ static vscan_status grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t 
 
 /* ---- Workspace ------------------------------------------------------------------------------- */
 
-/* A header and two banks of so many words or more, all zero when they are new; an even number, since
-   words of 8-byte values lie in pairs at multiples of 16 bytes. */
+/* A header and so many status words or more, all zero when they are new. */
 static vscan_status grow_workspace(vscan_ctx *ctx, struct vscan__growing *memory, int64_t words,
                                    void **workspace, int64_t *has) {
-    TRY(grow(ctx, memory, VSCAN__WORKSPACE_HEADER + 2 * 8 * (words + 1), INT64_MAX, true));
+    TRY(grow(ctx, memory, VSCAN__WORKSPACE_HEADER + 8 * words, INT64_MAX, true));
     *workspace = grown(memory);
-    *has = (memory->bytes - VSCAN__WORKSPACE_HEADER) / (2 * 8) & ~INT64_C(1);
+    *has = (memory->bytes - VSCAN__WORKSPACE_HEADER) / 8;
     return VSCAN_OK;
 }
 

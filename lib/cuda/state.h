@@ -3,8 +3,8 @@
 #ifndef VSCAN_CUDA_STATE_H
 #define VSCAN_CUDA_STATE_H
 
+#include "common/launch.h"
 #include "core/internal.h"
-#include "launch.h"
 
 /* Device memory that grows with the vectors that come. */
 struct vscan__growing {

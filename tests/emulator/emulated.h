@@ -152,6 +152,18 @@ static inline unsigned atomicOr(unsigned *at, unsigned bits) {
 static inline unsigned long long atomicOr(unsigned long long *at, unsigned long long bits) {
     return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
 }
+static inline void atomicMin(unsigned long long *at, unsigned long long most) {
+    unsigned long long x = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    while (x > most &&
+           !__atomic_compare_exchange_n(at, &x, most, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+}
+static inline void atomicMax(unsigned long long *at, unsigned long long least) {
+    unsigned long long x = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    while (x < least &&
+           !__atomic_compare_exchange_n(at, &x, least, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+}
 static inline uint32_t is_not_0(int x) {
     return x != 0;
 }
@@ -381,9 +393,9 @@ struct row_map {
 };
 static inline CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType, cuuint32_t dimensions,
                                     void *base, const cuuint64_t *sizes, const cuuint64_t *strides,
-                                    const cuuint32_t *box, const cuuint32_t *, CUtensorMapInterleave,
-                                    CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
-                                    CUtensorMapFloatOOBfill) {
+                                    const cuuint32_t *box, const cuuint32_t *,
+                                    CUtensorMapInterleave, CUtensorMapSwizzle swizzle,
+                                    CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
     row_map rows = {(char *)base, (int64_t)sizes[1], 1, 0, 0, 0, 0, 0};
     if (swizzle == CU_TENSOR_MAP_SWIZZLE_NONE) {
         rows.row_ints = (int64_t)sizes[0], rows.row_bytes = (int64_t)strides[0];

@@ -17,28 +17,8 @@
 #include <random>
 #include <vector>
 
-#include "launch.h"
+#include "common/launch.h"
 #include "vscan.h"
-
-/* ---- What kernels/memory.cu and the driver are for the launchers ------------------------------- */
-
-extern "C" cudaError_t cudaGetLastError(void) {
-    return cudaSuccess;
-}
-
-static bool flag(const void *flags, int type, int64_t i) {
-    if (type == VSCAN_INT) return ((const int32_t *)flags)[i] != 0;
-    if (type == VSCAN_BYTE) return ((const uint8_t *)flags)[i] != 0;
-    return ((const uint32_t *)flags)[i / 32] >> i % 32 & 1;
-}
-
-extern "C" cudaError_t vscan__launch_count_segments(const vscan__launch *launch,
-                                                    const vscan__scan *scan) {
-    unsigned long long count = 1;
-    for (int64_t i = 1; i < scan->n; ++i) count += flag(scan->flags, scan->flag_type, i);
-    ((vscan__workspace_header *)launch->workspace)->segments = count;
-    return cudaSuccess;
-}
 
 /* ---- Cases ------------------------------------------------------------------------------------- */
 
@@ -272,7 +252,7 @@ int main(int argc, char **argv) {
     options.backend = VSCAN_BACKEND_CPU;
     OK(vscan_ctx_create(&options, &ctx));
     const int64_t words = 8192;
-    std::vector<unsigned long long> workspace((size_t)(VSCAN__WORKSPACE_HEADER / 8 + 2 * words + 2));
+    std::vector<unsigned long long> workspace((size_t)(VSCAN__WORKSPACE_HEADER / 8 + words + 2));
     vscan__late late = {};
     vscan__launch launch = {};
     launch.workspace = workspace.data();

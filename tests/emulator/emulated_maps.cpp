@@ -529,7 +529,9 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     const bool ring = by_columns && !tall && !reduce && below(2);
     const bool strips = ring && below(2); /* as boxes */
     const int64_t lines = tall     ? 1 + below(3)
-                          : strips ? 36 + 4 * below(below(3) ? 10 : below(9) ? 75 : 750)
+                          : strips ? 36 + 4 * below(below(3)   ? 10
+                                                    : below(9) ? 75
+                                                               : 750)
                           : ring   ? 8 + below(25)
                                    : draw_lines();
     const int most = lines < 45 ? 80 : lines < 800 ? 6 : 1; /* chunks of a strip: several tiles */
@@ -657,7 +659,7 @@ int main(int argc, char **argv) {
     launch.architecture = 90;
     launch.encode_tiled = vscan::encode_tiled;
     launch.words = 1 << 16;
-    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 2 * 8 * launch.words));
+    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
     for (int round = 0; round < rounds; ++round) one_round();
     vscan_ctx_destroy(ctx);

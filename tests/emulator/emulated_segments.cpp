@@ -258,7 +258,7 @@ int main(int argc, char **argv) {
     launch.multiprocessors = 2;
     launch.architecture = 90;
     launch.words = 256;
-    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 2 * 8 * launch.words));
+    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
     for (int round = 0; round < rounds; ++round) one_round();
     vscan_ctx_destroy(ctx);

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vscan by its public interface alone: one context for the program, on the benchmark's stream or on
+ * the CPU; the vectors are wrapped once, as a program in a loop would do.
+ */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* A set's buffers. */
+struct buffers {
+    vscan_buffer *in, *out, *flags, *totals;
+    /* map2: the other operand; gather, permute: positions; splitseg: heads; distribute: the value;
+       where offsets or lengths are read: they */
+    vscan_buffer *second;
+};
+
+/* What an engine keeps. */
+struct kept {
+    enum place place;
+    vscan_ctx *ctx;
+    struct buffers *sets;
+    int64_t count;
+    vscan_scan_options scan;
+    vscan_segmented_options segmented;
+    vscan_reduce_options reduce;
+    vscan_pack_options pack;
+    vscan_split_options split;
+};
+
+static struct kept on_cuda = {.place = ON_DEVICE}, on_cpu = {.place = ON_HOST},
+                   plain_on_cpu = {.place = ON_HOST};
+
+static bool ok(vscan_ctx *ctx, vscan_status status) {
+    if (status == VSCAN_OK) return true;
+    fprintf(stderr, "bench: vscan: %s: %s\n", vscan_status_name(status), vscan_ctx_last_error(ctx));
+    return false;
+}
+
+static bool wrap(struct kept *kept, vscan_type type, void *pointer, int64_t n,
+                 vscan_buffer **buffer) {
+    return ok(kept->ctx, vscan_buffer_wrap(kept->ctx, type, pointer, n, buffer));
+}
+
+static bool open_context(struct kept *kept) {
+    const vscan_ctx_options options = {
+        .size = sizeof options,
+        .backend = kept->place == ON_DEVICE ? VSCAN_BACKEND_CUDA : VSCAN_BACKEND_CPU,
+        .stream = kept->place == ON_DEVICE ? device_stream_handle() : NULL,
+    };
+    if (kept->ctx) return true;
+    return ok(NULL, vscan_ctx_create(&options, &kept->ctx));
+}
+
+/* Flags at the multiples of WORK_SEGMENT. */
+static bool make_heads(const struct work *work, vscan_ctx *ctx, vscan_buffer **heads) {
+    const int32_t each = WORK_SEGMENT;
+    vscan_buffer *index = NULL;
+    const bool made = ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->n, &index)) &&
+                      ok(ctx, vscan_buffer_create(ctx, work->flag_type, work->n, heads)) &&
+                      ok(ctx, vscan_index(ctx, 0, 1, index)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_REMAINDER, index, &each, index)) &&
+                      ok(ctx, vscan_compare_right(ctx, VSCAN_EQUAL, index, &(int32_t){0}, *heads));
+    vscan_buffer_destroy(index);
+    return made;
+}
+
+/* 0, 1, 2, ..., or the positions of work_position. */
+static bool make_second(const struct work *work, vscan_ctx *ctx, vscan_buffer **second) {
+    const bool numbers = work->family == FAMILY_MAP2;
+    const int32_t mask = (int32_t)(work->n - 1), shift = work_position_shift(work);
+    const int32_t factor = WORK_FACTOR;
+    const vscan_type type = numbers ? work->type : VSCAN_INT;
+    vscan_buffer *high = NULL, *p;
+    if (!ok(ctx, vscan_buffer_create(ctx, type, work->n, second))) return false;
+    p = *second;
+    if (numbers) return ok(ctx, vscan_index(ctx, 0, 1, p));
+    const bool made = ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->n, &high)) &&
+                      ok(ctx, vscan_index(ctx, 0, factor, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_AND, p, &mask, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_SHIFT_RIGHT, p, &shift, high)) &&
+                      ok(ctx, vscan_map_binary(ctx, VSCAN_BINARY_XOR, p, high, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_MULTIPLY, p, &factor, p)) &&
+                      ok(ctx, vscan_map_right(ctx, VSCAN_BINARY_AND, p, &mask, p));
+    vscan_buffer_destroy(high);
+    return made;
+}
+
+/* The scalar 3 of a type. */
+static const void *three(vscan_type type) {
+    static const int32_t as_int = 3;
+    static const float as_float = 3;
+    static const double as_double = 3;
+    return type == VSCAN_INT     ? (const void *)&as_int
+           : type == VSCAN_FLOAT ? (const void *)&as_float
+                                 : (const void *)&as_double;
+}
+
+/* Where elements are below 3, as bits. */
+static bool make_choice(const struct work *work, vscan_ctx *ctx, const vscan_buffer *in,
+                        vscan_buffer **choice) {
+    return ok(ctx, vscan_buffer_create(ctx, VSCAN_BIT, work->n, choice)) &&
+           ok(ctx, vscan_compare_right(ctx, VSCAN_LESS, in, three(work->type), *choice));
+}
+
+/* Where segments begin, and n. */
+static bool make_offsets(const struct work *work, vscan_ctx *ctx, vscan_buffer *flags,
+                         vscan_buffer **offsets) {
+    const int32_t end = (int32_t)work->n;
+    vscan_buffer *numbers = NULL;
+    const bool made =
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->segment_count + 1, offsets)) &&
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->n, &numbers)) &&
+        ok(ctx, vscan_index(ctx, 0, 1, numbers)) &&
+        ok(ctx, vscan_pack(ctx, numbers, flags, *offsets, NULL)) &&
+        ok(ctx, vscan_buffer_set(*offsets, work->segment_count, &end));
+    vscan_buffer_destroy(numbers);
+    return made;
+}
+
+/* Their lengths in place of offsets. */
+static bool make_lengths(const struct work *work, vscan_ctx *ctx, vscan_buffer **offsets) {
+    vscan_buffer *lengths = NULL;
+    const bool made = ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, work->segment_count, &lengths)) &&
+                      ok(ctx, vscan_offsets_to_lengths(ctx, *offsets, lengths));
+    vscan_buffer_destroy(*offsets);
+    *offsets = lengths;
+    return made;
+}
+
+static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
+                        struct buffers *buffers) {
+    void *in = work_in(work, kept->place, set), *out = work_out(work, kept->place, set);
+    if (work->family >= FAMILY_PACK && !work_is_matrix(work) && !kept->pack.count &&
+        !ok(kept->ctx, vscan_buffer_create(kept->ctx, VSCAN_LONG, 1, &kept->pack.count)))
+        return false;
+    if (!wrap(kept, work->type, in, work->n, &buffers->in)) return false;
+    if (!wrap(kept, work_out_type(work), out, work_out_length(work), &buffers->out)) return false;
+    if (work->family == FAMILY_DISTRIBUTE &&
+        !ok(kept->ctx, vscan_buffer_view(buffers->in, 0, 1, &buffers->second)))
+        return false;
+    if ((work->family == FAMILY_MAP2 || work->family == FAMILY_GATHER ||
+         work->family == FAMILY_PERMUTE) &&
+        !make_second(work, kept->ctx, &buffers->second))
+        return false;
+    if (work->family == FAMILY_SELECT &&
+        !make_choice(work, kept->ctx, buffers->in, &buffers->second))
+        return false;
+    if (work->family == FAMILY_SORT_PAIRS &&
+        !ok(kept->ctx, vscan_buffer_create(kept->ctx, work->type, work->n, &buffers->second)))
+        return false;
+    if (work->family == FAMILY_SPLIT_SEGMENTED && !make_heads(work, kept->ctx, &buffers->second))
+        return false;
+    if (work->flag_type &&
+        !wrap(kept, work->flag_type, work_flags(work, kept->place, set), work->n, &buffers->flags))
+        return false;
+    if ((work->family == FAMILY_REDUCE_OFFSETS || work->family == FAMILY_SORT_OFFSETS ||
+         work->family >= FAMILY_OFFSETS_TO_FLAGS) &&
+        !make_offsets(work, kept->ctx, buffers->flags, &buffers->second))
+        return false;
+    if (work->family == FAMILY_LENGTHS_TO_OFFSETS &&
+        !make_lengths(work, kept->ctx, &buffers->second))
+        return false;
+    return !work->with_totals ||
+           wrap(kept, work->type, work->data[kept->place].totals + set * work->stride,
+                work->segment_count, &buffers->totals);
+}
+
+static void finish(struct kept *kept) {
+    for (int64_t set = 0; set < kept->count; set++) {
+        const struct buffers *buffers = &kept->sets[set];
+        vscan_buffer_destroy(buffers->in);
+        vscan_buffer_destroy(buffers->out);
+        vscan_buffer_destroy(buffers->flags);
+        vscan_buffer_destroy(buffers->totals);
+        vscan_buffer_destroy(buffers->second);
+    }
+    free(kept->sets);
+    kept->sets = NULL;
+    kept->count = 0;
+}
+
+static bool prepare(const struct work *work, struct kept *kept) {
+    if (!open_context(kept)) return false;
+    vscan_ctx *ctx = kept->ctx;
+    if (!ok(ctx, vscan_ctx_set_threads(ctx, work->threads))) return false;
+    const int32_t values = work->family == FAMILY_SORT_PAIRS ? (int32_t)work->type : 0;
+    if ((work->family == FAMILY_SORT || work->family == FAMILY_SORT_OFFSETS || values != 0) &&
+        !ok(ctx, vscan_sort_reserve(ctx, work->type, values, work->n)))
+        return false;
+    kept->sets = calloc((size_t)work->sets, sizeof *kept->sets);
+    if (!kept->sets) {
+        fprintf(stderr, "bench: no memory\n");
+        return false;
+    }
+    kept->count = work->sets;
+    for (int64_t set = 0; set < work->sets; set++)
+        if (!prepare_set(work, kept, set, &kept->sets[set])) return false;
+    kept->scan = (vscan_scan_options){.size = sizeof(vscan_scan_options),
+                                      .kind = (int32_t)work->kind,
+                                      .direction = (int32_t)work->direction};
+    kept->segmented = (vscan_segmented_options){.size = sizeof(vscan_segmented_options),
+                                                .kind = (int32_t)work->kind,
+                                                .direction = (int32_t)work->direction};
+    kept->pack.size = sizeof kept->pack; /* the count has been made by the sets */
+    kept->split = (vscan_split_options){.size = sizeof kept->split, .count = kept->pack.count};
+    kept->reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
+                                          .direction = (int32_t)work->direction};
+    return true;
+}
+
+static vscan_binary binary_of(vscan_op op) {
+    static const vscan_binary of[] = {[VSCAN_PLUS] = VSCAN_BINARY_ADD,
+                                      [VSCAN_MAX] = VSCAN_BINARY_MAX,
+                                      [VSCAN_MIN] = VSCAN_BINARY_MIN,
+                                      [VSCAN_AND] = VSCAN_BINARY_AND,
+                                      [VSCAN_OR] = VSCAN_BINARY_OR};
+    return of[op];
+}
+
+/* The scalar 0 of every type. */
+static const int64_t zero = 0;
+
+static bool run(const struct work *work, struct kept *kept, int64_t set) {
+    vscan_ctx *ctx = kept->ctx;
+    const struct buffers *buffers = &kept->sets[set];
+    vscan_buffer *in = buffers->in, *out = buffers->out, *second = buffers->second;
+    /* before anything else: a division takes as long as a good part of the shortest calls */
+    if (work->family == FAMILY_SCAN)
+        return ok(ctx, vscan_scan(ctx, work->op, in, out, &kept->scan));
+    const int64_t columns = work_is_matrix(work) ? work->segments.length : work->n;
+    const int64_t rows = work->n / columns;
+    int64_t element; /* of any type */
+    switch (work->family) {
+    case FAMILY_SCAN:
+        break;
+    case FAMILY_SEGMENTED:
+        kept->segmented.totals = buffers->totals;
+        return ok(ctx, vscan_scan_segmented(ctx, work->op, buffers->in, buffers->flags,
+                                            buffers->out, &kept->segmented));
+    case FAMILY_MAP:
+        return ok(ctx, vscan_map_right(ctx, binary_of(work->op), in, three(work->type), out));
+    case FAMILY_MAP2:
+        return ok(ctx, vscan_map_binary(ctx, binary_of(work->op), in, second, out));
+    case FAMILY_COMPARE:
+        return ok(ctx, vscan_compare_right(ctx, VSCAN_LESS, in, three(work->type), out));
+    case FAMILY_UNARY:
+        return ok(ctx, vscan_map_unary(ctx, VSCAN_UNARY_NEGATE, in, out));
+    case FAMILY_SELECT:
+        return ok(ctx, vscan_select_right(ctx, second, in, three(work->type), out));
+    case FAMILY_CONVERT:
+        return ok(ctx, vscan_convert(ctx, in, out));
+    case FAMILY_COPY:
+        return ok(ctx, vscan_buffer_copy(out, in));
+    case FAMILY_FILL:
+        return ok(ctx, vscan_buffer_fill(out, three(work->type)));
+    case FAMILY_INDEX:
+        return ok(ctx, vscan_index(ctx, 3, 2, out));
+    case FAMILY_DISTRIBUTE:
+        return ok(ctx, vscan_distribute(ctx, second, out));
+    case FAMILY_ELEMENT:
+        return ok(ctx, vscan_buffer_get(in, work->n / 2, &element)) &&
+               ok(ctx, vscan_buffer_set(out, work->n / 2, &element));
+    case FAMILY_GATHER:
+        return ok(ctx, vscan_gather(ctx, in, second, out));
+    case FAMILY_PERMUTE:
+        return ok(ctx, vscan_permute(ctx, in, second, out, NULL));
+    case FAMILY_SORT:
+        return ok(ctx, vscan_sort(ctx, in, out, NULL, NULL, NULL));
+    case FAMILY_SORT_PAIRS:
+        return ok(ctx, vscan_sort(ctx, in, out, in, second, NULL));
+    case FAMILY_PACK:
+        return ok(ctx, vscan_pack(ctx, in, buffers->flags, out, &kept->pack));
+    case FAMILY_PACK_IF:
+        return ok(ctx, vscan_pack_compare(ctx, in, VSCAN_LESS, &zero, out, &kept->pack));
+    case FAMILY_ENUMERATE:
+        return ok(ctx, vscan_enumerate(ctx, buffers->flags, out, &kept->pack));
+    case FAMILY_SPLIT:
+        return ok(ctx, vscan_split(ctx, in, buffers->flags, out, &kept->split));
+    case FAMILY_SPLIT_SEGMENTED:
+        return ok(ctx, vscan_split_segmented(ctx, in, buffers->flags, second, out, &kept->split));
+    case FAMILY_REDUCE_SEGMENTED:
+        return ok(ctx, vscan_reduce_segmented(ctx, work->op, in, buffers->flags, out, NULL));
+    case FAMILY_REDUCE_OFFSETS:
+        return ok(ctx, vscan_reduce_offsets(ctx, work->op, in, second, out, NULL));
+    case FAMILY_DISTRIBUTE_FIRST:
+        return ok(ctx, vscan_distribute_segmented(ctx, VSCAN_FIRST, in, buffers->flags, out));
+    case FAMILY_DISTRIBUTE_TOTALS:
+        return ok(ctx, vscan_distribute_totals(ctx, work->op, in, buffers->flags, out));
+    case FAMILY_FLAGS_TO_FLAGS:
+        return ok(ctx, vscan_convert(ctx, buffers->flags, out));
+    case FAMILY_FLAGS_TO_OFFSETS:
+        return ok(ctx, vscan_flags_to_offsets(ctx, buffers->flags, out, NULL));
+    case FAMILY_OFFSETS_TO_FLAGS:
+        return ok(ctx, vscan_offsets_to_flags(ctx, second, out));
+    case FAMILY_OFFSETS_TO_LENGTHS:
+        return ok(ctx, vscan_offsets_to_lengths(ctx, second, out));
+    case FAMILY_LENGTHS_TO_OFFSETS:
+        return ok(ctx, vscan_lengths_to_offsets(ctx, second, out));
+    case FAMILY_SORT_OFFSETS:
+        return ok(ctx, vscan_sort_segmented(ctx, in, second, out, NULL, NULL, NULL));
+    case FAMILY_ROWS:
+        return ok(ctx, vscan_scan_rows(ctx, work->op, in, out, rows, columns, NULL));
+    case FAMILY_COLUMNS:
+        return ok(ctx, vscan_scan_columns(ctx, work->op, in, out, rows, columns, NULL));
+    case FAMILY_ROW_SUMS:
+        return ok(ctx, vscan_reduce_rows(ctx, work->op, in, out, rows, columns, NULL));
+    case FAMILY_COLUMN_SUMS:
+        return ok(ctx, vscan_reduce_columns(ctx, work->op, in, out, rows, columns, NULL));
+    case FAMILY_REDUCE:
+        break;
+    }
+    return ok(ctx, vscan_reduce(ctx, work->op, buffers->in, buffers->out, &kept->reduce));
+}
+
+/* ---- CUDA ------------------------------------------------------------------------------------ */
+
+/* Positions are ints, and a permutation for powers of two alone. In place is not timed where the first
+   call changes what the next one does, and a split has no such form; its heads are made from ints. The
+   output has n elements, one less than offsets of segments of one element need. */
+static bool supported(const struct work *work) {
+    if (work->family == FAMILY_SPLIT_SEGMENTED && work->n > INT32_MAX) return false;
+    if (work_is_form(work))
+        return work->type == VSCAN_INT && work->n <= INT32_MAX && !work->in_place &&
+               work_out_length(work) <= work->n;
+    if (work_is_matrix(work)) return true;
+    if (work->family >= FAMILY_PACK)
+        return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
+    if (work->family == FAMILY_SORT || work->family == FAMILY_SORT_PAIRS) return !work->in_place;
+    if (work->family != FAMILY_GATHER && work->family != FAMILY_PERMUTE) return true;
+    return work->n > 0 && work->n <= INT64_C(1) << 31 && (work->n & (work->n - 1)) == 0;
+}
+
+static bool supports_cuda(const struct work *work, enum mode mode) {
+    if (!supported(work)) return false;
+    if (work->family == FAMILY_ELEMENT) return mode == MODE_STREAM || mode == MODE_LATENCY;
+    return mode != MODE_MEMORY || work->family == FAMILY_SCAN;
+}
+static bool prepare_cuda(const struct work *work) {
+    return prepare(work, &on_cuda);
+}
+static bool run_cuda(const struct work *work, int64_t set) {
+    return run(work, &on_cuda, set);
+}
+static void finish_cuda(void) {
+    finish(&on_cuda);
+}
+const struct engine engine_vscan_cuda = {.name = "vscan-cuda",
+                                         .place = ON_DEVICE,
+                                         .computes = true,
+                                         .supports = supports_cuda,
+                                         .prepare = prepare_cuda,
+                                         .run = run_cuda,
+                                         .finish = finish_cuda,
+                                         .absent = BENCH_NO_CUDA};
+
+/* ---- CPU ------------------------------------------------------------------------------------- */
+
+static bool supports_cpu(const struct work *work, enum mode mode) {
+    return supported(work) && host_mode(work, mode);
+}
+static bool prepare_cpu(const struct work *work) {
+    return prepare(work, &on_cpu);
+}
+static bool run_cpu(const struct work *work, int64_t set) {
+    return run(work, &on_cpu, set);
+}
+static void finish_cpu(void) {
+    finish(&on_cpu);
+}
+const struct engine engine_vscan_cpu = {.name = "vscan-cpu",
+                                        .place = ON_HOST,
+                                        .computes = true,
+                                        .supports = supports_cpu,
+                                        .prepare = prepare_cpu,
+                                        .run = run_cpu,
+                                        .finish = finish_cpu};
+
+/* ---- The plain scan beside a segmented one: what the segments cost ---------------------------- */
+
+static bool supports_plain(const struct work *work, enum mode mode) {
+    return work->family == FAMILY_SEGMENTED && host_mode(work, mode);
+}
+static bool prepare_plain(const struct work *work) {
+    return prepare(work, &plain_on_cpu);
+}
+static bool run_plain(const struct work *work, int64_t set) {
+    const struct buffers *buffers = &plain_on_cpu.sets[set];
+    vscan_ctx *ctx = plain_on_cpu.ctx;
+    return ok(ctx, vscan_scan(ctx, work->op, buffers->in, buffers->out, &plain_on_cpu.scan));
+}
+static void finish_plain(void) {
+    finish(&plain_on_cpu);
+}
+static int64_t plain_bytes(const struct work *work) {
+    return 2 * work->n * type_size(work->type);
+}
+const struct engine engine_vscan_cpu_plain = {.name = "vscan-cpu-plain",
+                                              .place = ON_HOST,
+                                              .supports = supports_plain,
+                                              .prepare = prepare_plain,
+                                              .run = run_plain,
+                                              .finish = finish_plain,
+                                              .bytes = plain_bytes};
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* What contexts have that have all done the work. */
+bool vscan_context_bytes(const struct work *work, double *bytes) {
+    enum { CONTEXTS = 64 };
+    static struct kept contexts[CONTEXTS];
+    int64_t before = 0, after = 0;
+    bool good = true;
+    /* one beforehand: loading the kernels is paid by the process, not by a context */
+    for (int k = -1; good && k < CONTEXTS; k++) {
+        struct kept *const kept = k < 0 ? &on_cuda : &contexts[k];
+        kept->place = ON_DEVICE;
+        good = prepare(work, kept) && run(work, kept, 0) &&
+               ok(kept->ctx, vscan_ctx_synchronize(kept->ctx));
+        if (k >= 0) continue;
+        finish_cuda();
+        if (good) good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &before));
+    }
+    if (good) good = ok(NULL, vscan_device_memory(VSCAN_BACKEND_CUDA, 0, NULL, &after));
+    for (int k = 0; k < CONTEXTS; k++)
+        if (contexts[k].ctx != NULL) finish(&contexts[k]);
+    *bytes = (double)(before - after) / CONTEXTS;
+    return good;
+}

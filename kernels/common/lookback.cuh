@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The look-back: how blocks of one launch tell each other the aggregates of their partitions. This file
+ * alone knows what a status word looks like, when one is valid, and how a launch ends. The protocol is
+ * explained and proved in kernels/README.md, and checked as a model in tests/model/.
+ *
+ * A status word has 64 bits:
+ *
+ *     bit 63..48 epoch: the launch number modulo 2^16 | bit 47 valid | bit 46..32 head flags | 31..0 value
+ *
+ * An 8-byte value takes two words, low half first, each with the same upper half. So every access is one
+ * aligned 8-byte access, which is never torn, value and epoch arrive together, and relaxed order is
+ * enough: a reader needs nothing that was written before the word. (A 16-byte access is two such
+ * accesses; each word is judged by its own epoch.)
+ *
+ * The launch number and the ticket counter share one 64-bit word in device memory, so a block gets both by
+ * one atomic addition, and a replayed graph continues the count, too. The block that takes the last
+ * ticket sets the counter to the next launch number and ticket 0 (advance).
+ *
+ * Words are not cleared between launches. What keeps a word of 65,536 launches ago from passing for a new
+ * one is the top bit of the epoch, which changes every 2^15 launches. Each launch goes over a stretch of
+ * the workspace, the same in every 2^15th launch, with an atomic minimum or maximum against 2^63 (scrub):
+ * words that have the launch's top bit stay as they are, all others become 2^63, which is not valid. So a
+ * scrub never harms what the same launch publishes, wherever and whenever; and after 2^15 launches of the
+ * same top bit no word of the other is left. A word of launch L could be taken for one of launch
+ * M > L only if M >= L + 2^16, and in between lie 2^15 launches of the other top bit. None of this depends
+ * on which words a launch publishes.
+ */
+#ifndef VSCAN_COMMON_LOOKBACK_CUH
+#define VSCAN_COMMON_LOOKBACK_CUH
+
+#include <stdint.h>
+
+#include "common/launch.h"
+#include "common/ptx.cuh"
+
+namespace vscan {
+
+using status_word = unsigned long long;
+
+/* What a kernel is given of the workspace. */
+struct lookback_memory {
+    vscan__workspace_header *header;
+    int64_t capacity; /* status words */
+    uint32_t delay;   /* for tests: a seed for jitter, or 0 */
+};
+
+static inline lookback_memory lookback_of(const vscan__launch *launch) {
+    return {(vscan__workspace_header *)launch->workspace, launch->words, launch->test_delay};
+}
+
+static __device__ __forceinline__ status_word *words_of(const lookback_memory &memory) {
+    return (status_word *)((char *)memory.header + VSCAN__WORKSPACE_HEADER);
+}
+
+/* ---- Epochs and tickets -------------------------------------------------------------------------- */
+
+/* The upper half of the words of a launch, without head flags. */
+using epoch_t = uint32_t;
+static constexpr uint32_t head_count_mask = 0x7fff; /* a partition has at most 2^14 elements */
+static constexpr uint32_t epoch_valid = 0x8000;
+static constexpr int epoch_shift = 16;
+
+static __device__ __forceinline__ epoch_t epoch_of(uint32_t launch_number) {
+    return launch_number << epoch_shift | epoch_valid;
+}
+
+struct ticket {
+    epoch_t epoch;
+    uint32_t index; /* 0, 1, 2, ... in the order of taking */
+};
+
+/* By one thread. Blocks take partitions by ticket where they may start in any order: what has been taken
+   is then always a prefix of all partitions, so a block only waits for blocks that run already. */
+static __device__ __forceinline__ ticket take_ticket(const lookback_memory &memory) {
+    const unsigned long long before = atomicAdd(&memory.header->launches_and_ticket, 1ull);
+    return {epoch_of((uint32_t)(before >> 32)), (uint32_t)before};
+}
+
+/* The running launch's epoch, for kernels whose blocks own partitions in the order of their numbers. */
+static __device__ __forceinline__ epoch_t read_epoch(const lookback_memory &memory) {
+    return epoch_of((uint32_t)(load_relaxed(&memory.header->launches_and_ticket) >> 32));
+}
+
+/* ---- The end of a launch ------------------------------------------------------------------------- */
+
+/* Once a launch, by one or more threads, at any time in it. */
+static __device__ __forceinline__ void scrub(const lookback_memory &memory, epoch_t epoch,
+                                             int thread = 0, int threads = 1) {
+    constexpr int stretch_bits = 15;
+    constexpr unsigned long long invalid = 1ull << 63;
+    const int64_t stretch = (memory.capacity >> stretch_bits) + 1;
+    const int64_t from = (epoch >> epoch_shift & ((1 << stretch_bits) - 1)) * stretch;
+    const int64_t to = from + stretch < memory.capacity ? from + stretch : memory.capacity;
+    status_word *const words = words_of(memory);
+#pragma unroll 1
+    for (int64_t at = from + thread; at < to; at += threads) {
+        if (epoch >> 31)
+            atomicMax(&words[at], invalid);
+        else
+            atomicMin(&words[at], invalid);
+    }
+}
+
+/* The next launch's number, ticket 0. Once a launch, by one thread, when no block of this launch will
+   read the counter or take a ticket any more. */
+static __device__ __forceinline__ void advance(const lookback_memory &memory, epoch_t epoch) {
+    memory.header->launches_and_ticket = (unsigned long long)((epoch >> epoch_shift) + 1 & 0xffff)
+                                         << 32;
+}
+
+/* Both, by one thread. */
+static __device__ __forceinline__ void end_launch(const lookback_memory &memory, epoch_t epoch) {
+    scrub(memory, epoch);
+    advance(memory, epoch);
+}
+
+/* The same where the ticket is the last of so many. */
+static __device__ __forceinline__ void end_launch_after(const lookback_memory &memory,
+                                                        const ticket &ticket, int64_t tickets) {
+    if (ticket.index == tickets - 1) end_launch(memory, ticket.epoch);
+}
+
+/* ---- Tests --------------------------------------------------------------------------------------- */
+
+enum jitter_place { jitter_publish = 0, jitter_wait = 1 };
+
+/*
+ * For tests: where memory.delay is not 0, waits for a pseudo-random time, mostly none or a short one,
+ * sometimes longer than a launch usually takes, so that blocks publish and read in every order; results
+ * must not depend on it.
+ */
+static __device__ __forceinline__ void jitter(const lookback_memory &memory, epoch_t epoch,
+                                              int64_t partition, uint32_t place) {
+    if (memory.delay == 0) return;
+    /* the finaliser of MurmurHash3 on what distinguishes this moment from all others */
+    uint32_t h = memory.delay ^ epoch ^ (2 * (uint32_t)partition + place) * 0x9e3779b9u;
+    h = (h ^ h >> 16) * 0x85ebca6bu;
+    h = (h ^ h >> 13) * 0xc2b2ae35u;
+    h ^= h >> 16;
+    __nanosleep(h >> 8 & ((1u << 5 * (h & 3)) - 1)); /* 0, 31, 1023 or 32767 ns at most */
+}
+
+/* ---- Publishing ---------------------------------------------------------------------------------- */
+
+/* Status words that a value takes. */
+template <class U>
+static constexpr int words_each = (int)sizeof(U) / 4;
+
+/* Makes a value and its head flags the aggregate number `at`. By one thread. */
+template <class U>
+static __device__ __forceinline__ void publish(const lookback_memory &memory, epoch_t epoch,
+                                               int64_t at, U value, uint32_t heads = 0) {
+    const status_word upper = (status_word)(epoch | heads) << 32;
+    if constexpr (sizeof(U) == 4) {
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        store_relaxed(words_of(memory) + at, upper | bits);
+    } else {
+        uint64_t bits;
+        memcpy(&bits, &value, 8);
+        store_relaxed(words_of(memory) + 2 * at, upper | (uint32_t)bits, upper | bits >> 32);
+    }
+}
+
+/* ---- Reading and waiting ------------------------------------------------------------------------- */
+
+/* Whether aggregate number `at` has been published in this launch; value and heads are then set. */
+template <class U>
+static __device__ __forceinline__ bool try_read(const lookback_memory &memory, epoch_t epoch,
+                                                int64_t at, U *value, uint32_t *heads) {
+    if constexpr (sizeof(U) == 4) {
+        const status_word w = load_relaxed(words_of(memory) + at);
+        const uint32_t bits = (uint32_t)w;
+        memcpy(value, &bits, 4);
+        *heads = (uint32_t)(w >> 32) & head_count_mask;
+        return ((uint32_t)(w >> 32) & ~head_count_mask) == epoch;
+    } else {
+        status_word low, high;
+        load_relaxed(words_of(memory) + 2 * at, &low, &high);
+        const uint64_t bits = high << 32 | (uint32_t)low;
+        memcpy(value, &bits, 8);
+        *heads = (uint32_t)(low >> 32) & head_count_mask;
+        return ((uint32_t)(low >> 32) & ~head_count_mask) == epoch &&
+               ((uint32_t)(high >> 32) & ~head_count_mask) == epoch;
+    }
+}
+
+template <class U>
+static __device__ __forceinline__ bool try_read(const lookback_memory &memory, epoch_t epoch,
+                                                int64_t at, U *value) {
+    uint32_t none;
+    return try_read(memory, epoch, at, value, &none);
+}
+
+/* The value of aggregate number `at`, as soon as it has been published. */
+template <class U>
+static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoch_t epoch,
+                                             int64_t at) {
+    U value;
+    while (!try_read(memory, epoch, at, &value)) {
+    }
+    return value;
+}
+
+/* Values and head flags of N aggregates, as soon as all have been published: number at(k) for each k, or
+   `nothing` and no heads where at(k) < 0. */
+template <class U, int N, class At>
+static __device__ __forceinline__ void wait_for_all(const lookback_memory &memory, epoch_t epoch,
+                                                    U nothing, U (&value)[N], uint32_t (&heads)[N],
+                                                    const At &at) {
+    bool ready;
+    do {
+        ready = true;
+#pragma unroll
+        for (int k = 0; k < N; ++k) {
+            value[k] = nothing;
+            heads[k] = 0;
+            const int64_t number = at(k);
+            if (number >= 0) ready &= try_read(memory, epoch, number, &value[k], &heads[k]);
+        }
+    } while (!ready);
+}
+
+/* The thread's part of the sum of aggregates from .. to - 1, by so many threads. */
+template <class U, class Sum>
+static __device__ __forceinline__ Sum sum_of_aggregates(const lookback_memory &memory,
+                                                        epoch_t epoch, int64_t from, int64_t to,
+                                                        int thread, int threads) {
+    Sum sum = 0;
+#pragma unroll 1
+    for (int64_t at = from + thread; at < to; at += threads) sum += wait_for<U>(memory, epoch, at);
+    return sum;
+}
+
+/* ---- Late errors --------------------------------------------------------------------------------- */
+
+/* More segments than totals: reported at the next synchronisation, unless another error came first. */
+static __device__ __forceinline__ void report_totals_length(vscan__late *late) {
+    volatile int32_t *const status = &late->status;
+    if (*status == VSCAN_OK) *status = VSCAN_ERROR_TOTALS_LENGTH;
+}
+
+} /* namespace vscan */
+
+#endif

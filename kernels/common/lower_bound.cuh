@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where a number belongs among others that ascend. */
+#ifndef VSCAN_COMMON_LOWER_BOUND_CUH
+#define VSCAN_COMMON_LOWER_BOUND_CUH
+
+#include <math.h>
+#include <stdint.h>
+
+namespace vscan {
+
+/*
+ * Where the first look of a search is. Offsets of segments that are not too unlike one another lie about
+ * where they would if all were alike; those of random segments within a few times the square root of
+ * their number. Without that look every search of a launch begins with the same addresses, too, for
+ * which they all wait in turn.
+ */
+struct numbers_guess {
+    double each;  /* numbers for each 1 of the key */
+    int64_t step; /* numbers from one that is looked at to the next */
+};
+
+/* Of searches that ask for 32 * each numbers at a time. */
+static inline numbers_guess guess_numbers(int64_t n, int64_t keys, int each) {
+    return {keys > 0 ? (double)n / (double)keys : 0, 1 + (int64_t)(sqrt((double)n) / (4 * each))};
+}
+
+/*
+ * For each of some keys, how many of the n numbers are less than it, if they ascend: by a warp, that asks
+ * for 32 * Each of them at a time and key. What is looked for is low .. high, and is low in the end. If
+ * they do not ascend, some number of that range, the same every time.
+ */
+template <int Each, int Keys, class Numbers>
+static __device__ __forceinline__ void
+find_numbers(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
+             const numbers_guess &guess, int64_t (&low)[Keys], int64_t (&high)[Keys]) {
+    constexpr int probes = 32 * Each;
+    const int lane = threadIdx.x % 32;
+    int64_t base[Keys], step[Keys];
+    bool more = false;
+#pragma unroll
+    for (int q = 0; q < Keys; ++q) {
+        step[q] = guess.step;
+        base[q] = (int64_t)((double)key[q] * guess.each) - probes / 2 * step[q];
+        if (base[q] > n - probes * step[q]) base[q] = n - probes * step[q];
+        if (base[q] < 0) base[q] = 0;
+        more |= low[q] < high[q];
+    }
+#pragma unroll 1
+    while (more) {
+        bool less[Keys][Each];
+#pragma unroll
+        for (int q = 0; q < Keys; ++q)
+#pragma unroll
+            for (int k = 0; k < Each; ++k) {
+                const int64_t i = base[q] + (k * 32 + lane + 1) * step[q] - 1;
+                less[q][k] = low[q] < high[q] && i < high[q] && numbers[i] < key[q];
+            }
+        more = false;
+#pragma unroll
+        for (int q = 0; q < Keys; ++q) {
+            if (low[q] >= high[q]) continue;
+            int count = 0;
+#pragma unroll
+            for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(0xffffffffu, less[q][k]));
+            if (count > 0) low[q] = base[q] + count * step[q];
+            if (count < probes && base[q] + (count + 1) * step[q] - 1 < high[q])
+                high[q] = base[q] + (count + 1) * step[q] - 1;
+            base[q] = low[q];
+            step[q] = (high[q] - low[q] + probes + 1) / (probes + 1);
+            more |= low[q] < high[q];
+        }
+    }
+}
+
+/* The same of one key. */
+template <int Each, class Numbers>
+static __device__ __forceinline__ int64_t numbers_below(const Numbers &numbers, int64_t n,
+                                                        int64_t key, const numbers_guess &guess) {
+    const int64_t keys[1] = {key};
+    int64_t low[1] = {0}, high[1] = {n};
+    find_numbers<Each>(numbers, n, keys, guess, low, high);
+    return low[0];
+}
+
+} /* namespace vscan */
+
+#endif

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What CUDA C++ has no words for, one small function each; the copies and barriers of sm_90 are in
+ * common/tma.cuh. VSCAN_EMULATOR: kernels run on a CPU, and tests/emulator/emulated.h stands in for both.
+ */
+#ifndef VSCAN_COMMON_PTX_CUH
+#define VSCAN_COMMON_PTX_CUH
+
+#ifdef VSCAN_EMULATOR
+#include "emulated.h"
+#else
+
+#include <stdint.h>
+
+namespace vscan {
+
+/* x itself. The compiler does not know that, so it keeps nothing that it has made of x before. */
+template <class X>
+static __device__ __forceinline__ X opaque(X x) {
+    if constexpr (sizeof(X) == 8)
+        asm("" : "+l"(x));
+    else
+        asm("" : "+r"(x));
+    return x;
+}
+
+/* x itself, made at this place each time: not kept in a register from one turn of a loop to the next. */
+static __device__ __forceinline__ int made_here(int x) {
+    asm volatile("" : "+r"(x));
+    return x;
+}
+
+/* x = y where it stands: what a branch does to many registers is not done to copies of them. */
+template <class X>
+static __device__ __forceinline__ void move_here(X &x, X y) {
+    if constexpr (sizeof(X) == 8) {
+        uint64_t to, from;
+        memcpy(&to, &x, 8);
+        memcpy(&from, &y, 8);
+        asm volatile("mov.b64 %0, %1;" : "+l"(to) : "l"(from));
+        memcpy(&x, &to, 8);
+    } else {
+        uint32_t to, from;
+        memcpy(&to, &x, 4);
+        memcpy(&from, &y, 4);
+        asm volatile("mov.b32 %0, %1;" : "+r"(to) : "r"(from));
+        memcpy(&x, &to, 4);
+    }
+}
+
+/* x, changed by what has been before in this branch: that is then done under a predicate, not always
+   and chosen afterwards. */
+template <class X>
+static __device__ __forceinline__ void changed_here(X &x) {
+    if constexpr (sizeof(X) == 8) {
+        uint64_t bits;
+        memcpy(&bits, &x, 8);
+        asm volatile("" : "+l"(bits));
+        memcpy(&x, &bits, 8);
+    } else {
+        uint32_t bits;
+        memcpy(&bits, &x, 4);
+        asm volatile("" : "+r"(bits));
+        memcpy(&x, &bits, 4);
+    }
+}
+
+/*
+ * x = y where there says so and y is greater than x, or less. By moves under a predicate: they take
+ * turns with multiplications, while the instructions by which the compiler would choose take turns with
+ * comparisons and all that is done to bits. The jump never becomes one.
+ */
+template <bool Greater>
+static __device__ __forceinline__ void take_where(bool there, int64_t y, int64_t &x) {
+    if constexpr (Greater)
+        asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.gt.and.s64 q, %1, %0, p;\n\t"
+            "@!q bra kept; mov.b64 %0, %1; kept:}"
+            : "+l"(x)
+            : "l"(y), "r"((uint32_t)there));
+    else
+        asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.lt.and.s64 q, %1, %0, p;\n\t"
+            "@!q bra kept; mov.b64 %0, %1; kept:}"
+            : "+l"(x)
+            : "l"(y), "r"((uint32_t)there));
+}
+
+/* x and y change places where they stand. */
+template <class X>
+static __device__ __forceinline__ void exchange_here(X &x, X &y) {
+    if constexpr (sizeof(X) == 8) {
+        uint64_t a, b;
+        memcpy(&a, &x, 8);
+        memcpy(&b, &y, 8);
+        asm volatile("{.reg .b64 t; mov.b64 t, %0; mov.b64 %0, %1; mov.b64 %1, t;}"
+                     : "+l"(a), "+l"(b));
+        memcpy(&x, &a, 8);
+        memcpy(&y, &b, 8);
+    } else {
+        uint32_t a, b;
+        memcpy(&a, &x, 4);
+        memcpy(&b, &y, 4);
+        asm volatile("{.reg .b32 t; mov.b32 t, %0; mov.b32 %0, %1; mov.b32 %1, t;}"
+                     : "+r"(a), "+r"(b));
+        memcpy(&x, &a, 4);
+        memcpy(&y, &b, 4);
+    }
+}
+
+/* 1 or 0, by one instruction. */
+static __device__ __forceinline__ uint32_t is_not_0(int x) {
+    uint32_t y;
+    asm("min.u32 %0, %1, 1;" : "=r"(y) : "r"(x));
+    return y;
+}
+
+/* The lanes of the warp in which this bit is as it is here. */
+static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit) {
+    uint32_t lanes;
+    asm("{\n\t"
+        ".reg .pred set;\n\t"
+        "and.b32 %0, %1, %2;\n\t"
+        "setp.ne.u32 set, %0, 0;\n\t"
+        "vote.sync.ballot.b32 %0, set, 0xffffffff;\n\t"
+        "@!set not.b32 %0, %0;\n\t"
+        "}"
+        : "=r"(lanes)
+        : "r"(x), "r"(bit));
+    return lanes;
+}
+
+/* a & b & c, by one instruction. */
+static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
+    uint32_t x;
+    asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(x) : "r"(a), "r"(b), "r"(c));
+    return x;
+}
+
+/* ---- Words in global memory, accesses that are never torn -------------------------------------- */
+
+static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
+                                                     unsigned long long value) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(at), "l"(value) : "memory");
+}
+
+static __device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long *at) {
+    unsigned long long value;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(at) : "memory");
+    return value;
+}
+
+/* The same with 4 bytes. */
+static __device__ __forceinline__ void store_relaxed(uint32_t *at, uint32_t value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");
+}
+
+static __device__ __forceinline__ uint32_t load_relaxed(const uint32_t *at) {
+    uint32_t value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(at) : "memory");
+    return value;
+}
+
+/* Two of them beside each other, at a multiple of 16 bytes. */
+static __device__ __forceinline__ void store_relaxed(unsigned long long *at, unsigned long long low,
+                                                     unsigned long long high) {
+    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high)
+                 : "memory");
+}
+
+static __device__ __forceinline__ void
+load_relaxed(const unsigned long long *at, unsigned long long *low, unsigned long long *high) {
+    asm volatile("ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2];"
+                 : "=l"(*low), "=l"(*high)
+                 : "l"(at)
+                 : "memory");
+}
+
+/* Not kept in the L1 cache: for what is read once. */
+static __device__ __forceinline__ int4 load_quad(const void *at) {
+    int4 quad;
+    asm volatile("ld.global.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(quad.x), "=r"(quad.y), "=r"(quad.z), "=r"(quad.w)
+                 : "l"(at));
+    return quad;
+}
+
+/* Asks memory for the line of 128 bytes that this is in. */
+static __device__ __forceinline__ void prefetch_line(const void *from) {
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
+}
+
+/* ---- Shared memory --------------------------------------------------------------------------- */
+
+/* Of the size that the launch says; the swizzle of tensor copies counts from 1024 bytes. */
+static __device__ __forceinline__ char *dynamic_shared() {
+    extern __shared__ __align__(1024) char bytes[];
+    return bytes;
+}
+
+/* The same object, with its address computed once, not where each access has to wait for it. */
+template <class T>
+static __device__ __forceinline__ T &addressed_once(T &object) {
+    uint32_t address = (uint32_t)__cvta_generic_to_shared(&object);
+    asm volatile("" : "+r"(address));
+    return *(T *)__cvta_shared_to_generic(address);
+}
+
+/* *to = *from, from memory to shared memory, at the latest when the thread has waited for its copies:
+   4, 8 or 16 bytes, and the addresses multiples of that. */
+template <class X>
+static __device__ __forceinline__ void copy_ahead(X *to, const X *from) {
+#if __CUDA_ARCH__ >= 800
+    if constexpr (sizeof(X) == 16)
+        asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from)
+                     : "memory");
+    else
+        asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(
+                         (uint32_t)__cvta_generic_to_shared(to)),
+                     "l"(from), "n"(sizeof(X))
+                     : "memory");
+#else
+    *to = *from;
+#endif
+}
+
+static __device__ __forceinline__ void wait_for_copies() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+/* __syncthreads for some warps of a block, Threads in all. Barrier is not 0. */
+template <int Barrier, int Threads>
+static __device__ __forceinline__ void meet_warps() {
+    asm volatile("barrier.cta.sync %0, %1;" ::"n"(Barrier), "n"(Threads) : "memory");
+}
+
+/* The same, known when the kernel runs. */
+static __device__ __forceinline__ void meet_warps(int barrier, int threads) {
+    asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/* ---- Launches -------------------------------------------------------------------------------- */
+
+/* Where all blocks of a kernel have said so, or are done, blocks of the next one may be there early
+   (programmatic dependent launch). */
+static __device__ __forceinline__ void let_next_kernel_begin() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/* Until the kernel before this one is done and its memory can be seen. */
+static __device__ __forceinline__ void wait_for_kernel_before(bool let_next = true) {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("griddepcontrol.wait;" ::: "memory");
+    if (let_next) let_next_kernel_begin();
+#endif
+}
+
+/* ---- Clusters (sm_90) ------------------------------------------------------------------------ */
+
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+
+/* An mbarrier that has been initialised is seen so by the other blocks after the next wait. */
+static __device__ __forceinline__ void fence_for_cluster() {
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/* That a block is there, and that all are. */
+static __device__ __forceinline__ void cluster_arrive() {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+static __device__ __forceinline__ void cluster_wait() {
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+/*
+ * Writes to what is here in this block's shared memory, in that of the cluster's first block, whose
+ * mbarrier counts the bytes: no fence for all memory, and nobody waits who does not read.
+ */
+template <class U>
+static __device__ __forceinline__ void send_to_first_block(U *here, U value, uint64_t *barrier) {
+    uint32_t to, counter;
+    asm("mapa.shared::cluster.u32 %0, %1, 0;"
+        : "=r"(to)
+        : "r"((uint32_t)__cvta_generic_to_shared(here)));
+    asm("mapa.shared::cluster.u32 %0, %1, 0;"
+        : "=r"(counter)
+        : "r"((uint32_t)__cvta_generic_to_shared(barrier)));
+    if constexpr (sizeof(U) == 4) {
+        uint32_t bits;
+        memcpy(&bits, &value, 4);
+        asm volatile(
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(
+                to),
+            "r"(bits), "r"(counter)
+            : "memory");
+    } else {
+        uint64_t bits;
+        memcpy(&bits, &value, 8);
+        asm volatile(
+            "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];" ::"r"(
+                to),
+            "l"(bits), "r"(counter)
+            : "memory");
+    }
+}
+
+#endif
+
+/* ---- Starting a kernel ------------------------------------------------------------------------ */
+
+/*
+ * kernel<<<blocks, threads, shared, stream>>>(argument), where overlap says so with blocks that may
+ * be there before the kernel before is done, and in clusters of so many blocks.
+ */
+template <class Argument>
+static cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared,
+                         cudaStream_t stream, const Argument &argument, bool overlap = false,
+                         unsigned cluster = 1) {
+    cudaLaunchAttribute attributes[2];
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3((unsigned)threads);
+    config.dynamicSmemBytes = (size_t)shared;
+    config.stream = stream;
+    config.attrs = attributes;
+    if (overlap) {
+        cudaLaunchAttribute &a = attributes[config.numAttrs++];
+        a.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        a.val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (cluster > 1) {
+        cudaLaunchAttribute &a = attributes[config.numAttrs++];
+        a.id = cudaLaunchAttributeClusterDimension;
+        a.val.clusterDim.x = cluster;
+        a.val.clusterDim.y = a.val.clusterDim.z = 1;
+    }
+    return cudaLaunchKernelEx(&config, kernel, argument);
+}
+
+} /* namespace vscan */
+
+#endif
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a lane reads and writes its consecutive elements of a vector, and the head flags that go with
+ * them. Positions i count in scan order: a backward scan has element n - 1 - i of memory at i, so
+ * that nothing above this file needs to know the direction.
+ */
+#ifndef VSCAN_COMMON_VECTORS_CUH
+#define VSCAN_COMMON_VECTORS_CUH
+
+#include <stdint.h>
+
+#include "common/launch.h"
+#include "common/ptx.cuh"
+
+namespace vscan {
+
+/* Whether positions that are multiples of 16 bytes lie on addresses that are. */
+template <class T>
+static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bool backward) {
+    return ((uintptr_t)(backward ? vector + n : vector) & 15) == 0;
+}
+
+/*
+ * A lane's 16 bytes of a vector, from position i on. The loads only ask for them; what is done with
+ * the elements is done by items, so that a lane can ask for several such pieces before it waits for
+ * one. I: int where it is wide enough, which saves instructions, or int64_t.
+ */
+template <class Pair, int V>
+struct lane_items {
+    using T = typename Pair::T;
+    T raw[V]; /* in the order of memory; from position n on what becomes the identity */
+
+    /* aligned, and all before position n */
+    template <class I>
+    __device__ __forceinline__ void load_whole(const T *in, I i, I n, bool backward) {
+        const int4 quad = *(const int4 *)(backward ? in + (n - V - i) : in + i);
+        memcpy(raw, &quad, 16);
+    }
+
+    template <class I>
+    __device__ __forceinline__ void load(const T *in, I i, I n, bool backward) {
+        const T *const from = backward ? in + (n - V - i) : in + i;
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            raw[j] = i + (backward ? V - 1 - j : j) < n ? from[j] : Pair::out(Pair::identity);
+    }
+
+    /* x[j] = Pair::in(element at position i + j), or the identity from position n on */
+    __device__ __forceinline__ void items(typename Pair::U (&x)[V], bool backward) const {
+#pragma unroll
+        for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j]);
+    }
+
+    __device__ __forceinline__ void results(const typename Pair::U (&y)[V], bool backward) {
+#pragma unroll
+        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j]);
+    }
+
+    template <class I>
+    __device__ __forceinline__ void store_whole(T *out, I i, I n, bool backward) const {
+        int4 quad;
+        memcpy(&quad, raw, 16);
+        *(int4 *)(backward ? out + (n - V - i) : out + i) = quad;
+    }
+
+    template <class I>
+    __device__ __forceinline__ void store(T *out, I i, I n, bool backward) const {
+        T *const to = backward ? out + (n - V - i) : out + i;
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (i + (backward ? V - 1 - j : j) < n) to[j] = raw[j];
+    }
+};
+
+/* Four ints as four bits: 1 where the int is not 0. */
+static __device__ __forceinline__ uint32_t bits_of_ints(int4 x) {
+    return (is_not_0(x.w) * 2 + is_not_0(x.z)) * 4 + (is_not_0(x.y) * 2 + is_not_0(x.x));
+}
+
+/* Four bytes as four bits: 1 where the byte is not 0; they are pushed into bits from the left. */
+static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
+    const uint32_t low = 0x7f7f7f7f, any = ((bytes & low) + low) | bytes; /* bit 7 of each byte */
+    /* the product moves bit 8 j + 7 to bit 28 + j; no two bits of it meet */
+    return __funnelshift_l((any & ~low) * 0x00204081u, bits, 4);
+}
+
+/* Four bits as four bytes. */
+static __device__ __forceinline__ uint32_t bytes_of_bits(uint32_t bits) {
+    return bits * 0x00204081u & 0x01010101u; /* the product moves bit j to bit 8 j, too */
+}
+
+/* Flag number at of memory. */
+static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, int64_t at) {
+    if (type == VSCAN_INT) return ((const int32_t *)flags)[at] != 0;
+    if (type == VSCAN_BYTE) return ((const uint8_t *)flags)[at] != 0;
+    return ((const uint32_t *)flags)[at >> 5] >> (at & 31) & 1;
+}
+
+/*
+ * Whether the element at position i > 0 is the first of its segment in scan order. Backward it is
+ * where the element before it in scan order, the next one in memory, has its flag set.
+ */
+static __device__ __forceinline__ uint32_t head_at(const vscan__scan &scan, int64_t i) {
+    return flag_at(scan.flags, scan.flag_type, scan.backward ? scan.n - i : i);
+}
+
+/* The head flags of a lane's V elements from position i on; load only asks for them, as above. */
+template <int V>
+struct lane_heads {
+    uint32_t raw[V];
+    bool slow; /* at an end of the vector: bits does all the work */
+
+    /* number of the first flag in memory */
+    static __device__ __forceinline__ int64_t first(const vscan__scan &scan, int64_t i) {
+        return scan.backward ? scan.n - i - (V - 1) : i;
+    }
+
+    template <int Type>
+    __device__ __forceinline__ void load(const vscan__scan &scan, int64_t i) {
+        const int64_t at = first(scan, i);
+        /* words are read that have a wanted byte, so the next 3 flags must be there too */
+        slow = at <= 0 || at + V + 3 > scan.n;
+        if (slow) return;
+        if (Type == VSCAN_INT) {
+            const int32_t *const from = (const int32_t *)scan.flags + at;
+            if (((uintptr_t)from & (4 * V - 1)) == 0) {
+                if (V == 4) {
+                    const int4 quad = *(const int4 *)from;
+                    memcpy(raw, &quad, sizeof raw);
+                } else {
+                    const int2 two = *(const int2 *)from;
+                    memcpy(raw, &two, sizeof raw);
+                }
+            } else {
+#pragma unroll
+                for (int j = 0; j < V; ++j) raw[j] = (uint32_t)from[j];
+            }
+        } else if (Type == VSCAN_BYTE) {
+            const char *const from = (const char *)scan.flags + at;
+            const int misfit = (int)((uintptr_t)from & 3);
+            raw[0] = *(const uint32_t *)(from - misfit);
+            if (misfit + V > 4) raw[1] = *(const uint32_t *)(from - misfit + 4);
+        } else {
+            const uint32_t *const from = (const uint32_t *)scan.flags + (at >> 5);
+            raw[0] = from[0];
+            if ((at & 31) + V > 32) raw[1] = from[1];
+        }
+    }
+
+    /* bit j: whether the element at position i + j is the first of its segment in scan order */
+    template <int Type>
+    __device__ __forceinline__ uint32_t bits(const vscan__scan &scan, int64_t i) const {
+        uint32_t mask = 0;
+        if (slow) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                if (i + j >= scan.n) break;
+                if (i + j == 0 || head_at(scan, i + j)) mask |= 1u << j;
+            }
+            return mask;
+        }
+        const int64_t at = first(scan, i);
+        if (Type == VSCAN_INT) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) mask |= (uint32_t)(raw[j] != 0) << j;
+        } else if (Type == VSCAN_BYTE) {
+            const unsigned misfit = (unsigned)((uintptr_t)scan.flags + (uintptr_t)at) & 3;
+            /* the product moves bit 8 j, whether byte j is not 0, to bit 24 + j */
+            mask = (__vsetne4(__funnelshift_r(raw[0], raw[1], 8 * misfit), 0) * 0x01020408u) >> 24;
+        } else {
+            mask = __funnelshift_r(raw[0], raw[1], (unsigned)at & 31);
+        }
+        mask &= (1u << V) - 1;
+        return scan.backward ? __brev(mask) >> (32 - V) : mask;
+    }
+};
+
+/* load and bits of a lane's rows, the first from position i on, the others step positions apart. */
+template <int Rows, int V>
+static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
+                                                  const vscan__scan &scan, int64_t i, int step) {
+    if (scan.flag_type == VSCAN_BYTE) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BYTE>(scan, i + r * step);
+    } else if (scan.flag_type == VSCAN_BIT) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BIT>(scan, i + r * step);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_INT>(scan, i + r * step);
+    }
+}
+
+template <int Rows, int V>
+static __device__ __forceinline__ void bits_of_heads(uint32_t (&heads)[Rows],
+                                                     const lane_heads<V> (&flags)[Rows],
+                                                     const vscan__scan &scan, int64_t i, int step) {
+    if (scan.flag_type == VSCAN_BYTE) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_BYTE>(scan, i + r * step);
+    } else if (scan.flag_type == VSCAN_BIT) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_BIT>(scan, i + r * step);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            heads[r] = flags[r].template bits<VSCAN_INT>(scan, i + r * step);
+    }
+}
+
+} /* namespace vscan */
+
+#endif

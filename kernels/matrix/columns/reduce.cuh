@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reductions of the columns of a matrix.
+ *
+ * A thread sums a piece of a column, some batches of 128 bytes, whose loads are under way together; a
+ * block has some columns and as many pieces of each, a power of 2, which make up a chunk, at most a
+ * tile. What is left of a column behind its last whole group of 32 elements is summed by the block of
+ * its last chunk, a tree of its own.
+ *
+ * The sum of a chunk is published as a word (common/lookback.cuh). The block of a tile's last chunk adds up
+ * those of the tile and publishes that; the block of a column's last chunk folds tiles from the left,
+ * from what the last tile of each window publishes of all tiles up to itself. So only few blocks wait,
+ * for blocks that were there long before. Blocks have the chunks in the order of their numbers, in
+ * which they also start (reduce/large.cuh relies on that too); the ticket that each takes only says
+ * which launch this is, and is not waited for before the elements.
+ */
+#ifndef VSCAN_MATRIX_COLUMNS_REDUCE_CUH
+#define VSCAN_MATRIX_COLUMNS_REDUCE_CUH
+
+#include "matrix/columns/columns.cuh"
+
+namespace vscan {
+
+static constexpr int column_sums_threads = 256, column_sums_blocks = 4; /* of a multiprocessor */
+static constexpr int column_sums_words = 4;   /* that a thread waits for at a time */
+static constexpr int column_sums_window = 32; /* tiles */
+
+struct column_sums_shape {
+    int lines, log_pieces; /* of a block; pieces of a line */
+    int batches;           /* of a piece, a power of 2 */
+    uint32_t line_blocks;
+    int64_t chunks, tiles; /* of a line, at least 1 */
+    int64_t words;         /* of a line, for one chunk and one window each; or 0 */
+};
+
+/* The tree over values that come one after the other, so many as a power of 2 at most. */
+template <class Pair, int Levels>
+struct tree_so_far {
+    using U = typename Pair::U;
+    U level[Levels];
+    int values = 0;
+
+    __device__ __forceinline__ void add(U x) {
+        if constexpr (Pair::in_any_order) {
+            level[0] = values == 0 ? x : Pair::combine(level[0], x);
+        } else {
+            bool moves = true;
+#pragma unroll
+            for (int l = 0; l < Levels; ++l) {
+                const bool full = values >> l & 1;
+                if (moves && !full) level[l] = x;
+                moves = moves && full;
+                if (moves) x = Pair::combine(level[l], x);
+            }
+        }
+        ++values;
+    }
+    __device__ __forceinline__ U sum() const {
+        if constexpr (Pair::in_any_order) {
+            return values == 0 ? Pair::identity : level[0];
+        } else {
+            U all = Pair::identity;
+#pragma unroll
+            for (int l = 0; l < Levels; ++l)
+                if (values >> l & 1) all = Pair::combine(level[l], all);
+            return all;
+        }
+    }
+};
+
+/* For each line the tree over what the threads of its pieces have, for piece 0. By the whole block;
+   sums: of each thread, read and written by all. */
+template <class Pair>
+static __device__ __forceinline__ typename Pair::U
+sum_pieces(typename Pair::U x, typename Pair::U *sums, int piece, int pieces, int lines) {
+    __syncthreads(); /* sums may still be read */
+    sums[threadIdx.x] = x;
+#pragma unroll 1
+    for (int half = 1; half < pieces; half *= 2) {
+        __syncthreads();
+        if (piece & (2 * half - 1) || piece >= pieces) continue;
+        x = Pair::combine(x, sums[threadIdx.x + half * lines]);
+        sums[threadIdx.x] = x;
+    }
+    return x;
+}
+
+template <class Pair>
+__global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
+    matrix_column_sums(const __grid_constant__ matrix_arguments<column_sums_shape> a) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    constexpr int R = 128 / (int)sizeof(T), W = column_sums_words;
+    constexpr int tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    __shared__ U sums[column_sums_threads];
+    __shared__ U tiles[column_sums_threads * W];
+    __shared__ ticket shared_ticket;
+
+    const vscan__matrix &matrix = a.matrix;
+    const column_sums_shape &shape = a.shape;
+    const bool split = shape.chunks > 1;
+    const int lines = shape.lines, pieces = 1 << shape.log_pieces;
+    const int thread = (int)threadIdx.x;
+    const int piece = (uint32_t)thread / (uint32_t)lines, line = thread - piece * lines;
+    ticket mine = {};
+    if (split && thread == 0) mine = take_ticket(a.lookback);
+
+    const uint32_t chunk = split ? blockIdx.x / shape.line_blocks : 0;
+    const int64_t my_line = (int64_t)(blockIdx.x - chunk * shape.line_blocks) * lines + line;
+    const bool there = my_line < matrix.lines && piece < pieces;
+    const bool ends = chunk + 1 == shape.chunks; /* the columns */
+
+    /* ---- Elements ---------------------------------------------------------------------------- */
+    const int64_t grouped = matrix.length & -VSCAN__GROUP;
+    const int64_t step = matrix.backward ? -matrix.step : matrix.step;
+    const T *const column =
+        (const T *)matrix.in + my_line + (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
+    U sum, rest = Pair::identity;
+    {
+        const int64_t first = (((int64_t)chunk << shape.log_pieces) + piece) * R * shape.batches;
+        const int64_t left = there ? (grouped - first) / R : 0;
+        const int batches = (int)(left < shape.batches ? left : (int64_t)shape.batches);
+        const T *at = column + first * step;
+        tree_so_far<Pair, 4> all;
+#pragma unroll 1
+        for (int b = 0; b < batches; ++b) {
+            T raw[R];
+#pragma unroll
+            for (int j = 0; j < R; ++j, at += step) raw[j] = *at;
+            U x[R];
+#pragma unroll
+            for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+            all.add(sum_items<Pair>(x));
+        }
+        sum = all.sum();
+    }
+    if (ends && there && piece == 0 && matrix.length > grouped) {
+        const T *at = column + grouped * step;
+        tree_so_far<Pair, 3> all;
+#pragma unroll 1
+        for (int left = (int)(matrix.length - grouped); left > 0; left -= R) {
+            T raw[R];
+#pragma unroll
+            for (int j = 0; j < R; ++j, at += step) raw[j] = j < left ? *at : (T)0;
+            U x[R];
+#pragma unroll
+            for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j]) : Pair::identity;
+            all.add(sum_items<Pair>(x));
+        }
+        rest = all.sum();
+    }
+    if (split && thread == 0) {
+        shared_ticket = mine;
+        if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
+    }
+    const bool speaks = there && piece == 0;
+    sum = sum_pieces<Pair>(sum, sums, piece, pieces, lines);
+
+    /* ---- The tile's other chunks ------------------------------------------------------------- */
+    U p = Pair::identity;
+    if (ends && speaks) p = initial_of<Pair>(matrix, my_line);
+    if (split) {
+        __syncthreads();
+        const epoch_t epoch = shared_ticket.epoch;
+        if (shared_ticket.index == gridDim.x - 1)
+            scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
+        const int chunks_a_tile = tile_items / R / shape.batches >> shape.log_pieces;
+        const int m = (int)chunk & (chunks_a_tile - 1);
+        const int64_t tile = chunk / (uint32_t)chunks_a_tile;
+        const bool ends_tile = m == chunks_a_tile - 1;
+        const auto publish_sum =
+            [&](int64_t place, U value) { /* among the line's aggregates */
+                                          if (speaks)
+                                              publish<U>(a.lookback, epoch,
+                                                         my_line + place * matrix.lines, value);
+            };
+        /* x[j] = word place + j, where that is before `end` */
+        const auto wait_for_words = [&](U(&x)[W], int64_t place, int64_t end) {
+            const int64_t at = my_line + place * matrix.lines;
+            bool ready[W];
+#pragma unroll
+            for (int j = 0; j < W; ++j) {
+                x[j] = Pair::identity;
+                ready[j] = !there || place + j >= end ||
+                           try_read<U>(a.lookback, epoch, at + j * matrix.lines, &x[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < W; ++j)
+                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, at + j * matrix.lines);
+        };
+        jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
+        if (!ends_tile && !ends) {
+            publish_sum(chunk, sum);
+            return;
+        }
+        if (m > 0) {
+            tree_so_far<Pair, 9> all;
+            const U own = sums[line];
+#pragma unroll 1
+            for (int k = 0; k <= m; k += W * pieces) {
+                const int mine_from = k + piece * W;
+                U x[W];
+                wait_for_words(x, (int64_t)chunk - m + mine_from, chunk);
+#pragma unroll
+                for (int j = 0; j < W; ++j)
+                    if (mine_from + j == m) x[j] = own;
+                all.add(sum_pieces<Pair>(sum_items<Pair>(x), sums, piece, pieces, lines));
+            }
+            sum = all.sum();
+        }
+        if (!ends) publish_sum(chunk, sum);
+
+        /* ---- The other tiles ----------------------------------------------------------------- */
+        const int in_window = (int)(tile % column_sums_window);
+        if (!ends && (in_window < column_sums_window - 1)) return;
+        jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
+        const int64_t window = tile / column_sums_window;
+        if (window > 0 && speaks)
+            p = wait_for<U>(a.lookback, epoch,
+                            my_line + (shape.chunks + window - 1) * matrix.lines);
+        else if (!ends && speaks)
+            p = initial_of<Pair>(matrix, my_line);
+        const U last = sum;
+#pragma unroll 1
+        for (int k = 0; k < in_window; k += W * pieces) {
+            const int mine_from = k + piece * W;
+#pragma unroll
+            for (int j = 0; j < W; ++j) {
+                const int64_t t = tile - in_window + mine_from + j;
+                if (t >= tile || !there) continue;
+                tiles[(piece * W + j) * lines + line] = wait_for<U>(
+                    a.lookback, epoch, my_line + ((t + 1) * chunks_a_tile - 1) * matrix.lines);
+            }
+            __syncthreads();
+            const int some = in_window - k < W * pieces ? in_window - k : W * pieces;
+            if (speaks) {
+#pragma unroll 8
+                for (int j = 0; j < some; ++j) p = Pair::combine(p, tiles[j * lines + line]);
+            }
+            __syncthreads();
+        }
+        if (!ends) {
+            publish_sum(shape.chunks + window, Pair::combine(p, last));
+            return;
+        }
+    }
+    if (!speaks) return;
+    if (matrix.length > grouped) sum = Pair::combine(sum, rest);
+    const bool nothing = matrix.length == 0 && !matrix.has_initial;
+    ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : Pair::combine(p, sum));
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int size) {
+    const int R = 128 / size;
+    const int tile_items = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t length = matrix.length;
+    column_sums_shape s = {};
+    /* few batches where there would be few blocks */
+    constexpr int threads = column_sums_threads;
+    const int64_t at_once = (int64_t)1024 * threads * R;
+    s.batches = 1;
+    while (s.batches < 4 && matrix.lines * length >= at_once * 2 * s.batches) s.batches *= 2;
+    const int64_t run = (int64_t)R * s.batches,
+                  pieces = length > run ? (length + run - 1) / run : 1;
+    s.log_pieces = log_over(pieces < threads ? pieces : threads);
+    s.lines = lines_of_block(matrix.lines, threads / 2, threads, 1 << s.log_pieces);
+    while (s.lines << s.log_pieces > threads || run << s.log_pieces > tile_items) --s.log_pieces;
+    const int64_t chunk_items = run << s.log_pieces;
+    s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
+    s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
+    s.tiles = length > tile_items ? (length + tile_items - 1) / tile_items : 1;
+    s.words = s.chunks > 1 ? s.chunks + (s.tiles + column_sums_window - 1) / column_sums_window : 0;
+    return s;
+}
+
+template <class Pair>
+static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix) {
+    const column_sums_shape s = column_sums_shape_of(*matrix, sizeof(typename Pair::T));
+    const int64_t blocks = s.line_blocks * s.chunks;
+    if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
+    return start(matrix_column_sums<Pair>, blocks, ((s.lines << s.log_pieces) + 31) / 32 * 32, 0,
+                 launch->stream, matrix_arguments_of(launch, *matrix, s));
+}
+
+} /* namespace vscan */
+
+#endif

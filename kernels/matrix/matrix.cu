@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launchers of scans and reductions of rows and columns, one a row of lib/pairs.h. */
+#include "matrix/columns/reduce.cuh"
+#include "matrix/columns/columns.cuh"
+#include "matrix/columns/large.cuh"
+#include "matrix/rows/narrow.cuh"
+#include "matrix/rows/unaligned.cuh"
+#include "matrix/rows/rows.cuh"
+#include "matrix/rows/large.cuh"
+#include "matrix/rows/reduce.cuh"
+
+namespace vscan {
+
+template <class Pair>
+static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *matrix, int pair) {
+    const int size = sizeof(typename Pair::T);
+    if (matrix->columns) {
+        if (matrix->out == nullptr) return launch_column_sums<Pair>(launch, matrix);
+        return has_bulk_columns(launch, *matrix, size)
+                   ? launch_bulk_columns<Pair>(launch, matrix, pair)
+                   : launch_columns<Pair>(launch, matrix);
+    }
+    if constexpr (many_rows<Pair>) {
+        if (has_lane_rows(launch, *matrix, size)) return launch_lane_rows<Pair>(launch, matrix);
+        if (has_odd_rows(launch, *matrix, size)) return launch_odd_rows<Pair>(launch, matrix);
+        if (has_quad_sums(*matrix, size, Pair::in_any_order))
+            return launch_row_sums<Pair, true>(launch, matrix);
+    }
+    if constexpr (!Pair::in_any_order) {
+        if (has_line_sums(*matrix, size)) return launch_row_sums<Pair, false>(launch, matrix);
+    }
+    if constexpr (bulk_rows<Pair>) {
+        if (has_bulk_rows(launch, *matrix, size))
+            return launch_bulk_rows<Pair>(launch, matrix, pair);
+    }
+    return launch_rows<Pair>(launch, matrix, pair);
+}
+
+static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
+
+/* Of a column, for either kernel. */
+static int64_t scan_columns_words(const vscan__matrix &matrix, int size) {
+    const int64_t words = columns_shape_of(matrix, size).words;
+    if (!is_bulk_columns(matrix, size)) return words;
+    const int64_t chunks = bulk_columns_shape_of(matrix, size, size).chunks;
+    return words > chunks ? words : chunks;
+}
+
+} /* namespace vscan */
+
+using namespace vscan;
+
+extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matrix *matrix) {
+    const int size = type == VSCAN_DOUBLE ? 8 : 4;
+    int64_t of_line = row_words(*matrix, size);
+    if (matrix->columns)
+        of_line = matrix->out == nullptr ? column_sums_shape_of(*matrix, size).words
+                                         : scan_columns_words(*matrix, size);
+    else if (matrix->out == nullptr && sum_tiles(*matrix, size) > 1)
+        of_line = sum_tiles(*matrix, size); /* never fewer than a scan's */
+    return of_line * matrix->lines * (size / 4);
+}
+
+#define X(pair_name, op, type, OP, TYPE)                                                           \
+    extern "C" cudaError_t vscan__launch_matrix_##pair_name(vscan__launch *launch,                 \
+                                                            const vscan__matrix *matrix) {         \
+        return launch_matrix<pair<op_##op, type>>(launch, matrix, vscan__pair_##pair_name);        \
+    }
+VSCAN__PAIRS(X)

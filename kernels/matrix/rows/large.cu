@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launchers of scans of rows of several tiles: see matrix/rows/large.cuh. */
+#include "matrix/rows/large.cuh"
+#include "scan/large.cuh"
+
+namespace vscan {
+
+template <class Pair>
+__global__ void __launch_bounds__(bulk_shape<Pair, false>::threads, 1)
+    scan_bulk_rows(const __grid_constant__ bulk_rows_arguments b) {
+#ifdef VSCAN__BULK
+    scan_tiles<row_by_row<Pair>, false>(b);
+#endif
+}
+
+template <class Shape>
+static cudaError_t map_rows(const vscan__launch *launch, bulk_vector *v, const void *first,
+                            const vscan__matrix &matrix) {
+    using T = typename Shape::T;
+    v->first = v->shift = 0;
+    v->rows = matrix.length / Shape::row_items;
+    const cuuint64_t sizes[3] = {Shape::row_bytes / 4, (cuuint64_t)v->rows,
+                                 (cuuint64_t)matrix.lines};
+    const cuuint64_t strides[2] = {Shape::row_bytes, (cuuint64_t)matrix.line_step * sizeof(T)};
+    const cuuint32_t box[3] = {Shape::row_bytes / 4, Shape::quarter_rows, 1};
+    const cuuint32_t steps[3] = {1, 1, 1};
+    const CUresult result = launch->encode_tiled(
+        &v->map, CU_TENSOR_MAP_DATA_TYPE_INT32, 3, (void *)first, sizes, strides, box, steps,
+        CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+        CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorUnknown;
+}
+
+template <class Pair>
+cudaError_t launch_bulk_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair) {
+    using shape = bulk_shape<Pair, false>;
+    constexpr int bytes = (int)sizeof(typename shape::shared);
+    const unsigned ready = 1u << (16 + pair); /* of launch->matrix_ready */
+    if (!(launch->matrix_ready & ready)) {
+        const cudaError_t error = cudaFuncSetAttribute(
+            scan_bulk_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        if (error != cudaSuccess) return error;
+        launch->matrix_ready |= ready;
+    }
+    const int64_t row_tiles = vscan::row_tiles(*matrix, sizeof(typename Pair::T));
+    const int64_t tiles = matrix->lines * row_tiles;
+    bulk_rows_arguments b = {};
+    b.length = matrix->length;
+    b.pitch = matrix->line_step;
+    b.row_tiles = (uint32_t)row_tiles;
+    b.lines = (int32_t)matrix->lines;
+    b.initial_step = matrix->initial_step;
+    scan_arguments &a = b.rest;
+    a.scan.n = tiles * shape::items;
+    a.scan.in = matrix->in;
+    a.scan.out = matrix->out;
+    a.scan.exclusive = matrix->exclusive;
+    a.scan.backward = matrix->backward;
+    a.scan.has_initial = matrix->has_initial;
+    a.scan.initial = matrix->initial;
+    a.scan.initial_at = matrix->initial_at;
+    a.scan.total = matrix->totals;
+    a.lookback = lookback_of(launch);
+    a.late = launch->late;
+    cudaError_t error = map_rows<shape>(launch, &b.in, matrix->in, *matrix);
+    if (error == cudaSuccess) error = map_rows<shape>(launch, &b.out, matrix->out, *matrix);
+    if (error != cudaSuccess) return error;
+    const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
+    return start(scan_bulk_rows<Pair>, blocks, shape::threads, bytes, launch->stream, b,
+                 launch->may_overlap);
+}
+
+static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
+
+template cudaError_t launch_bulk_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
+                                                          int);
+template cudaError_t launch_bulk_rows<pair<op_plus, double>>(vscan__launch *, const vscan__matrix *,
+                                                             int);
+template cudaError_t launch_bulk_rows<pair<op_plus, float>>(vscan__launch *, const vscan__matrix *,
+                                                            int);
+
+} /* namespace vscan */

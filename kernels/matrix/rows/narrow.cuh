@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans of short rows that lie one behind the other, where 16 bytes of a row are none of memory's, or
+ * rows would leave much of what matrix/rows/rows.cuh has for them empty; and reductions of such rows: a lane
+ * has a row.
+ *
+ * What 32 rows are in memory a warp copies into shared memory as it is, by 16 bytes but at the ends,
+ * scans there, each lane eight elements of its row at a time in registers, and copies out. Lanes are a
+ * row apart: an odd number of elements is in no two banks twice. A warp is done then; what it waits for
+ * others do meanwhile.
+ *
+ * The network of lib/order.h goes over eight elements, then over the four eights of a group, then over
+ * the groups, all in the lane.
+ */
+#ifndef VSCAN_MATRIX_ROWS_NARROW_CUH
+#define VSCAN_MATRIX_ROWS_NARROW_CUH
+
+#include "matrix/lines.cuh"
+
+namespace vscan {
+
+struct lane_rows_shape {
+    int warps, warp_bytes;
+    int shift; /* elements that memory has before the first one in its 16 bytes, in the input */
+    bool out_quads; /* and the output has as many */
+};
+
+/*
+ * Calls copy(to, from) for a range of so many elements, the first of which has `shift` before it in its
+ * 16 bytes: by 16 bytes, and by elements at both ends. By a warp.
+ */
+template <class T, class Copy>
+static __device__ __forceinline__ void copy_range(T *to, const T *from, int items, int shift,
+                                                  int lane, Copy copy) {
+    constexpr int V = 16 / (int)sizeof(T);
+    const int begin = -shift & (V - 1), head = begin < items ? begin : items;
+    const int whole = head + (items - head) / V * V;
+    const int i = lane < V ? lane : whole + lane - V;
+    if (lane < V ? lane < head : i < items && lane < 2 * V) copy(to + i, from + i);
+    int4 *quad_to = (int4 *)(to + head) + lane;
+    const int4 *quad_from = (const int4 *)(from + head) + lane;
+#pragma unroll 4
+    for (int left = whole - head - lane * V; left > 0; left -= 32 * V) {
+        copy(quad_to, quad_from);
+        quad_to += 32;
+        quad_from += 32;
+    }
+}
+
+/* The elements change places, where so; see turn_quads in matrix/rows/rows.cuh. */
+template <class T, int N>
+static __device__ __forceinline__ void turn_items(T (&x)[N], bool backward) {
+#pragma unroll 1
+    for (int turns = made_here(backward); turns > 0; --turns) {
+#pragma unroll
+        for (int j = 0; j < N / 2; ++j) exchange_here(x[j], x[N - 1 - j]);
+    }
+}
+
+/* What a lane knows of its row up to the eight elements that come next. */
+template <class Pair, bool InAnyOrder = Pair::in_any_order>
+struct lane_row {
+    using U = typename Pair::U;
+    U p;                                                                   /* initial value */
+    U end = Pair::identity, eight = Pair::identity, half = Pair::identity; /* see below */
+    U levels[4] = {};
+
+    __device__ __forceinline__ explicit lane_row(U p_) : p(p_) {}
+
+    /* x becomes what an inclusive scan has for the row's eight number k; of a reduction, the last of
+       them alone does. */
+    __device__ __forceinline__ void scan(U (&x)[8], int k, bool reduce) {
+        if (reduce) {
+            x[7] = sum_eight(x, k);
+            return;
+        }
+#pragma unroll
+        for (int reach = 1; reach < 8; reach *= 2)
+#pragma unroll
+            for (int j = 0; j < 8; ++j)
+                if (j & reach) x[j] = Pair::combine(x[(j & ~(reach - 1)) - 1], x[j]);
+        if (k & 1) {
+#pragma unroll
+            for (int j = 0; j < 8; ++j) x[j] = Pair::combine(eight, x[j]);
+        }
+        eight = x[7]; /* of the group's first or third eight */
+        if (k & 2) {
+#pragma unroll
+            for (int j = 0; j < 8; ++j) x[j] = Pair::combine(half, x[j]);
+        } else {
+            half = x[7]; /* in the end that of the group's first two */
+        }
+        const U before = end;
+        end_group(x[7], k);
+#pragma unroll
+        for (int j = 0; j < 7; ++j) x[j] = Pair::combine(p, Pair::combine(before, x[j]));
+        x[7] = Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, x[7]));
+    }
+
+    __device__ __forceinline__ U sum_eight(U (&x)[8], int k) {
+        U sum = sum_items<Pair>(x);
+        if (k & 1) sum = Pair::combine(eight, sum);
+        eight = sum;
+        if (k & 2)
+            sum = Pair::combine(half, sum);
+        else
+            half = sum;
+        const U before = end;
+        end_group(sum, k);
+        return Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, sum));
+    }
+
+    /* Where eight number k is the last of a group. */
+    __device__ __forceinline__ void end_group(U group, int k) {
+        if ((k & 3) == 3) {
+            /* all groups so far; levels: those of blocks of 1, 2, 4 and 8 groups that are yet to be
+               followed by another */
+            end = group;
+            bool kept = false;
+#pragma unroll
+            for (int level = 0; level < 4; ++level) {
+                if (k >> (level + 2) & 1) {
+                    end = Pair::combine(levels[level], end);
+                } else if (!kept) {
+                    levels[level] = end;
+                    kept = true;
+                }
+            }
+        }
+    }
+};
+template <class Pair>
+struct lane_row<Pair, true> {
+    using U = typename Pair::U;
+    U sum;
+
+    __device__ __forceinline__ explicit lane_row(U p) : sum(p) {}
+
+    __device__ __forceinline__ void scan(U (&x)[8], int, bool) {
+#pragma unroll
+        for (int j = 0; j < 8; ++j) x[j] = sum = Pair::combine(sum, x[j]);
+    }
+};
+
+/* Bits of the eight numbers of a piece that are elements, where so many are left. */
+static __device__ __forceinline__ uint32_t items_there(int left, bool backward) {
+    const uint32_t some = left >= 8 ? 255 : (1u << left) - 1;
+    return backward ? some << (left >= 8 ? 0 : 8 - left) : some;
+}
+
+template <class Pair>
+__global__ void __launch_bounds__(256)
+    matrix_lane_rows(const __grid_constant__ matrix_arguments<lane_rows_shape> a) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+
+    const vscan__matrix &matrix = a.matrix;
+    const lane_rows_shape &shape = a.shape;
+    const bool backward = matrix.backward;
+    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
+    const int length = (int)matrix.length;
+    const int64_t first = ((int64_t)blockIdx.x * shape.warps + warp) * 32, row = first + lane;
+    if (first >= matrix.lines) return;
+    const int rows = matrix.lines - first < 32 ? (int)(matrix.lines - first) : 32;
+    const int items = rows * length;
+    T *const shared = (T *)(dynamic_shared() + warp * shape.warp_bytes) + shape.shift;
+
+    /* ---- Elements ---------------------------------------------------------------------------- */
+    const T *const in = (const T *)matrix.in + first * length;
+    copy_range(shared, in, items, shape.shift, lane,
+               [](auto *to, auto *from) { copy_ahead(to, from); });
+    U p = Pair::identity;
+    if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial));
+    if (matrix.has_initial == 2 && lane < rows)
+        p = Pair::in(((const T *)matrix.initial_at)[row * matrix.initial_step]);
+    wait_for_copies();
+    __syncwarp();
+
+    /* ---- Rows -------------------------------------------------------------------------------- */
+    if (lane < rows) {
+        T *const begin = shared + lane * length;
+        U earlier = matrix.has_initial ? p : Pair::visible, x[8];
+        lane_row<Pair> r(p);
+#pragma unroll 1
+        for (int k = 0, left = length; left > 0; ++k, left -= 8) {
+            T *const at = begin + (backward ? left - 8 : length - left);
+            const uint32_t there = items_there(left, backward);
+            T raw[8];
+#pragma unroll
+            for (int j = 0; j < 8; ++j) {
+                raw[j] = Pair::out(Pair::identity);
+                if (there >> j & 1) raw[j] = at[j];
+            }
+            turn_items(raw, backward);
+#pragma unroll
+            for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j]);
+            r.scan(x, k, matrix.out == nullptr);
+            const U last = x[7];
+            if (matrix.exclusive) {
+#pragma unroll
+                for (int j = 7; j > 0; --j) x[j] = x[j - 1];
+                x[0] = earlier;
+            }
+            earlier = last;
+            if (matrix.out == nullptr) continue;
+#pragma unroll
+            for (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j]);
+            turn_items(raw, backward);
+#pragma unroll
+            for (int j = 0; j < 8; ++j)
+                if (there >> j & 1) at[j] = raw[j];
+        }
+        /* behind the row's end there are identities */
+        if (matrix.totals != nullptr) ((T *)matrix.totals)[row] = Pair::out(earlier);
+    }
+    if (matrix.out == nullptr) return;
+    __syncwarp();
+
+    /* ---- Results ----------------------------------------------------------------------------- */
+    T *const out = (T *)matrix.out + first * length;
+    if (shape.out_quads) {
+        copy_range(out, shared, items, shape.shift, lane,
+                   [](auto *to, auto *from) { *to = *from; });
+    } else {
+#pragma unroll 4
+        for (int i = lane; i < items; i += 32) out[i] = shared[i];
+    }
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+/* Pairs that have this kernel and that of matrix/rows/reduce.cuh: with and, or the library would be larger by
+   some 100 KB. */
+template <class Pair>
+static constexpr bool many_rows = true;
+template <class T>
+static constexpr bool many_rows<pair<op_and, T>> = false;
+template <class T>
+static constexpr bool many_rows<pair<op_or, T>> = false;
+
+/* Whether a matrix is one for this kernel. */
+static bool has_lane_rows(const vscan__launch *launch, const vscan__matrix &matrix, int size) {
+    const int V = 16 / size, piece = 4 * V; /* as matrix/rows/rows.cuh has pieces */
+    const int64_t length = matrix.length;
+    /* sums of single precision: as much as 32 rows may have of a block's shared memory */
+    const bool longer =
+        matrix.out == nullptr && size == 4 && matrix.lines >= 256 * launch->multiprocessors;
+    const int most = longer ? 383 : 1024 / size;
+    /* multiples of 8: too many lanes would meet in a bank */
+    if (matrix.line_step != length || length % 8 == 0 || length > most) return false;
+    if (length > 64 && matrix.lines < 64 * launch->multiprocessors) return false;
+    if (matrix.out == nullptr) return matrix.totals != nullptr;
+    const bool quads =
+        (((uintptr_t)matrix.in | (uintptr_t)matrix.out) & 15) == 0 && length % V == 0;
+    const int64_t rows = 32 / ((length + piece - 1) / piece); /* of a warp there */
+    return !quads || rows * length * 4 < 3 * 32 * piece;
+}
+
+template <class Pair>
+static cudaError_t launch_lane_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
+    using T = typename Pair::T;
+    const int size = sizeof(T);
+    lane_rows_shape s = {};
+    s.shift = (int)((uintptr_t)matrix->in % 16) / size;
+    s.out_quads = (uintptr_t)matrix->in % 16 == (uintptr_t)matrix->out % 16;
+    s.warp_bytes = 32 * (int)matrix->length * size + 16;
+    const int most = (48 << 10) / s.warp_bytes;
+    s.warps = most < 8 ? most : 8;
+    const int64_t rows = 32 * s.warps, blocks = (matrix->lines + rows - 1) / rows;
+    if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
+    return start(matrix_lane_rows<Pair>, blocks, 32 * s.warps, s.warps * s.warp_bytes,
+                 launch->stream, matrix_arguments_of(launch, *matrix, s));
+}
+
+} /* namespace vscan */
+
+#endif

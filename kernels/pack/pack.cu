@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launches packs and enumerations. */
+#include "pack/small.cuh"
+#include "pack/tiles.cuh"
+
+namespace vscan {
+
+static bool aligned_to(const void *pointer, int64_t bytes) {
+    return (uintptr_t)pointer % (uintptr_t)bytes == 0;
+}
+
+/* What kernels of both kinds need. */
+static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pack *pack) {
+    pack_arguments a = {};
+    a.pack = *pack;
+    a.lookback = lookback_of(launch);
+    a.late = launch->late;
+    a.in_place = pack->out == pack->in;
+    return a;
+}
+
+/* Elements up to which a vector is short. */
+static constexpr int64_t short_packs_to = 3 << 18;
+
+static bool short_fits(const vscan__launch *launch, const vscan__pack *pack) {
+    const int64_t size = map_size(pack->type);
+    return size >= 4 && pack->n <= short_packs_to && pack->n * size <= launch->short_to;
+}
+
+static cudaError_t launch_short(const vscan__launch *launch, const vscan__pack *pack) {
+    typedef void kernel(pack_arguments);
+    const bool flags = pack->flags != nullptr, wide = map_size(pack->type) == 8;
+    kernel *const of_8 = flags ? pack_short<uint64_t, true> : pack_short<uint64_t, false>;
+    kernel *const of_4 = flags ? pack_short<uint32_t, true> : pack_short<uint32_t, false>;
+    const int threads = short_threads(pack->n);
+    return start(wide ? of_8 : of_4, short_blocks(pack->n, threads), threads, 0, launch->stream,
+                 arguments_of(launch, pack), launch->may_overlap);
+}
+
+/* bit: the kernel's own in launch->packs_ready */
+template <class Form>
+static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack, int bit) {
+    constexpr int64_t size = sizeof(typename Form::T);
+    constexpr int here = pack_threads * Form::V; /* items a row */
+    const int items = here * pack_rows_of(10 * launch->architecture);
+    const int bytes = Form::elements ? items * (int)size : 0;
+    if (bytes > 48 << 10 && !(launch->packs_ready >> bit & 1)) {
+        const cudaError_t error = cudaFuncSetAttribute(
+            pack_tiles<Form>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        if (error != cudaSuccess) return error;
+        launch->packs_ready |= 1u << bit;
+    }
+    pack_arguments a = arguments_of(launch, pack);
+    a.wide_in = aligned_to(pack->in, Form::V * size);
+    a.wide_flags = Form::flags && (pack->flag_type == VSCAN_BIT ||
+                                   aligned_to(pack->flags, Form::V * map_size(pack->flag_type)));
+    a.wide_out = aligned_to(pack->out, 16);
+    const int64_t tiles = (pack->n + items - 1) / items;
+    const int64_t resident = (int64_t)pack_blocks * launch->multiprocessors;
+    return start(pack_tiles<Form>, tiles < resident ? tiles : resident, pack_threads, bytes,
+                 launch->stream, a, launch->may_overlap);
+}
+
+} /* namespace vscan */
+
+using namespace vscan;
+
+extern "C" cudaError_t vscan__launch_pack(vscan__launch *launch, const vscan__pack *pack) {
+    if (short_fits(launch, pack)) return launch_short(launch, pack);
+    if (pack->flags != nullptr) {
+        const int64_t size = map_size(pack->type);
+        return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack, 0)
+               : size == 4 ? launch_pack<pack_by_flags<uint32_t>>(launch, pack, 1)
+                           : launch_pack<pack_by_flags<uint8_t>>(launch, pack, 2);
+    }
+    return pack->type == VSCAN_INT     ? launch_pack<pack_by_value<int32_t>>(launch, pack, 3)
+           : pack->type == VSCAN_LONG  ? launch_pack<pack_by_value<int64_t>>(launch, pack, 4)
+           : pack->type == VSCAN_FLOAT ? launch_pack<pack_by_value<float>>(launch, pack, 5)
+                                       : launch_pack<pack_by_value<double>>(launch, pack, 6);
+}
+
+extern "C" cudaError_t vscan__launch_enumerate(vscan__launch *launch, const vscan__pack *pack) {
+    return pack->type == VSCAN_INT ? launch_pack<pack_numbers<int32_t>>(launch, pack, 7)
+                                   : launch_pack<pack_numbers<int64_t>>(launch, pack, 8);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kernels for packs share: those for long vectors are in pack/tiles.cuh, for short ones in
+   pack/small.cuh. */
+#ifndef VSCAN_PACK_PACK_CUH
+#define VSCAN_PACK_PACK_CUH
+
+#include "common/elementwise.cuh"
+#include "common/lookback.cuh"
+
+namespace vscan {
+
+struct pack_arguments {
+    vscan__pack pack;
+    lookback_memory lookback;
+    vscan__late *late;
+    bool wide_in, wide_flags, wide_out; /* aligned to pieces */
+    bool in_place;
+};
+
+/* By one thread: whether out has room for so many elements. */
+static __device__ __forceinline__ void check_room(const pack_arguments &a, int64_t elements) {
+    if (elements <= a.pack.length || *(volatile int32_t *)&a.late->status != VSCAN_OK) return;
+    *(volatile int64_t *)&a.late->at = elements;
+    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
+}
+
+} /* namespace vscan */
+
+#endif

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Packs of short vectors; see common/small_vectors.cuh. */
+#ifndef VSCAN_PACK_SMALL_CUH
+#define VSCAN_PACK_SMALL_CUH
+
+#include "pack/pack.cuh"
+#include "common/relations.cuh"
+#include "common/small_vectors.cuh"
+
+namespace vscan {
+
+/* Elements by comparison, which are kept as integers of their size: of type Value. */
+template <class Value, class T>
+static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[short_rows],
+                                                    const pack_arguments &a, const lane_rows &rows,
+                                                    const T (&x)[short_rows]) {
+    Value scalar;
+    memcpy(&scalar, &a.pack.scalar, sizeof scalar);
+    with_relation<Value>(a.pack.row, [&](auto relation) {
+#pragma unroll
+        for (int r = 0; r < short_rows; ++r) {
+            Value y;
+            memcpy(&y, &x[r], sizeof y);
+            const bool holds =
+                a.pack.exchanged ? relation.apply(scalar, y) : relation.apply(y, scalar);
+            masks[r] = __ballot_sync(0xffffffffu, rows.is(r) && holds != (a.pack.turned != 0));
+        }
+    });
+}
+
+/* Blocks of a multiprocessor: so many threads as it has. */
+#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
+static constexpr int pack_short_blocks = 1;
+#else
+static constexpr int pack_short_blocks = 2;
+#endif
+
+/*
+ * Elements, as integers T of their size, by flags or by comparison: one block has all of them, or a
+ * part in the order of its number. It then waits for the words of all parts before its own, all at
+ * once, and as in scan/small.cuh there are no tickets: blocks start in the order of their numbers,
+ * and the last one, which has seen a word of every other and so knows that all have read the launch
+ * number, moves it on.
+ *
+ * In place, results go where elements of this or of earlier parts were. Those of this part have
+ * been read before the first barrier, those of an earlier one before its word.
+ */
+template <class T, bool Flags>
+__global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
+    pack_short(const __grid_constant__ pack_arguments a) {
+    __shared__ uint32_t warp_counts[32], warp_sums[32];
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int part = (int)blockIdx.x, parts = (int)gridDim.x;
+    const lane_rows rows(a.pack.n);
+    prefetch_rows(a.pack.in, 8 * (int)sizeof(T), a.pack.n);
+    if (Flags) prefetch_rows(a.pack.flags, map_bits(a.pack.flag_type), a.pack.n);
+    wait_for_kernel_before();
+
+    /* ---- Elements and flags ------------------------------------------------------------------ */
+    epoch_t epoch = 0;
+    if (parts > 1) epoch = read_epoch(a.lookback);
+    T x[short_rows];
+    rows.load(x, a.pack.in);
+    uint32_t masks[short_rows];
+    if constexpr (Flags) {
+        rows.load_masks(masks, a.pack.flags, a.pack.flag_type);
+    } else if constexpr (sizeof(T) == 8) {
+        if (a.pack.type == VSCAN_LONG)
+            compare_rows<int64_t>(masks, a, rows, x);
+        else
+            compare_rows<double>(masks, a, rows, x);
+    } else {
+        if (a.pack.type == VSCAN_INT)
+            compare_rows<int32_t>(masks, a, rows, x);
+        else
+            compare_rows<float>(masks, a, rows, x);
+    }
+    uint32_t own = 0;
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    if (a.in_place && parts > 1) __threadfence();
+    const uint32_t sum = sum_over_warps(own, warp_counts);
+
+    /* ---- Parts before this one --------------------------------------------------------------- */
+    uint32_t before = 0;
+    if (parts > 1) {
+        const bool last = part == parts - 1;
+        if (threadIdx.x == 0 && !last) {
+            jitter(a.lookback, epoch, part, jitter_publish);
+            if (a.in_place) __threadfence();
+            publish<uint32_t>(a.lookback, epoch, part, sum >> 16);
+        }
+        jitter(a.lookback, epoch, part, jitter_wait);
+#pragma unroll 1
+        for (int p = (int)threadIdx.x; p < part; p += (int)blockDim.x) {
+            before += wait_for<uint32_t>(a.lookback, epoch, p);
+        }
+        __syncwarp();
+        before = sum_over_lanes(before);
+        if (lane == 0) warp_sums[warp] = before;
+        if (a.in_place) __threadfence();
+        __syncthreads();
+        before = sum_over_lanes(lane < (int)blockDim.x / 32 ? warp_sums[lane] : 0);
+        if (last && threadIdx.x == 0) end_launch(a.lookback, epoch);
+    }
+
+    /* ---- Results ----------------------------------------------------------------------------- */
+    const uint32_t length = a.pack.length < a.pack.n ? (uint32_t)a.pack.length : (uint32_t)rows.n;
+    uint32_t at = before + (sum & 0xffff);
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) {
+        const uint32_t place = at + (uint32_t)__popc(masks[r] & bits_below(lane));
+        if ((masks[r] >> lane & 1) && place < length) ((T *)a.pack.out)[place] = x[r];
+        at += (uint32_t)__popc(masks[r]);
+    }
+    if (part == parts - 1 && threadIdx.x == 0) {
+        const int64_t all = before + (sum >> 16);
+        if (a.pack.count != nullptr) *a.pack.count = all;
+        check_room(a, all);
+    }
+}
+
+} /* namespace vscan */
+
+#endif

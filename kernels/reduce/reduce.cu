@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launchers of reductions, one a row of lib/pairs.h. */
+#include "reduce/launch.cuh"
+
+#define X(pair_name, op, type, OP, TYPE)                                                           \
+    extern "C" cudaError_t vscan__launch_reduce_##pair_name(vscan__launch *launch,                 \
+                                                            const vscan__scan *scan) {             \
+        return vscan::launch_reduce<vscan::pair<vscan::op_##op, type>>(launch, scan);              \
+    }
+VSCAN__PAIRS(X)

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launchers of segmented reductions, one a row of lib/pairs.h. */
+#include "reduce/segmented.cuh"
+
+#define X(pair_name, op, type, OP, TYPE)                                                           \
+    extern "C" cudaError_t vscan__launch_reduce_segmented_##pair_name(vscan__launch *launch,       \
+                                                                      const vscan__scan *scan) {   \
+        return vscan::launch_segments<vscan::pair<vscan::op_##op, type>>(launch, scan,             \
+                                                                         vscan__pair_##pair_name); \
+    }
+VSCAN__PAIRS(X)

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Summers and folder of scan/large.cuh. */
+#ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
+#define VSCAN_SCAN_LARGE_REDUCE_CUH
+
+#include "scan/large_roles.cuh"
+
+namespace vscan {
+
+#ifdef VSCAN__BULK
+
+/*
+ * P(to) from P(from), by the folder. All words are asked for at once, and then waited for 32 at a
+ * time, so that what comes last meets a sum of everything before.
+ */
+template <class Pair, bool Segmented>
+static __device__ typename Pair::U
+fold_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int64_t from,
+           int64_t to, typename Pair::U *aggregates, int lane, int64_t *heads_before) {
+    using U = typename Pair::U;
+    constexpr int per_lane = bulk_shape<Pair, Segmented>::fold_words;
+    uint32_t count = 0;
+    while (from < to) {
+        U a[per_lane];
+        uint32_t heads[per_lane];
+        bool ready[per_lane];
+        const auto ask = [&](int k) {
+            const int64_t tile = from + 32 * k + lane;
+            a[k] = Pair::identity;
+            heads[k] = 0;
+            ready[k] = tile >= to || try_read<U>(memory, epoch, tile, &a[k], &heads[k]);
+        };
+#pragma unroll
+        for (int k = 0; k < per_lane; ++k) ask(k);
+        U sum = Pair::identity;
+#pragma unroll
+        for (int k = 0; k < per_lane; ++k) {
+            if (from + 32 * k >= to) break;
+            while (!__all_sync(all_lanes, ready[k]))
+                if (!ready[k]) ask(k);
+            count += heads[k];
+            if (Segmented) { /* what lies before the last tile with a head is of no account */
+                const unsigned cut = __ballot_sync(all_lanes, heads[k] != 0);
+                if (cut) {
+                    if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
+                    sum = p = Pair::identity;
+                }
+            }
+            if (Pair::in_any_order) {
+                sum = Pair::combine(sum, a[k]);
+                continue;
+            }
+            aggregates[lane] = a[k];
+            __syncwarp();
+            constexpr int V = 16 / (int)sizeof(U);
+#pragma unroll
+            for (int q = 0; q < 32 / V; ++q) {
+                U next[V]; /* identities beyond the last one change nothing */
+                const int4 quad = ((const int4 *)aggregates)[q];
+                memcpy(next, &quad, 16);
+#pragma unroll
+                for (int j = 0; j < V; ++j) p = Pair::combine(p, next[j]);
+            }
+            __syncwarp();
+        }
+        if (Pair::in_any_order) {
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2)
+                sum = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, d));
+            p = Pair::combine(p, sum);
+        }
+        from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
+        if (Segmented) {
+            *heads_before += __reduce_add_sync(all_lanes, count);
+            count = 0;
+        }
+    }
+    return p;
+}
+
+template <class Pair, bool Segmented>
+struct bulk_sums : bulk_warp<Pair, Segmented> {
+    using common = bulk_warp<Pair, Segmented>;
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = bulk_shape<Pair, Segmented>;
+    static constexpr int R = shape::row_items;
+    static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain: registers are left */
+    using common::a;
+    using common::b;
+    using common::carry;
+    using common::group_heads;
+    using common::in_memory;
+    using common::in_shift;
+    using common::lane;
+    using common::line_of;
+    using common::matrix;
+    using common::of_rows;
+    using common::ring_of;
+    using common::ring_parity;
+    using common::shared;
+    using common::slot_of;
+    using common::slot_parity;
+    using common::tile_in_row;
+    using common::tile_of;
+    using common::tiles;
+    using common::wait_loaded;
+
+    /* ---- Summers ---- */
+
+    /* Where a row's elements take half of the registers, what comes of a number is made anew for
+       each tile: it would be spilled. */
+    static __device__ __forceinline__ int again(int number) {
+        return R == 32 ? made_here(number) : number;
+    }
+
+    static __device__ void meet_summers() { meet_warps<1, 32 * shape::summers>(); }
+
+    /* The sum of those elements of a row that are there, by the balanced tree; x in the order of
+       memory. Only elements before others, in scan order, may be missing; if all are, it is
+       anything. */
+    template <bool Backward>
+    static __device__ __forceinline__ U sum_present(U (&x)[R], uint32_t present) {
+#pragma unroll
+        for (int half = 1; half < R; half *= 2)
+#pragma unroll
+            for (int j = 0; j < R; j += 2 * half) {
+                /* the half that is later in scan order has the sum; its neighbour in the other half
+                   is there if anything of that half is */
+                const int later = Backward ? j : j + 2 * half - 1;
+                const int other = Backward ? j + half : j + half - 1;
+                combine_where<Pair>(present & 1u << other, x[other], x[later]);
+            }
+        return x[Backward ? 0 : R - 1];
+    }
+
+    /*
+     * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
+     * Segmented: the sums from a group's last head on, with the initial value added to that element.
+     * The balanced tree does not mind scanning backward: only left and right change places.
+     */
+    __device__ U sum_groups(int slot, int ring, int part) const {
+        const int lane = again(common::lane), row = part * 32 + lane;
+        U x[R], sum;
+        read_row<Pair>(x, shared.slot[0], slot * shape::rows + in_memory(row, shape::rows),
+                       in_shift(), shared.after[slot], false);
+        if (Segmented) {
+            const uint32_t heads = group_heads(ring, row / shape::group_lanes);
+            const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
+            const int shift = row % shape::group_lanes * R;
+            uint32_t present = (heads ? ~(last - 1) : ~0u) >> shift, head = last >> shift;
+            if (a.scan.backward) { /* in the order of memory */
+                present = __brev(present) >> (32 - R);
+                head = __brev(head) >> (32 - R);
+            }
+            if (a.scan.has_initial) {
+#pragma unroll
+                for (int j = 0; j < R; ++j)
+                    if (head & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
+            }
+            if (a.scan.backward)
+                sum = sum_present<true>(x, present);
+            else
+                sum = sum_present<false>(x, present);
+            if (shape::group_lanes > 1 && (present & ((2u << (R - 1)) - 1)) == 0)
+                sum = Pair::identity;
+        } else {
+            sum = sum_items<Pair>(x);
+        }
+        if (shape::group_lanes == 1) return sum;
+        const U both = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, 1));
+        const U mine = __shfl_sync(all_lanes, both, 2 * lane);
+        return lane < shape::part_groups ? mine : Pair::identity;
+    }
+
+    __device__ void sum(int warp) const {
+        for (int k = 0;; ++k) {
+            if (tile_of(k) >= tiles()) return;
+            const int slot = slot_of(k), ring = ring_of(k);
+            const int lane = again(common::lane), summer = again(warp);
+            U inside[shape::sums]; /* prefix of lane's group in its part */
+            uint32_t open[shape::sums];
+            /* what has to do with heads alone first: elements may still be on their way */
+            if (Segmented) barrier_wait(&shared.marked[ring], ring_parity(k));
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s)
+                open[s] = Segmented ? open_levels(ring, s * shape::summers + summer) : lane;
+#pragma unroll unrolled
+            for (int s = 0; s < shape::sums; ++s) {
+                const int part = s * shape::summers + again(warp), q = part / shape::quarter_parts;
+                wait_loaded(k, q);
+                const U sum = sum_groups(slot, ring, part);
+                barrier_arrive_at(&shared.emptied[slot][q]);
+                /* registers have no numbers that are known so late */
+#pragma unroll
+                for (int t = 0; t < shape::sums; ++t)
+                    if (t == s) inside[t] = sum;
+            }
+            /* from the sums of a part's groups to prefixes in the part: the Sklansky network */
+#pragma unroll
+            for (int half = 1; half < shape::part_groups; half *= 2)
+#pragma unroll
+                for (int s = 0; s < shape::sums; ++s) {
+                    const U left = __shfl_sync(all_lanes, inside[s], (lane & ~(half - 1)) - 1);
+                    combine_where<Pair>(open[s] & half, left, inside[s]);
+                }
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s)
+                if (lane == shape::part_groups - 1)
+                    shared.sums[ring][s * shape::summers + summer] = inside[s];
+            meet_summers();
+            finish_sums(again(warp), ring, shared.tile[k % shape::numbers], inside);
+            barrier_arrive_at(&shared.summed[ring]);
+        }
+    }
+
+    /*
+     * Takes down what is known of a part's heads. Returns the levels of the network over the
+     * part's groups, as half of a block, at which something is added to the lane's group: it is in
+     * the right half, where no segment begins up to the group.
+     */
+    __device__ uint32_t open_levels(int ring, int part) const {
+        const int lane = again(common::lane), group = part * shape::part_groups + lane;
+        const uint32_t word = lane < shape::part_groups ? group_heads(ring, group) : 0;
+        const uint32_t any = __ballot_sync(all_lanes, word != 0);
+        const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
+        if (lane == 0) {
+            shared.part_heads[ring][part] = any;
+            shared.part_count[ring][part] = count;
+        }
+        if (lane + 1 == __ffs((int)any))
+            shared.part_first[ring][part] = group * shape::group_items + __ffs((int)word) - 1;
+        /* the last lane up to this one that has a head: it must lie before the right half */
+        const uint32_t upto = any & ((2u << lane) - 1);
+        const int since = upto ? 31 - __clz(upto) : -1;
+        uint32_t open = 0;
+#pragma unroll
+        for (int half = 1; half < shape::part_groups; half *= 2)
+            if (since < (lane & ~(half - 1))) open |= half;
+        return open & lane;
+    }
+
+    /* Bits from .. to - 1. */
+    static __device__ uint32_t bits(int from, int to) {
+        return (1u << to) - (1u << from);
+    }
+
+    /* When all parts have been summed: the tile's aggregate, and the prefixes in the tile. */
+    __device__ void finish_sums(int summer, int ring, int64_t tile,
+                                const U (&inside)[shape::sums]) const {
+        const int lane = again(common::lane);
+        uint32_t any = 0, count = 0; /* bit p: a head in part p; how many in all */
+        if (Segmented) {
+            const uint32_t mine = lane < shape::parts ? shared.part_count[ring][lane] : 0;
+            any = __ballot_sync(all_lanes, mine != 0);
+            if (summer == 0) count = __reduce_add_sync(all_lanes, mine);
+        }
+        /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
+        U block[shape::levels + 1] = {shared.sums[ring][lane % shape::parts]};
+#pragma unroll
+        for (int level = 0; level < shape::levels; ++level) {
+            const int half = 1 << level;
+            const U other = __shfl_xor_sync(all_lanes, block[level], half);
+            block[level + 1] = Pair::combine(block[level], other);
+            if (Segmented) {
+                const int right = (lane % shape::parts | half) & ~(half - 1);
+                if (any & bits(right, right + half))
+                    block[level + 1] = lane & half ? block[level] : other;
+            }
+        }
+        if (summer == 0) {
+            if (carry()) __threadfence();
+            if (lane == 0) {
+                jitter(a.lookback, shared.epoch, tile, jitter_publish);
+                publish<U>(a.lookback, shared.epoch, tile, block[shape::levels], count);
+                shared.prefixes[ring][0] = Pair::identity;
+                if (Segmented)
+                    shared.first_head[ring] =
+                        any ? shared.part_first[ring][__ffs((int)any) - 1] : shape::items;
+            }
+        }
+#pragma unroll
+        for (int s = 0; s < shape::sums; ++s) {
+            const int part = s * shape::summers + summer;
+            const bool open = !Segmented || !(shared.part_heads[ring][part] & ((2u << lane) - 1));
+            U prefix = inside[s];
+#pragma unroll
+            for (int level = 0; level < shape::levels; ++level) {
+                const int half = 1 << level, right = part & ~(half - 1);
+                const U left = __shfl_sync(all_lanes, block[level], right - 1);
+                const bool take = (part & half) && open && !(any & bits(right, part));
+                combine_where<Pair>(take, left, prefix);
+            }
+            if (lane < shape::part_groups)
+                shared.prefixes[ring][part * shape::part_groups + lane + 1] = prefix;
+        }
+    }
+
+    /* ---- Folder ---- */
+
+    __device__ void fold(U p) const {
+        int64_t folded = 0, heads_before = 0;
+        for (int k = 0;; ++k) {
+            const int64_t tile = tile_of(k);
+            if (tile >= tiles()) return;
+            jitter(a.lookback, shared.epoch, tile, jitter_wait);
+            if constexpr (of_rows) { /* P begins anew */
+                const int64_t first = tile - tile_in_row(tile);
+                if (folded <= first) {
+                    folded = first;
+                    p = shared.initial;
+                    if (a.scan.has_initial == 2)
+                        p = Pair::in(
+                            ((const T *)a.scan.initial_at)[line_of(tile) * matrix().initial_step]);
+                }
+            }
+            p = fold_tiles<Pair, Segmented>(p, a.lookback, shared.epoch, folded, tile,
+                                            shared.aggregates, lane, &heads_before);
+            folded = tile;
+            if (lane == 0) {
+                shared.p[ring_of(k)] = p;
+                shared.heads_before[ring_of(k)] = heads_before;
+                barrier_arrive_at(&shared.folded[ring_of(k)]);
+            }
+        }
+    }
+};
+
+#endif
+
+} /* namespace vscan */
+
+#endif

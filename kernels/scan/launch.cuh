@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Launchers of scan and segmented scan; ROW makes those of one pair. */
+#ifndef VSCAN_SCAN_LAUNCH_CUH
+#define VSCAN_SCAN_LAUNCH_CUH
+
+#include "scan/large.cuh"
+#include "scan/small.cuh"
+
+namespace vscan {
+
+/* Writes the total where there are no elements. */
+template <class Pair>
+__global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
+    using T = typename Pair::T;
+    T z = Pair::out(Pair::visible);
+    if (scan.has_initial == 1) z = Pair::out(Pair::in(element_of<T>(scan.initial)));
+    if (scan.has_initial == 2) z = Pair::out(Pair::in(*(const T *)scan.initial_at));
+    if (scan.total != nullptr) *(T *)scan.total = z;
+    if (scan.count != nullptr) *scan.count = 0;
+}
+
+template <class T>
+static constexpr int64_t tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+
+template <class Pair, bool Segmented>
+static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair);
+
+/* So many launches, of whole tiles, about as many each; from one to the next goes the carry. */
+template <class Pair>
+static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan, int pair,
+                                   int64_t tiles, int64_t portions) {
+    using T = typename Pair::T;
+    const int64_t items = (tiles + portions - 1) / portions * tile_items<T>;
+    /* two in turn: a total that goes where the initial value comes from costs a fence a tile */
+    auto &carry = ((vscan__workspace_header *)launch->workspace)->carry;
+    int next = 0;
+    vscan__scan portion = *scan;
+    for (int64_t done = 0; done < scan->n; done += items) {
+        const int64_t left = scan->n - done;
+        portion.n = left < items ? left : items;
+        const int64_t first = scan->backward ? left - portion.n : done;
+        portion.in = (const T *)scan->in + first;
+        portion.out = (T *)scan->out + first;
+        portion.total = left > items ? &carry[next] : scan->total;
+        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, pair);
+        if (error != cudaSuccess) return error;
+        portion.has_initial = 2;
+        portion.initial_at = &carry[next];
+        next ^= 1;
+    }
+    return cudaSuccess;
+}
+
+template <class Pair, bool Segmented>
+static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair) {
+    using shape = unit_shape<Pair>;
+    if (scan->n == 0) {
+        if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
+        return start(scan_nothing<Pair>, 1, 1, 0, launch->stream, *scan);
+    }
+    const int64_t tiles = (scan->n - 1) / tile_items<typename Pair::T> + 1;
+    if (!Segmented && tiles > launch->scan_tiles)
+        return launch_portions<Pair>(launch, scan, pair, tiles,
+                                     (tiles - 1) / launch->scan_tiles + 1);
+    scan_arguments a;
+    a.scan = *scan;
+    a.lookback = lookback_of(launch);
+    a.late = launch->late;
+    a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
+    if (a.count_backward) {
+        const cudaError_t error = vscan__launch_count_segments(launch, scan);
+        if (error != cudaSuccess) return error;
+    }
+    if (bulk_fits<Pair, Segmented>(launch, scan))
+        return launch_bulk<Pair, Segmented>(launch, a, pair);
+    if (short_fits<Pair>(launch, scan)) return launch_short<Pair, Segmented>(launch, a);
+    /* Four blocks of 256 threads an SM keep 64 KiB in flight on it, enough to cover the latency of
+       memory at full speed; more of them only lengthen what each has to fold. */
+    const int64_t units = (scan->n + shape::items - 1) / shape::items;
+    const int64_t resident = 4 * (int64_t)launch->multiprocessors;
+    const int blocks = (int)(units < resident ? units : resident);
+    return start(scan_units<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a);
+}
+
+} /* namespace vscan */
+
+#define ROW(name, op, type)                                                                        \
+    extern "C" cudaError_t vscan__launch_scan_##name(vscan__launch *launch,                        \
+                                                     const vscan__scan *scan) {                    \
+        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, false>(launch, scan,          \
+                                                                            vscan__pair_##name);   \
+    }                                                                                              \
+    extern "C" cudaError_t vscan__launch_scan_segmented_##name(vscan__launch *launch,              \
+                                                               const vscan__scan *scan) {          \
+        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, true>(launch, scan,           \
+                                                                           vscan__pair_##name);    \
+    }
+
+#endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans and segmented scans by units that pass through registers: for every architecture, alignment
+ * and length.
+ *
+ * A block owns one unit at a time, taken by ticket (common/lookback.cuh), and keeps P, the fold of all
+ * tiles up to the last one it had, so it reads every word of the launch once. The unit's aggregate
+ * is published as soon as its groups are summed and before anything is waited for; that is why
+ * waiting blocks always get on. Shared memory: one value a group, twice.
+ *
+ * Barriers: (1) ticket known; (2) group sums written; (3) group prefixes and P written. What is
+ * written between two barriers was last read before the barrier two earlier, so three are enough
+ * for the loop as well.
+ */
+#ifndef VSCAN_SCAN_PORTABLE_CUH
+#define VSCAN_SCAN_PORTABLE_CUH
+
+#include "scan/partition.cuh"
+
+namespace vscan {
+
+template <class Pair, bool Segmented>
+__global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
+    scan_units(const __grid_constant__ scan_arguments a) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = unit_shape<Pair>;
+    constexpr int V = shape::lane_items;
+    constexpr int S = shape::scan_groups;
+
+    __shared__ U sums[shape::groups];         /* of the groups, by themselves */
+    __shared__ U prefixes[shape::groups + 1]; /* of the tile up to a group; the last: to the end */
+    __shared__ uint32_t sum_heads[Segmented ? shape::groups : 1];
+    __shared__ uint32_t prefix_heads[Segmented ? shape::groups + 1 : 1];
+    __shared__ U shared_p;
+    __shared__ int64_t shared_heads; /* head flags before the unit */
+    __shared__ ticket shared_ticket;
+
+    const vscan__scan &scan = a.scan;
+    const int64_t n = scan.n;
+    const bool backward = scan.backward;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int64_t units = (n + shape::items - 1) / shape::items;
+    const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
+    const bool in_aligned = is_aligned((const T *)scan.in, n, backward);
+    const bool out_aligned = is_aligned((const T *)scan.out, n, backward);
+
+    U initial = Pair::identity;
+    if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
+    if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
+    const U visible = scan.has_initial ? initial : Pair::visible;
+    /* A carry: the total may be written as soon as every aggregate is published, so the initial
+       value must have been read before this block publishes one. */
+    const bool carry = !Segmented && scan.has_initial == 2 && scan.initial_at == scan.total;
+
+    prefix<Pair> before = {Segmented ? Pair::identity : initial, 0, 0};
+
+    for (;;) {
+        /* ---- A unit -------------------------------------------------------------------------- */
+        if (threadIdx.x == 0) {
+            ticket t = {0, 0};
+            if (units > 1) {
+                t = take_ticket(a.lookback);
+                end_launch_after(a.lookback, t, units + gridDim.x);
+            }
+            shared_ticket = t;
+        }
+        __syncthreads();
+        const epoch_t epoch = shared_ticket.epoch;
+        const int64_t unit = shared_ticket.index;
+        if (unit >= units) return;
+
+        /* ---- Rows: elements, and sums inside groups ------------------------------------------ */
+        const int64_t begin =
+            unit * shape::items + warp * (shape::rows * shape::row_items) + lane * V;
+        lane_items<Pair, V> items[shape::rows];
+        lane_heads<V> flags[shape::rows];
+        U x[shape::rows][V];
+        uint32_t heads[shape::rows] = {};
+        unsigned any[shape::rows];
+        uint32_t rank[shape::rows]; /* counting: heads in the group before this lane */
+        const bool whole = begin - lane * V + shape::rows * shape::row_items <= n; /* of the warp */
+        if (in_aligned && whole) {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].load_whole((const T *)scan.in, begin + r * shape::row_items, n, backward);
+        } else {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].load((const T *)scan.in, begin + r * shape::row_items, n, backward);
+        }
+        if (Segmented) {
+            load_heads(flags, scan, begin, shape::row_items);
+            bits_of_heads(heads, flags, scan, begin, shape::row_items);
+        }
+#pragma unroll
+        for (int r = 0; r < shape::rows; ++r) {
+            items[r].items(x[r], backward);
+            any[r] = 0;
+            if (Segmented) {
+                any[r] = __ballot_sync(all_lanes, heads[r] != 0);
+                if (scan.has_initial) {
+#pragma unroll
+                    for (int j = 0; j < V; ++j)
+                        if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
+                }
+            }
+            sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
+            const int group =
+                (warp * shape::rows + r) * shape::row_groups + lane / shape::group_lanes;
+            const bool last = lane % shape::group_lanes == shape::group_lanes - 1;
+            if (last) sums[group] = x[r][V - 1];
+            if (Segmented) {
+                const int first = lane & ~(shape::group_lanes - 1);
+                uint32_t count = lanes_between(any[r], first, lane) != 0;
+                rank[r] = 0;
+                if (counting) {
+                    rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
+                    count = rank[r];
+                }
+                if (last) sum_heads[group] = count + (counting ? __popc(heads[r]) : heads[r] != 0);
+            }
+        }
+        __syncthreads();
+
+        /* ---- Groups: the first warp scans them, publishes, and folds what came before -------- */
+        if (warp == 0) {
+            U g[S];
+            uint32_t h[S];
+            uint32_t h_mask = 0, h_sum = 0;
+#pragma unroll
+            for (int k = 0; k < S; ++k) {
+                g[k] = sums[lane * S + k];
+                h[k] = Segmented ? sum_heads[lane * S + k] : 0;
+                h_mask |= (uint32_t)(h[k] != 0) << k;
+                h_sum += h[k];
+                h[k] = h_sum;
+            }
+            const unsigned h_any = Segmented ? __ballot_sync(all_lanes, h_mask != 0) : 0;
+            sklansky<Pair, Segmented, 32>(g, h_mask, h_any, lane);
+            if (Segmented) {
+#pragma unroll
+                for (int d = 1; d < 32; d *= 2) {
+                    const uint32_t left = __shfl_up_sync(all_lanes, h_sum, d);
+                    if (lane >= d) h_sum += left;
+                }
+                const uint32_t lane_before = h_sum - h[S - 1];
+#pragma unroll
+                for (int k = 0; k < S; ++k) h[k] += lane_before;
+            }
+            if (units > 1) {
+                jitter(a.lookback, epoch, unit, jitter_publish);
+                if (carry) __threadfence();
+                if (lane == 31)
+                    publish<U>(a.lookback, epoch, unit, g[S - 1],
+                               Segmented ? h[S - 1] & head_count_mask : 0);
+            }
+            jitter(a.lookback, epoch, unit, jitter_wait);
+            const upper<Pair> up = fold<Pair, Segmented>(before, a.lookback, epoch, unit, lane);
+            /* the prefix before the unit's first group is the upper levels alone */
+            const U alone =
+                Segmented && up.beside_heads ? up.beside : Pair::combine(up.above, up.beside);
+            if (lane == 0) {
+                prefixes[0] = alone;
+                shared_p = before.p;
+                if (Segmented) {
+                    prefix_heads[0] = up.heads != 0;
+                    shared_heads = before.heads + up.heads;
+                }
+            }
+#pragma unroll
+            for (int k = 0; k < S; ++k) {
+                if (Segmented) {
+                    if (!h[k]) g[k] = Pair::combine(up.beside, g[k]);
+                    if (!(h[k] | up.beside_heads)) g[k] = Pair::combine(up.above, g[k]);
+                    /* bit 0: a head in the tile so far; the rest: heads in the unit so far */
+                    prefix_heads[lane * S + k + 1] = h[k] << 1 | (h[k] | up.heads ? 1 : 0);
+                } else {
+                    g[k] = Pair::combine(up.above, Pair::combine(up.beside, g[k]));
+                }
+                prefixes[lane * S + k + 1] = g[k];
+            }
+        }
+        __syncthreads();
+
+        /* ---- Results ------------------------------------------------------------------------- */
+        const U p = shared_p;
+#pragma unroll
+        for (int r = 0; r < shape::rows; ++r) {
+            const int64_t i = begin + r * shape::row_items;
+            const int group =
+                (warp * shape::rows + r) * shape::row_groups + lane / shape::group_lanes;
+            const int first = lane & ~(shape::group_lanes - 1);
+            const U e = prefixes[group];
+            const bool e_head = Segmented && (prefix_heads[group] & 1);
+            const bool lane_head = Segmented && lanes_between(any[r], first, lane);
+            const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
+            U y[V];
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
+                U local = Pair::combine(cut ? Pair::identity : e, x[r][j]);
+                if (j == V - 1 && group_end) local = prefixes[group + 1];
+                y[j] = Pair::combine(cut || e_head ? Pair::identity : p, local);
+            }
+            if (i + V >= n && i < n && scan.total != nullptr) {
+                if (carry) __threadfence();
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (i + j == n - 1) *(T *)scan.total = Pair::out(y[j]);
+            }
+            if (Segmented && counting)
+                write_totals<Pair>(a, i, y, heads[r],
+                                   shared_heads + (prefix_heads[group] >> 1) + rank[r], lane);
+            if (scan.exclusive) {
+                const U left = __shfl_up_sync(all_lanes, y[V - 1], 1);
+                U shifted[V];
+                shifted[0] = lane == first ? Pair::combine(e_head ? Pair::identity : p, e) : left;
+#pragma unroll
+                for (int j = 1; j < V; ++j) shifted[j] = y[j - 1];
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    const bool start = Segmented ? heads[r] >> j & 1 : i + j == 0;
+                    y[j] = start ? visible : shifted[j];
+                }
+            }
+            items[r].results(y, backward);
+        }
+        if (out_aligned && whole) {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].store_whole((T *)scan.out, begin + r * shape::row_items, n, backward);
+        } else {
+#pragma unroll
+            for (int r = 0; r < shape::rows; ++r)
+                items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward);
+        }
+        if (units == 1) return; /* there are no tickets */
+    }
+}
+
+} /* namespace vscan */
+
+#endif

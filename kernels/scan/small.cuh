@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans and segmented scans of vectors of up to a few MiB, where latency counts: each block
+ * has one unit in its registers, from its loads to its stores.
+ * Plain scans by pairs that any order suits are in scan/small_any_order.cuh; here is what they share.
+ *
+ * There are three shapes. Alone: one block, of as many warps as the vector needs; nothing is
+ * exchanged. Small units, of 4 KiB (8-byte elements: 8 KiB), so that a short vector has many
+ * multiprocessors load it. Large units, of 16 KiB, so that there are no more aggregates than a block
+ * can ask for at once.
+ *
+ * Several blocks: unit number and block number are the same, and every block waits for the words of
+ * all units before its own (common/lookback.cuh), each thread for one or two, all at once. Blocks start
+ * in the order of their numbers, as other single-pass scans rely on too, so what a block waits for
+ * is running or done, and between its start and its word there are only loads and sums. There are
+ * no tickets: the launch number is read along with the data, and the last block, once it has seen a
+ * word of every other block and so knows that all have read it, moves it on. The last block's own
+ * aggregate is nobody's concern and is not published.
+ *
+ * Float and double plus have the order of lib/order.h: lanes that hold the words of one tile sum
+ * them by its tree, and these sums are added strictly from left to right. For all other pairs (in
+ * segmented scans) the tiles do not matter, and P is here the fold of all units before the own one.
+ *
+ * Barriers: (1) group sums written; every warp then scans all of them for itself, which takes no
+ * longer than one warp doing so, and saves a barrier; (2) words seen, sums of them written;
+ * (3) only where P is folded by one warp: P written.
+ */
+#ifndef VSCAN_SCAN_SMALL_CUH
+#define VSCAN_SCAN_SMALL_CUH
+
+#include "scan/small_any_order.cuh"
+
+namespace vscan {
+
+template <class Pair, bool Segmented, int Rows, int Warps>
+struct short_shared {
+    using U = typename Pair::U;
+    using shape = short_shape<Pair, Rows, Warps>;
+    static constexpr int S = shape::scan_groups;
+    packed<U, S> sums[shape::scan_lanes]; /* of the groups, by themselves */
+    packed<uint32_t, S> sum_heads[Segmented ? shape::scan_lanes : 1];
+    /* of a warp's groups: the unit up to them; [S - 1]: up to the one before its first */
+    packed<U, S> prefixes[S > 1 ? Warps : 1][shape::warp_groups / S + 1];
+    packed<uint32_t, S> prefix_heads[Segmented && S > 1 ? Warps : 1][shape::warp_groups / S + 1];
+    /* of the units before the own one */
+    packed<U, 16 / sizeof(U)> sums_before[shape::tiles * sizeof(U) / 16]; /* of tiles, or warps */
+    uint32_t heads_before[shape::tiles];                                  /* of the same */
+    uint32_t counts_before[Warps]; /* of warps, if counting */
+    U uppers[shape::levels]; /* of the own tile: the blocks of 1, 2, ... units before the own one */
+    uint32_t upper_heads[shape::levels];
+    U p;
+};
+
+/* What P and the levels above the unit are, the same in every thread. */
+template <class Pair, int Levels>
+struct short_before {
+    typename Pair::U p;
+    typename Pair::U uppers[Levels];
+    bool upper_heads[Levels];
+    uint32_t heads; /* counting: in all units before */
+};
+
+/*
+ * Waits for the words of all units before `unit` and folds them. By all threads.
+ */
+template <class Pair, bool Segmented, int Rows, int Warps>
+static __device__ __forceinline__ void
+fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
+            short_shared<Pair, Segmented, Rows, Warps> &shared, const lookback_memory &memory,
+            epoch_t epoch, int unit, bool counting) {
+    using U = typename Pair::U;
+    using shape = short_shape<Pair, Rows, Warps>;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int own = (unsigned)unit / shape::parts, mine = (unsigned)unit % shape::parts;
+    U *const sums = (U *)shared.sums_before;
+
+    U sum[shape::polls];
+    uint32_t heads[shape::polls];
+    wait_for_all(memory, epoch, (U)Pair::identity, sum, heads, [&](int k) {
+        const int u = k * shape::threads + (int)threadIdx.x;
+        return (int64_t)(u < unit ? u : -1);
+    });
+    __syncwarp();
+
+    if (Segmented && counting) {
+        uint32_t count = 0;
+#pragma unroll
+        for (int k = 0; k < shape::polls; ++k) count += heads[k];
+#pragma unroll
+        for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(all_lanes, count, d);
+        if (lane == 0) shared.counts_before[warp] = count;
+    }
+#pragma unroll
+    for (int k = 0; k < shape::polls; ++k) {
+        unsigned any = 0;
+        if (Segmented) any = __ballot_sync(all_lanes, heads[k] != 0);
+        if (Pair::in_any_order) {
+            /* what lies before the last head is of no account */
+            if (Segmented && any && lane < 31 - __clz((int)any)) sum[k] = Pair::identity;
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2)
+                sum[k] = Pair::combine(sum[k], __shfl_xor_sync(all_lanes, sum[k], d));
+            if (lane == 0) {
+                sums[k * Warps + warp] = sum[k];
+                shared.heads_before[k * Warps + warp] = any;
+            }
+            continue;
+        }
+        const unsigned u = k * shape::threads + threadIdx.x;
+        const int tile = u / shape::parts, part = u % shape::parts;
+#pragma unroll
+        for (int level = 0; level < shape::levels; ++level) {
+            const int half = 1 << level;
+            const unsigned halves = (1u << half) - 1;
+            if (tile == own && (mine & half) && part == (mine & ~(2 * half - 1))) {
+                shared.uppers[level] = sum[k];
+                if (Segmented) shared.upper_heads[level] = any >> lane & halves;
+            }
+            const U other = __shfl_xor_sync(all_lanes, sum[k], half);
+            const int right = (lane | half) & ~(half - 1);
+            if (Segmented && (any >> right & halves))
+                sum[k] = lane & half ? sum[k] : other;
+            else
+                sum[k] = Pair::combine(sum[k], other);
+        }
+        if (part == 0) {
+            sums[tile] = tile < own ? sum[k] : Pair::identity;
+            if (Segmented)
+                shared.heads_before[tile] =
+                    tile < own && (any >> lane & (0xffffffffu >> (32 - shape::parts))) != 0;
+        }
+    }
+    __syncthreads();
+
+    if (Pair::in_any_order) {
+#pragma unroll
+        for (int w = 0; w < shape::polls * Warps; ++w) {
+            const U next = sums[w];
+            before.p = Segmented && shared.heads_before[w] ? next : Pair::combine(before.p, next);
+        }
+    } else {
+#pragma unroll
+        for (int level = 0; level < shape::levels; ++level) {
+            before.uppers[level] = shared.uppers[level];
+            before.upper_heads[level] = Segmented && shared.upper_heads[level];
+        }
+        if (shape::all_fold || warp == 0) {
+            int from = 0; /* the last tile with a head */
+            if (Segmented) {
+#pragma unroll
+                for (int t = 0; t < shape::tiles; t += 32) {
+                    const bool head = t + lane < shape::tiles && shared.heads_before[t + lane];
+                    const unsigned any = __ballot_sync(all_lanes, head);
+                    if (any) from = t + 31 - __clz((int)any);
+                }
+            }
+            constexpr int step = shape::fold_step;
+#pragma unroll 1
+            for (int t = from & ~(step - 1); t < own; t += step) {
+                packed<U, 16 / sizeof(U)> quads[step * sizeof(U) / 16];
+                U next[step];
+#pragma unroll
+                for (int q = 0; q < (int)(step * sizeof(U) / 16); ++q)
+                    quads[q] = shared.sums_before[t * sizeof(U) / 16 + q];
+                memcpy(next, quads, sizeof next);
+#pragma unroll
+                for (int j = 0; j < step; ++j)
+                    before.p = Pair::combine(before.p,
+                                             Segmented && t + j < from ? Pair::identity : next[j]);
+            }
+        }
+        if (!shape::all_fold) {
+            if (threadIdx.x == 0) shared.p = before.p;
+            __syncthreads();
+            before.p = shared.p;
+        }
+    }
+    before.heads = 0;
+    if (Segmented && counting) {
+#pragma unroll
+        for (int w = 0; w < Warps; ++w) before.heads += shared.counts_before[w];
+    }
+}
+
+template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
+__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
+    scan_short(const __grid_constant__ short_arguments hot) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = short_shape<Pair, Rows, Warps>;
+    constexpr int V = shape::lane_items;
+    constexpr int S = shape::scan_groups;
+    using shared_t = short_shared<Pair, Segmented, Rows, Warps>;
+    __shared__ shared_t shared_here;
+    shared_t &shared = addressed_once(shared_here);
+
+    const scan_arguments &a = hot.rest;
+    const vscan__scan &scan = a.scan;
+    const int n = hot.n;
+    const bool backward = hot.backward;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int unit = Alone ? 0 : (int)blockIdx.x;
+    const bool last_unit = Alone || unit == (int)gridDim.x - 1;
+    const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
+
+    /* ---- Loads ------------------------------------------------------------------------------- */
+    /* Where the launch says so, blocks may be there before the kernel before is done, with what they
+       need of code and parameters. Nothing is read or written before the wait, so for the data, and
+       for everybody else, launches come one after the other as always; but memory is asked for what
+       will be read then. */
+    const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
+#pragma unroll
+    for (int r = 0; r < Rows; ++r)
+        prefetch_element<Segmented, T>(hot, begin + r * shape::row_items);
+    /* The next kernel's blocks lie unevenly on the multiprocessors where they come early and find
+       much room; only these kernels leave so much. */
+    const bool let_next_late = Pair::in_any_order && sizeof(U) == 8 && Rows == 2 && gridDim.x > 264;
+    wait_for_kernel_before(!let_next_late);
+    const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
+    epoch_t epoch = 0;
+    if (!Alone) epoch = read_epoch(lookback);
+    /* In segmented scans elements are turned round where they are loaded and stored; plain ones are 3
+       to 6 % faster if that is chosen where an element is used. */
+    const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
+    const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
+    lane_items<Pair, V> items[Rows];
+    lane_heads<V> flags[Rows];
+    const bool fast = whole && !backward;
+    const bool turned = Segmented || !backward;
+    if (Segmented) {
+        load_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
+    } else if (in_aligned && whole) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].load_whole((const T *)hot.in, begin + r * shape::row_items, n, backward);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].load((const T *)hot.in, begin + r * shape::row_items, n, backward);
+    }
+    if (Segmented) load_heads(flags, scan, begin, shape::row_items);
+    U initial = Pair::identity;
+    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
+    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
+    const U visible = hot.initial_from ? initial : Pair::visible;
+    /* as in scan_units: the initial value is read before an aggregate is published */
+    const bool carry = hot.initial_from == 3;
+
+    /* ---- Rows: sums inside groups ------------------------------------------------------------ */
+    U x[Rows][V];
+    uint32_t heads[Rows] = {};
+    unsigned any[Rows];
+    uint32_t rank[Rows]; /* counting: heads in the group before this lane */
+    const int first = lane & ~(shape::group_lanes - 1);
+    const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
+    const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
+    if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::row_items);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+        items[r].items(x[r], !turned);
+        any[r] = 0;
+        if (Segmented) {
+            any[r] = __ballot_sync(all_lanes, heads[r] != 0);
+            if (hot.initial_from) {
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
+            }
+        }
+        sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
+        const int group = first_group + r * shape::row_groups;
+        if (group_end) ((U *)shared.sums)[group] = x[r][V - 1];
+        rank[r] = 0;
+        if (Segmented) {
+            uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
+            if (counting) {
+                rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
+                count = rank[r] + __popc(heads[r]);
+            }
+            if (group_end) ((uint32_t *)shared.sum_heads)[group] = count;
+        }
+    }
+    __syncthreads();
+
+    /* ---- Groups: each warp scans all of them, and keeps those it needs ------------------------ */
+    const int scan_lanes =
+        Alone ? (int)blockDim.x / 32 * shape::warp_groups / S : shape::scan_lanes;
+    packed<U, S> g;
+    packed<uint32_t, S> h = {};
+#pragma unroll
+    for (int k = 0; k < S; ++k) g.value[k] = Pair::identity;
+    uint32_t h_mask = 0, h_sum = 0;
+    if (lane < scan_lanes) {
+        g = shared.sums[lane];
+        if (Segmented) {
+            h = shared.sum_heads[lane];
+#pragma unroll
+            for (int k = 0; k < S; ++k) {
+                h_mask |= (uint32_t)(h.value[k] != 0) << k;
+                h_sum += h.value[k];
+                h.value[k] = h_sum;
+            }
+        }
+    }
+    const unsigned h_any = Segmented ? __ballot_sync(all_lanes, h_mask != 0) : 0;
+    sklansky<Pair, Segmented, 32>(g.value, h_mask, h_any, lane, scan_lanes);
+    if (Segmented) {
+        const uint32_t mine = h_sum;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const uint32_t left = __shfl_up_sync(all_lanes, h_sum, d);
+            if (lane >= d) h_sum += left;
+        }
+#pragma unroll
+        for (int k = 0; k < S; ++k) h.value[k] += h_sum - mine;
+    }
+    if (!Alone && !last_unit) {
+        if (warp == 0) {
+            jitter(lookback, epoch, unit, jitter_publish);
+            if (carry) __threadfence();
+            if (lane == shape::scan_lanes - 1)
+                publish<U>(lookback, epoch, unit, g.value[S - 1],
+                           Segmented ? h.value[S - 1] & head_count_mask : 0);
+        }
+    }
+
+    U e[Rows], end[Rows];   /* the unit before and up to the lane's group */
+    uint32_t e_heads[Rows]; /* head flags before it: whether any, counting how many */
+    const int place = lane / shape::group_lanes;
+    if (S == 1) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) {
+            const int group = first_group + r * shape::row_groups;
+            e[r] = __shfl_sync(all_lanes, g.value[0], group - 1);
+            end[r] = __shfl_sync(all_lanes, g.value[0], group);
+            e_heads[r] = Segmented ? __shfl_sync(all_lanes, h.value[0], group - 1) : 0;
+            if (group == 0) {
+                e[r] = Pair::identity;
+                e_heads[r] = 0;
+            }
+        }
+    } else if (S == shape::warp_groups) { /* a lane has scanned the groups of a warp */
+        const U left = __shfl_sync(all_lanes, g.value[S - 1], warp - 1);
+        e[0] = warp == 0 ? Pair::identity : left;
+        end[0] = __shfl_sync(all_lanes, g.value[0], warp);
+        e_heads[0] = 0;
+        if (Segmented) {
+            const uint32_t left_heads = __shfl_sync(all_lanes, h.value[S - 1], warp - 1);
+            e_heads[0] = warp == 0 ? 0 : left_heads;
+        }
+#pragma unroll
+        for (int k = 1; k < S; ++k) {
+            const U before_it = __shfl_sync(all_lanes, g.value[k - 1], warp);
+            const U upto_it = __shfl_sync(all_lanes, g.value[k], warp);
+            const uint32_t heads_before =
+                Segmented ? __shfl_sync(all_lanes, h.value[k - 1], warp) : 0;
+            if (place != k) continue;
+            e[0] = before_it;
+            end[0] = upto_it;
+            e_heads[0] = heads_before;
+        }
+    } else {
+        constexpr int lanes = shape::warp_groups / S;
+        const int at = lane - (warp * lanes - 1);
+        const bool outside = warp == 0 && lane == 31; /* before the first group there is nothing */
+        if ((at >= 0 && at <= lanes) || outside) {
+            const int to = outside ? 0 : at;
+            if (outside) {
+#pragma unroll
+                for (int k = 0; k < S; ++k) {
+                    g.value[k] = Pair::identity;
+                    h.value[k] = 0;
+                }
+            }
+            shared.prefixes[warp][to] = g;
+            if (Segmented) shared.prefix_heads[warp][to] = h;
+        }
+        __syncwarp();
+#pragma unroll
+        for (int r = 0; r < Rows; ++r) {
+            const int group = S + r * shape::row_groups + place;
+            e[r] = ((const U *)shared.prefixes[warp])[group - 1];
+            end[r] = ((const U *)shared.prefixes[warp])[group];
+            e_heads[r] = Segmented ? ((const uint32_t *)shared.prefix_heads[warp])[group - 1] : 0;
+        }
+    }
+
+    /* ---- Units before this one --------------------------------------------------------------- */
+    short_before<Pair, shape::levels> before;
+    before.p = Segmented ? Pair::identity : initial;
+    before.heads = 0;
+    if (!Alone) {
+        jitter(lookback, epoch, unit, jitter_wait);
+        const bool closes = last_unit && threadIdx.x == shape::threads - 1;
+        if (closes) scrub(lookback, epoch);
+        fold_before<Pair, Segmented, Rows, Warps>(before, shared, lookback, epoch, unit, counting);
+        if (closes) advance(lookback, epoch);
+        if (let_next_late) let_next_kernel_begin();
+        if (!Pair::in_any_order) {
+            const int mine = (unsigned)unit % shape::parts;
+            bool open_tile = true;
+#pragma unroll
+            for (int level = 0; level < shape::levels; ++level) {
+                if (!(mine >> level & 1)) continue;
+                const U left = before.uppers[level];
+#pragma unroll
+                for (int r = 0; r < Rows; ++r) {
+                    const bool here = e_heads[r] || heads[r] || lanes_between(any[r], first, lane);
+                    if (!Segmented || (open_tile && !e_heads[r])) e[r] = Pair::combine(left, e[r]);
+                    if (!Segmented || (open_tile && !here)) end[r] = Pair::combine(left, end[r]);
+                }
+                if (Segmented && before.upper_heads[level]) open_tile = false;
+            }
+            if (!open_tile) before.p = Pair::identity;
+        }
+    }
+
+    /* ---- Results ----------------------------------------------------------------------------- */
+    const bool out_aligned = is_aligned((const T *)hot.out, n, backward);
+#pragma unroll
+    for (int r = 0; r < Rows; ++r) {
+        const int i = begin + r * shape::row_items;
+        const bool e_head = Segmented && e_heads[r];
+        const bool lane_head = Segmented && lanes_between(any[r], first, lane);
+        const U base = Pair::combine(e_head ? Pair::identity : before.p, e[r]);
+        U y[V];
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
+            if (Pair::in_any_order) {
+                y[j] = Pair::combine(cut ? Pair::identity : base, x[r][j]);
+                continue;
+            }
+            U local = Pair::combine(cut ? Pair::identity : e[r], x[r][j]);
+            if (j == V - 1 && group_end) local = end[r];
+            y[j] = Pair::combine(cut || e_head ? Pair::identity : before.p, local);
+        }
+        if (hot.total != nullptr && i + V >= n && i < n) {
+            if (carry) __threadfence();
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (i + j == n - 1) *(T *)hot.total = Pair::out(y[j]);
+        }
+        if (Segmented && counting)
+            write_totals<Pair>(a, i, y, heads[r], before.heads + e_heads[r] + rank[r], lane);
+        if (hot.exclusive) {
+            const U left = __shfl_up_sync(all_lanes, y[V - 1], 1);
+#pragma unroll
+            for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
+            y[0] = lane == first ? base : left;
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
+        }
+        items[r].results(y, !turned);
+    }
+    if (Segmented) {
+        store_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
+    } else if (out_aligned && whole) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, backward);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward);
+    }
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
+static constexpr auto short_kernel() {
+    if constexpr (!Segmented && Pair::in_any_order)
+        return scan_short_any<Pair, Rows, Warps, Alone>;
+    else
+        return scan_short<Pair, Segmented, Rows, Warps, Alone>;
+}
+
+/* Bytes of a vector up to which one block is soonest done with it: on an H200, as 2500 ints. */
+static constexpr int64_t short_alone_to = 10240;
+
+/*
+ * Elements up to which units are small. Large ones are loaded by few multiprocessors, but many small
+ * blocks of few registers lie unevenly where launches overlap.
+ */
+template <class Pair, bool Segmented>
+static constexpr int64_t short_small_to =
+    Segmented || !Pair::in_any_order
+        ? (int64_t)short_small_units<Pair>::items * short_small_units<Pair>::max_units
+    : sizeof(typename Pair::U) == 8 ? 1 << 18
+                                    : 3 << 15;
+
+/* Elements that a vector may have at most. */
+template <class Pair>
+static constexpr int64_t
+    short_max_items = (int64_t)short_large_units<Pair>::items *short_large_units<Pair>::max_units;
+
+template <class Pair>
+static bool short_fits(const vscan__launch *launch, const vscan__scan *scan) {
+    return scan->n <= short_max_items<Pair> &&
+           scan->n * (int64_t)sizeof(typename Pair::T) <= launch->short_to;
+}
+
+template <class Pair, bool Segmented>
+static cudaError_t launch_short(const vscan__launch *launch, const scan_arguments &rest) {
+    using T = typename Pair::T;
+    using alone = short_alone<Pair>;
+    using small = short_small_units<Pair>;
+    using large = short_large_units<Pair>;
+    short_arguments a;
+    a.in = rest.scan.in;
+    a.out = rest.scan.out;
+    a.total = rest.scan.total;
+    a.n = (int32_t)rest.scan.n;
+    a.exclusive = (uint8_t)rest.scan.exclusive;
+    a.backward = (uint8_t)rest.scan.backward;
+    a.initial_from = (uint8_t)rest.scan.has_initial;
+    if (!Segmented && a.initial_from == 2 && rest.scan.initial_at == a.total) a.initial_from = 3;
+    a.delay = (uint8_t)(rest.lookback.delay ? rest.lookback.delay % 255 + 1 : 0);
+    a.initial = rest.scan.initial;
+    a.header = rest.lookback.header;
+    a.rest = rest;
+    const auto over = [&](int items) { return (a.n + items - 1) / items; };
+    static_assert(short_alone_to <= alone::items * (int64_t)sizeof(T), "one block");
+    const bool overlap = launch->may_overlap;
+    const cudaStream_t stream = launch->stream;
+    if (a.n * (int64_t)sizeof(T) <= short_alone_to)
+        return start(short_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::row_items),
+                     0, stream, a, overlap);
+    if (a.n <= short_small_to<Pair, Segmented>)
+        return start(short_kernel<Pair, Segmented, small::rows, 8, false>(), over(small::items),
+                     small::threads, 0, stream, a, overlap);
+    return start(short_kernel<Pair, Segmented, large::rows, 8, false>(), over(large::items),
+                 large::threads, 0, stream, a, overlap);
+}
+
+} /* namespace vscan */
+
+#endif

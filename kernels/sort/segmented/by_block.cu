@@ -1,0 +1,374 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sorts by blocks: of segments that are too long for a warp, by way of queues, and of whole vectors that
+ * fit in the shared memory of a block.
+ *
+ * sort_large: a block takes one segment of more than a tile at a time, up to 22 items a thread.
+ *
+ * sort_by_blocks: as many blocks as there is room for take from the queues, by ticket. Segments of up to
+ * one tile are read once, sorted in shared memory, and written once, as those in sort_large. The longest
+ * ones are sorted by all blocks, tile by tile, as sort/onesweep/onesweep.cu sorts a vector: first the digits of all passes
+ * are counted, then comes pass after pass. A ticket is a tile of a pass, and all tiles of a pass come
+ * before those of the next: who waits for tiles, of this pass or the one before, waits for earlier
+ * tickets, whose blocks are at work, so all get on however few blocks there are. Per segment a number
+ * says how many of its tiles are done; who does a tile of the next pass waits for it, and fences make the
+ * elements seen.
+ *
+ * Values do not go through the passes in shared memory: positions do, of 16 bits, and at the end values
+ * are taken from where they are.
+ */
+#include "sort/segmented/queues.cuh"
+
+namespace vscan {
+
+/* ---- By a block, in shared memory ------------------------------------------------------------ */
+
+template <class K>
+struct block_shared {
+    union { /* one after the other */
+        uint32_t counts[sort_warps][digits];
+        uint32_t all_counts[sizeof(K)][digits];
+        K keys[segment_tile];
+        uint64_t wide_values[segment_tile];
+        uint32_t values[segment_tile];
+        K room[segment_tile]; /* of sort_in_shared */
+    };
+    int64_t bases[digits]; /* where an element goes, less its place in the tile */
+    uint32_t sums[digits / 32];
+    uint32_t ticket;
+};
+
+struct large_shared {
+    union {
+        uint32_t counts[sort_warps][digits];
+        uint32_t room[large_segment];
+    };
+    uint32_t sums[digits / 32];
+    uint32_t ticket;
+};
+
+/* Items that a thread has of n elements: those of a warp are beside one another. */
+struct thread_items {
+    int first, number;
+
+    __device__ __forceinline__ explicit thread_items(int n) {
+        const int each = (n + sort_threads - 1) / sort_threads;
+        const int warp_first = threadIdx.x / 32 * each * 32;
+        first = warp_first + threadIdx.x % 32;
+        number = warp_first < n ? each : 0; /* the same for all lanes */
+    }
+};
+
+/* Item i goes to place[i], by way of room, and this thread gets what comes to its own items' places.
+   Needs no barrier. */
+template <class T, int I, class Room>
+static __device__ __forceinline__ void exchange(Room *room, T (&x)[I], const uint32_t (&place)[I],
+                                                const thread_items &items) {
+    constexpr int parts = sizeof(T) > sizeof(Room) ? (int)(sizeof(T) / sizeof(Room)) : 1;
+#pragma unroll
+    for (int part = 0; part < parts; ++part) {
+        constexpr int part_bits = parts > 1 ? 8 * (int)sizeof(Room) : 0;
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < I; ++i) {
+            if (i >= items.number) break;
+            room[place[i]] = (Room)(x[i] >> part * part_bits);
+        }
+        __syncthreads();
+#pragma unroll
+        for (int i = 0; i < I; ++i) {
+            if (i >= items.number) break;
+            const Room got = room[items.first + i * 32];
+            if (parts == 1)
+                x[i] = (T)got;
+            else /* this part of x has been written */
+                x[i] = (T)((x[i] & ~((T)(Room) ~(Room)0 << part * part_bits)) |
+                           (T)got << part * part_bits);
+        }
+    }
+}
+
+/* n <= sort_threads * I elements from b on. Items past the end get the last digit, and stay there. */
+template <class K, int I, class Shared>
+static __device__ __forceinline__ void sort_in_shared(const segments_arguments &a, Shared &s,
+                                                      int64_t b, int n) {
+    const int passes = (a.order.bits + digit_bits - 1) / digit_bits;
+    const thread_items items(n);
+    const bool pairs = a.sort.value_size != 0;
+    const K *const keys = (const K *)a.sort.keys + b;
+    K key[I];
+    uint16_t from[I];
+#pragma unroll
+    for (int i = 0; i < I; ++i) {
+        if (i >= items.number) break;
+        from[i] = (uint16_t)(items.first + i * 32);
+        key[i] = items.first + i * 32 < n ? keys[items.first + i * 32] : (K)0;
+    }
+#pragma unroll 1
+    for (int pass = 0; pass < passes; ++pass) {
+        const digit_maker<K> digit(a.order, digit_of_pass(a.order, pass));
+        uint32_t place[I];
+#pragma unroll
+        for (int i = 0; i < I; ++i) {
+            if (i >= items.number) break;
+            place[i] = items.first + i * 32 < n ? digit(key[i]) : digits - 1;
+        }
+        __syncthreads();
+        digits_to_places(s, place, items.number, [](uint32_t) {});
+        exchange(s.room, key, place, items);
+        if (pairs) exchange(s.room, from, place, items);
+    }
+    b += items.first;
+    n -= items.first;
+#pragma unroll
+    for (int i = 0; i < I; ++i)
+        if (i < items.number && i * 32 < n) ((K *)a.sort.keys_out)[b + i * 32] = key[i];
+    if (!pairs) return;
+    uint64_t value[I];
+#pragma unroll
+    for (int i = 0; i < I; ++i)
+        if (i < items.number && i * 32 < n)
+            value[i] = value_at(a.sort, b + (int)from[i] - items.first);
+    __syncthreads(); /* in place all are read before one is written */
+#pragma unroll
+    for (int i = 0; i < I; ++i)
+        if (i < items.number && i * 32 < n) put_value(a.sort, b + i * 32, value[i]);
+}
+
+/* By the whole block, one segment of a queue after the other; a vector alone is one, without a queue. */
+template <class K, int I, class Shared>
+static __device__ __forceinline__ void sort_queue(const segments_arguments &a, Shared &s,
+                                                  const queued_segment *queue,
+                                                  unsigned long long count, uint32_t *next) {
+    const bool alone = a.sort.offsets == nullptr;
+#pragma unroll 1
+    do {
+        queued_segment segment = {0, a.sort.n};
+        if (!alone) {
+            __syncthreads();
+            if (threadIdx.x == 0) s.ticket = atomicAdd(next, 1u);
+            __syncthreads();
+            if (s.ticket >= count) return;
+            segment = queue[s.ticket];
+        }
+        sort_in_shared<K, I>(a, s, segment.first, (int)segment.n);
+    } while (!alone);
+}
+
+template <class K>
+__global__ void __launch_bounds__(sort_threads, 1)
+    sort_large(const __grid_constant__ segments_arguments a) {
+    __shared__ large_shared s;
+    unsigned long long count = 0;
+    if (a.sort.offsets != nullptr && a.header->wrong == 0) count = a.header->large;
+    sort_queue<K, large_items>(a, s, a.large, count, &a.header->next_large);
+}
+
+/* ---- By all blocks, tile by tile --------------------------------------------------------------- */
+
+/* Adds the digits of a tile, of all passes, to the counts of its segment. */
+template <class K>
+static __device__ __forceinline__ void count_tile(const segments_arguments &a, block_shared<K> &s,
+                                                  const K *keys, int count, segment_word *counts) {
+    const int all = a.passes * digits;
+#pragma unroll 1
+    for (int k = threadIdx.x; k < all; k += sort_threads) (&s.all_counts[0][0])[k] = 0;
+    K key[segment_items];
+    load_items<false>(key, keys, count);
+    __syncthreads();
+#pragma unroll 1
+    for (int p = 0; p < a.passes; ++p) {
+        const digit_maker<K> digit(a.order, digit_of_pass(a.order, p));
+#pragma unroll
+        for (int i = 0; i < segment_items; ++i)
+            if (item_at<segment_items>(i) < count) atomicAdd(&s.all_counts[p][digit(key[i])], 1u);
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int k = threadIdx.x; k < all; k += sort_threads) {
+        const uint32_t number = (&s.all_counts[0][0])[k];
+        if (number > 0) atomicAdd(counts + k, (segment_word)number);
+    }
+}
+
+/* Where elements of a tile are, and go. */
+struct moved_tile {
+    const void *keys, *values;
+    void *keys_out, *values_out; /* of the segment */
+    int count;
+};
+
+/* Sorts a tile of a segment by one digit, which its segment has as often as counts say. words: of the
+   segment's tiles, of which this is one. */
+template <class K>
+static __device__ __forceinline__ void sort_tile(const segments_arguments &a, block_shared<K> &s,
+                                                 const moved_tile &here, const sort_digit &of_pass,
+                                                 const segment_word *counts, segment_word *words,
+                                                 int64_t tile) {
+    constexpr int I = segment_items;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const digit_maker<K> digit(a.order, of_pass);
+    K key[I];
+    load_items<false>(key, (const K *)here.keys, here.count);
+    uint32_t place[I];
+    digits_of_items(place, key, here.count, digit);
+    int64_t base = 0; /* of this thread's digit in the segment */
+    if (threadIdx.x < digits) base = (int64_t)load_relaxed(counts + threadIdx.x);
+    segment_word *const own_word = words + tile * digits + threadIdx.x;
+    const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
+        store_relaxed(own_word, number | (tile == 0 ? word_is_sum<segment_word>
+                                                    : word_is_count<segment_word>));
+    });
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < I; ++i) s.keys[place[i]] = key[i];
+    segment_word before = 0;
+    if (threadIdx.x < digits) {
+        before = look_back((const segment_word *)words, tile);
+        if (tile > 0) store_relaxed(own_word, (before + own.count) | word_is_sum<segment_word>);
+        int64_t upto = base;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const int64_t left = __shfl_up_sync(0xffffffffu, upto, d);
+            if (lane >= d) upto += left;
+        }
+        if (lane == 31) s.bases[warp] = upto;
+        base = upto - base;
+    }
+    __syncthreads();
+    if (threadIdx.x < digits)
+#pragma unroll
+        for (int w = 0; w < digits / 32 - 1; ++w)
+            if (w < warp) base += s.bases[w];
+    __syncthreads();
+    if (threadIdx.x < digits) s.bases[threadIdx.x] = base + (int64_t)before - own.place;
+    __syncthreads();
+    uint32_t digit_at[I];
+    write_keys<false>(s, digit_at, here.count, digit, (K *)here.keys_out);
+    if (a.sort.value_size == 8) {
+        uint64_t values[I];
+        load_items<false>(values, (const uint64_t *)here.values, here.count);
+        write_values<false>(s, s.wide_values, values, place, digit_at, here.count,
+                            (uint64_t *)here.values_out);
+    } else if (a.sort.value_size == 4) {
+        uint32_t values[I];
+        load_items<false>(values, (const uint32_t *)here.values, here.count);
+        write_values<false>(s, s.values, values, place, digit_at, here.count,
+                            (uint32_t *)here.values_out);
+    }
+}
+
+static __device__ __forceinline__ char *moved_by(const void *vector, int64_t elements, int size) {
+    return (char *)vector + elements * size;
+}
+
+/* Long segment k, which has the tile; `phase` 0 counts, and others are passes. */
+template <class K>
+static __device__ __forceinline__ void do_tile(const segments_arguments &a, block_shared<K> &s,
+                                               int64_t k, int64_t tile, int phase) {
+    const vscan__sort &sort = a.sort;
+    const long_segment segment = a.longs[k];
+    const int64_t in_segment = tile - segment.first_tile, at = in_segment * segment_tile;
+    const int64_t left = segment.n - at, first = segment.first + at;
+    const int count = left < segment_tile ? (int)left : segment_tile;
+    segment_word *const counts = (segment_word *)a.counts + k * (int)sizeof(K) * digits;
+    segment_word *const words = (segment_word *)a.words;
+
+    if (threadIdx.x == 0 && phase > 0) {
+        const uint32_t needed = (uint32_t)(phase * tiles_of(segment.n));
+        while (load_relaxed(a.done + k) < needed) {
+        }
+        __threadfence();
+    }
+    __syncthreads();
+    /* those of the pass after this one, which the pass before this one has done with */
+    if (threadIdx.x < digits) words[((phase & 1) * a.most_tiles + tile) * digits + threadIdx.x] = 0;
+    if (phase == 0) {
+        count_tile(a, s, (const K *)sort.keys + first, count, counts);
+    } else {
+        const int pass = phase - 1;
+        const bool to_out = (a.passes - 1 - pass) % 2 == 0; /* the last one, and every other */
+        const void *const keys = pass == 0 ? sort.keys : to_out ? a.keys : sort.keys_out;
+        const void *const values = pass == 0 ? sort.values : to_out ? a.values : sort.values_out;
+        const moved_tile here = {
+            moved_by(keys, first, (int)sizeof(K)), moved_by(values, first, sort.value_size),
+            moved_by(to_out ? sort.keys_out : a.keys, segment.first, (int)sizeof(K)),
+            moved_by(to_out ? sort.values_out : a.values, segment.first, sort.value_size), count};
+        sort_tile<K>(a, s, here, digit_of_pass(a.order, pass),
+                     (const segment_word *)counts + pass * digits,
+                     words + ((pass & 1) * a.most_tiles + segment.first_tile) * digits, in_segment);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(a.done + k, 1u);
+    }
+}
+
+template <class K>
+__global__ void __launch_bounds__(sort_threads, 2)
+    sort_by_blocks(const __grid_constant__ segments_arguments a) {
+    __shared__ block_shared<K> s;
+    int64_t longs = 0, tiles = 0;
+    unsigned long long middling = 0;
+    if (a.sort.offsets != nullptr && a.header->wrong == 0) { /* where wrong, they may overlap */
+        longs = (int64_t)(a.header->longs >> tile_bits);
+        tiles = (int64_t)(a.header->longs & ((1ull << tile_bits) - 1));
+        middling = a.header->middling;
+    }
+    const int64_t tickets = tiles * (a.passes + 1);
+    for (;;) {
+        __syncthreads();
+        if (threadIdx.x == 0 && tickets > 0) s.ticket = atomicAdd(&a.header->next_long, 1u);
+        __syncthreads();
+        if (tickets == 0 || s.ticket >= tickets) break;
+        const int64_t tile = s.ticket % tiles;
+        const int phase = (int)(s.ticket / tiles);
+        int64_t low = 0, high = longs; /* the last segment that does not begin after the tile */
+        while (high - low > 1) {
+            const int64_t middle = (low + high) / 2;
+            if (a.longs[middle].first_tile <= tile)
+                low = middle;
+            else
+                high = middle;
+        }
+        do_tile(a, s, low, tile, phase);
+    }
+    sort_queue<K, segment_items>(a, s, a.middling, middling, &a.header->next_middling);
+    if (a.sort.offsets == nullptr) return;
+    /* all have read what the last one clears */
+    if (threadIdx.x > 0) return;
+    __threadfence();
+    if (atomicAdd(&a.header->left, 1u) < gridDim.x - 1) return;
+    a.header->longs = a.header->large = a.header->middling = 0;
+    a.header->next_long = a.header->next_large = a.header->next_middling = 0;
+    a.header->left = a.header->wrong = 0;
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+cudaError_t start_block_sort(const vscan__launch *launch, const vscan__sort *sort) {
+    const segments_arguments a = arguments_of(launch, sort);
+    const bool wide = sort->key_size == 8;
+    if (sort->n > segment_tile)
+        return start(wide ? sort_large<uint64_t> : sort_large<uint32_t>, 1, sort_threads, 0,
+                     launch->stream, a);
+    return start(wide ? sort_by_blocks<uint64_t> : sort_by_blocks<uint32_t>, 1, sort_threads, 0,
+                 launch->stream, a);
+}
+
+cudaError_t start_queued_sorts(const vscan__launch *launch, const segments_arguments &a) {
+    const bool wide = a.sort.key_size == 8;
+    const int64_t room = launch->multiprocessors;
+    if (a.most_large > 0) {
+        const cudaError_t error =
+            start(wide ? sort_large<uint64_t> : sort_large<uint32_t>,
+                  a.most_large < room ? a.most_large : room, sort_threads, 0, launch->stream, a);
+        if (error != cudaSuccess) return error;
+    }
+    return start(wide ? sort_by_blocks<uint64_t> : sort_by_blocks<uint32_t>,
+                 a.most_middling < 2 * room ? a.most_middling : 2 * room, sort_threads, 0,
+                 launch->stream, a);
+}
+
+} /* namespace vscan */

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A warp sorts up to 512 numbers in registers, as one group or as several that have a power of two of
+ * lanes each. A lane has 16 consecutive ones. It sorts them by Batcher's odd-even merges; then groups of
+ * 2, 4, ... lanes are merged: each number of the lower half is compared with its mirror image in the
+ * upper one, and then with those 1/2, 1/4, ... as far away, first in other lanes and at last in this one.
+ * Which numbers are compared never depends on them. The order of equal ones is lost: who needs it makes
+ * them differ.
+ */
+#ifndef VSCAN_SORT_SEGMENTED_NETWORK_CUH
+#define VSCAN_SORT_SEGMENTED_NETWORK_CUH
+
+#include "sort/tile.cuh"
+
+namespace vscan {
+
+static constexpr int network_items = 16; /* of a lane */
+static constexpr int network_room = 32 * network_items;
+
+template <class T>
+static __device__ __forceinline__ void put_in_order(T &a, T &b) {
+    const bool turned = b < a;
+    const T low = turned ? b : a;
+    b = turned ? a : b;
+    a = low;
+}
+
+/* Sorted runs of Have items of a lane are merged into twice as long ones: items this far apart, and nearer
+   ones. */
+template <int Have, int Apart = Have, class T, int N>
+static __device__ __forceinline__ void merge_runs(T (&x)[N]) {
+    constexpr int first = Apart % Have;
+#pragma unroll
+    for (int i = first; i + Apart < N; ++i)
+        if ((i - first) / Apart % 2 == 0 && i / (2 * Have) == (i + Apart) / (2 * Have))
+            put_in_order(x[i], x[i + Apart]);
+    if constexpr (Apart > 1) merge_runs<Have, Apart / 2>(x);
+}
+
+/* By one lane alone: N is a power of two. */
+template <int Have = 1, class T, int N>
+static __device__ __forceinline__ void sort_items(T (&x)[N]) {
+    merge_runs<Have>(x);
+    if constexpr (2 * Have < N) sort_items<2 * Have>(x);
+}
+
+/* Items of a lane that fall and then rise, or rise and then fall. */
+template <int Apart, class T>
+static __device__ __forceinline__ void merge_halves(T (&x)[network_items]) {
+#pragma unroll
+    for (int i = 0; i < network_items; ++i)
+        if ((i & Apart) == 0) put_in_order(x[i], x[i + Apart]);
+    if constexpr (Apart > 1) merge_halves<Apart / 2>(x);
+}
+
+/* x: the smaller one of x and y, or the larger one. */
+template <class T>
+static __device__ __forceinline__ void keep_one(T &x, T y, bool smaller) {
+    if constexpr (sizeof(T) == 4)
+        x = smaller ? (x < y ? x : y) : (x < y ? y : x);
+    else
+        x = (y < x) == smaller ? y : x;
+}
+
+/* Groups of `lanes` lanes, a power of two; half: no lane has anything in its upper 8 items but what
+   comes after all others. */
+template <class T>
+static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], int lanes,
+                                                       bool half) {
+    constexpr int I = network_items;
+    const int lane = threadIdx.x % 32;
+    merge_runs<1>(x);
+    merge_runs<2>(x);
+    merge_runs<4>(x);
+    if (!half) merge_runs<8>(x);
+#pragma unroll 1
+    for (int merged = 2; merged <= lanes; merged *= 2) {
+        bool smaller = (lane & merged / 2) == 0;
+#pragma unroll
+        for (int i = 0; i < I / 2; ++i) {
+            const T low = __shfl_xor_sync(0xffffffffu, x[I - 1 - i], merged - 1);
+            const T high = __shfl_xor_sync(0xffffffffu, x[i], merged - 1);
+            keep_one(x[i], low, smaller);
+            keep_one(x[I - 1 - i], high, smaller);
+        }
+#pragma unroll 1
+        for (int apart = merged / 4; apart > 0; apart /= 2) {
+            smaller = (lane & apart) == 0;
+#pragma unroll
+            for (int i = 0; i < I; ++i)
+                keep_one(x[i], __shfl_xor_sync(0xffffffffu, x[i], apart), smaller);
+        }
+        merge_halves<I / 2>(x);
+    }
+}
+
+/* Where number p lies in shared memory, so that neither lanes that read 16 consecutive numbers nor those
+   that read one each wait for one another. */
+template <class T>
+static __device__ __forceinline__ int network_place(int p) {
+    return sizeof(T) == 4 ? p ^ (p >> 5 & 3) << 2 : p ^ (p >> 4 & 7) << 1;
+}
+
+/* A lane's 16 numbers from there, and back. */
+template <class T>
+static __device__ __forceinline__ void load_numbers(T (&x)[network_items], const T *room) {
+    constexpr int V = 16 / (int)sizeof(T);
+    const int first = threadIdx.x % 32 * network_items;
+#pragma unroll
+    for (int i = 0; i < network_items; i += V) {
+        T piece[V];
+        load_piece<T, V>(piece, room + network_place<T>(first + i));
+#pragma unroll
+        for (int k = 0; k < V; ++k) x[i + k] = piece[k];
+    }
+}
+template <class T>
+static __device__ __forceinline__ void store_numbers(T *room, const T (&x)[network_items]) {
+    constexpr int V = 16 / (int)sizeof(T);
+    const int first = threadIdx.x % 32 * network_items;
+#pragma unroll
+    for (int i = 0; i < network_items; i += V) {
+        T piece[V];
+#pragma unroll
+        for (int k = 0; k < V; ++k) piece[k] = x[i + k];
+        store_piece<T, V>(room + network_place<T>(first + i), piece);
+    }
+}
+
+} /* namespace vscan */
+
+#endif

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Splits of short vectors by one launch; see split/split.cuh and common/small_vectors.cuh. */
+#ifndef VSCAN_SPLIT_SMALL_CUH
+#define VSCAN_SPLIT_SMALL_CUH
+
+#include "common/small_vectors.cuh"
+#include "split/move.cuh"
+
+namespace vscan {
+
+/* Blocks of a multiprocessor; a vector is short that has no more tiles than all have blocks. */
+template <class T>
+static constexpr int most_short_blocks = sizeof(T) == 8 ? 2 : 3;
+
+/* Looks at a word, each some hundred ns, before one does its block's work. */
+static constexpr int patience = 256;
+
+/* Set flags of a block's elements, in all lanes of a warp. */
+static __device__ uint32_t count_elements(const vscan__split &split, int64_t first, int items) {
+    const int64_t end = first + items < split.n ? first + items : split.n;
+    uint32_t count = 0;
+#pragma unroll 1
+    for (int64_t i = first + threadIdx.x % 32; i < end; i += 32)
+        count += flag_at(split.flags, split.flag_type, i);
+    return sum_over_lanes(count);
+}
+
+/* By a block: set flags of all blocks, of so many elements each, and above bit 32 of those before
+   this one. Each warp has a part of the sum, in all its lanes. */
+static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &a, epoch_t epoch,
+                                                         int items) {
+    const int lane = threadIdx.x % 32, number = (int)blockIdx.x, blocks = (int)gridDim.x;
+    uint64_t sum = 0;
+#pragma unroll 1
+    for (int begin = (int)threadIdx.x - lane; begin < blocks; begin += (int)blockDim.x) {
+        const int wanted = begin + lane;
+        uint32_t value = 0;
+        bool missing = wanted < blocks;
+#pragma unroll 1
+        for (int turn = 0; turn < patience && missing; ++turn)
+            missing = !try_read<uint32_t>(a.lookback, epoch, wanted, &value);
+        for (uint32_t left; (left = __ballot_sync(0xffffffffu, missing)) != 0;) {
+            const int helped = __ffs((int)left) - 1;
+            const uint32_t count =
+                count_elements(a.split, (int64_t)(begin + helped) * items, items);
+            if (lane == helped) {
+                value = count;
+                missing = false;
+            }
+        }
+        if (wanted < blocks) sum += value | (uint64_t)(wanted < number ? value : 0) << 32;
+    }
+    return sum_over_lanes(sum);
+}
+
+/*
+ * What split_short below does, for vectors that are shorter still: see common/small_vectors.cuh. A block has
+ * fewer elements, or all there are.
+ */
+template <class T>
+__global__ void __launch_bounds__(short_most_threads, 1)
+    split_rows(const __grid_constant__ split_arguments a) {
+    __shared__ uint32_t warp_counts[32];
+    __shared__ uint64_t sums[32];
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (int)blockDim.x / 32;
+    const int number = (int)blockIdx.x, blocks = (int)gridDim.x;
+    const int items = (int)blockDim.x * short_rows;
+    const lane_rows rows(a.split.n);
+    prefetch_rows(a.split.in, 8 * (int)sizeof(T), a.split.n);
+    prefetch_rows(a.split.flags, map_bits(a.split.flag_type), a.split.n);
+    wait_for_kernel_before();
+
+    epoch_t epoch = 0;
+    if (blocks > 1) epoch = read_epoch(a.lookback);
+    T x[short_rows];
+    rows.load(x, a.split.in);
+    uint32_t masks[short_rows];
+    rows.load_masks(masks, a.split.flags, a.split.flag_type);
+    uint32_t own = 0;
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    const uint32_t sum =
+        sum_over_warps(own, warp_counts);        /* then all have read the launch number */
+    uint32_t at = sum & 0xffff, all = sum >> 16; /* set flags before the warp, and of the vector */
+    if (blocks > 1) {
+        unsigned before_me = (unsigned)blocks; /* blocks that have arrived */
+        if (threadIdx.x == 0) {
+            jitter(a.lookback, epoch, number, jitter_publish);
+            publish<uint32_t>(a.lookback, epoch, number, all);
+            before_me = atomicAdd(&a.lookback.header->arrived, 1u);
+        }
+        jitter(a.lookback, epoch, number, jitter_wait);
+        __syncwarp();
+        uint64_t total = sum_of_blocks(a, epoch, items);
+        if (lane == 0) sums[warp] = total;
+        __syncthreads();
+        total = sum_over_lanes(lane < warps ? sums[lane] : 0);
+        at += (uint32_t)(total >> 32);
+        all = (uint32_t)total;
+        if (before_me == (unsigned)blocks - 1) {
+            a.lookback.header->arrived = 0;
+            end_launch(a.lookback, epoch);
+        }
+    }
+    const uint32_t clear = (uint32_t)rows.n - all;
+#pragma unroll
+    for (int r = 0; r < short_rows; ++r) {
+        const uint32_t set = at + (uint32_t)__popc(masks[r] & bits_below(lane));
+        const uint32_t place = masks[r] >> lane & 1 ? clear + set : (uint32_t)rows.at(r) - set;
+        if (rows.is(r)) ((T *)a.split.out)[place] = x[r];
+        at += (uint32_t)__popc(masks[r]);
+    }
+    if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = clear;
+}
+
+/*
+ * A plain split by one launch: a block has the tile of its number, counts its flags, publishes the
+ * number of set ones (common/lookback.cuh), and waits for those of all tiles. Blocks need not be
+ * resident together: one that has looked for a word for long counts the tile itself, so none
+ * depends on another. Each arrives once it has read the launch number; the last one to do so moves
+ * that on.
+ *
+ * Barriers: (1) bits and launch number written; (2) slots and the warps' sums written; (3) elements
+ * in their slots.
+ */
+template <class T>
+__global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
+    split_short(const __grid_constant__ split_arguments a) {
+    __shared__ T packed[tile_items];
+    __shared__ __align__(16) uint32_t flag_words[tile_words];
+    __shared__ tile_slots slots;
+    __shared__ uint64_t sums[split_warps];
+    __shared__ epoch_t shared_epoch;
+
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, number = (int)blockIdx.x;
+    const int tiles = (int)gridDim.x;
+    const int64_t n = a.split.n;
+    const split_tile tile(number, n);
+    const int64_t end = tile.first + tile.count;
+    prefetch_elements(a.split.in, 8 * (int)sizeof(T), tile.first, end);
+    prefetch_elements(a.split.flags, map_bits(a.split.flag_type), tile.first, end);
+    wait_for_kernel_before();
+
+    /* ---- Elements and flags ------------------------------------------------------------------ */
+    epoch_t epoch = 0;
+    if (threadIdx.x == 0 && tiles > 1) epoch = read_epoch(a.lookback);
+    T x[warp_rows];
+    tile.load(x, a.split.in);
+    const bool bits = a.split.flag_type == VSCAN_BIT;
+    if (!bits)
+        flags_to_words(flag_words, a.split.flags, a.split.flag_type, tile.first, tile_items, n);
+    if (threadIdx.x == 0) shared_epoch = epoch;
+    __syncthreads();
+    uint32_t own = 0; /* set flags, known to the first warp */
+    if (warp == 0) {
+        tile_marks marks;
+        if (bits)
+            load_words(marks.flags, (const uint32_t *)a.split.flags, number, n);
+        else
+            load_piece<uint32_t, lane_words>(marks.flags, &flag_words[lane_words * lane]);
+        mark_tile(slots, marks, tile.count, false);
+        own = marks.set - (uint32_t)(tile_items - tile.count);
+    }
+
+    /* ---- Numbers of all tiles ---------------------------------------------------------------- */
+    uint64_t sum = own;                   /* of all tiles, above bit 32 of those before this one */
+    unsigned before_me = (unsigned)tiles; /* blocks that have arrived */
+    if (tiles > 1) {
+        epoch = shared_epoch;
+        if (threadIdx.x == 0) {
+            jitter(a.lookback, epoch, number, jitter_publish);
+            publish<uint32_t>(a.lookback, epoch, number, own);
+            before_me = atomicAdd(&a.lookback.header->arrived, 1u);
+        }
+        jitter(a.lookback, epoch, number, jitter_wait);
+        sum = sum_of_blocks(a, epoch, tile_items);
+    }
+    if (lane == 0) sums[warp] = sum;
+    __syncthreads();
+    sum = 0;
+#pragma unroll
+    for (int w = 0; w < split_warps; ++w) sum += sums[w];
+    if (threadIdx.x == 0 && before_me == (unsigned)tiles - 1) {
+        a.lookback.header->arrived = 0;
+        end_launch(a.lookback, epoch);
+    }
+    const int64_t all = (int64_t)(sum & 0xffffffffu);
+    if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = n - all;
+    const tile_places places = {(int64_t)(sum >> 32), 0, n - all};
+    move_tile<T, false, false>((T *)a.split.out, tile, places, slots, x, packed);
+}
+
+} /* namespace vscan */
+
+#endif
