@@ -16,7 +16,7 @@ static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int 
     if (chunk.n > 0) run->found[thread] = run->chunk(run->work, chunk.first, chunk.n);
 }
 
-static struct found run_team(chunk_fn *chunk, const void *work, int64_t n, int threads) {
+struct found vscan__cpu_run_chunks(chunk_fn *chunk, const void *work, int64_t n, int threads) {
     struct run run; /* not set as a whole, which would take longer than a small call */
     run.chunk = chunk;
     run.work = work;
@@ -30,14 +30,4 @@ static struct found run_team(chunk_fn *chunk, const void *work, int64_t n, int t
         if (run.found[t].repeated >= 0) found.repeated = run.found[t].repeated;
     }
     return found;
-}
-
-vscan_status vscan__cpu_run_chunks(vscan_ctx *ctx, chunk_fn *chunk, const void *work, int64_t n,
-                                   int64_t size, int fewest, vscan_status late) {
-    const int threads = vscan__cpu_threads(ctx, n * size / WORTH);
-    const struct found found =
-        threads < fewest ? chunk(work, 0, n) : run_team(chunk, work, n, threads);
-    if (found.wrong >= 0) vscan__cpu_note_late(ctx, late, found.wrong);
-    if (found.repeated >= 0) vscan__cpu_note_late(ctx, VSCAN_ERROR_REPEATED, found.repeated);
-    return VSCAN_OK;
 }

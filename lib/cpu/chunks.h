@@ -46,10 +46,20 @@ static const struct found nothing = {-1, -1};
 /* Does elements first .. first + n - 1; first is a multiple of BLOCK. */
 typedef struct found chunk_fn(const void *work, int64_t first, int64_t n);
 
-/* Runs all chunks of n elements, each of so many bytes to write; one thread does it where there
-   would be fewer than `fewest`; late is what `wrong` means. */
-vscan_status vscan__cpu_run_chunks(vscan_ctx *ctx, chunk_fn *chunk, const void *work, int64_t n,
-                                   int64_t size, int fewest, vscan_status late);
+/* In so many threads, 2 or more. */
+struct found vscan__cpu_run_chunks(chunk_fn *chunk, const void *work, int64_t n, int threads);
+
+/* Runs a function on all chunks of n elements, each of so many bytes to write; one thread does it where
+   there would be fewer than `fewest`; late is what `wrong` means. */
+static inline vscan_status run_chunks(vscan_ctx *ctx, chunk_fn *chunk, const void *work, int64_t n,
+                                      int64_t size, int fewest, vscan_status late) {
+    const int threads = vscan__cpu_threads(ctx, n * size / WORTH);
+    const struct found found =
+        threads < fewest ? chunk(work, 0, n) : vscan__cpu_run_chunks(chunk, work, n, threads);
+    if (found.wrong >= 0) vscan__cpu_note_late(ctx, late, found.wrong);
+    if (found.repeated >= 0) vscan__cpu_note_late(ctx, VSCAN_ERROR_REPEATED, found.repeated);
+    return VSCAN_OK;
+}
 
 static inline const struct vscan__cpu_maps *maps_of(const vscan_ctx *ctx) {
     const struct vscan__cpu_state *state = ctx->state;

@@ -141,8 +141,8 @@ static vscan_status run_map(vscan_ctx *ctx, const struct vscan__map *map, block_
     work.divides = divides;
     work.stream = map->out != map->a && map->out != map->b && map->n * work.out >= STREAM_FROM;
     if (loop != NULL) make_scalar(work.maps, map, work.in, work.scalar);
-    return vscan__cpu_run_chunks(ctx, map_chunk, &work, map->n, work.out != 0 ? work.out : 1, 2,
-                                 VSCAN_ERROR_DIVISION);
+    return run_chunks(ctx, map_chunk, &work, map->n, work.out != 0 ? work.out : 1, 2,
+                      VSCAN_ERROR_DIVISION);
 }
 
 /* ---- Unary, binary --------------------------------------------------------------------------- */

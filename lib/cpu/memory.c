@@ -44,7 +44,7 @@ vscan_status vscan__cpu_copy(vscan_ctx *ctx, void *to, const void *from, int64_t
         return VSCAN_OK;
     }
     const struct copy copy = {to, from, maps_of(ctx), bytes >= STREAM_FROM};
-    return vscan__cpu_run_chunks(ctx, copy_chunk, &copy, bytes, 1, 2, VSCAN_OK);
+    return run_chunks(ctx, copy_chunk, &copy, bytes, 1, 2, VSCAN_OK);
 }
 
 /* ---- Fill ------------------------------------------------------------------------------------ */
@@ -106,7 +106,7 @@ vscan_status vscan__cpu_fill(vscan_ctx *ctx, vscan_type type, void *pointer, int
     }
     const struct fill fill = {(char *)pointer + first * size, size, value, maps_of(ctx),
                               n * size >= STREAM_FROM};
-    return vscan__cpu_run_chunks(ctx, fill_chunk, &fill, n, size, 2, VSCAN_OK);
+    return run_chunks(ctx, fill_chunk, &fill, n, size, 2, VSCAN_OK);
 }
 
 vscan_status vscan__cpu_repeat(vscan_ctx *ctx, const struct vscan__map *map) {

@@ -104,8 +104,8 @@ static struct found gather_chunk(const void *work, int64_t first, int64_t n) {
 static vscan_status run_moves(vscan_ctx *ctx, chunk_fn *chunk, const struct vscan__move *move,
                               int fewest) {
     const struct moves moves = {move, maps_of(ctx)};
-    return vscan__cpu_run_chunks(ctx, chunk, &moves, move->n, size_of(move->type), fewest,
-                                 VSCAN_ERROR_POSITION);
+    return run_chunks(ctx, chunk, &moves, move->n, size_of(move->type), fewest,
+                      VSCAN_ERROR_POSITION);
 }
 
 vscan_status vscan__cpu_gather(vscan_ctx *ctx, const struct vscan__move *move) {

@@ -139,7 +139,7 @@ static int64_t count_chunk(const struct run *run, int64_t first, int64_t n) {
     return count;
 }
 
-static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void pack_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
     struct run *run = work;
     const struct vscan__pack *pack = run->pack;
     const struct chunk chunk = chunk_of(pack->n, thread, threads);
@@ -155,8 +155,8 @@ static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int 
     vscan__put_back_modes(true, &modes);
 }
 
-static vscan_status run_chunks(vscan_ctx *ctx, const struct vscan__pack *pack, bool numbers,
-                               bool in_place) {
+static vscan_status run_pack(vscan_ctx *ctx, const struct vscan__pack *pack, bool numbers,
+                             bool in_place) {
     struct run run; /* not set as a whole, which would take longer than a small call */
     run.pack = pack;
     run.maps = maps_of(ctx);
@@ -165,7 +165,7 @@ static vscan_status run_chunks(vscan_ctx *ctx, const struct vscan__pack *pack, b
     if (pack->flags == NULL)
         (size == 4 ? run.maps->repeat_4 : run.maps->repeat_8)(&pack->scalar, run.scalar);
     const int64_t worth = pack->n / (WORTH / size);
-    vscan__cpu_parallel(vscan__cpu_threads(ctx, in_place ? 1 : worth), run_chunk, &run);
+    vscan__cpu_parallel(vscan__cpu_threads(ctx, in_place ? 1 : worth), pack_chunk, &run);
     if (pack->count != NULL) *pack->count = run.count;
     const int64_t results = run.count + (pack->starts != 0);
     if (!numbers && results > pack->length)
@@ -180,13 +180,13 @@ static vscan_status run_chunks(vscan_ctx *ctx, const struct vscan__pack *pack, b
 }
 
 vscan_status vscan__cpu_pack(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_chunks(ctx, pack, false, pack->out == pack->in);
+    return run_pack(ctx, pack, false, pack->out == pack->in);
 }
 
 vscan_status vscan__cpu_enumerate(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_chunks(ctx, pack, true, false);
+    return run_pack(ctx, pack, true, false);
 }
 
 vscan_status vscan__cpu_flags_to_offsets(vscan_ctx *ctx, const struct vscan__pack *pack) {
-    return run_chunks(ctx, pack, false, false);
+    return run_pack(ctx, pack, false, false);
 }

@@ -48,19 +48,14 @@ static __attribute__((noinline, no_sanitize("thread"))) void region(struct vscan
     run_body(team, omp_get_thread_num(), omp_get_num_threads());
 }
 
-int vscan__cpu_threads(const vscan_ctx *ctx, int64_t worth) {
-    if (worth < 2) return 1; /* small calls do not ask OpenMP */
+int vscan__cpu_choose_threads(const vscan_ctx *ctx, int64_t worth) {
     int64_t threads = vscan__threads(ctx);
     if (threads > worth) threads = worth;
     if (threads > VSCAN__CPU_THREADS) threads = VSCAN__CPU_THREADS;
     return threads < 2 || omp_in_parallel() ? 1 : (int)threads;
 }
 
-void vscan__cpu_parallel(int threads, vscan__cpu_body *body, void *work) {
-    if (threads == 1) {
-        body(NULL, work, 0, 1);
-        return;
-    }
+void vscan__cpu_run_team(int threads, vscan__cpu_body *body, void *work) {
     struct vscan__cpu_team team = {.body = body, .work = work};
     atomic_init(&team.arrived, 0);
     atomic_init(&team.barriers, 0);
@@ -80,8 +75,7 @@ static void pause_or_yield(int *loads) {
 #endif
 }
 
-void vscan__cpu_barrier(struct vscan__cpu_team *team, int threads) {
-    if (threads == 1) return;
+void vscan__cpu_wait_for_team(struct vscan__cpu_team *team, int threads) {
     const unsigned int passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == threads - 1) {
         /* the last to arrive has seen what all others did; who sees the new number sees that too */

@@ -34,25 +34,32 @@ static void scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call) {
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-static struct vscan__cpu_call call_of(vscan_ctx *ctx, const struct vscan__scan *scan,
-                                      const struct vscan__cpu_pair *pair) {
-    struct vscan__cpu_call call = {.scan = scan, .pair = pair, .state = ctx->state};
-    call.z = pair->identity();
-    if (!pair->sum) call.empty = call.z;
+/* Sets member by member: copying all of them takes a good part of the smallest calls. */
+static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
+                    const struct vscan__cpu_pair *pair, struct vscan__cpu_call *call) {
+    call->scan = scan;
+    call->pair = pair;
+    call->state = ctx->state;
+    call->z = pair->identity();
+    call->empty.bits = 0;
+    if (!pair->sum) call->empty = call->z;
     /* the total may come to lie where the initial value is: it is read here, once */
     const void *initial = vscan__cpu_initial(scan);
-    if (initial != NULL) call.z = call.empty = pair->take(initial);
-    call.last = call.empty;
-    /* a division would take a good part of the smallest calls */
-    call.tiles = scan->n <= pair->tile ? scan->n > 0 : (scan->n - 1) / pair->tile + 1;
-    call.stream = scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / pair->size;
-    return call;
+    if (initial != NULL) call->z = call->empty = pair->take(initial);
+    call->last = call->empty;
+    call->tiles = scan->n <= pair->tile ? scan->n > 0 : (scan->n - 1) / pair->tile + 1;
+    call->stream =
+        scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / pair->size;
+    call->segmented = call->numbered = call->counted = false;
+    call->count = 0;
+    call->ahead = 0;
 }
 
 vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                              const struct vscan__cpu_pair *pair) {
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
-    struct vscan__cpu_call call = call_of(ctx, scan, pair);
+    struct vscan__cpu_call call;
+    prepare(ctx, scan, pair, &call);
     if (scan->n > 0) {
         scan_tiles(ctx, &call);
         /* a tile writes what precedes it, and for the first one that may be the inner identity */
@@ -68,7 +75,8 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_pair *pair) {
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
-    struct vscan__cpu_call call = call_of(ctx, scan, pair);
+    struct vscan__cpu_call call;
+    prepare(ctx, scan, pair, &call);
     call.segmented = true;
     call.numbered = scan->backward != 0 && scan->totals != NULL;
     call.counted = scan->totals != NULL || scan->count != NULL;
@@ -107,7 +115,8 @@ vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__sca
         return VSCAN_OK;
     }
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
-    struct vscan__cpu_call call = call_of(ctx, scan, pair);
+    struct vscan__cpu_call call;
+    prepare(ctx, scan, pair, &call);
     call.segmented = true;
     call.counted = true;
     if (scan->n > 0) scan_tiles(ctx, &call);

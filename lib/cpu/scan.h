@@ -36,6 +36,27 @@ struct vscan__cpu_prefix {
     int64_t heads;
 };
 
+static inline struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_call *call,
+                                                        int64_t tile) {
+    const struct vscan__scan *scan = call->scan;
+    const int64_t first = tile * call->pair->tile;
+    const int64_t left = scan->n - first;
+    const int64_t n = vscan__cpu_smaller(left, call->pair->tile);
+    const int64_t offset = (scan->backward ? left - n : first) * call->pair->size;
+    char *out = scan->out != NULL ? (char *)scan->out + offset : NULL;
+    const int64_t ahead =
+        tile < call->tiles - call->ahead ? call->ahead * call->pair->tile * call->pair->size : 0;
+    return (struct vscan__cpu_span){
+        .in = (const char *)scan->in + offset,
+        .out = out,
+        .stream = call->stream && n == call->pair->tile && (uintptr_t)out % 16 == 0,
+        .n = n,
+        .ahead = scan->backward ? -ahead : ahead,
+        .backward = scan->backward != 0,
+        .exclusive = scan->exclusive != 0,
+    };
+}
+
 static inline struct vscan__cpu_prefix vscan__cpu_first_prefix(const struct vscan__cpu_call *call) {
     return (struct vscan__cpu_prefix){call->segmented ? call->pair->identity() : call->z, 0};
 }
@@ -49,8 +70,6 @@ static inline void vscan__cpu_add_tile(const struct vscan__cpu_call *call,
 }
 
 /* ---- scan_tile.c ----------------------------------------------------------------------------- */
-
-struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_call *call, int64_t tile);
 
 /* Heads in tiles from .. to - 1. */
 int64_t vscan__cpu_count_tiles(const struct vscan__cpu_call *call, int64_t from, int64_t to);

@@ -217,6 +217,8 @@ static void scan_all(struct vscan__cpu_team *team, void *work, int thread, int t
    memory, kept stays NULL. */
 static void make_room(struct vscan__cpu_call *call, int threads) {
     struct vscan__cpu_state *state = call->state;
+    call->kept = NULL;
+    call->kept_bytes = 0;
     if (call->pair->overlap == NULL || call->scan->totals != NULL ||
         !vscan__cpu_span_of(call, 0).stream)
         return;

@@ -6,26 +6,6 @@
 
 enum { TILE_BYTES = 64 << 10 };
 
-struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_call *call, int64_t tile) {
-    const struct vscan__scan *scan = call->scan;
-    const int64_t first = tile * call->pair->tile;
-    const int64_t left = scan->n - first;
-    const int64_t n = vscan__cpu_smaller(left, call->pair->tile);
-    const int64_t offset = (scan->backward ? left - n : first) * call->pair->size;
-    char *out = scan->out != NULL ? (char *)scan->out + offset : NULL;
-    const int64_t ahead =
-        tile < call->tiles - call->ahead ? call->ahead * call->pair->tile * call->pair->size : 0;
-    return (struct vscan__cpu_span){
-        .in = (const char *)scan->in + offset,
-        .out = out,
-        .stream = call->stream && n == call->pair->tile && (uintptr_t)out % 16 == 0,
-        .n = n,
-        .ahead = scan->backward ? -ahead : ahead,
-        .backward = scan->backward != 0,
-        .exclusive = scan->exclusive != 0,
-    };
-}
-
 int64_t vscan__cpu_count_tiles(const struct vscan__cpu_call *call, int64_t from, int64_t to) {
     uint32_t words[VSCAN__CPU_WORDS];
     int64_t count = 0;

@@ -152,7 +152,7 @@ vscan_status vscan__cpu_mark(vscan_ctx *ctx, const struct vscan__ranges *ranges)
     if (ranges->length > 0)
         TRY(vscan__cpu_fill(ctx, (vscan_type)ranges->out_type, ranges->out, 0, ranges->length,
                             (union vscan__value){.as_long = 0}));
-    return vscan__cpu_run_chunks(ctx, mark_chunk, ranges, ranges->n, BYTES, 2, VSCAN_ERROR_OFFSETS);
+    return run_chunks(ctx, mark_chunk, ranges, ranges->n, BYTES, 2, VSCAN_ERROR_OFFSETS);
 }
 
 #define SUBTRACT(T, U)                                                                             \
@@ -178,8 +178,7 @@ static struct found subtract_chunk(const void *work, int64_t first, int64_t n) {
 }
 
 vscan_status vscan__cpu_subtract(vscan_ctx *ctx, const struct vscan__ranges *ranges) {
-    return vscan__cpu_run_chunks(ctx, subtract_chunk, ranges, ranges->n, BYTES, 2,
-                                 VSCAN_ERROR_OFFSETS);
+    return run_chunks(ctx, subtract_chunk, ranges, ranges->n, BYTES, 2, VSCAN_ERROR_OFFSETS);
 }
 
 #define ADD(F, T)                                                                                  \

@@ -265,7 +265,11 @@ static void sort_range(vscan_ctx *ctx, struct run *run, int64_t first, int64_t n
     }
     run->first = first;
     run->n = n;
-    vscan__cpu_parallel(threads_for(ctx, n), sort_whole, run);
+    const int threads = threads_for(ctx, n);
+    if (threads == 1) /* a copy of the code for one thread */
+        sort_together(run, NULL, first, n, 0, 1, run->counts);
+    else
+        vscan__cpu_run_team(threads, sort_whole, run);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
