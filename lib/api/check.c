@@ -163,7 +163,7 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
     if ((unsigned)relation < VSCAN_EQUAL || (unsigned)relation > VSCAN_GREATER_OR_EQUAL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "relation is %d, no vscan_relation",
                            (int)relation);
-    /* greater is less with the operands exchanged; not equal is equal, turned over */
+    /* greater is less with the operands exchanged; not equal is equal, inverted */
     vscan_relation as = relation;
     if (relation == VSCAN_NOT_EQUAL) as = VSCAN_EQUAL;
     if (relation == VSCAN_GREATER) as = VSCAN_LESS;
@@ -209,8 +209,8 @@ vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
     return set.host_count != NULL ? ctx->backend->may_wait(ctx) : VSCAN_OK;
 }
 
-/* More than any options struct will ever have. A size that was never set may be any number, and
-   nothing is known to be readable that far. */
+/* More than any options struct will ever have. A size that was never set may be any number, and so
+   many bytes need not be readable. */
 enum { OPTIONS_LIMIT = 4096 };
 
 vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t introduced,
@@ -240,7 +240,7 @@ union vscan__value vscan__load(vscan_type type, const void *host) {
     case 8:
         memcpy(&value, host, sizeof value);
         break;
-    case 4: /* as one whole: what is stored in parts is not there at once to be loaded */
+    case 4: /* as a whole: a load waits for the stores of its parts */
         memcpy(&word, host, sizeof word);
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
         value.bits = (uint64_t)word << 32;

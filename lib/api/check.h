@@ -14,11 +14,11 @@
 
 /* ---- Entering and leaving -------------------------------------------------------------------- */
 
-/* Refuses what is no live context. The sentence goes to the thread. */
+/* Fails for what is no live context. The sentence goes to the thread. */
 vscan_status vscan__refuse_ctx(const void *ctx, const char *function);
 
-/* Refuses what is no live buffer handle, or one whose context is gone; ctx: whose call it is, or
-   NULL where only the buffer could tell. */
+/* Fails for what is no live buffer, or one whose context is gone; ctx: whose call it is, or NULL where
+   only the buffer could tell. */
 vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer);
 
 /* Begins a public function on a context: checks the handle, locks the context. */
@@ -156,9 +156,9 @@ struct vscan__count_options {
 };
 
 /*
- * Such options, or NULL, and the two places that they have for a count, either of which may be
- * NULL: count overlaps none of the vectors, of which the last one has no name, and the host can be
- * waited for. *at: where the backend is to write the count, or NULL.
+ * Such options, or NULL, and their two places for a count, either of which may be NULL: count overlaps
+ * none of the vectors, of which the last one has no name, and where the host wants the count, waiting
+ * is possible. *at: where the backend is to write the count, or NULL.
  */
 vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
                                 const struct vscan__named *vectors, int64_t **at,
@@ -176,8 +176,8 @@ static inline vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_
 }
 
 /*
- * The row of VSCAN__COMPARE that a relation of a buffer's elements to something of their type is;
- * *exchanged: 1 where the buffer is its b, *turned: 1 where its results are to be turned over.
+ * The row of VSCAN__COMPARE for a relation of a buffer's elements to something of their type;
+ * *exchanged: 1 where the buffer is its b, *turned: 1 where its results are to be inverted.
  */
 vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, const char *name,
                                    const vscan_buffer *buffer, int32_t *row, int32_t *exchanged,
@@ -211,12 +211,12 @@ const char *vscan__type_name(vscan_type type);
 /* The element at a host address of any alignment; bits: 0 or 1. */
 union vscan__value vscan__load(vscan_type type, const void *host);
 
-/* Copies bytes from the backend's memory to the host, then reports what the context's work came to
-   like vscan_ctx_synchronize: the host has its value in any case but the backend's failure. */
+/* Copies bytes from the backend's memory to the host, then reports late errors, as
+   vscan_ctx_synchronize does: the host has its value unless the backend failed. */
 vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes);
 
-/* Delivers a count of what n elements have, after the call that has written it at that place, where
-   vscan__check_count has put it: with n = 0, which nothing was called for, it is 0. */
+/* Delivers a count after the call that has written it to the place from vscan__check_count. With n = 0
+   nothing was called, and the count is 0. */
 vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count);
 
 #endif

@@ -41,7 +41,7 @@ static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *op
     vscan_status status = open_parts(ctx, options->stream);
     pthread_mutex_unlock(&ctx->mutex);
     if (status != VSCAN_OK) {
-        /* There will be no context to ask: its sentence becomes the thread's. */
+        /* The context does not stay: its sentence becomes the thread's. */
         if (ctx->error[0] != 0) vscan__restore_thread_error(ctx->error);
         pthread_mutex_destroy(&ctx->mutex);
         vscan__pool_give(&vscan__ctx_pool, ctx);
@@ -52,7 +52,7 @@ static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *op
     return VSCAN_OK;
 }
 
-/* What stands in the environment in place of AUTO; AUTO where nothing does. */
+/* The backend that the environment names in place of AUTO; AUTO where it names none. */
 static vscan_status ask_environment(vscan_backend *backend) {
     const char *word = getenv("VSCAN_BACKEND");
     *backend = VSCAN_BACKEND_AUTO;
@@ -68,8 +68,8 @@ static vscan_status ask_environment(vscan_backend *backend) {
     return VSCAN_OK;
 }
 
-/* The statuses that mean: CUDA is not there, or not in a state to be used. Lack of memory is none
-   of them; a program should not become slow without a word because a GPU is full. */
+/* Whether CUDA is not there, or cannot be used. Not for lack of memory: a program should not silently
+   become slow because a GPU is full. */
 static bool cannot_be_used(vscan_status status) {
     return status == VSCAN_ERROR_NO_BACKEND || status == VSCAN_ERROR_NO_DRIVER ||
            status == VSCAN_ERROR_NO_DEVICE || status == VSCAN_ERROR_NO_KERNEL ||
@@ -96,7 +96,7 @@ vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx)
     char saved[VSCAN__ERROR_CAPACITY];
     vscan__save_thread_error(saved);
     vscan_status status = create_on(VSCAN_BACKEND_CUDA, &set, ctx);
-    /* Only device 0 may be the CPU: who asks for another means a GPU. */
+    /* Only device 0 can be the CPU: another number means a GPU. */
     if (set.device != 0 || !cannot_be_used(status)) return status;
     vscan__restore_thread_error(saved);
     return create_on(VSCAN_BACKEND_CPU, &set, ctx);
@@ -122,8 +122,8 @@ vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
     vscan__set_tag(&ctx->tag, VSCAN__TAG_FREE);
     ctx->destroyed = true;
     if (ctx->references > 1) {
-        /* Buffers remain. Their memory is released later, on the context's own stream: the caller's
-           need not live any longer. What the work came to has nobody left to ask for it. */
+        /* Buffers remain. Their memory is released later, on the context's own stream, as the caller's
+           may be gone by then. Late errors are dropped: nobody can ask for them any more. */
         if (ctx->backend->may_wait(ctx) == VSCAN_OK) ctx->backend->synchronize(ctx);
         ctx->backend->set_stream(ctx, NULL);
     }

@@ -85,8 +85,8 @@ static vscan_status check_results(vscan_ctx *ctx, const vscan_segmented_options 
         for (int i = 0; i < OTHERS; i++)
             TRY(vscan__check_apart(ctx, "options->totals", totals, others[i].name,
                                    others[i].buffer));
-        /* To a backend NULL means that no totals are asked for. Here they are, and there may be
-           room for none: any address will do, as nothing is written there. */
+        /* For a backend NULL means that no totals are wanted. Here they are, and there may be room for
+           none: any address will do, as nothing is written there. */
         scan->totals = totals->n > 0 ? totals->pointer : ctx->scratch;
         scan->totals_length = totals->n;
     }

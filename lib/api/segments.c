@@ -74,13 +74,14 @@ static vscan_status reduce_by_flags(vscan_ctx *ctx, vscan_op op, const vscan_buf
     TRY(check_reduction(ctx, op, &segments, &pair));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_length(ctx, "flags", flags, "in", in));
-    struct vscan__scan scan = {.n = in->n,
-                               .in = in->pointer,
-                               .flag_type = (int32_t)flags->type,
-                               .flags = flags->pointer,
-                               /* NULL is for no totals; of none there may be more than room */
-                               .totals = totals->n > 0 ? totals->pointer : ctx->scratch,
-                               .totals_length = totals->n};
+    struct vscan__scan scan = {
+        .n = in->n,
+        .in = in->pointer,
+        .flag_type = (int32_t)flags->type,
+        .flags = flags->pointer,
+        /* not NULL, which means no totals, also where there is room for none */
+        .totals = totals->n > 0 ? totals->pointer : ctx->scratch,
+        .totals_length = totals->n};
     return run(ctx, pair, &segments, options, &scan);
 }
 

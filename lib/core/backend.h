@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a backend is: one table of functions. The public functions have checked every argument
- * before they call a slot; a slot is called with the context locked, gets addresses in the
- * backend's memory, and returns a status whose sentence it has left with vscan__fail.
+ * A backend is a table of functions. The public functions check every argument before they call a
+ * slot. A slot is called with the context locked, gets addresses in the backend's memory, and returns a
+ * status whose sentence it has left with vscan__fail. "Late" are the errors that it may find in the
+ * data, which a later call reports.
  */
 #ifndef VSCAN_BACKEND_H
 #define VSCAN_BACKEND_H
@@ -48,8 +49,8 @@ typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *sc
 /* Operators on flags, for byte and bit; the results are 0 and 1. */
 enum vscan__logic { vscan__logic_not, vscan__logic_and, vscan__logic_or, vscan__logic_xor };
 
-/* One operation element by element. Vectors have n elements; out is the very same elements as a or b
-   where types allow that, and otherwise overlaps nothing. */
+/* One operation element by element. Vectors have n elements; out is the very same elements as a or b,
+   where types allow that, or overlaps nothing. */
 struct vscan__map {
     int64_t n;         /* > 0 */
     const void *a, *b; /* NULL: in its place stands the scalar, or there is none */
@@ -59,7 +60,7 @@ struct vscan__map {
     int32_t type;      /* of a and b */
     int32_t out_type;  /* of out */
     int32_t flag_type; /* select: VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
-    int32_t turned;    /* compare: 1 where the flags are to be turned over */
+    int32_t turned;    /* compare: 1 where the flags are to be inverted */
     union vscan__value scalar;
     int64_t first, step; /* index */
 };
@@ -92,15 +93,15 @@ struct vscan__pack {
     int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
     int32_t row;       /* without flags: of VSCAN__COMPARE, */
     int32_t exchanged; /* 1 where the scalar is its a, */
-    int32_t turned;    /* and 1 where the flags are to be turned over */
+    int32_t turned;    /* and 1 where the flags are to be inverted */
     int32_t starts;    /* 1 for flags_to_offsets: flag 0 counts as set */
     union vscan__value scalar;
 };
 
 typedef vscan_status vscan__pack_fn(vscan_ctx *ctx, const struct vscan__pack *pack);
 
-/* A sort, of the whole vectors or of segments of them. Integers compare as unsigned ones with the sign
-   bit turned over. */
+/* A sort of whole vectors or of segments of them. Integers compare as unsigned ones with the sign bit
+   inverted. */
 struct vscan__sort {
     int64_t n;           /* elements; sort: > 0 */
     const void *keys;    /* of key_size bytes each */
@@ -114,7 +115,7 @@ struct vscan__sort {
     int32_t value_size;  /* 4 or 8; 0 without values */
     int32_t real;        /* 1: keys are floating point, 0: integers */
     int32_t descending;  /* 0 or 1 */
-    int32_t first_bit;   /* of integers only so many bits from this one on are compared, */
+    int32_t first_bit;   /* integers are compared by so many bits from this one on; */
     int32_t bits;        /* > 0; floating point: 0, and all */
 };
 
@@ -148,7 +149,7 @@ struct vscan__spread {
 
 typedef vscan_status vscan__spread_fn(vscan_ctx *ctx, const struct vscan__spread *spread);
 
-/* Offsets or lengths to something else. in and out do not overlap. Late: OFFSETS. */
+/* Offsets or lengths to flags, lengths or offsets. in and out do not overlap. Late: OFFSETS. */
 struct vscan__ranges {
     int64_t n;        /* elements of in; subtract: one less */
     int64_t length;   /* mark: of out */

@@ -9,8 +9,8 @@
 
 #include "core/handle.h"
 
-/* Not initial-exec, which saves a function call: a library with that is refused by processes that
-   load it late and have no room left for its thread-local memory ("static TLS block"). */
+/* Not initial-exec, which would save a function call: a process that loads such a library late may have
+   no room left for its thread-local memory ("static TLS block"). */
 static _Thread_local struct {
     const char *running; /* the public function that the thread is in, if it has no context */
     char failure[VSCAN__ERROR_CAPACITY]; /* the last one without a live context */
@@ -69,8 +69,8 @@ void vscan__restore_thread_error(const char saved[VSCAN__ERROR_CAPACITY]) {
 }
 
 const char *vscan_ctx_last_error(const vscan_ctx *ctx) {
-    /* A handle that is no live context has no text of its own; the call that failed on it left its
-       sentence with the thread. */
+    /* No live context has no text of its own: the call that failed on it left its sentence with the
+       thread. */
     if (ctx == NULL || !vscan__is_ctx(ctx)) {
         memcpy(thread.answer, thread.failure, VSCAN__ERROR_CAPACITY);
         return thread.answer;

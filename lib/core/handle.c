@@ -47,8 +47,8 @@ static void grow(struct vscan__pool *pool) {
 
 void *vscan__pool_take(struct vscan__pool *pool) {
     pthread_mutex_lock(&pool->mutex);
-    /* Slots wait in the queue as long as is reasonable before they are used again, so that a stale
-       handle is recognised: at least half of slab 0 is always waiting. */
+    /* A slot waits in the queue before it is used again, so that a stale handle is recognised: at least
+       half of slab 0 is always waiting. */
     if (pool->free <= pool->first / 2) grow(pool);
     struct vscan__free_slot *slot = pool->oldest;
     if (slot != NULL) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools of handles. A handle that a caller passes in may be anything: destroyed, of the wrong kind,
- * a pointer to something else altogether. So a handle's memory always comes from a pool, pools are
- * never given back, and an address is looked up in the pool before anything behind it is read.
+ * Pools of handles. A handle that a caller passes may be anything: destroyed, of the wrong kind, any
+ * other pointer. So a handle's memory always comes from a pool, pools are never freed, and an address
+ * is looked up in the pool before anything there is read.
  */
 #ifndef VSCAN_HANDLE_H
 #define VSCAN_HANDLE_H
@@ -12,9 +12,9 @@
 
 #include "core/internal.h"
 
-/* Slab k has (first << k) slots, so 32 slabs are more than any memory holds. Slots are a power of two
-   of bytes, so that it is quickly told whether an address is one of them; a buffer's are a line of the
-   cache each. */
+/* Slab k has (first << k) slots, so 32 slabs are more than any memory holds. The bytes of a slot are a
+   power of two, which makes it fast to tell whether an address is one; a buffer's slot is a line of the
+   cache. */
 enum {
     VSCAN__SLABS = 32,
     VSCAN__CTX_SLOT = 1024,
@@ -35,7 +35,7 @@ struct vscan__pool {
     int slabs;             /* stored (release) after the slab's start, loaded (acquire) before it */
     uintptr_t start[VSCAN__SLABS];
     void *memory[VSCAN__SLABS]; /* the same as pointers: keeps slabs reachable for leak checkers */
-    struct vscan__free_slot *oldest, *newest; /* given back first, given back last */
+    struct vscan__free_slot *oldest, *newest; /* freed first, freed last */
     size_t free;
 };
 
@@ -45,12 +45,12 @@ extern struct vscan__pool vscan__buffer_pool;
 /* A slot, zero but for its tag, which is VSCAN__TAG_FREE; NULL where there is no memory. */
 void *vscan__pool_take(struct vscan__pool *pool);
 
-/* Takes a slot back. Its tag is VSCAN__TAG_FREE from now on. */
+/* Frees a slot. Its tag is VSCAN__TAG_FREE from now on. */
 void vscan__pool_give(struct vscan__pool *pool, void *slot);
 
 /*
- * Tags are read while another thread may create or destroy a handle in the same slot (that is a
- * caller's mistake, but not one that may go wrong here): hence atomic.
+ * Tags are atomic: another thread may create or destroy a handle in the same slot meanwhile. That is a
+ * caller's mistake, which must do no harm here.
  */
 static inline uint64_t vscan__tag(const uint64_t *tag) {
     return __atomic_load_n(tag, __ATOMIC_ACQUIRE);
@@ -79,7 +79,7 @@ static inline bool vscan__was_buffer(const void *p) {
     return vscan__pool_has(&vscan__buffer_pool, VSCAN__BUFFER_SLOT, VSCAN__BUFFER_FIRST, p);
 }
 
-/* Whether p is a live context, a live buffer handle. Any address may be asked about. */
+/* Whether p, which may be any address, is a live context, a live buffer. */
 static inline bool vscan__is_ctx(const void *p) {
     return vscan__was_ctx(p) && vscan__tag(&((const vscan_ctx *)p)->tag) == VSCAN__TAG_CTX;
 }

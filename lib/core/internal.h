@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of lib/ share: the two handles, failing with a sentence, checks. */
+/* What all files of lib/ know: the two handles, errors and their sentences, sizes of elements. */
 #ifndef VSCAN_INTERNAL_H
 #define VSCAN_INTERNAL_H
 
@@ -10,8 +10,8 @@
 #include "vscan.h"
 
 /*
- * Tags at the beginning of every handle. Handles live in pools that are never given back
- * (handle.c), so the tag of a destroyed one can still be read.
+ * Tags at the beginning of every handle. Handles live in pools that are never freed (handle.c), so the
+ * tag of a destroyed one can still be read.
  */
 #define VSCAN__TAG_CTX UINT64_C(0x7874635f6e637376)    /* "vscn_ctx" */
 #define VSCAN__TAG_BUFFER UINT64_C(0x6675625f6e637376) /* "vscn_buf" */

@@ -13,10 +13,10 @@
  *
  *        L[i] = B(x[0 .. G q)) + B(x[G q .. G q + r))
  *
- *    where, if one of the two ranges is empty, L[i] is the other term alone. In words: the whole
- *    groups before i + 1 by one tree, what is left of the current group by another, one addition.
+ *    where, if one of the two ranges is empty, L[i] is the other term alone. In words: one tree over
+ *    the whole groups before i + 1, one over the rest of the current group, and one addition.
  *    The tile's aggregate is A = L[last], so for a full tile A = B(x).
- * 3. Across tiles the fold is strictly from left to right: P(0) = the initial value, or nothing;
+ * 3. Tiles are added strictly from left to right: P(0) = the initial value, or nothing;
  *    P(t + 1) = P(t) + A(t). Inclusive out[i] = P(t) + L[i]; exclusive out[i] is the inclusive
  *    result before it, and for i = 0 the initial value, or +0.0.
  * 4. A segmented scan adds in the same places. Elements before the segment's first one are absent:
@@ -30,12 +30,11 @@
  * addition logic, 1960): at level k the last value of a left half of 2^k is added to its whole
  * right half. B(x[0 .. m)) is what that network holds at element m - 1.
  *
- * Why this tree. A network splits at every power of two, so a lane may hold 2 or 4 elements, a warp
- * any number of rows, a CPU vector 4 to 16, and several blocks may share a tile and exchange the
- * totals of its parts; all get the same bits. The network over the whole tile would cost every
- * element an addition in half of the 14 levels; with groups it costs those of 5 levels and one
- * more, and the upper levels run over one value a group. benchmarks/notes/order_of_addition.md
- * has the two measured side by side.
+ * Why this tree. A network can be split at every power of two, so a lane may hold 2 or 4 elements, a
+ * CPU vector 4 to 16, and several blocks may share a tile and exchange the totals of its parts; all
+ * get the same bits. The network over a whole tile would cost every element an addition in half of the
+ * 14 levels. With groups it costs those of 5 levels and one more, and the upper levels run over one
+ * value a group. benchmarks/notes/order_of_addition.md has the two measured side by side.
  */
 #ifndef VSCAN_ORDER_H
 #define VSCAN_ORDER_H

@@ -233,7 +233,7 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
             vscan__cpu_scan_one_tile(                                                              \
                 scan, own, KIND_OF(box, op, type)(KIND_OF(identity, op, type)(VSCAN_##OP)),        \
                 VSCAN_##OP == VSCAN_PLUS);                                                         \
-        vscan__put_back_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                    \
+        vscan__restore_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                     \
         return VSCAN_OK;                                                                           \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
@@ -247,7 +247,7 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
             serial_##pair(scan);                                                                   \
         else                                                                                       \
             vscan__cpu_reduce_one_tile(scan, own);                                                 \
-        vscan__put_back_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                    \
+        vscan__restore_modes(IS_ARITHMETIC(OP, TYPE), &modes);                                     \
         return VSCAN_OK;                                                                           \
     }                                                                                              \
     static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segment heads. Flags come as int, bytes or bits, and a backward scan begins a segment where a
- * forward scan ends one; the tiles see neither: they get one bit a position, in scan order.
+ * Segment heads. Flags are int, bytes or bits, and a backward scan begins a segment where a forward scan
+ * ends one. Tiles see neither: they get one bit a position, in scan order.
  *
  * Forward, position p is a head where p = 0 or flag[p] is set. Backward, position p is element
  * n - 1 - p, the last one of its segment where p = 0 or flag[n - p] is set. Offsets are the heads'
@@ -149,8 +149,8 @@ static uint32_t word_of_small(const struct vscan__scan *scan, int64_t p) {
     return word;
 }
 
-/* The same where there are more than 32 flags: where some of those asked for do not exist, 32
-   others that do are read, and shifted to their places. */
+/* The same where there are more than 32 flags: where some of the word's do not exist, 32 others that do
+   are read, and shifted to their places. */
 static uint32_t edge_word(const struct vscan__scan *scan, int64_t p) {
     const int32_t type = scan->flag_type;
     if (scan->backward) {

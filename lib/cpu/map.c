@@ -107,11 +107,11 @@ static struct found map_chunk(const void *chunk_work, int64_t first, int64_t n) 
         }
         if (work->stream) vscan__cpu_fence();
     }
-    vscan__put_back_modes(real, &modes);
+    vscan__restore_modes(real, &modes);
     return found;
 }
 
-/* By one call of the loop: of so few elements that the way through the chunks would take as long. */
+/* By one call of the loop: a small vector, for which the way through the chunks would take as long. */
 static void map_at_once(const struct vscan__cpu_maps *maps, const struct vscan__map *map,
                         vscan__cpu_loop *loop) {
     const bool real = is_real(map->type) || is_real(map->out_type);
@@ -121,7 +121,7 @@ static void map_at_once(const struct vscan__cpu_maps *maps, const struct vscan__
     const struct vscan__cpu_operands operands = operands_of(map, scalar, size, 0, map->n, map->out);
     const struct vscan__modes modes = vscan__set_modes(real);
     loop(&operands);
-    vscan__put_back_modes(real, &modes);
+    vscan__restore_modes(real, &modes);
 }
 
 static vscan_status run_map(vscan_ctx *ctx, const struct vscan__map *map, block_fn *block,

@@ -11,7 +11,7 @@
 
 enum {
     WORTH = 2 * (64 << 10), /* bytes that a thread must go through to be worth its start */
-    LONG_ROW = 1 << 20      /* bytes of a row that several threads share if there are few */
+    LONG_ROW = 1 << 20      /* bytes of a row that all threads share if there are fewer rows */
 };
 
 /* One call. */
@@ -101,7 +101,7 @@ static void run_part(struct vscan__cpu_team *team, void *work, int thread, int t
         run_band(lines, line, columns);
         line += columns;
     }
-    vscan__put_back_modes(lines->pair->arithmetic, &modes);
+    vscan__restore_modes(lines->pair->arithmetic, &modes);
 }
 
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,

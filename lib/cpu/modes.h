@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The caller's thread may round otherwise or flush denormals (programs linked with -ffast-math do),
- * and the threads of the team may have been started by one that does: results would depend on it.
- * So all that adds or compares numbers runs with the default modes. Writing the modes can take
- * longer than the shortest calls, hence only where they are others.
+ * Floating-point modes. The caller's thread may round in another way or flush denormals (programs linked
+ * with -ffast-math do), and so may the threads of a team that it started. Results must not depend on
+ * that, so all that adds or compares numbers runs with the default modes. Writing the modes can take
+ * longer than the smallest calls, so that is done only where they differ.
  */
 #ifndef VSCAN_CPU_MODES_H
 #define VSCAN_CPU_MODES_H
@@ -16,7 +16,7 @@
 
 #if defined __SSE__
 enum {
-    VSCAN__MODES = 0xffc0,        /* of MXCSR; the other six bits tell what has happened so far */
+    VSCAN__MODES = 0xffc0,        /* of MXCSR; the other six bits are exceptions so far */
     VSCAN__DEFAULT_MODES = 0x1f80 /* to nearest, denormals kept, exceptions masked */
 };
 #endif
@@ -46,7 +46,7 @@ static inline struct vscan__modes vscan__set_modes(bool arithmetic) {
     return modes;
 }
 
-static inline void vscan__put_back_modes(bool arithmetic, const struct vscan__modes *modes) {
+static inline void vscan__restore_modes(bool arithmetic, const struct vscan__modes *modes) {
     if (!arithmetic) return;
 #if defined __SSE__
     if ((modes->word & VSCAN__MODES) != VSCAN__DEFAULT_MODES) __builtin_ia32_ldmxcsr(modes->word);

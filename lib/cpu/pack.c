@@ -152,7 +152,7 @@ static void pack_chunk(struct vscan__cpu_team *team, void *work, int thread, int
     }
     const int64_t count = run->write(run, chunk.first, chunk.n, before);
     if (thread == threads - 1) run->count = count;
-    vscan__put_back_modes(true, &modes);
+    vscan__restore_modes(true, &modes);
 }
 
 static vscan_status run_pack(vscan_ctx *ctx, const struct vscan__pack *pack, bool numbers,

@@ -84,7 +84,7 @@ static void reduce(struct vscan__cpu_team *team, void *work, int thread, int thr
         reduce_chunks(team, reduction, thread, threads);
     else
         reduce_tiles(team, reduction, thread, threads);
-    vscan__put_back_modes(reduction->pair->arithmetic, &modes);
+    vscan__restore_modes(reduction->pair->arithmetic, &modes);
 }
 
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
@@ -104,6 +104,6 @@ vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
     else if (pair->sum && initial == NULL)
         reduction.last = empty; /* what callers see where nothing was added */
     pair->put(scan->total, reduction.last);
-    vscan__put_back_modes(pair->arithmetic, &modes);
+    vscan__restore_modes(pair->arithmetic, &modes);
     return VSCAN_OK;
 }

@@ -68,7 +68,7 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                       call.empty);
     }
     if (scan->total != NULL) pair->put(scan->total, call.last);
-    vscan__put_back_modes(pair->arithmetic, &modes);
+    vscan__restore_modes(pair->arithmetic, &modes);
     return VSCAN_OK;
 }
 
@@ -81,7 +81,7 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
     call.numbered = scan->backward != 0 && scan->totals != NULL;
     call.counted = scan->totals != NULL || scan->count != NULL;
     if (scan->n > 0) scan_tiles(ctx, &call);
-    vscan__put_back_modes(pair->arithmetic, &modes);
+    vscan__restore_modes(pair->arithmetic, &modes);
     if (scan->count != NULL) *scan->count = call.count;
     if (scan->totals == NULL || scan->n == 0) return VSCAN_OK;
 
@@ -124,6 +124,6 @@ vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__sca
     union vscan__value last;
     pair->put(&last, call.last);
     vscan__cpu_put_totals(&call, scan->n, 1, (const char *)&last);
-    vscan__put_back_modes(pair->arithmetic, &modes);
+    vscan__restore_modes(pair->arithmetic, &modes);
     return VSCAN_OK;
 }

@@ -208,7 +208,7 @@ static void scan_all(struct vscan__cpu_team *team, void *work, int thread, int t
         for (int t = 1; t < threads; t++) add_tiles(w, batch - 1, t);
         shared->end = w->prefix;
     }
-    vscan__put_back_modes(call->pair->arithmetic, &modes);
+    vscan__restore_modes(call->pair->arithmetic, &modes);
 }
 
 /* ---- All ------------------------------------------------------------------------------------- */

@@ -32,7 +32,7 @@ static vscan_status status_of(cudaError_t error) {
 }
 
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
-    (void)cudaGetLastError(); /* an error that is not sticky is ours alone, not the caller's next */
+    (void)cudaGetLastError(); /* the caller's next call must not see an error of ours */
     return VSCAN__FAIL(ctx, status_of(error), "CUDA, %s: %s (error %d)", doing,
                        cudaGetErrorString(error), (int)error);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Device memory: what grows with the vectors that come, and what buffers have. */
+/* Device memory: workspaces that grow, and the memory of buffers. */
 #include <stdlib.h>
 
 #include "cuda/state.h"
@@ -35,9 +35,9 @@ void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory) {
 }
 
 /*
- * So many bytes or more, of which the first `cleared` are zero when they are new. What has been
- * outgrown is kept until the context goes, for a captured graph may refer to it; or, when keep is
- * false, only if vscan__note_capture has found that one does.
+ * So many bytes or more, of which the first `cleared` are zero when they are new. With keep, smaller
+ * blocks are kept until the context goes, as a captured graph may refer to them; without it, only where
+ * vscan__note_capture has noted that a graph may.
  */
 static vscan_status grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t bytes,
                          int64_t cleared, bool keep) {

@@ -6,7 +6,7 @@
 #include "common/launch.h"
 #include "core/internal.h"
 
-/* Device memory that grows with the vectors that come. */
+/* Device memory that grows with the longest vector so far. */
 struct vscan__growing {
     struct vscan__block *newest; /* with those before it that may still be in use */
     int64_t bytes;               /* of the newest; 0: there is none */
@@ -35,7 +35,7 @@ vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *d
         if (try_error_ != cudaSuccess) return vscan__cuda_failed(ctx, try_error_, doing);          \
     } while (0)
 
-/* Makes a device current and returns the one that was, to be given to leave; -1: nothing to undo. */
+/* Makes a device current and returns the one before, for leave; -1: nothing to undo. */
 int vscan__cuda_enter(int device);
 void vscan__cuda_leave(int before);
 
@@ -53,7 +53,7 @@ vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
-/* Notes whether a graph that is being captured may refer to what there is now. */
+/* Notes whether a graph that is being captured may refer to the newest block. */
 void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory);
 void vscan__free_growing(struct vscan__growing *memory); /* waits */
 
