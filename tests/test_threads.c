@@ -315,7 +315,7 @@ static struct test_case drawn_case(int k, int64_t n, struct inputs_random *rando
 
 /*
  * Vectors so long that several threads of the CPU backend store results past the caches, where they
- * go another way than in all other tests: lib/cpu/rounds.c, in halves.
+ * go another way than in all other tests: overlapped, in lib/cpu/scan_batches.c.
  */
 static void threads_long(void **state) {
     (void)state;
@@ -333,7 +333,7 @@ static void threads_long(void **state) {
     }
 }
 
-/* A few tiles and up to as many threads: rounds that some have no tile in, or a part of one. */
+/* Some tiles, and up to as many threads: batches in which a thread has no tile, or part of one. */
 static void threads_rounds(void **state) {
     (void)state;
     if (harness_backend != VSCAN_BACKEND_CPU) skip();
@@ -356,7 +356,7 @@ static void threads_last_error(void **state) {
 /*
  * From inside a parallel region of the caller's, where the library's own is nested. ThreadSanitizer
  * does not see how libgomp hands over: hence the counter, in static memory, and a function that is
- * not instrumented for the region itself, as in lib/cpu/team.c.
+ * not instrumented for the region itself, as in lib/cpu/parallel.c.
  */
 #ifdef _OPENMP
 static atomic_int handed_over;

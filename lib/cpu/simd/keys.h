@@ -156,41 +156,24 @@ static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
 #endif
 }
 
-static ALWAYS_INLINE vec NAME(combine)(enum vscan_op op, vec a, vec b) {
+/* Combines two vectors of keys, or two keys. */
 #if SUM
-    (void)op;
-    return a + b;
+#define COMBINE(name, type, greater, lesser)                                                       \
+    static ALWAYS_INLINE type NAME(name)(enum vscan_op op, type a, type b) {                       \
+        (void)op;                                                                                  \
+        return a + b;                                                                              \
+    }
 #else
-    switch (op) {
-    case VSCAN_MAX:
-        return GREATER(vec, K_BITS, a, b);
-    case VSCAN_MIN:
-        return LESSER(vec, K_BITS, a, b);
-    case VSCAN_AND:
-        return a & b;
-    default:
-        return a | b;
+#define COMBINE(name, type, greater, lesser)                                                       \
+    static ALWAYS_INLINE type NAME(name)(enum vscan_op op, type a, type b) {                       \
+        if (op == VSCAN_MAX) return greater;                                                       \
+        if (op == VSCAN_MIN) return lesser;                                                        \
+        return op == VSCAN_AND ? a & b : a | b;                                                    \
     }
 #endif
-}
-
-static ALWAYS_INLINE K NAME(combine1)(enum vscan_op op, K a, K b) {
-#if SUM
-    (void)op;
-    return a + b;
-#else
-    switch (op) {
-    case VSCAN_MAX:
-        return a > b ? a : b;
-    case VSCAN_MIN:
-        return a < b ? a : b;
-    case VSCAN_AND:
-        return a & b;
-    default:
-        return a | b;
-    }
-#endif
-}
+COMBINE(combine, vec, GREATER(vec, K_BITS, a, b), LESSER(vec, K_BITS, a, b))
+COMBINE(combine1, K, a > b ? a : b, a < b ? a : b)
+#undef COMBINE
 
 /* ---- Elements and keys ----------------------------------------------------------------------- */
 
