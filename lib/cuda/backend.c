@@ -62,7 +62,7 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
     return n < most ? n : most;
 }
 
-/* Bytes of a vector from which on totals at the ends of segments alone are faster than a whole scan. */
+/* Bytes of a vector from which totals at the ends of segments alone are faster than a whole scan. */
 enum { ENDS_FROM = 16 << 20 };
 
 /* A segmented reduction has units of half a tile at least, and one for what ends at the end. */
@@ -86,7 +86,7 @@ enum { ENDS_FROM = 16 << 20 };
 VSCAN__PAIRS(X)
 #undef X
 
-/* Row after row. */
+/* One row after the other. */
 static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix, int64_t size,
                              vscan__scan_fn *run) {
     for (int64_t row = 0; row < matrix->lines; row++) {

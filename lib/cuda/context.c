@@ -23,8 +23,8 @@ void vscan__cuda_close(vscan_ctx *ctx) {
     ctx->state = NULL;
 }
 
-/* Bytes of a vector up to which the kernels for short vectors are taken, which is as far as they go;
-   beyond, those with bulk copies are faster. The plots of benchmarks/ show both. */
+/* Bytes of a vector up to which the kernels for small vectors are taken, which can do no more; beyond,
+   those with TMA are faster. The plots of benchmarks/ show both. */
 enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
 
 /* Words of a new context: enough for scans of 4-byte elements of any length (with bulk copies). */
@@ -34,9 +34,9 @@ enum { FIRST_WORDS = VSCAN__SCAN_TILES };
    vectors that are longer hardly notice where it is cut. */
 enum { SORT_PORTION = 1 << 28 };
 
-/* Bytes of a row from which on the kernels for vectors, row after row, are faster than those for rows,
-   if there are fewer rows than multiprocessors; with more rows they are so from MANY_ROWS_FROM on. And
-   where the tests choose the kernels for vectors. */
+/* Bytes of a row from which the kernels for vectors, one row after the other, are faster than those for
+   rows: ROWS_FROM with fewer rows than multiprocessors, MANY_ROWS_FROM with more, FORCED_ROWS_FROM
+   where the tests choose the kernels. */
 enum { ROWS_FROM = 8 << 20, MANY_ROWS_FROM = 32 << 20, FORCED_ROWS_FROM = 300000 };
 
 /* Tiles of a portion where the tests choose the kernels: some more than there are multiprocessors. */
@@ -44,8 +44,8 @@ enum { FORCED_SCAN_TILES = 150 };
 
 /*
  * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
- * kernels for devices without bulk copies, "bulk" those with bulk copies, both at every length,
- * "none" is a device that there are no kernels for. VSCAN_TEST_DELAY, for the tests too, is the seed
+ * kernels for devices without TMA, "bulk" those with TMA, both at every length, "none" is a device that
+ * there are no kernels for. VSCAN_TEST_DELAY, for the tests too, is the seed
  * of pseudo-random waits in the kernels.
  */
 static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch) {
