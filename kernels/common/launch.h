@@ -36,7 +36,7 @@ enum {
 
 /* At the beginning of a workspace, in device memory; zero when it is new. */
 struct vscan__workspace_header {
-    unsigned long long launches_and_ticket; /* launches so far << 32 | next ticket of this launch */
+    unsigned long long epoch_and_ticket; /* of the next or running launch: see kernels/common/lookback.cuh */
     unsigned long long segments;            /* of the running backward scan with totals */
     unsigned arrived;                       /* blocks of the running split that have counted */
     unsigned long long marked; /* blocks of the running marking of flags: see kernels/segments/offsets.cu */

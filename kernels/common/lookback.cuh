@@ -6,25 +6,28 @@
  *
  * A status word has 64 bits:
  *
- *     bit 63..48 epoch: the launch number modulo 2^16 | bit 47 valid | bit 46..32 head flags | 31..0 value
+ *     63 odd half | 62 even half | 61..47 launch number modulo 2^15 | 46..32 head flags | 31..0 value
+ *
+ * The launch number counts modulo 2^16; the first 2^15 launches are its even half, the others its odd half.
+ * In a valid word exactly one of the two upper bits is set, the one of the launch's half. These 17 bits are
+ * the epoch.
  *
  * An 8-byte value takes two words, low half first, each with the same upper half. So every access is one
  * aligned 8-byte access, which is never torn, value and epoch arrive together, and relaxed order is
  * enough: a reader needs nothing that was written before the word. (A 16-byte access is two such
  * accesses; each word is judged by its own epoch.)
  *
- * The launch number and the ticket counter share one 64-bit word in device memory, so a block gets both by
- * one atomic addition, and a replayed graph continues the count, too. The block that takes the last
- * ticket sets the counter to the next launch number and ticket 0 (advance).
+ * The epoch and the ticket counter share one 64-bit word in device memory, so a block gets both by one
+ * atomic addition, and a replayed graph continues the count, too. The block that takes the last ticket
+ * sets the counter to the next epoch and ticket 0 (advance).
  *
- * Words are not cleared between launches. What keeps a word of 65,536 launches ago from passing for a new
- * one is the top bit of the epoch, which changes every 2^15 launches. Each launch goes over a stretch of
- * the workspace, the same in every 2^15th launch, with an atomic minimum or maximum against 2^63 (scrub):
- * words that have the launch's top bit stay as they are, all others become 2^63, which is not valid. So a
- * scrub never harms what the same launch publishes, wherever and whenever; and after 2^15 launches of the
- * same top bit no word of the other is left. A word of launch L could be taken for one of launch
- * M > L only if M >= L + 2^16, and in between lie 2^15 launches of the other top bit. None of this depends
- * on which words a launch publishes.
+ * Words are not cleared between launches, so a word of 65,536 launches ago could pass for a new one. What
+ * prevents it: in each half, every 128th launch goes over another 256th of the workspace and clears the bit of
+ * the other half, by an atomic and (scrub). This does not change words of its own half, in which that bit is
+ * 0, and makes all others invalid. So a scrub never harms what the same launch publishes, wherever and
+ * whenever that is; and at the end of a half no word of the other half is left. A word of launch L could
+ * be taken for one of launch M > L only if M >= L + 2^16, and between the two lies a whole half of the
+ * other kind. None of this depends on which words a launch publishes.
  */
 #ifndef VSCAN_COMMON_LOOKBACK_CUH
 #define VSCAN_COMMON_LOOKBACK_CUH
@@ -57,12 +60,19 @@ static __device__ __forceinline__ status_word *words_of(const lookback_memory &m
 
 /* The upper half of the words of a launch, without head flags. */
 using epoch_t = uint32_t;
-static constexpr uint32_t head_count_mask = 0x7fff; /* a partition has at most 2^14 elements */
-static constexpr uint32_t epoch_valid = 0x8000;
-static constexpr int epoch_shift = 16;
+static constexpr uint32_t head_count_mask = 0x7fff;     /* a partition has at most 2^14 elements */
+static constexpr int number_shift = 15, half_bits = 15; /* 2^15 launches are half of all numbers */
+static constexpr uint32_t number_mask = (1u << half_bits) - 1;
+static constexpr uint32_t odd_half = 1u << 31, even_half = 1u << 30;
 
-static __device__ __forceinline__ epoch_t epoch_of(uint32_t launch_number) {
-    return launch_number << epoch_shift | epoch_valid;
+/* In its half. */
+static __device__ __forceinline__ uint32_t number_of(epoch_t epoch) {
+    return epoch >> number_shift & number_mask;
+}
+
+/* The header has the epoch with its even bit inverted: 0, as in a new workspace, is the first launch's. */
+static __device__ __forceinline__ epoch_t epoch_in(unsigned long long counter) {
+    return (uint32_t)(counter >> 32) ^ even_half;
 }
 
 struct ticket {
@@ -73,45 +83,46 @@ struct ticket {
 /* By one thread. Blocks take partitions by ticket where they may start in any order: what has been taken
    is then always a prefix of all partitions, so a block only waits for blocks that run already. */
 static __device__ __forceinline__ ticket take_ticket(const lookback_memory &memory) {
-    const unsigned long long before = atomicAdd(&memory.header->launches_and_ticket, 1ull);
-    return {epoch_of((uint32_t)(before >> 32)), (uint32_t)before};
+    const unsigned long long before = atomicAdd(&memory.header->epoch_and_ticket, 1ull);
+    return {epoch_in(before), (uint32_t)before};
 }
 
 /* The running launch's epoch, for kernels whose blocks own partitions in the order of their numbers. */
 static __device__ __forceinline__ epoch_t read_epoch(const lookback_memory &memory) {
-    return epoch_of((uint32_t)(load_relaxed(&memory.header->launches_and_ticket) >> 32));
+    return epoch_in(load_relaxed(&memory.header->epoch_and_ticket));
 }
 
 /* ---- The end of a launch ------------------------------------------------------------------------- */
 
-/* Once a launch, by one or more threads, at any time in it. */
+/* Launches from one that scrubs to the next: a small one would notice even one atomic operation that ends
+   after its results (seen on an H200: up to 12 % of a scan of 2^14 floats). */
+static constexpr int scrub_every = 128;
+
+/* By so many threads together, once a launch, at any time in it. */
 static __device__ __forceinline__ void scrub(const lookback_memory &memory, epoch_t epoch,
-                                             int thread = 0, int threads = 1) {
-    constexpr int stretch_bits = 15;
-    constexpr unsigned long long invalid = 1ull << 63;
-    const int64_t stretch = (memory.capacity >> stretch_bits) + 1;
-    const int64_t from = (epoch >> epoch_shift & ((1 << stretch_bits) - 1)) * stretch;
+                                             int thread, int threads) {
+    constexpr int stretches = (1 << half_bits) / scrub_every;
+    if (__builtin_expect(number_of(epoch) % scrub_every != 0, 1)) return;
+    const int64_t stretch = (memory.capacity + stretches - 1) / stretches;
+    const int64_t from = (int64_t)(number_of(epoch) / scrub_every) * stretch;
     const int64_t to = from + stretch < memory.capacity ? from + stretch : memory.capacity;
-    status_word *const words = words_of(memory);
+    const uint32_t other_half = ~epoch & (odd_half | even_half);
 #pragma unroll 1
-    for (int64_t at = from + thread; at < to; at += threads) {
-        if (epoch >> 31)
-            atomicMax(&words[at], invalid);
-        else
-            atomicMin(&words[at], invalid);
-    }
+    for (int64_t at = from + thread; at < to; at += threads)
+        clear_bits(words_of(memory) + at, (status_word)other_half << 32);
 }
 
-/* The next launch's number, ticket 0. Once a launch, by one thread, when no block of this launch will
+/* The next launch's epoch, ticket 0. Once a launch, by one thread, when no block of this launch will
    read the counter or take a ticket any more. */
 static __device__ __forceinline__ void advance(const lookback_memory &memory, epoch_t epoch) {
-    memory.header->launches_and_ticket = (unsigned long long)((epoch >> epoch_shift) + 1 & 0xffff)
-                                         << 32;
+    uint32_t next = (epoch ^ even_half) + (1u << number_shift);
+    next |= next << 1 & odd_half; /* behind the even half's last number: 11, the odd half, not 01 */
+    memory.header->epoch_and_ticket = (unsigned long long)next << 32;
 }
 
 /* Both, by one thread. */
 static __device__ __forceinline__ void end_launch(const lookback_memory &memory, epoch_t epoch) {
-    scrub(memory, epoch);
+    scrub(memory, epoch, 0, 1);
     advance(memory, epoch);
 }
 
@@ -203,12 +214,12 @@ static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoc
     return value;
 }
 
-/* Values and head flags of N aggregates, as soon as all have been published: number at(k) for each k, or
-   `nothing` and no heads where at(k) < 0. */
-template <class U, int N, class At>
+/* Values and head flags of aggregates first, first + Stride, ... before `end`, N at most, as soon as all
+   have been published; `nothing` and no heads for the others. */
+template <int Stride, class U, int N, class Index>
 static __device__ __forceinline__ void wait_for_all(const lookback_memory &memory, epoch_t epoch,
                                                     U nothing, U (&value)[N], uint32_t (&heads)[N],
-                                                    const At &at) {
+                                                    Index first, Index end) {
     bool ready;
     do {
         ready = true;
@@ -216,8 +227,8 @@ static __device__ __forceinline__ void wait_for_all(const lookback_memory &memor
         for (int k = 0; k < N; ++k) {
             value[k] = nothing;
             heads[k] = 0;
-            const int64_t number = at(k);
-            if (number >= 0) ready &= try_read(memory, epoch, number, &value[k], &heads[k]);
+            if (first + k * Stride < end)
+                ready &= try_read(memory, epoch, first + k * Stride, &value[k], &heads[k]);
         }
     } while (!ready);
 }
@@ -228,7 +239,6 @@ static __device__ __forceinline__ Sum sum_of_aggregates(const lookback_memory &m
                                                         epoch_t epoch, int64_t from, int64_t to,
                                                         int thread, int threads) {
     Sum sum = 0;
-#pragma unroll 1
     for (int64_t at = from + thread; at < to; at += threads) sum += wait_for<U>(memory, epoch, at);
     return sum;
 }

@@ -148,6 +148,11 @@ static __device__ __forceinline__ unsigned long long load_relaxed(const unsigned
     return value;
 }
 
+/* *at &= ~bits, as one step; nothing waits for it. */
+static __device__ __forceinline__ void clear_bits(unsigned long long *at, unsigned long long bits) {
+    asm volatile("red.relaxed.gpu.global.and.b64 [%0], %1;" ::"l"(at), "l"(~bits) : "memory");
+}
+
 /* The same with 4 bytes. */
 static __device__ __forceinline__ void store_relaxed(uint32_t *at, uint32_t value) {
     asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(at), "r"(value) : "memory");

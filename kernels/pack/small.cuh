@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
         if (a.in_place) __threadfence();
         __syncthreads();
         before = sum_over_lanes(lane < (int)blockDim.x / 32 ? warp_sums[lane] : 0);
-        if (last && threadIdx.x == 0) end_launch(a.lookback, epoch);
+        if (last && threadIdx.x == 0) advance(a.lookback, epoch);
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */
@@ -119,6 +119,7 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
         if (a.pack.count != nullptr) *a.pack.count = all;
         check_room(a, all);
     }
+    if (parts > 1 && part == parts - 1) scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
 }
 
 } /* namespace vscan */

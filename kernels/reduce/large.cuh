@@ -102,10 +102,8 @@ struct tile_folder {
         for (int64_t first = 32 * (warp - 1); first < tiles; first += 32 * (Warps - 1)) {
             U x[Units];
             uint32_t none[Units];
-            wait_for_all(a.lookback, epoch, (U)Pair::identity, x, none, [&](int k) {
-                const int64_t unit = (first + lane) * Units + k;
-                return unit < units ? unit : -1;
-            });
+            wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, none, (first + lane) * Units,
+                            units);
             __syncwarp();
             U sum = sum_items<Pair>(x);
             if (first + lane == tiles - 1) sum = Pair::combine(sum, rest);

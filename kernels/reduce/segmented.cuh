@@ -269,8 +269,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 const int here = tile < own ? parts : tile == own ? mine : 0;
                 U x[shape::parts];
                 uint32_t count[shape::parts];
-                wait_for_all(a.lookback, epoch, (U)Pair::identity, x, count,
-                             [&](int k) { return k < here ? tile * parts + k : -1; });
+                wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, tile * parts,
+                                tile * parts + here);
                 if (scan.out == scan.in) __threadfence();
                 __syncwarp();
                 U sum = x[0];

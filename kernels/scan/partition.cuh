@@ -195,8 +195,8 @@ static __device__ upper<Pair> fold(prefix<Pair> &before, const lookback_memory &
         const int here = tile < own ? parts : tile == own ? mine : 0;
         U a[parts];
         uint32_t heads[parts];
-        wait_for_all(memory, epoch, (U)Pair::identity, a, heads,
-                     [&](int k) { return k < here ? tile * parts + k : -1; });
+        wait_for_all<1>(memory, epoch, (U)Pair::identity, a, heads, tile * parts,
+                        tile * parts + here);
         __syncwarp();
 
         const U low = Segmented && heads[1] ? a[1] : Pair::combine(a[0], a[1]);

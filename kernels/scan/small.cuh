@@ -76,10 +76,8 @@ fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
 
     U sum[shape::polls];
     uint32_t heads[shape::polls];
-    wait_for_all(memory, epoch, (U)Pair::identity, sum, heads, [&](int k) {
-        const int u = k * shape::threads + (int)threadIdx.x;
-        return (int64_t)(u < unit ? u : -1);
-    });
+    wait_for_all<shape::threads>(memory, epoch, (U)Pair::identity, sum, heads, (int)threadIdx.x,
+                                 unit);
     __syncwarp();
 
     if (Segmented && counting) {
@@ -392,7 +390,6 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (!Alone) {
         jitter(lookback, epoch, unit, jitter_wait);
         const bool closes = last_unit && threadIdx.x == shape::threads - 1;
-        if (closes) scrub(lookback, epoch);
         fold_before<Pair, Segmented, Rows, Warps>(before, shared, lookback, epoch, unit, counting);
         if (closes) advance(lookback, epoch);
         if (let_next_late) let_next_kernel_begin();
@@ -465,6 +462,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         for (int r = 0; r < Rows; ++r)
             items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward);
     }
+    if (!Alone && last_unit) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */

@@ -157,7 +157,6 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (!Alone) {
         jitter(lookback, epoch, unit, jitter_wait);
         const bool closes = last_unit && threadIdx.x == shape::threads - 1;
-        if (closes) scrub(lookback, epoch);
         U seen[shape::polls];
         bool waits[shape::polls], ready;
 #pragma unroll
@@ -199,6 +198,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
     for (int r = 0; r < Rows; ++r) items[r].results(x[r], false);
     store_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
+    if (!Alone && last_unit) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 } /* namespace vscan */

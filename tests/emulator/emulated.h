@@ -152,17 +152,8 @@ static inline unsigned atomicOr(unsigned *at, unsigned bits) {
 static inline unsigned long long atomicOr(unsigned long long *at, unsigned long long bits) {
     return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
 }
-static inline void atomicMin(unsigned long long *at, unsigned long long most) {
-    unsigned long long x = __atomic_load_n(at, __ATOMIC_SEQ_CST);
-    while (x > most &&
-           !__atomic_compare_exchange_n(at, &x, most, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-    }
-}
-static inline void atomicMax(unsigned long long *at, unsigned long long least) {
-    unsigned long long x = __atomic_load_n(at, __ATOMIC_SEQ_CST);
-    while (x < least &&
-           !__atomic_compare_exchange_n(at, &x, least, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
-    }
+static inline void clear_bits(unsigned long long *at, unsigned long long bits) {
+    __atomic_fetch_and(at, ~bits, __ATOMIC_SEQ_CST);
 }
 static inline uint32_t is_not_0(int x) {
     return x != 0;

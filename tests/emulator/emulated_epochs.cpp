@@ -63,21 +63,25 @@ struct twins : two_copies {
 /* ---- Workspace ------------------------------------------------------------------------------- */
 
 static constexpr int64_t most_words = 1 << 20;
-static constexpr int scrub_launches = 1 << 15; /* that go over all words: see scrub in lookback.cuh */
+static constexpr int scrub_every = 128,
+                     scrubs = (1 << 15) / scrub_every; /* see scrub in lookback.cuh */
 static std::vector<unsigned long long> workspace;
 
 static vscan__workspace_header *header() {
     return (vscan__workspace_header *)launch.workspace;
 }
+/* The header has the number's upper bit twice: see epoch_in in lookback.cuh. */
 static uint32_t launch_number() {
-    return (uint32_t)(header()->launches_and_ticket >> 32);
+    const uint32_t upper = (uint32_t)(header()->epoch_and_ticket >> 32);
+    return upper >> 31 << 15 | (upper >> 15 & 0x7fff);
 }
 static void set_launch_number(uint32_t number) {
-    if ((uint32_t)header()->launches_and_ticket != 0) {
+    if ((uint32_t)header()->epoch_and_ticket != 0) {
         printf("a launch left its ticket\n");
         exit(1);
     }
-    header()->launches_and_ticket = (unsigned long long)number << 32;
+    const uint32_t half = number >> 15 & 1 ? 3u << 30 : 0;
+    header()->epoch_and_ticket = (unsigned long long)(half | (number & 0x7fff) << 15) << 32;
 }
 
 /* The words up to the last one that is not 0. */
@@ -99,14 +103,15 @@ static void across(const char *family, const call &larger, const call &smaller) 
     if (only != nullptr && strcmp(only, family) != 0) return;
     launch.test_delay = below(2) ? (uint32_t)random_bits() | 1 : 0;
     memset(launch.workspace, 0, (size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
-    const uint32_t first = (uint32_t)(32768 * (1 + below(100000)) - 1 - below(2));
+    const uint32_t first =
+        (uint32_t)(32768 * (1 + below(2)) - 1 - below(2)); /* the end of a half */
     const int before = bad;
     set_launch_number(first);
     larger();
-    const int64_t stretch = launch.words / scrub_launches + 1, words = words_written();
-    const uint32_t last = first + 3 + (uint32_t)((words + stretch - 1) / stretch);
+    const int64_t stretch = (launch.words + scrubs - 1) / scrubs, words = words_written();
+    const uint32_t last = first + 4 + scrub_every * (uint32_t)((words + stretch - 1) / stretch);
     int calls = 0;
-    while ((int32_t)(launch_number() - last) < 0) {
+    while ((int16_t)(launch_number() - last) < 0) { /* numbers are modulo 2^16 */
         const uint32_t number = launch_number();
         smaller();
         ++calls;
@@ -115,7 +120,7 @@ static void across(const char *family, const call &larger, const call &smaller) 
             exit(1);
         }
     }
-    set_launch_number(first + 65536);
+    set_launch_number(first); /* plus 65,536 */
     larger();
     if (bad > before)
         printf("       %s, launch %u and 65,536 later, %lld words, %d calls in between, delay %u\n",
