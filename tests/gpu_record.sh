@@ -60,7 +60,7 @@ done
 gpus=$(nvidia-smi --list-gpus 2>/dev/null | wc -l)
 all_programs=$programs
 programs=${VSCAN_RECORD_PROGRAMS:-$all_programs}
-all_kernels="default units bulk"
+all_kernels="default portable tma"
 kernels=${VSCAN_RECORD_KERNELS:-$all_kernels}
 [ -n "$programs" ] || {
     echo "$0: no test programs in $run" >&2
@@ -121,10 +121,10 @@ pairs() {
         test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda | \
             test_cuda_graphs | test_cuda_epochs | test_cuda_occupied | test_pressure | test_protocol | \
             test_epochs | test_matrix)
-            sets="default units bulk"
+            sets="default portable tma"
             ;;
         test_pack | test_split) # without the kernels for short vectors
-            sets="default units"
+            sets="default portable"
             ;;
         esac
         for set in $sets; do

@@ -72,11 +72,11 @@ extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type t
     const int64_t size = type == VSCAN_DOUBLE ? 8 : 4;
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t tiles = n / tile + (n % tile > 0);
-    /* with bulk copies a scan publishes a tile at a time, without them units */
-    int64_t words = tiles * (launch->shared_memory == 0 ? VSCAN__UNITS_A_TILE : 1);
+    /* with bulk copies a scan publishes a tile at a time, without them partitions */
+    int64_t words = tiles * (launch->shared_memory == 0 ? VSCAN__PARTITIONS_A_TILE : 1);
     /* what does not grow with n: short vectors, reductions by half tiles, and a word a block that
        reduces, 2 an SM */
-    if (words < VSCAN__SHORT_WORDS) words = VSCAN__SHORT_WORDS;
+    if (words < VSCAN__SMALL_WORDS) words = VSCAN__SMALL_WORDS;
     if (words < 2 * launch->multiprocessors) words = 2 * launch->multiprocessors;
     return words * (size / 4); /* 8-byte values take two */
 }

@@ -18,13 +18,13 @@ extern "C" {
 #endif
 
 enum {
-    /* Elements of a unit, what one block scans at a time: a quarter of a tile, 16 KiB */
-    VSCAN__UNITS_A_TILE = 4,
+    /* Elements of a partition, what one block scans at a time: a quarter of a tile, 16 KiB */
+    VSCAN__PARTITIONS_A_TILE = 4,
     /* Bytes that a block of the kernels with bulk copies has: what sm_90 and sm_100 can give it */
-    VSCAN__BULK_SHARED = 227 << 10,
+    VSCAN__TMA_SHARED = 227 << 10,
     /* Words that scans of short vectors may need, kernels/scan/small.cuh, or reductions of vectors of
        up to 128 MiB, kernels/reduce/launch.cuh */
-    VSCAN__SHORT_WORDS = 4096,
+    VSCAN__SMALL_WORDS = 4096,
     /* Tiles that one launch of a scan goes through at most, 2 GiB: each needs a word. Longer vectors are
        scanned in portions, whose carry stays in the workspace's header; a launch is 0.2 % of one. */
     VSCAN__SCAN_TILES = 32768,
@@ -36,10 +36,12 @@ enum {
 
 /* At the beginning of a workspace, in device memory; zero when it is new. */
 struct vscan__workspace_header {
-    unsigned long long epoch_and_ticket; /* of the next or running launch: see kernels/common/lookback.cuh */
-    unsigned long long segments;            /* of the running backward scan with totals */
-    unsigned arrived;                       /* blocks of the running split that have counted */
-    unsigned long long marked; /* blocks of the running marking of flags: see kernels/segments/offsets.cu */
+    unsigned long long
+        epoch_and_ticket; /* of the next or running launch: see kernels/common/lookback.cuh */
+    unsigned long long segments; /* of the running backward scan with totals */
+    unsigned arrived;            /* blocks of the running split that have counted */
+    unsigned long long
+        marked; /* blocks of the running marking of flags: see kernels/segments/offsets.cu */
     unsigned long long carry[2]; /* from portion to portion of a scan, in turn: one element */
     uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* of a last tile that is not whole, as bits: see
                                                kernels/scan/head_bits.cuh; at a multiple of 16 bytes */
@@ -62,22 +64,24 @@ struct vscan__launch {
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
     int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
     int32_t may_overlap; /* programmatic dependent launches: see scan/small.cuh */
-    int64_t short_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
+    int64_t small_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
     int64_t scan_tiles;  /* that one launch of a scan goes through at most */
-    int64_t bulk_from;   /* bytes of a vector from which on scans use bulk copies */
+    int64_t large_from;  /* bytes of a vector from which on scans use bulk copies */
     int64_t rows_from;   /* bytes of a row from which on few rows are scanned one after the other */
-    int64_t many_rows_from; /* the same of as many rows as there are multiprocessors, or more */
-    unsigned bulk_ready; /* bit p: pair p's kernel has been given its shared memory;
+    int64_t many_rows_from;  /* the same of as many rows as there are multiprocessors, or more */
+    unsigned large_ready;    /* bit p: pair p's kernel has been given its shared memory;
                             further up, the segmented ones */
     unsigned segments_ready; /* the same of segmented reductions */
     unsigned packs_ready;    /* and of packs */
     unsigned matrix_ready;   /* and of rows */
     unsigned columns_ready;  /* and of columns */
     unsigned sorts_ready;    /* and of counting for sorts; bits: sizes of keys */
-    void *sort_memory;   /* of its own for sorts, see kernels/sort/onesweep/onesweep.cu; NULL: none yet */
-    int64_t sort_bytes;  /* of it */
+    void *
+        sort_memory; /* of its own for sorts, see kernels/sort/onesweep/onesweep.cu; NULL: none yet */
+    int64_t sort_bytes;   /* of it */
     int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
-    uint32_t test_delay; /* 0, or a seed: kernels wait here and there, see kernels/common/lookback.cuh */
+    uint32_t
+        test_delay; /* 0, or a seed: kernels wait here and there, see kernels/common/lookback.cuh */
 };
 
 /* 8-byte words that a scan, a reduction or a pack of n elements of a type needs at most. */
@@ -125,7 +129,7 @@ typedef cudaError_t vscan__move_launcher(const struct vscan__launch *launch,
 vscan__move_launcher vscan__launch_gather, vscan__launch_permute;
 typedef cudaError_t vscan__pack_launcher(struct vscan__launch *launch,
                                          const struct vscan__pack *pack);
-vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate, vscan__launch_starts;
+vscan__pack_launcher vscan__launch_pack, vscan__launch_enumerate, vscan__launch_flags_to_offsets;
 cudaError_t vscan__launch_split(const struct vscan__launch *launch,
                                 const struct vscan__split *split);
 
@@ -137,9 +141,9 @@ int64_t vscan__sort_memory(const struct vscan__launch *launch, const struct vsca
 typedef cudaError_t vscan__sort_launcher(struct vscan__launch *launch,
                                          const struct vscan__sort *sort);
 vscan__sort_launcher vscan__launch_sort, vscan__launch_sort_segmented;
-typedef cudaError_t vscan__spread_launcher(const struct vscan__launch *launch,
-                                           const struct vscan__spread *spread);
-vscan__spread_launcher vscan__launch_spread;
+typedef cudaError_t vscan__distribution_launcher(const struct vscan__launch *launch,
+                                                 const struct vscan__distribution *spread);
+vscan__distribution_launcher vscan__launch_distribute_segmented;
 typedef cudaError_t vscan__ranges_launcher(const struct vscan__launch *launch,
                                            const struct vscan__ranges *ranges);
 vscan__ranges_launcher vscan__launch_mark, vscan__launch_subtract, vscan__launch_add;

@@ -14,13 +14,13 @@ namespace vscan {
  * their number. Without that look every search of a launch begins with the same addresses, too, for
  * which they all wait in turn.
  */
-struct numbers_guess {
+struct search_guess {
     double each;  /* numbers for each 1 of the key */
     int64_t step; /* numbers from one that is looked at to the next */
 };
 
 /* Of searches that ask for 32 * each numbers at a time. */
-static inline numbers_guess guess_numbers(int64_t n, int64_t keys, int each) {
+static inline search_guess guess_search(int64_t n, int64_t keys, int each) {
     return {keys > 0 ? (double)n / (double)keys : 0, 1 + (int64_t)(sqrt((double)n) / (4 * each))};
 }
 
@@ -31,8 +31,8 @@ static inline numbers_guess guess_numbers(int64_t n, int64_t keys, int each) {
  */
 template <int Each, int Keys, class Numbers>
 static __device__ __forceinline__ void
-find_numbers(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
-             const numbers_guess &guess, int64_t (&low)[Keys], int64_t (&high)[Keys]) {
+lower_bounds(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
+             const search_guess &guess, int64_t (&low)[Keys], int64_t (&high)[Keys]) {
     constexpr int probes = 32 * Each;
     const int lane = threadIdx.x % 32;
     int64_t base[Keys], step[Keys];
@@ -74,11 +74,11 @@ find_numbers(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
 
 /* The same of one key. */
 template <int Each, class Numbers>
-static __device__ __forceinline__ int64_t numbers_below(const Numbers &numbers, int64_t n,
-                                                        int64_t key, const numbers_guess &guess) {
+static __device__ __forceinline__ int64_t lower_bound(const Numbers &numbers, int64_t n,
+                                                      int64_t key, const search_guess &guess) {
     const int64_t keys[1] = {key};
     int64_t low[1] = {0}, high[1] = {n};
-    find_numbers<Each>(numbers, n, keys, guess, low, high);
+    lower_bounds<Each>(numbers, n, keys, guess, low, high);
     return low[0];
 }
 

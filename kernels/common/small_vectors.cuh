@@ -16,15 +16,15 @@
 
 namespace vscan {
 
-static constexpr int short_rows = 4; /* of a warp */
-static constexpr int short_most_threads = 1024;
+static constexpr int small_rows = 4; /* of a warp */
+static constexpr int small_most_threads = 1024;
 
 /* Where this lane has its elements, one of each row. */
 struct lane_rows {
     int first, n; /* the lane's first element */
 
     __device__ __forceinline__ explicit lane_rows(int64_t all) {
-        first = (int)(blockIdx.x * blockDim.x + threadIdx.x / 32 * 32) * short_rows +
+        first = (int)(blockIdx.x * blockDim.x + threadIdx.x / 32 * 32) * small_rows +
                 (int)threadIdx.x % 32;
         n = (int)all;
     }
@@ -32,28 +32,28 @@ struct lane_rows {
     __device__ __forceinline__ bool is(int r) const { return at(r) < n; }
 
     template <class T>
-    __device__ __forceinline__ void load(T (&x)[short_rows], const void *vector) const {
+    __device__ __forceinline__ void load(T (&x)[small_rows], const void *vector) const {
         const T *const from = (const T *)vector + first;
 #pragma unroll
-        for (int r = 0; r < short_rows; ++r) x[r] = is(r) ? from[32 * r] : (T)0;
+        for (int r = 0; r < small_rows; ++r) x[r] = is(r) ? from[32 * r] : (T)0;
     }
     /* Row r's set bits, 0 past the n-th element. */
     template <class Flag>
-    __device__ __forceinline__ void load_masks_of(uint32_t (&masks)[short_rows],
+    __device__ __forceinline__ void load_masks_of(uint32_t (&masks)[small_rows],
                                                   const void *flags) const {
-        Flag x[short_rows];
+        Flag x[small_rows];
         load(x, flags);
 #pragma unroll
-        for (int r = 0; r < short_rows; ++r) masks[r] = __ballot_sync(0xffffffffu, x[r] != 0);
+        for (int r = 0; r < small_rows; ++r) masks[r] = __ballot_sync(0xffffffffu, x[r] != 0);
     }
-    __device__ __forceinline__ void load_masks(uint32_t (&masks)[short_rows], const void *flags,
+    __device__ __forceinline__ void load_masks(uint32_t (&masks)[small_rows], const void *flags,
                                                int type) const {
         if (type == VSCAN_INT) return load_masks_of<int32_t>(masks, flags);
         if (type == VSCAN_BYTE) return load_masks_of<uint8_t>(masks, flags);
         const int begin = first & ~31;
         const uint32_t *const words = (const uint32_t *)flags + begin / 32;
 #pragma unroll
-        for (int r = 0; r < short_rows; ++r) {
+        for (int r = 0; r < small_rows; ++r) {
             const int left = n - begin - 32 * r;
             masks[r] = left > 0 ? words[r] : 0;
             if (left < 32) masks[r] &= bits_below(left > 0 ? left : 0);
@@ -64,34 +64,34 @@ struct lane_rows {
 /* By a block: memory is asked for its elements, of so many bits, by eights, at most a line a
    thread. */
 static __device__ __forceinline__ void prefetch_rows(const void *vector, int bits, int64_t n) {
-    const int items = (int)blockDim.x * short_rows, begin = (int)blockIdx.x * items;
+    const int items = (int)blockDim.x * small_rows, begin = (int)blockIdx.x * items;
     const int end = begin + items < (int)n ? begin + items : (int)n;
     const int at = begin / 8 * bits + 128 * (int)threadIdx.x;
     if (at < end / 8 * bits) prefetch_line((const char *)vector + at);
 }
 
-/* What the warps of the block have, each at most 32 * short_rows: those before this one, and above
+/* What the warps of the block have, each at most 32 * small_rows: those before this one, and above
    bit 16 all of them. By all threads; a barrier lies in it. */
 static __device__ __forceinline__ uint32_t sum_over_warps(uint32_t own, uint32_t (&warps)[32]) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (lane == 0) warps[warp] = own;
     __syncthreads();
     const uint32_t x = lane < (int)blockDim.x / 32 ? warps[lane] : 0;
-    return sum_over_lanes(x << 16 | (lane < warp ? x : 0));
+    return warp_sum(x << 16 | (lane < warp ? x : 0));
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
 /* Threads of a block. One has all of the vector where it can; else they are so large that there are
    no more than can soon know of one another: measured on an H200. */
-static inline int short_threads(int64_t n) {
-    constexpr int row = 32 * short_rows;
-    if (n <= short_most_threads * short_rows) return (int)((n + row - 1) / row) * 32;
-    return n <= 1 << 15 ? 256 : n <= 1 << 17 ? 512 : short_most_threads;
+static inline int small_threads(int64_t n) {
+    constexpr int row = 32 * small_rows;
+    if (n <= small_most_threads * small_rows) return (int)((n + row - 1) / row) * 32;
+    return n <= 1 << 15 ? 256 : n <= 1 << 17 ? 512 : small_most_threads;
 }
 
-static inline int64_t short_blocks(int64_t n, int threads) {
-    const int64_t items = (int64_t)threads * short_rows;
+static inline int64_t small_blocks(int64_t n, int threads) {
+    const int64_t items = (int64_t)threads * small_rows;
     return (n + items - 1) / items;
 }
 

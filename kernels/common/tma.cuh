@@ -3,7 +3,7 @@
  * Copies between global and shared memory that run by themselves (sm_90 and later), and the
  * barriers they complete on (mbarrier).
  *
- * VSCAN__BULK: this compilation has the kernels that use them. sm_12x has these copies, but not the
+ * VSCAN__TMA: this compilation has the kernels that use them. sm_12x has these copies, but not the
  * shared memory for three tiles. choose_kernels in lib/cuda_context.c asks what the code that was
  * loaded has been compiled for, and must agree with this.
  */
@@ -16,12 +16,12 @@
 #include "common/ptx.cuh"
 
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-#define VSCAN__BULK
+#define VSCAN__TMA
 #endif
 
 namespace vscan {
 
-#if defined(VSCAN__BULK) && !defined(VSCAN_EMULATOR)
+#if defined(VSCAN__TMA) && !defined(VSCAN_EMULATOR)
 
 static __device__ __forceinline__ uint32_t shared_address(const void *p) {
     return (uint32_t)__cvta_generic_to_shared(p);
@@ -77,12 +77,12 @@ static __device__ __forceinline__ bool barrier_test(uint64_t *barrier, uint32_t 
 }
 
 /* What was initialised or written by ordinary stores becomes visible to the copies below. */
-static __device__ __forceinline__ void fence_for_bulk() {
+static __device__ __forceinline__ void fence_for_tma() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 /* What has been read from global memory may be overwritten by the copies below. */
-static __device__ __forceinline__ void fence_for_bulk_stores() {
+static __device__ __forceinline__ void fence_for_tma_stores() {
     asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
@@ -156,13 +156,13 @@ static __device__ __forceinline__ void tensor_prefetch(const CUtensorMap *map) {
 }
 
 /* Asks memory for 16-byte-aligned bytes that are going to be loaded. */
-static __device__ __forceinline__ void bulk_prefetch(const void *from, uint32_t bytes) {
+static __device__ __forceinline__ void tma_prefetch(const void *from, uint32_t bytes) {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
 
 /* 16-byte-aligned bytes to shared memory, as many as a multiple of 16; counted at barrier. */
-static __device__ __forceinline__ void bulk_load(void *to, const void *from, uint32_t bytes,
-                                                 uint64_t *barrier) {
+static __device__ __forceinline__ void tma_load(void *to, const void *from, uint32_t bytes,
+                                                uint64_t *barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1], %2, [%3];" ::"r"(shared_address(to)),
                  "l"(from), "r"(bytes), "r"(shared_address(barrier))
@@ -170,14 +170,14 @@ static __device__ __forceinline__ void bulk_load(void *to, const void *from, uin
 }
 
 /* 16-byte-aligned bytes of shared memory, as many as a multiple of 16, to memory. */
-static __device__ __forceinline__ void bulk_store(void *to, const void *from, uint32_t bytes) {
+static __device__ __forceinline__ void tma_store(void *to, const void *from, uint32_t bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
                  "r"(shared_address(from)), "r"(bytes)
                  : "memory");
 }
 
 /* By the thread that stored: until the memory of all that it stored so may be overwritten. */
-static __device__ __forceinline__ void bulk_stores_read() {
+static __device__ __forceinline__ void tma_stores_read() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     tensor_stores_read<0>();
 }

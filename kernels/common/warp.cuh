@@ -11,7 +11,7 @@ namespace vscan {
 
 /* In all lanes of a warp. */
 template <class T>
-static __device__ __forceinline__ T sum_over_lanes(T x) {
+static __device__ __forceinline__ T warp_sum(T x) {
 #pragma unroll
     for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(0xffffffffu, x, d);
     return x;
@@ -19,7 +19,7 @@ static __device__ __forceinline__ T sum_over_lanes(T x) {
 
 /* Of the lanes up to and with this one; Lanes is how many have something to add. */
 template <int Lanes = 32>
-static __device__ __forceinline__ uint32_t sum_up_to_lane(uint32_t x) {
+static __device__ __forceinline__ uint32_t warp_inclusive_sum(uint32_t x) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int d = 1; d < Lanes; d *= 2) {

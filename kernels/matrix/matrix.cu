@@ -16,8 +16,8 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
     const int size = sizeof(typename Pair::T);
     if (matrix->columns) {
         if (matrix->out == nullptr) return launch_column_sums<Pair>(launch, matrix);
-        return has_bulk_columns(launch, *matrix, size)
-                   ? launch_bulk_columns<Pair>(launch, matrix, pair)
+        return has_large_columns(launch, *matrix, size)
+                   ? launch_large_columns<Pair>(launch, matrix, pair)
                    : launch_columns<Pair>(launch, matrix);
     }
     if constexpr (many_rows<Pair>) {
@@ -29,9 +29,9 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
     if constexpr (!Pair::in_any_order) {
         if (has_line_sums(*matrix, size)) return launch_row_sums<Pair, false>(launch, matrix);
     }
-    if constexpr (bulk_rows<Pair>) {
-        if (has_bulk_rows(launch, *matrix, size))
-            return launch_bulk_rows<Pair>(launch, matrix, pair);
+    if constexpr (large_rows<Pair>) {
+        if (has_large_rows(launch, *matrix, size))
+            return launch_large_rows<Pair>(launch, matrix, pair);
     }
     return launch_rows<Pair>(launch, matrix, pair);
 }
@@ -41,8 +41,8 @@ static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready")
 /* Of a column, for either kernel. */
 static int64_t scan_columns_words(const vscan__matrix &matrix, int size) {
     const int64_t words = columns_shape_of(matrix, size).words;
-    if (!is_bulk_columns(matrix, size)) return words;
-    const int64_t chunks = bulk_columns_shape_of(matrix, size, size).chunks;
+    if (!is_large_columns(matrix, size)) return words;
+    const int64_t chunks = large_columns_shape_of(matrix, size, size).chunks;
     return words > chunks ? words : chunks;
 }
 

@@ -20,20 +20,20 @@ static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pac
 }
 
 /* Elements up to which a vector is short. */
-static constexpr int64_t short_packs_to = 3 << 18;
+static constexpr int64_t small_packs_to = 3 << 18;
 
-static bool short_fits(const vscan__launch *launch, const vscan__pack *pack) {
+static bool small_fits(const vscan__launch *launch, const vscan__pack *pack) {
     const int64_t size = map_size(pack->type);
-    return size >= 4 && pack->n <= short_packs_to && pack->n * size <= launch->short_to;
+    return size >= 4 && pack->n <= small_packs_to && pack->n * size <= launch->small_to;
 }
 
-static cudaError_t launch_short(const vscan__launch *launch, const vscan__pack *pack) {
+static cudaError_t launch_small(const vscan__launch *launch, const vscan__pack *pack) {
     typedef void kernel(pack_arguments);
     const bool flags = pack->flags != nullptr, wide = map_size(pack->type) == 8;
-    kernel *const of_8 = flags ? pack_short<uint64_t, true> : pack_short<uint64_t, false>;
-    kernel *const of_4 = flags ? pack_short<uint32_t, true> : pack_short<uint32_t, false>;
-    const int threads = short_threads(pack->n);
-    return start(wide ? of_8 : of_4, short_blocks(pack->n, threads), threads, 0, launch->stream,
+    kernel *const of_8 = flags ? pack_small<uint64_t, true> : pack_small<uint64_t, false>;
+    kernel *const of_4 = flags ? pack_small<uint32_t, true> : pack_small<uint32_t, false>;
+    const int threads = small_threads(pack->n);
+    return start(wide ? of_8 : of_4, small_blocks(pack->n, threads), threads, 0, launch->stream,
                  arguments_of(launch, pack), launch->may_overlap);
 }
 
@@ -66,7 +66,7 @@ static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack, i
 using namespace vscan;
 
 extern "C" cudaError_t vscan__launch_pack(vscan__launch *launch, const vscan__pack *pack) {
-    if (short_fits(launch, pack)) return launch_short(launch, pack);
+    if (small_fits(launch, pack)) return launch_small(launch, pack);
     if (pack->flags != nullptr) {
         const int64_t size = map_size(pack->type);
         return size == 8   ? launch_pack<pack_by_flags<uint64_t>>(launch, pack, 0)

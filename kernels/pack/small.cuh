@@ -11,14 +11,14 @@ namespace vscan {
 
 /* Elements by comparison, which are kept as integers of their size: of type Value. */
 template <class Value, class T>
-static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[short_rows],
+static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[small_rows],
                                                     const pack_arguments &a, const lane_rows &rows,
-                                                    const T (&x)[short_rows]) {
+                                                    const T (&x)[small_rows]) {
     Value scalar;
     memcpy(&scalar, &a.pack.scalar, sizeof scalar);
     with_relation<Value>(a.pack.row, [&](auto relation) {
 #pragma unroll
-        for (int r = 0; r < short_rows; ++r) {
+        for (int r = 0; r < small_rows; ++r) {
             Value y;
             memcpy(&y, &x[r], sizeof y);
             const bool holds =
@@ -30,9 +30,9 @@ static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[short_rows
 
 /* Blocks of a multiprocessor: so many threads as it has. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
-static constexpr int pack_short_blocks = 1;
+static constexpr int pack_small_blocks = 1;
 #else
-static constexpr int pack_short_blocks = 2;
+static constexpr int pack_small_blocks = 2;
 #endif
 
 /*
@@ -46,8 +46,8 @@ static constexpr int pack_short_blocks = 2;
  * been read before the first barrier, those of an earlier one before its word.
  */
 template <class T, bool Flags>
-__global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
-    pack_short(const __grid_constant__ pack_arguments a) {
+__global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
+    pack_small(const __grid_constant__ pack_arguments a) {
     __shared__ uint32_t warp_counts[32], warp_sums[32];
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -60,9 +60,9 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
     /* ---- Elements and flags ------------------------------------------------------------------ */
     epoch_t epoch = 0;
     if (parts > 1) epoch = read_epoch(a.lookback);
-    T x[short_rows];
+    T x[small_rows];
     rows.load(x, a.pack.in);
-    uint32_t masks[short_rows];
+    uint32_t masks[small_rows];
     if constexpr (Flags) {
         rows.load_masks(masks, a.pack.flags, a.pack.flag_type);
     } else if constexpr (sizeof(T) == 8) {
@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
     }
     uint32_t own = 0;
 #pragma unroll
-    for (int r = 0; r < short_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    for (int r = 0; r < small_rows; ++r) own += (uint32_t)__popc(masks[r]);
     if (a.in_place && parts > 1) __threadfence();
     const uint32_t sum = sum_over_warps(own, warp_counts);
 
@@ -97,11 +97,11 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
             before += wait_for<uint32_t>(a.lookback, epoch, p);
         }
         __syncwarp();
-        before = sum_over_lanes(before);
+        before = warp_sum(before);
         if (lane == 0) warp_sums[warp] = before;
         if (a.in_place) __threadfence();
         __syncthreads();
-        before = sum_over_lanes(lane < (int)blockDim.x / 32 ? warp_sums[lane] : 0);
+        before = warp_sum(lane < (int)blockDim.x / 32 ? warp_sums[lane] : 0);
         if (last && threadIdx.x == 0) advance(a.lookback, epoch);
     }
 
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(short_most_threads, pack_short_blocks)
     const uint32_t length = a.pack.length < a.pack.n ? (uint32_t)a.pack.length : (uint32_t)rows.n;
     uint32_t at = before + (sum & 0xffff);
 #pragma unroll
-    for (int r = 0; r < short_rows; ++r) {
+    for (int r = 0; r < small_rows; ++r) {
         const uint32_t place = at + (uint32_t)__popc(masks[r] & bits_below(lane));
         if ((masks[r] >> lane & 1) && place < length) ((T *)a.pack.out)[place] = x[r];
         at += (uint32_t)__popc(masks[r]);

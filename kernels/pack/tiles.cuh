@@ -124,17 +124,17 @@ static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows
 template <class Form>
 static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile,
                                                      bool elements_too) {
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
     constexpr int items = pack_items<Form>, parts = 4;
     const int lane = threadIdx.x % 32;
     const int64_t from = tile * items + lane * (items / parts);
     const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
     if ((tile + 1) * items > a.pack.n || (uintptr_t)vector % 16 != 0 || lane >= parts) return;
     const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * (int)sizeof(typename Form::T);
-    bulk_prefetch(vector + from * bits / 8, items / parts * bits / 8);
+    tma_prefetch(vector + from * bits / 8, items / parts * bits / 8);
     if constexpr (Form::flags && sizeof(typename Form::T) == 8)
         if (elements_too && (uintptr_t)a.pack.in % 16 == 0)
-            bulk_prefetch((const char *)a.pack.in + from * 8, items / parts * 8);
+            tma_prefetch((const char *)a.pack.in + from * 8, items / parts * 8);
 #endif
 }
 
@@ -229,7 +229,7 @@ struct pack_counts {
 #pragma unroll
             for (int r = 0; r < 4; ++r)
                 own |= (uint32_t)__popc(flags >> (4 * f + r) * V & ((1u << V) - 1)) << 8 * r;
-            const uint32_t upto = sum_up_to_lane(own);
+            const uint32_t upto = warp_inclusive_sum(own);
             before[f] = upto - own;
             totals[f] = __shfl_sync(0xffffffffu, upto, 31);
         }
@@ -365,7 +365,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
         /* ---- The first warp publishes, all of them fold what came before the tile ------------ */
         if (warp == 0 && next < tiles) {
             const uint32_t own = lane < pack_warps ? warp_counts[lane] : 0;
-            const uint32_t upto = sum_up_to_lane<pack_warps>(own);
+            const uint32_t upto = warp_inclusive_sum<pack_warps>(own);
             if (lane < pack_warps) warp_places[lane] = upto - own;
             if (lane == pack_warps - 1) {
                 shared_count = upto;
@@ -385,7 +385,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
             int64_t sum = sum_of_aggregates<uint32_t, int64_t>(a.lookback, epoch, seen, tile,
                                                                (int)threadIdx.x, pack_threads);
             __syncwarp();
-            sum = sum_over_lanes(sum);
+            sum = warp_sum(sum);
             if (lane == 0) warp_sums[warp] = sum;
             if (a.in_place) __threadfence();
         }

@@ -25,10 +25,10 @@ template <class Pair>
 struct offsets_shape {
     using T = typename Pair::T;
     static constexpr int row = 128 / (int)sizeof(T), window = 32 * row;
-    static constexpr int items = offsets_workers * window; /* of a unit */
+    static constexpr int items = offsets_workers * window; /* of a partition */
     static constexpr int groups = window / VSCAN__GROUP, group_rows = VSCAN__GROUP / row;
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    static_assert(tile == 2 * items, "a unit is half a tile");
+    static_assert(tile == 2 * items, "a partition is half a tile");
 };
 
 /* What of a window is in the segment that ends in it first, if that began before it. */
@@ -41,7 +41,7 @@ struct open_segment {
 
 /* ---- Offsets --------------------------------------------------------------------------------- */
 
-/* The first of a unit's offsets that is more than key, if they ascend: by a warp. */
+/* The first of a partition's offsets that is more than key, if they ascend: by a warp. */
 template <class Offsets>
 static __device__ __forceinline__ int64_t split_offsets(const Offsets &offsets, int64_t key) {
     int64_t low = offsets.from, high = offsets.to;
@@ -59,9 +59,9 @@ static __device__ __forceinline__ int64_t split_offsets(const Offsets &offsets, 
     return low;
 }
 
-/* The offsets of a unit, and the one before them: a copy in shared memory, if not too many. */
+/* The offsets of a partition, and the one before them: a copy in shared memory, if not too many. */
 static constexpr int offsets_copied = 128;
-struct unit_offsets {
+struct partition_offsets {
     const segments_offsets &all;
     const int64_t *copy; /* from the one before the first on */
     int64_t from, to;
@@ -107,7 +107,7 @@ struct offsets_window {
     static constexpr int G = VSCAN__GROUP;
 
     const segments_arguments &a;
-    const unit_offsets offsets;
+    const partition_offsets offsets;
     const U initial;
     const T *const share;
     const int64_t first; /* its first element */
@@ -115,7 +115,7 @@ struct offsets_window {
     int64_t lower = 0, upper = 0; /* its offsets are lower .. upper - 1 */
     int64_t wrong = -1;           /* the number of an offset that is, if there is one */
 
-    /* Which offsets are the window's, of the unit's. */
+    /* Which offsets are the window's, of the partition's. */
     __device__ __forceinline__ void choose(bool is_first, bool is_last) {
         const int lane = threadIdx.x % 32;
         const int64_t from = offsets.from, to = offsets.to;

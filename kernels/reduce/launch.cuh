@@ -35,10 +35,11 @@ enum {
     REDUCE_BLOCK_BYTES = 32 << 10,    /* one block, four rows a warp */
     REDUCE_TILE_BYTES = 64 << 10,     /* the same where there are no clusters; what it can hold */
     REDUCE_CLUSTER_BYTES = 512 << 10, /* one cluster; what it can hold */
-    REDUCE_MIDDLE_BYTES = 128 << 20 /* units of half a tile, in turn; then of a tile, by tickets */
+    REDUCE_MIDDLE_BYTES =
+        128 << 20 /* partitions of half a tile, in turn; then of a tile, by tickets */
 };
 static_assert(REDUCE_MIDDLE_BYTES / (VSCAN__TILE_FLOAT * (int)sizeof(float) / 2) <=
-                  VSCAN__SHORT_WORDS,
+                  VSCAN__SMALL_WORDS,
               "words for half tiles");
 
 /* Warps for a vector, dealt to so many blocks. */
@@ -71,12 +72,12 @@ static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduc
 }
 
 template <class Pair, int Rows, bool Tickets>
-static cudaError_t launch_reduce_units(const vscan__launch *launch, const reduce_arguments &a) {
-    using shape = reduce_unit<Pair, Rows>;
-    const int64_t units = (a.body_n + shape::items - 1) / shape::items;
+static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce_arguments &a) {
+    using shape = reduce_partition<Pair, Rows>;
+    const int64_t partitions = (a.body_n + shape::items - 1) / shape::items;
     const int64_t resident = (int64_t)reduce_resident * launch->multiprocessors - 1;
-    const int blocks = (int)(units < resident ? units : resident) + 1;
-    return start_reduce(launch, reduce_units<Pair, Rows, Tickets>, blocks, shape::threads, a);
+    const int blocks = (int)(partitions < resident ? partitions : resident) + 1;
+    return start_reduce(launch, reduce_large<Pair, Rows, Tickets>, blocks, shape::threads, a);
 }
 
 template <class Pair>
@@ -108,16 +109,16 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
 
     const int64_t bytes = n * (int64_t)sizeof(T);
     const bool clusters = launch->shared_memory > 0; /* they came with bulk copies */
-    if (launch->bulk_from == 0)                      /* for tests */
-        return launch_reduce_units<Pair, 8, true>(launch, a);
+    if (launch->large_from == 0)                     /* for tests */
+        return launch_reduce_large<Pair, 8, true>(launch, a);
     if (bytes <= REDUCE_WARP_BYTES) return launch_reduce_block<Pair, 2, true>(launch, a);
     if (bytes <= REDUCE_LONG_WARP_BYTES) return launch_reduce_block<Pair, 4, true>(launch, a);
     if (bytes <= REDUCE_ROW_BYTES) return launch_reduce_block<Pair, 1, false>(launch, a);
     if (bytes <= (clusters ? REDUCE_BLOCK_BYTES : REDUCE_TILE_BYTES))
         return launch_reduce_block<Pair, reduce_block_rows, false>(launch, a);
     if (clusters && bytes <= REDUCE_CLUSTER_BYTES) return launch_reduce_blocks<Pair>(launch, a);
-    if (bytes <= REDUCE_MIDDLE_BYTES) return launch_reduce_units<Pair, 4, false>(launch, a);
-    return launch_reduce_units<Pair, 8, true>(launch, a);
+    if (bytes <= REDUCE_MIDDLE_BYTES) return launch_reduce_large<Pair, 4, false>(launch, a);
+    return launch_reduce_large<Pair, 8, true>(launch, a);
 }
 
 } /* namespace vscan */

@@ -16,8 +16,8 @@ struct reduce_arguments {
     const void *body; /* body_n of them, begin elements after in */
     int64_t n, body_n;
     int begin, outside; /* outside the body: before it, and before and after it, fewer than 32 */
-    bool backward;      /* in order only: units are counted from the body's end */
-    bool aligned;       /* the body's units lie on whole 16-byte quads */
+    bool backward;      /* in order only: partitions are counted from the body's end */
+    bool aligned;       /* the body's partitions lie on whole 16-byte quads */
     int has_initial;
     vscan__value initial;
     const void *initial_at;

@@ -2,34 +2,34 @@
 /*
  * Segmented reduction: one pass over the vector, one launch; nothing but totals is written.
  *
- * A block owns one unit at a time, a half or a quarter of a tile, taken by ticket (common/lookback.cuh). A
+ * A block owns one partition at a time, a half or a quarter of a tile, taken by ticket (common/lookback.cuh). A
  * warp's share of it is 4 KiB, brought to shared memory as it lies there and read as rows of 128
  * bytes, one a lane (pieces of 16 bytes are permuted, so that lanes meet in no bank).
  *
  * Where a segment starts is a head; one past the last element is one more. Each head closes the
- * segment that was open before it, so a unit has as many totals as heads. Those of segments that also
- * start in the unit are final there: they wait in the warp's share, whose elements are in registers
- * by then, in order. Of the unit's first head only the part in this unit is known until earlier units
+ * segment that was open before it, so a partition has as many totals as heads. Those of segments that also
+ * start in the partition are final there: they wait in the warp's share, whose elements are in registers
+ * by then, in order. Of the partition's first head only the part in this partition is known until earlier partitions
  * are folded.
  *
  * The order of lib/order.h: in a row a node of the balanced tree has the sum of what comes before
  * its first head and of what follows its last one; one addition joins two nodes, whatever lies where.
  * Rows are groups (of doubles, pairs of rows are), whose prefixes come from the Sklansky network over
- * lanes, warps and units; tiles are folded from left to right, from the last one that has a head on.
- * Where any order will do, a row is summed from left to right, and units take the place of tiles.
+ * lanes, warps and partitions; tiles are folded from left to right, from the last one that has a head on.
+ * Where any order will do, a row is summed from left to right, and partitions take the place of tiles.
  *
- * The word of a unit, its sum from the last head on and the number of heads, is published before the
- * totals of the unit before it, which another slot holds, wait for their places: a block that waits
+ * The word of a partition, its sum from the last head on and the number of heads, is published before the
+ * totals of the partition before it, which another slot holds, wait for their places: a block that waits
  * has nothing of its own that others wait for.
  *
  * Where totals go to the last elements of their segments (out), lanes write those of their rows. In
- * place, the element before a unit's first head may be another unit's, whose word says that its elements
+ * place, the element before a partition's first head may be another partition's, whose word says that its elements
  * have been read: hence the fences.
  *
  * Segments by offsets, where they are not for reduce/by_offsets.cuh: a warp looks for the first offset in
- * the unit, another for that of the next one (common/lower_bound.cuh); heads are marked in shared memory, and
- * totals are known by their segments' numbers at once. Every offset is looked at by a unit: the ranges
- * that units find are joined, and where one is negative that is reported. An offset outside its unit is
+ * the partition, another for that of the next one (common/lower_bound.cuh); heads are marked in shared memory, and
+ * totals are known by their segments' numbers at once. Every offset is looked at by a partition: the ranges
+ * that partitions find are joined, and where one is negative that is reported. An offset outside its partition is
  * reported and not followed.
  *
  * Barriers: (1) sums of the warps written; (2) words seen; (3) totals written, the next ticket known.
@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     const int items = warps * shape::share;
     const int parts = Pair::in_any_order ? 1 : shape::tile / items; /* 1, 2 or 4 */
     const int64_t n = scan.n;
-    const int64_t units = a.units;
+    const int64_t partitions = a.partitions;
     const bool by_offsets = scan.offsets != nullptr, at_ends = scan.out != nullptr;
     const segments_offsets offsets = {scan.offsets, scan.totals_length + 1,
                                       scan.offset_type == VSCAN_LONG};
@@ -71,20 +71,20 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 
     U p = Pair::identity;                   /* in the first warp: all tiles before number seen */
     int64_t seen = 0, before = 0;           /* and the heads in them */
-    int64_t unit = -1;                      /* whose totals are to be written; -1: none */
+    int64_t partition = -1;                 /* whose totals are to be written; -1: none */
     uint32_t warp_rank = 0, warp_count = 0; /* heads before this warp's, and its own */
     uint32_t row_heads = 0;                 /* of this lane's row; and how many come before them */
-    int row_rank = 0, first_at = 0;         /* in the warp; the place of the unit's first head */
-    uint32_t unit_count = 0;
+    int row_rank = 0, first_at = 0; /* in the warp; the place of the partition's first head */
+    uint32_t partition_count = 0;
     U first_prefix = Pair::identity, first_pre = Pair::identity;
     int64_t first_segment = -1;
-    int parity = 0; /* of the next unit's slot */
+    int parity = 0; /* of the next partition's slot */
 
     const auto take = [&] {
-        ticket t = {0, (uint32_t)(unit + 1)}; /* one unit needs no tickets */
-        if (units > 1) {
+        ticket t = {0, (uint32_t)(partition + 1)}; /* one partition needs no tickets */
+        if (partitions > 1) {
             t = take_ticket(a.lookback);
-            end_launch_after(a.lookback, t, units + gridDim.x);
+            end_launch_after(a.lookback, t, partitions + gridDim.x);
         }
         shared.next = t;
     };
@@ -96,23 +96,24 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         const int64_t next = shared.next.index;
         const T *const staged = slots + ((parity ^ 1) * warps + warp) * shape::share;
         T *const share = slots + (parity * warps + warp) * shape::share;
-        uint32_t next_rank = 0, next_count = 0, next_unit_count = 0, heads = 0;
+        uint32_t next_rank = 0, next_count = 0, next_partition_count = 0, heads = 0;
         int rank = 0;
-        uint32_t warps_with_heads = 0; /* bit w: the next unit's warp w has heads */
+        uint32_t warps_with_heads = 0; /* bit w: the next partition's warp w has heads */
 
-        /* ---- The next unit: elements, heads -------------------------------------------------- */
-        if (next < units) {
-            const int64_t unit_first = next * items, first = unit_first + warp * shape::share;
+        /* ---- The next partition: elements, heads -------------------------------------------------- */
+        if (next < partitions) {
+            const int64_t partition_first = next * items,
+                          first = partition_first + warp * shape::share;
             load_share<Pair>(a, share, first);
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
             end_of_pieces();
 #endif
             if (by_offsets) {
                 if (warp < 2) {
                     const int64_t of = next + warp;
                     int64_t found = of == 0 ? 0 : offsets.n;
-                    if (of > 0 && of < units)
-                        found = numbers_below<2>(offsets, offsets.n, of * items, a.guess);
+                    if (of > 0 && of < partitions)
+                        found = lower_bound<2>(offsets, offsets.n, of * items, a.guess);
                     if (lane == 0) shared.edges[warp] = found;
                 }
                 shared.rows[threadIdx.x] = 0;
@@ -126,7 +127,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                     load_batch(o, before_it, offsets, b, from, to);
 #pragma unroll
                     for (int j = 0; j < segments_batch; ++j) {
-                        const int64_t i = b + j * (int)blockDim.x, at = o[j] - unit_first;
+                        const int64_t i = b + j * (int)blockDim.x, at = o[j] - partition_first;
                         if (i >= to) continue;
                         if (at >= 0 && at < items && o[j] <= n && before_it[j] <= o[j])
                             atomicOr(&shared.rows[(unsigned)at / R], 1u << (unsigned)at % R);
@@ -152,7 +153,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             rank = (int)upto - __popc(heads);
             next_count = __shfl_sync(segments_lanes, upto, 31);
             if (by_offsets) shared.ranks[threadIdx.x] = (uint16_t)rank;
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
             wait_for_pieces(0);
 #endif
             __syncwarp();
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 if (lane >= d) counts += left;
             }
             warps_with_heads = with_heads;
-            next_unit_count = __shfl_sync(segments_lanes, counts, segments_warps - 1);
+            next_partition_count = __shfl_sync(segments_lanes, counts, segments_warps - 1);
             next_rank = __shfl_sync(segments_lanes, counts - count, warp);
             const bool first_group =
                 !(any & ((1u << group) - 1)); /* no heads before it in the warp */
@@ -250,20 +251,20 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                     share[staged_at<T>(rank)] = Pair::out(Pair::combine(prefix, pre));
                 }
             }
-            if (threadIdx.x == 0 && units > 1) {
+            if (threadIdx.x == 0 && partitions > 1) {
                 jitter(a.lookback, epoch, next, jitter_publish);
                 if (scan.out == scan.in) __threadfence();
-                publish<U>(a.lookback, epoch, next, all, next_unit_count);
+                publish<U>(a.lookback, epoch, next, all, next_partition_count);
             }
         }
 
-        /* ---- What came before the unit ------------------------------------------------------- */
+        /* ---- What came before the partition ------------------------------------------------------- */
         U beside = Pair::identity, above = Pair::identity;
         uint32_t beside_heads = 0, own_heads = 0;
-        if (unit >= 0) {
-            jitter(a.lookback, epoch, unit, jitter_wait);
-            const int64_t own = unit >> parts / 2;
-            const int mine = (int)unit & (parts - 1);
+        if (partition >= 0) {
+            jitter(a.lookback, epoch, partition, jitter_wait);
+            const int64_t own = partition >> parts / 2;
+            const int mine = (int)partition & (parts - 1);
             for (;;) {
                 const int64_t tile = seen + threadIdx.x;
                 const int here = tile < own ? parts : tile == own ? mine : 0;
@@ -347,20 +348,20 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             }
 
             /* ---- Totals ---------------------------------------------------------------------- */
-            const int64_t base = before + own_heads; /* heads before the unit */
-            if (threadIdx.x == 0 && unit_count > 0) {
+            const int64_t base = before + own_heads; /* heads before the partition */
+            if (threadIdx.x == 0 && partition_count > 0) {
                 U local = Pair::combine(beside, first_prefix);
                 if (!beside_heads) local = Pair::combine(above, local);
                 local = Pair::combine(local, first_pre);
                 if (!own_heads) local = Pair::combine(p, local);
                 const int64_t k = by_offsets ? first_segment : base - 1;
                 if (at_ends && base > 0)
-                    ((T *)scan.out)[unit * items + first_at - 1] = Pair::out(local);
+                    ((T *)scan.out)[partition * items + first_at - 1] = Pair::out(local);
                 else if (k >= 0 && k < scan.totals_length)
                     totals[k] = Pair::out(local);
             }
             if (at_ends) {
-                T *const row = (T *)scan.out + unit * items + threadIdx.x * R - 1;
+                T *const row = (T *)scan.out + partition * items + threadIdx.x * R - 1;
 #pragma unroll 1
                 for (uint32_t left = row_heads; left != 0; left &= left - 1, ++row_rank)
                     if (warp_rank + row_rank > 0)
@@ -372,8 +373,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                     if (warp_rank + i > 0 && k < scan.totals_length)
                         totals[k] = staged[staged_at<T>(i)];
                 }
-                if (threadIdx.x == 0 && unit == units - 1) {
-                    const int64_t segments = base + unit_count - 1;
+                if (threadIdx.x == 0 && partition == partitions - 1) {
+                    const int64_t segments = base + partition_count - 1;
                     if (scan.count != nullptr) *scan.count = segments;
                     if (segments > scan.totals_length) report_totals_length(a.late);
                 }
@@ -382,9 +383,9 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             __syncthreads();
         }
 
-        /* ---- By offsets, the next unit's totals already -------------------------------------- */
-        if (next < units && by_offsets) {
-            const int64_t unit_first = next * items;
+        /* ---- By offsets, the next partition's totals already -------------------------------------- */
+        if (next < partitions && by_offsets) {
+            const int64_t partition_first = next * items;
             const int64_t to = shared.edges[1];
 #pragma unroll 1
             for (int64_t b = shared.edges[0] + threadIdx.x; b < to;
@@ -393,7 +394,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 load_batch(o, before_it, offsets, b, 0, to);
 #pragma unroll
                 for (int j = 0; j < segments_batch; ++j) {
-                    const int64_t i = b + j * (int)blockDim.x, at = o[j] - unit_first;
+                    const int64_t i = b + j * (int)blockDim.x, at = o[j] - partition_first;
                     if (i == 0 || i >= to || at < 0 || at >= items || o[j] > n) continue;
                     if (before_it[j] == o[j]) {
                         totals[i - 1] = nothing;
@@ -410,13 +411,13 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                 }
             }
         }
-        unit = next;
-        if (threadIdx.x == blockDim.x - 1 && next < units) take();
+        partition = next;
+        if (threadIdx.x == blockDim.x - 1 && next < partitions) take();
         __syncthreads(); /* (3) */
-        if (next >= units) return;
+        if (next >= partitions) return;
         warp_rank = next_rank;
         warp_count = next_count;
-        unit_count = next_unit_count;
+        partition_count = next_partition_count;
         first_prefix = shared.first_prefix;
         first_pre = shared.first_pre;
         first_at = shared.first_at;
@@ -438,7 +439,7 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.late = launch->late;
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
-    a.guess = guess_numbers(scan->totals_length + 1, scan->n, 2);
+    a.guess = guess_search(scan->totals_length + 1, scan->n, 2);
     if (suits_reduce_offsets<Pair>(launch, scan))
         return launch_reduce_offsets<Pair>(launch, a, pair);
     /* where no block can have more than 48 KiB without asking, or than 64 at all, half a block */
@@ -450,10 +451,10 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
         if (error != cudaSuccess) return error;
         launch->segments_ready |= 1u << pair;
     }
-    const int64_t units = a.units = scan->n / (warps * shape::share) + 1;
+    const int64_t partitions = a.partitions = scan->n / (warps * shape::share) + 1;
     const int64_t resident = (int64_t)segments_resident * launch->multiprocessors;
-    return start(reduce_segments<Pair>, units < resident ? units : resident, 32 * warps, bytes,
-                 launch->stream, a);
+    return start(reduce_segments<Pair>, partitions < resident ? partitions : resident, 32 * warps,
+                 bytes, launch->stream, a);
 }
 
 } /* namespace vscan */

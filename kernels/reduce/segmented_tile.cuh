@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a warp of the segmented reduction (reduce/segmented.cuh) does to its share of a unit: elements and
+ * What a warp of the segmented reduction (reduce/segmented.cuh) does to its share of a partition: elements and
  * heads by rows, sums of rows, offsets; and what a block shares.
  */
 #ifndef VSCAN_REDUCE_SEGMENTED_TILE_CUH
@@ -17,12 +17,12 @@ namespace vscan {
 struct segments_arguments {
     vscan__scan scan;
     lookback_memory lookback;
-    int64_t units; /* one past the last element lies in one, too */
+    int64_t partitions; /* one past the last element lies in one, too */
     vscan__late *late;
-    bool aligned;        /* elements, to 16 bytes */
-    bool wide_flags;     /* bytes, to 16 */
-    numbers_guess guess; /* by offsets */
-    int copied;          /* offsets of a unit that have a place in shared memory, and one more */
+    bool aligned;       /* elements, to 16 bytes */
+    bool wide_flags;    /* bytes, to 16 */
+    search_guess guess; /* by offsets */
+    int copied; /* offsets of a partition that have a place in shared memory, and one more */
 };
 
 static constexpr unsigned segments_lanes = 0xffffffffu;
@@ -39,7 +39,7 @@ struct segments_shape {
     static constexpr int share = 32 * row_items;
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     static constexpr int group_lanes = Pair::in_any_order ? 1 : VSCAN__GROUP / row_items;
-    static constexpr int parts = Pair::in_any_order ? 1 : 4; /* units of a tile, at most */
+    static constexpr int parts = Pair::in_any_order ? 1 : 4; /* partitions of a tile, at most */
 };
 
 template <class Pair>
@@ -47,10 +47,10 @@ struct segments_shared {
     using U = typename Pair::U;
     U sums[segments_warps];          /* of warps, from their last head on */
     uint32_t counts[segments_warps]; /* of heads */
-    U first_prefix, first_pre;       /* of the unit's first head: groups before its own, the rest */
-    int first_at;                    /* where it is in the unit */
-    int64_t first_segment;           /* by offsets: which segment it closes, or -1 */
-    int64_t edges[2]; /* by offsets: the first that lies in the unit, and in the next */
+    U first_prefix, first_pre; /* of the partition's first head: groups before its own, the rest */
+    int first_at;              /* where it is in the partition */
+    int64_t first_segment;     /* by offsets: which segment it closes, or -1 */
+    int64_t edges[2]; /* by offsets: the first that lies in the partition, and in the next */
     ticket next;
     /* folding: sums and heads of tiles (in any order: of warps' tiles), and of the own tile */
     U tiles[32 * segments_warps];
@@ -99,7 +99,7 @@ static __device__ __forceinline__ void load_share(const segments_arguments &a,
     const int lane = threadIdx.x % 32;
     const T *const in = (const T *)a.scan.in;
     if (a.aligned && first + shape::share <= a.scan.n) {
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 #pragma unroll
         for (int r = 0; r < pieces; ++r)
             copy_piece(segments_at(share, (r * 32 + lane) * V), in + first + (r * 32 + lane) * V);

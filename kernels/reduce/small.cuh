@@ -55,7 +55,7 @@ static constexpr int reduce_cluster = 8, reduce_block_rows = 4;
 template <class Pair>
 __global__ void __launch_bounds__(1024, 1)
     reduce_blocks(const __grid_constant__ reduce_arguments a) {
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_part_shape<Pair, reduce_block_rows>;

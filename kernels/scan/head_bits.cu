@@ -31,7 +31,7 @@ struct heads_arguments {
     bool backward;
 };
 
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 
 /* Four ints in memory as four bits, those that lie in the vector. */
 static __device__ __forceinline__ uint32_t bits_within(const int32_t *piece, const int32_t *begin,
@@ -75,7 +75,7 @@ static constexpr int heads_most = 1;
 template <int Blocks>
 __global__ void __launch_bounds__(heads_threads, Blocks < heads_most ? Blocks : heads_most)
     head_bits(const __grid_constant__ heads_arguments a) {
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
     __shared__ uint32_t words[heads_words + 1]; /* in the order of memory */
     const int thread = threadIdx.x, lane = thread % 32;
     const int64_t i = (int64_t)blockIdx.x * heads_items;
@@ -120,7 +120,7 @@ __global__ void __launch_bounds__(heads_threads, Blocks < heads_most ? Blocks : 
 /* The same of bits: a word a thread, put together from two. */
 __global__ void __launch_bounds__(heads_threads)
     head_words(const __grid_constant__ heads_arguments a) {
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
     const uint32_t *const flags = (const uint32_t *)a.flags;
     const int64_t position = ((int64_t)blockIdx.x * heads_words + threadIdx.x) * 32;
     /* as above: position i has flag n - i */

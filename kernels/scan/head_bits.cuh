@@ -39,7 +39,7 @@ struct made_heads {
 
 /* Whether a segmented scan of a long vector should have bits made: of int flags at every length at which
    scan/large.cuh is used, from 8 MiB on, as that was as fast or faster; of bits where the scan itself is
-   slow, and markers that only copy leave it the instructions that it wants. */
+   slow, and flag_warps that only copy leave it the instructions that it wants. */
 static inline bool heads_wanted(const vscan__scan &scan, bool slow) {
     return scan.out != scan.in &&
            (scan.flag_type == VSCAN_INT || (slow && scan.flag_type == VSCAN_BIT));

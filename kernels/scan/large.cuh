@@ -7,9 +7,9 @@
  * One block lives on each multiprocessor. Its warps hand tiles on:
  *
  *   loader     takes a ticket (-> taken), and loads the tile by quarters              -> loaded[q]
- *   markers    segmented: make head flags bits, one an element, or copy bits         -> marked
- *   summers    sum groups of 32 elements, publish the tile's aggregate, scan the groups -> summed
- *   folder     folds the aggregates of all earlier tiles: P(t)                         -> folded
+ *   flag_warps    segmented: make head flags bits, one an element, or copy bits         -> marked
+ *   reduction_warps    sum groups of 32 elements, publish the tile's aggregate, scan the groups -> summed
+ *   prefix_warp     folds the aggregates of all earlier tiles: P(t)                         -> folded
  *   scanners   read a row each (-> emptied[q]), scan it, wait for P, write it     -> staged_full[q]
  *   storer     stores the quarters                                            -> staged_empty[q]
  *
@@ -22,7 +22,7 @@
  * as soon as the scanners have read it, long before P is known, and results leave by a slot of their
  * own.
  *
- * Nobody waits for another block's P, only for its aggregates. The folder adds them strictly from
+ * Nobody waits for another block's P, only for its aggregates. The prefix_warp adds them strictly from
  * left to right, 131 between two of a block's own tiles on an H200.
  *
  * Launches overlap (programmatic dependent launch): a block that has taken its last tile lets the
@@ -40,14 +40,14 @@
 
 namespace vscan {
 
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 
 template <class Pair, bool Segmented>
-struct bulk_scanners : bulk_warp<Pair, Segmented> {
-    using common = bulk_warp<Pair, Segmented>;
+struct large_scan_warps : large_role<Pair, Segmented> {
+    using common = large_role<Pair, Segmented>;
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair, Segmented>;
+    using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::row_items;
     using common::a;
     using common::b;
@@ -60,11 +60,11 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     using common::matrix;
     using common::of_rows;
     using common::out_shift;
-    using common::ring_of;
-    using common::ring_parity;
     using common::shared;
     using common::slot_of;
     using common::slot_parity;
+    using common::stage_of;
+    using common::stage_phase;
     using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
@@ -82,12 +82,12 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
-            const int slot = slot_of(k), ring = ring_of(k);
+            const int slot = slot_of(k), stage = stage_of(k);
             uint32_t heads = 0;
             bool closed = false; /* a head in the left half of the group */
             if (Segmented) {
-                barrier_wait(&shared.marked[ring], ring_parity(k));
-                heads = group_heads(ring, group);
+                barrier_wait(&shared.marked[stage], stage_phase(k));
+                heads = group_heads(stage, group);
                 closed = right && (heads & 0xffff);
                 heads >>= right ? 16 : 0;
             }
@@ -119,10 +119,10 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 if (closed) open = 0;
             }
 
-            barrier_wait(&shared.summed[ring], ring_parity(k));
-            const U e = shared.prefixes[ring][group], end = shared.prefixes[ring][group + 1];
+            barrier_wait(&shared.summed[stage], stage_phase(k));
+            const U e = shared.prefixes[stage][group], end = shared.prefixes[stage][group + 1];
             const bool reached =
-                !Segmented || group * shape::group_items <= shared.first_head[ring];
+                !Segmented || group * shape::group_items <= shared.first_head[stage];
             /* all but P first; predicates are made anew: there are not registers enough to keep them */
             if (!Pair::in_any_order) {
                 if (Segmented) open = opaque(open);
@@ -131,8 +131,8 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                     combine_where<Pair>(!Segmented || open & 1u << j, e, x[j]);
                 if ((right || !half_groups) && (!Segmented || open & 1u << (R - 1))) x[R - 1] = end;
             }
-            barrier_wait(&shared.folded[ring], ring_parity(k));
-            const U p = reached ? shared.p[ring] : Pair::identity;
+            barrier_wait(&shared.folded[stage], stage_phase(k));
+            const U p = reached ? shared.p[stage] : Pair::identity;
             U first = Pair::combine(p, e); /* exclusive: the lane's first result */
             if (Pair::in_any_order) {
                 if (a.scan.backward)
@@ -179,9 +179,9 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                 if (!more) break;
                 __syncwarp();
                 if (sizeof(U) == 8)
-                    write_totals_apart(b, shared, lane, tile, part, ring);
+                    write_totals_apart(b, shared, lane, tile, part, stage);
                 else
-                    write_totals(tile, part, ring);
+                    write_totals(tile, part, stage);
                 __syncwarp();
                 if (!a.scan.exclusive) break;
                     /* one by one: pieces may hold elements of a neighbour, who may be writing them */
@@ -192,7 +192,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
                                   (turned ? in_memory(row * R + j, shape::items) : at_row * R + j) +
                                       out_shift()));
             }
-            fence_for_bulk();
+            fence_for_tma();
             barrier_arrive_at(&shared.staged_full[q]);
         }
     }
@@ -255,21 +255,21 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
      * inclusive, are where write has put them; they are read 32 beside each other at a time, so that
      * totals beside each other are stored together.
      */
-    __device__ __forceinline__ void write_totals(int64_t tile, int part, int ring) const {
+    __device__ __forceinline__ void write_totals(int64_t tile, int part, int stage) const {
         constexpr int words = shape::part_items / 32, batch = 4;
         const vscan__scan &scan = a.scan;
-        const uint32_t *const heads = &shared.heads[ring][part * words]; /* and the next word */
+        const uint32_t *const heads = &shared.heads[stage][part * words]; /* and the next word */
         const int64_t to_end = scan.n - tile * shape::items - part * shape::part_items;
         if (to_end <= 0) return;
         const int last = to_end <= shape::part_items ? (int)to_end - 1 : shape::part_items;
-        if (last == shape::part_items && shared.part_heads[ring][part] == 0 && !(heads[words] & 1))
+        if (last == shape::part_items && shared.part_heads[stage][part] == 0 && !(heads[words] & 1))
             return;
         /* the segments that have begun before the part */
         const int64_t before =
-            shared.heads_before[ring] +
-            __reduce_add_sync(all_lanes, lane < part ? shared.part_count[ring][lane] : 0u);
+            shared.heads_before[stage] +
+            __reduce_add_sync(all_lanes, lane < part ? shared.part_count[stage][lane] : 0u);
         if (last < shape::part_items && lane == 0 && scan.count != nullptr)
-            *scan.count = before + shared.part_count[ring][part];
+            *scan.count = before + shared.part_count[stage][part];
         if (scan.totals == nullptr) return;
 
         /* that of the part's segment s is at[s], backward at[-s], if there is room for it */
@@ -286,7 +286,7 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
             else
                 report_totals_length(a.late);
         };
-        if (shared.part_count[ring][part] <= shape::few_heads) {
+        if (shared.part_count[stage][part] <= shape::few_heads) {
             store_few(heads, last, store);
             return;
         }
@@ -313,10 +313,10 @@ struct bulk_scanners : bulk_warp<Pair, Segmented> {
     }
 
     /* Not inlined: with 8-byte values, its code costs scans without totals 0.04 of memcpy's rate. */
-    static __device__ __noinline__ void write_totals_apart(const bulk_arguments &b,
+    static __device__ __noinline__ void write_totals_apart(const large_arguments &b,
                                                            typename shape::shared &shared, int lane,
-                                                           int64_t tile, int part, int ring) {
-        bulk_scanners{{b, b.rest, shared, lane}}.write_totals(tile, part, ring);
+                                                           int64_t tile, int part, int stage) {
+        large_scan_warps{{b, b.rest, shared, lane}}.write_totals(tile, part, stage);
     }
 
     /* The same where segments are few: lanes take one each, in turn, and look for its end. */
@@ -363,12 +363,12 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
     for (int s = 0; s < Shape::slots; ++s)
         for (int q = 0; q < Shape::quarters; ++q) {
             barrier_init(&shared.loaded[s][q], 1);
-            /* a scanner and a summer read each part */
+            /* a scanner and a reduction_warp read each part */
             barrier_init(&shared.emptied[s][q], a * 2 * Shape::quarter_parts);
         }
-    for (int r = 0; r < Shape::rings; ++r) {
-        barrier_init(&shared.marked[r], a * Shape::markers);
-        barrier_init(&shared.summed[r], a * Shape::summers);
+    for (int r = 0; r < Shape::stages; ++r) {
+        barrier_init(&shared.marked[r], a * Shape::flag_warps);
+        barrier_init(&shared.summed[r], a * Shape::reduction_warps);
         barrier_init(&shared.folded[r], 1);
     }
     barrier_init(&shared.edge, 4);
@@ -376,21 +376,21 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
         barrier_init(&shared.staged_full[q], a * Shape::quarter_parts);
         barrier_init(&shared.staged_empty[q], a);
     }
-    fence_for_bulk();
+    fence_for_tma();
 }
 
 /* What a block does. */
 template <class Pair, bool Segmented>
-static __device__ __forceinline__ void scan_tiles(const bulk_arguments &b) {
+static __device__ __forceinline__ void scan_tiles(const large_arguments &b) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair, Segmented>;
+    using shape = large_shape<Pair, Segmented>;
     typename shape::shared &shared = addressed_once(*(typename shape::shared *)dynamic_shared());
 
     const vscan__scan &scan = b.rest.scan;
     const int warp = threadIdx.x / 32;
-    const bulk_warp<Pair, Segmented> block = {b, b.rest, shared, (int)threadIdx.x % 32};
-    if (warp == shape::loader) bulk_copies<Pair, Segmented>{block}.begin_early();
+    const large_role<Pair, Segmented> block = {b, b.rest, shared, (int)threadIdx.x % 32};
+    if (warp == shape::loader) copy_roles<Pair, Segmented>{block}.begin_early();
     if (threadIdx.x == 0) init_barriers<shape>(shared);
     wait_for_kernel_before(false);
     if (threadIdx.x == 0) {
@@ -404,48 +404,48 @@ static __device__ __forceinline__ void scan_tiles(const bulk_arguments &b) {
     __syncthreads();
     if (warp < shape::scanners) {
         if (Segmented) have_registers<shape::scanner_registers, 64>();
-        bulk_scanners<Pair, Segmented>{block}.scan(warp);
+        large_scan_warps<Pair, Segmented>{block}.scan(warp);
         return;
     }
-    if (warp < shape::folder) {
-        if (Segmented) have_registers<shape::summer_registers, 64>();
-        bulk_sums<Pair, Segmented>{block}.sum(warp - shape::scanners);
+    if (warp < shape::prefix_warp) {
+        if (Segmented) have_registers<shape::reduction_registers, 64>();
+        reduce_roles<Pair, Segmented>{block}.sum(warp - shape::scanners);
         return;
     }
     if (Segmented) have_registers<shape::other_registers, 64>();
-    if (warp == shape::folder)
-        bulk_sums<Pair, Segmented>{block}.fold(Segmented ? Pair::identity : shared.initial);
+    if (warp == shape::prefix_warp)
+        reduce_roles<Pair, Segmented>{block}.fold(Segmented ? Pair::identity : shared.initial);
     else if (warp == shape::loader)
-        bulk_copies<Pair, Segmented>{block}.load_tiles();
+        copy_roles<Pair, Segmented>{block}.load_tiles();
     else if (warp == shape::storer)
-        bulk_copies<Pair, Segmented>{block}.store_tiles();
-    else if (Segmented && warp < shape::marker + shape::markers)
-        bulk_marks<Pair, Segmented>{block}.mark_tiles(warp - shape::marker);
+        copy_roles<Pair, Segmented>{block}.store_tiles();
+    else if (Segmented && warp < shape::flag_warp + shape::flag_warps)
+        flag_roles<Pair, Segmented>{block}.mark_tiles(warp - shape::flag_warp);
 }
 
 #endif
 
 template <class Pair, bool Segmented>
-__global__ void __launch_bounds__(bulk_shape<Pair, Segmented>::threads, 1)
-    scan_bulk(const __grid_constant__ bulk_arguments b) {
-#ifdef VSCAN__BULK
+__global__ void __launch_bounds__(large_shape<Pair, Segmented>::threads, 1)
+    scan_large(const __grid_constant__ large_arguments b) {
+#ifdef VSCAN__TMA
     scan_tiles<Pair, Segmented>(b);
 #endif
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Whether scan_bulk can do a scan, and should. */
+/* Whether scan_large can do a scan, and should. */
 template <class Pair, bool Segmented>
-static bool bulk_fits(const vscan__launch *launch, const vscan__scan *scan) {
+static bool large_fits(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
-    static_assert(sizeof(typename bulk_shape<Pair, Segmented>::shared) <= VSCAN__BULK_SHARED,
+    static_assert(sizeof(typename large_shape<Pair, Segmented>::shared) <= VSCAN__TMA_SHARED,
                   "as choose_kernels has it");
-    return bytes >= launch->bulk_from && launch->shared_memory > 0;
+    return bytes >= launch->large_from && launch->shared_memory > 0;
 }
 
 template <class Shape>
-static cudaError_t map_vector(const vscan__launch *launch, bulk_vector *v, const void *vector,
+static cudaError_t map_vector(const vscan__launch *launch, large_vector *v, const void *vector,
                               const vscan__scan *scan) {
     using T = typename Shape::T;
     constexpr int R = Shape::row_items;
@@ -466,17 +466,17 @@ static cudaError_t map_vector(const vscan__launch *launch, bulk_vector *v, const
 }
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, int pair) {
-    using shape = bulk_shape<Pair, Segmented>;
+static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a, int pair) {
+    using shape = large_shape<Pair, Segmented>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
     const int row = pair + (Segmented ? vscan__pair_count : 0);
-    if (!(launch->bulk_ready >> row & 1)) {
+    if (!(launch->large_ready >> row & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(
-            scan_bulk<Pair, Segmented>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+            scan_large<Pair, Segmented>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (error != cudaSuccess) return error;
-        launch->bulk_ready |= 1u << row;
+        launch->large_ready |= 1u << row;
     }
-    bulk_arguments b;
+    large_arguments b;
     b.rest = a;
     cudaError_t error = map_vector<shape>(launch, &b.in, a.scan.in, &a.scan);
     if (error == cudaSuccess) error = map_vector<shape>(launch, &b.out, a.scan.out, &a.scan);
@@ -492,7 +492,7 @@ static cudaError_t launch_bulk(vscan__launch *launch, const scan_arguments &a, i
     }
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
-    return start(scan_bulk<Pair, Segmented>, blocks, shape::threads, bytes, launch->stream, b,
+    return start(scan_large<Pair, Segmented>, blocks, shape::threads, bytes, launch->stream, b,
                  launch->may_overlap);
 }
 

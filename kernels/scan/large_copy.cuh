@@ -7,14 +7,14 @@
 
 namespace vscan {
 
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 
 template <class Pair, bool Segmented>
-struct bulk_copies : bulk_warp<Pair, Segmented> {
-    using common = bulk_warp<Pair, Segmented>;
+struct copy_roles : large_role<Pair, Segmented> {
+    using common = large_role<Pair, Segmented>;
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair, Segmented>;
+    using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::row_items;
     using common::a;
     using common::address;
@@ -28,12 +28,12 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     using common::matrix;
     using common::of_rows;
     using common::out_shift;
-    using common::ring_of;
-    using common::ring_parity;
     using common::row_of;
     using common::shared;
     using common::slot_of;
     using common::slot_parity;
+    using common::stage_of;
+    using common::stage_phase;
     using common::tile_of;
     using common::tiles;
 
@@ -60,17 +60,17 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         if (first < 0 || first + count > a.scan.n) return;
         const uintptr_t from = (flags + (first << log_bits >> 3) + 15) & ~(uintptr_t)15;
         const uintptr_t to = (flags + ((first + count) << log_bits >> 3)) & ~(uintptr_t)15;
-        if (from < to) bulk_prefetch((const void *)from, (uint32_t)(to - from));
+        if (from < to) tma_prefetch((const void *)from, (uint32_t)(to - from));
     }
 
     /* Memory is asked for the tile as soon as there is a ticket, before there is a slot for it. */
     __device__ void prefetch(int64_t tile) const {
         if (Segmented && b.heads.first != nullptr) {
             if (lane == shape::quarters && tile < a.scan.n / shape::items)
-                bulk_prefetch(heads_of(tile), shape::items / 8);
+                tma_prefetch(heads_of(tile), shape::items / 8);
         } else if (Segmented && lane / shape::quarters == 1) {
             const int quarter = lane % shape::quarters;
-            /* of int flags those that the markers begin with; they ask for the others */
+            /* of int flags those that the flag_warps begin with; they ask for the others */
             if (a.scan.flag_type != VSCAN_INT || quarter < shape::flags_first)
                 prefetch_flags(tile, quarter);
         }
@@ -82,7 +82,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
                    lane * shape::quarter_items;
         else
             from = address((const T *)a.scan.in, b.in, tile, lane * shape::quarter_items);
-        bulk_prefetch(from, shape::quarter_items * sizeof(T));
+        tma_prefetch(from, shape::quarter_items * sizeof(T));
     }
 
     /* By the loader, when the kernel before this one may still be running: nothing is read that it
@@ -94,7 +94,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
     }
 
     /* Whether any row of the quarter that begins with row first lies in the vector. */
-    __device__ bool is_in(const bulk_vector &v, int64_t first) const {
+    __device__ bool is_in(const large_vector &v, int64_t first) const {
         return first > -shape::quarter_rows && first < v.rows;
     }
 
@@ -119,8 +119,8 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
             else if (rows)
                 tensor_load(to, &b.in.map, (int)first, barrier);
             if (last)
-                bulk_load(shared.after[slot],
-                          address((const T *)a.scan.in, b.in, tile, shape::items), 16, barrier);
+                tma_load(shared.after[slot],
+                         address((const T *)a.scan.in, b.in, tile, shape::items), 16, barrier);
         }
     }
 
@@ -141,7 +141,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
     }
 
-    __device__ bool has_left_over(const bulk_vector &v, int64_t tile) const {
+    __device__ bool has_left_over(const large_vector &v, int64_t tile) const {
         int from[2], to[2];
         left_over(v, tile, true, from, to);
         left_over(v, tile, false, from + 1, to + 1);
@@ -162,7 +162,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
         }
         load_left_over(slot, tile, true);
         load_left_over(slot, tile, false);
-        fence_for_bulk(); /* the slot's next tile comes by a copy */
+        fence_for_tma(); /* the slot's next tile comes by a copy */
         for (int q = 0; q < shape::quarters && lane == 0; ++q)
             barrier_arrive_at(&shared.loaded[slot][q]);
     }
@@ -173,7 +173,7 @@ struct bulk_copies : bulk_warp<Pair, Segmented> {
             const int before = k - shape::slots; /* the tile whose slot this will be */
             /* A ticket takes some time to come, and makes those behind it wait from then on. */
             if (before > 0)
-                barrier_wait(&shared.folded[ring_of(before - 1)], ring_parity(before - 1));
+                barrier_wait(&shared.folded[stage_of(before - 1)], stage_phase(before - 1));
             const int64_t tile = take(k == 0);
             if (tile < tiles() && !(k == 0 && tile == blockIdx.x)) prefetch(tile);
             /* The scanners have read tile k - 3 (emptied, when tile k - 1 was loaded), and so finished

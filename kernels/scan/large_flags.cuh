@@ -4,7 +4,7 @@
  *
  * Warps of their own copy flags of any form to shared memory in chunks, each some ahead, and turn them
  * into bits as soon as a tile has been taken, so that the bits are there before the elements are:
- * summers that read flags themselves waited for them, and scans ran at half the speed. Memory is
+ * reduction_warps that read flags themselves waited for them, and scans ran at half the speed. Memory is
  * asked for int flags two chunks ahead: for all of a tile at once, elements would come later.
  *
  * Where a tile's flags begin at a multiple of 16 bytes, bits of backward scans are in scan order at
@@ -21,7 +21,7 @@
 
 namespace vscan {
 
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 
 /* The flags of a tile in memory. */
 struct tile_flags {
@@ -32,21 +32,21 @@ struct tile_flags {
 };
 
 template <class Pair, bool Segmented>
-struct bulk_marks : bulk_warp<Pair, Segmented> {
-    using common = bulk_warp<Pair, Segmented>;
-    using shape = bulk_shape<Pair, Segmented>;
-    static constexpr int slots = shape::flag_slots, markers = shape::markers;
+struct flag_roles : large_role<Pair, Segmented> {
+    using common = large_role<Pair, Segmented>;
+    using shape = large_shape<Pair, Segmented>;
+    static constexpr int slots = shape::flag_slots, flag_warps = shape::flag_warps;
     using common::a;
     using common::b;
     using common::heads_of;
     using common::lane;
-    using common::ring_of;
     using common::shared;
+    using common::stage_of;
     using common::tile_of;
     using common::tiles;
     using common::with_totals;
 
-    static __device__ void meet_markers() { meet_warps<2, 32 * markers>(); }
+    static __device__ void sync_flag_warps() { meet_warps<2, 32 * flag_warps>(); }
 
     static __device__ uintptr_t down(uintptr_t x) { return x & ~(uintptr_t)15; }
     static __device__ uintptr_t up(uintptr_t x) { return down(x + 15); }
@@ -151,31 +151,31 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
     }
 
     /* Words of bits in the order of memory become words in scan order, the first one at bit at. */
-    __device__ void put_in_order(int marker, uint32_t *words, int at) const {
-        constexpr int all = shape::items / 32, count = (all / 32 + markers - 1) / markers;
+    __device__ void put_in_order(int flag_warp, uint32_t *words, int at) const {
+        constexpr int all = shape::items / 32, count = (all / 32 + flag_warps - 1) / flag_warps;
         uint32_t mine[count];                     /* of a lane */
         const int lane = made_here(common::lane); /* what comes of it would be kept, and spilled */
 #pragma unroll
         for (int r = 0; r < count; ++r) {
-            const int w = (r * markers + marker) * 32 + lane;
+            const int w = (r * flag_warps + flag_warp) * 32 + lane;
             const int from = at + (a.scan.backward ? shape::items - 32 * (w + 1) : 32 * w);
             if (w >= all) continue;
             mine[r] = __funnelshift_r(words[from / 32], words[from / 32 + 1], (unsigned)from % 32);
             if (a.scan.backward) mine[r] = __brev(mine[r]);
         }
-        meet_markers();
+        sync_flag_warps();
 #pragma unroll
         for (int r = 0; r < count; ++r) {
-            const int w = (r * markers + marker) * 32 + lane;
+            const int w = (r * flag_warps + flag_warp) * 32 + lane;
             if (w < all) words[w] = mine[r];
         }
-        meet_markers();
+        sync_flag_warps();
     }
 
     /* Position 0 begins a segment; none begins beyond the vector, which ends at position n. */
-    __device__ void mark_ends(int marker, uint32_t *words, int64_t tile, int64_t n) const {
+    __device__ void mark_ends(int flag_warp, uint32_t *words, int64_t tile, int64_t n) const {
 #pragma unroll 1
-        for (int w = marker * 32 + lane; w < shape::items / 32; w += 32 * markers) {
+        for (int w = flag_warp * 32 + lane; w < shape::items / 32; w += 32 * flag_warps) {
             if (tile == 0 && w == 0) words[w] |= 1;
             if (32 * w + 32 > n) words[w] &= n > 32 * w ? ~(~0u << (n - 32 * w)) : 0;
         }
@@ -199,25 +199,27 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
     }
 
     template <int Log_bits>
-    __device__ void mark_all(int marker) const {
+    __device__ void mark_all(int flag_warp) const {
         constexpr unsigned all = (shape::items << Log_bits) / 8;
         constexpr unsigned size = all / 4 < shape::flag_bytes ? all / 4 : shape::flag_bytes;
-        constexpr unsigned chunks = all / size; /* of a tile; chunk j by marker j modulo markers */
-        const unsigned mine = (chunks - 1 - (unsigned)marker) / markers + 1;
-        const auto slot = [&](unsigned c) { return shared.flags[marker * slots + c % slots]; };
+        constexpr unsigned chunks =
+            all / size; /* of a tile; chunk j by flag_warp j modulo flag_warps */
+        const unsigned mine = (chunks - 1 - (unsigned)flag_warp) / flag_warps + 1;
+        const auto slot = [&](unsigned c) { return shared.flags[flag_warp * slots + c % slots]; };
         tile_flags asking = {};
         int ahead = 0;             /* the tile of the chunk to be asked for */
-        unsigned next = 0;         /* that chunk's number in the tile, over markers */
-        unsigned asked = 0, c = 0; /* chunks of the marker */
+        unsigned next = 0;         /* that chunk's number in the tile, over flag_warps */
+        unsigned asked = 0, c = 0; /* chunks of the flag_warp */
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
-            const int ring = ring_of(k);
+            const int stage = stage_of(k);
             const tile_flags x = flags_of(tile, Log_bits);
             const bool turned = a.scan.backward;
             const bool in_order = x.bits == 0; /* once made, turned or not */
-            uint32_t *const words = shared.heads[ring];
-            const uint32_t after = marker == 0 && lane == 0 && with_totals() ? head_after(tile) : 0;
+            uint32_t *const words = shared.heads[stage];
+            const uint32_t after =
+                flag_warp == 0 && lane == 0 && with_totals() ? head_after(tile) : 0;
 #pragma unroll 1
             for (unsigned i = 0; i < mine; ++i, ++c) {
 #pragma unroll 1
@@ -229,14 +231,15 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                         asking = flags_of(to_come, Log_bits);
                     }
                     if (Log_bits == 5 && asking.whole) {
-                        const unsigned j = (next + shape::flags_ahead) * markers + (unsigned)marker;
+                        const unsigned j =
+                            (next + shape::flags_ahead) * flag_warps + (unsigned)flag_warp;
                         if (lane < (int)size / 128 && j < chunks)
                             prefetch_line((char *)asking.from + in_scan_order(j, chunks) * size +
                                           lane * 128);
                     }
                     ask<Log_bits, size, chunks>(
                         slot(asked), asking,
-                        in_scan_order(next * markers + (unsigned)marker, chunks));
+                        in_scan_order(next * flag_warps + (unsigned)flag_warp, chunks));
                     if (++next == mine) {
                         next = 0;
                         ++ahead;
@@ -244,7 +247,7 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                 }
                 wait_for_pieces((int)(asked - c - 1));
                 __syncwarp();
-                const unsigned j = in_scan_order(i * markers + (unsigned)marker, chunks);
+                const unsigned j = in_scan_order(i * flag_warps + (unsigned)flag_warp, chunks);
                 make_bits<Log_bits>(slot(c),
                                     j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size, words,
                                     (int)(j * (size * 8 >> Log_bits)), in_order && turned);
@@ -252,11 +255,11 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
             }
             const int64_t n = a.scan.n - tile * shape::items;
             const bool ends = tile == 0 || n < shape::items;
-            if (!in_order || ends) meet_markers();
-            if (!in_order) put_in_order(marker, words, x.bits >> Log_bits);
-            if (ends) mark_ends(marker, words, tile, n);
-            if (marker == 0 && lane == 0) words[shape::items / 32] = after;
-            barrier_arrive_at(&shared.marked[ring]);
+            if (!in_order || ends) sync_flag_warps();
+            if (!in_order) put_in_order(flag_warp, words, x.bits >> Log_bits);
+            if (ends) mark_ends(flag_warp, words, tile, n);
+            if (flag_warp == 0 && lane == 0) words[shape::items / 32] = after;
+            barrier_arrive_at(&shared.marked[stage]);
         }
     }
 
@@ -264,18 +267,18 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
        results will be stored, by copies of another kind: hence the fence. Of the caller's own (and it
        does no harm to those made of them), the first and the last tile's have to be seen to, and
        beyond the last nothing is read. */
-    __device__ void copy_all(int marker) const {
+    __device__ void copy_all(int flag_warp) const {
         const bool own = a.scan.flag_type == VSCAN_BIT;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
-            uint32_t *const words = shared.heads[ring_of(k)];
+            uint32_t *const words = shared.heads[stage_of(k)];
             const char *const from = heads_of(tile);
             const int64_t n = a.scan.n - tile * shape::items;
             const bool ends = own && (tile == 0 || n < shape::items);
             const int bytes = own && n < shape::items ? ((int)n + 31) / 32 * 4 : shape::items / 8;
 #pragma unroll 1
-            for (int o = 16 * (marker * 32 + lane); o < bytes; o += 16 * 32 * markers) {
+            for (int o = 16 * (flag_warp * 32 + lane); o < bytes; o += 16 * 32 * flag_warps) {
                 if (o + 16 <= bytes) {
                     copy_piece((char *)words + o, from + o);
                 } else {
@@ -284,27 +287,27 @@ struct bulk_marks : bulk_warp<Pair, Segmented> {
                 }
             }
             end_of_pieces();
-            if (marker == 0 && lane == 0)
+            if (flag_warp == 0 && lane == 0)
                 words[shape::items / 32] = with_totals() ? head_after(tile) : 0;
             wait_for_pieces(0);
             if (ends) {
-                meet_markers();
-                mark_ends(marker, words, tile, n);
+                sync_flag_warps();
+                mark_ends(flag_warp, words, tile, n);
             }
-            fence_for_bulk_stores();
-            barrier_arrive_at(&shared.marked[ring_of(k)]);
+            fence_for_tma_stores();
+            barrier_arrive_at(&shared.marked[stage_of(k)]);
         }
     }
 
-    __device__ void mark_tiles(int marker) const {
+    __device__ void mark_tiles(int flag_warp) const {
         if (b.heads.first != nullptr)
-            copy_all(marker);
+            copy_all(flag_warp);
         else if (a.scan.flag_type == VSCAN_INT)
-            mark_all<5>(marker);
+            mark_all<5>(flag_warp);
         else if (a.scan.flag_type == VSCAN_BYTE)
-            mark_all<3>(marker);
+            mark_all<3>(flag_warp);
         else
-            mark_all<0>(marker);
+            mark_all<0>(flag_warp);
     }
 };
 

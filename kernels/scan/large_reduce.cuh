@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Summers and folder of scan/large.cuh. */
+/* Summers and prefix_warp of scan/large.cuh. */
 #ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
 #define VSCAN_SCAN_LARGE_REDUCE_CUH
 
@@ -7,18 +7,18 @@
 
 namespace vscan {
 
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 
 /*
- * P(to) from P(from), by the folder. All words are asked for at once, and then waited for 32 at a
+ * P(to) from P(from), by the prefix_warp. All words are asked for at once, and then waited for 32 at a
  * time, so that what comes last meets a sum of everything before.
  */
 template <class Pair, bool Segmented>
 static __device__ typename Pair::U
-fold_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int64_t from,
-           int64_t to, typename Pair::U *aggregates, int lane, int64_t *heads_before) {
+look_back(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int64_t from,
+          int64_t to, typename Pair::U *aggregates, int lane, int64_t *heads_before) {
     using U = typename Pair::U;
-    constexpr int per_lane = bulk_shape<Pair, Segmented>::fold_words;
+    constexpr int per_lane = large_shape<Pair, Segmented>::fold_words;
     uint32_t count = 0;
     while (from < to) {
         U a[per_lane];
@@ -79,11 +79,11 @@ fold_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int
 }
 
 template <class Pair, bool Segmented>
-struct bulk_sums : bulk_warp<Pair, Segmented> {
-    using common = bulk_warp<Pair, Segmented>;
+struct reduce_roles : large_role<Pair, Segmented> {
+    using common = large_role<Pair, Segmented>;
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair, Segmented>;
+    using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::row_items;
     static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain: registers are left */
     using common::a;
@@ -96,11 +96,11 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     using common::line_of;
     using common::matrix;
     using common::of_rows;
-    using common::ring_of;
-    using common::ring_parity;
     using common::shared;
     using common::slot_of;
     using common::slot_parity;
+    using common::stage_of;
+    using common::stage_phase;
     using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
@@ -114,7 +114,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
         return R == 32 ? made_here(number) : number;
     }
 
-    static __device__ void meet_summers() { meet_warps<1, 32 * shape::summers>(); }
+    static __device__ void sync_reduction_warps() { meet_warps<1, 32 * shape::reduction_warps>(); }
 
     /* The sum of those elements of a row that are there, by the balanced tree; x in the order of
        memory. Only elements before others, in scan order, may be missing; if all are, it is
@@ -139,13 +139,13 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
      * Segmented: the sums from a group's last head on, with the initial value added to that element.
      * The balanced tree does not mind scanning backward: only left and right change places.
      */
-    __device__ U sum_groups(int slot, int ring, int part) const {
+    __device__ U sum_groups(int slot, int stage, int part) const {
         const int lane = again(common::lane), row = part * 32 + lane;
         U x[R], sum;
         read_row<Pair>(x, shared.slot[0], slot * shape::rows + in_memory(row, shape::rows),
                        in_shift(), shared.after[slot], false);
         if (Segmented) {
-            const uint32_t heads = group_heads(ring, row / shape::group_lanes);
+            const uint32_t heads = group_heads(stage, row / shape::group_lanes);
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
             const int shift = row % shape::group_lanes * R;
             uint32_t present = (heads ? ~(last - 1) : ~0u) >> shift, head = last >> shift;
@@ -176,20 +176,23 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     __device__ void sum(int warp) const {
         for (int k = 0;; ++k) {
             if (tile_of(k) >= tiles()) return;
-            const int slot = slot_of(k), ring = ring_of(k);
-            const int lane = again(common::lane), summer = again(warp);
+            const int slot = slot_of(k), stage = stage_of(k);
+            const int lane = again(common::lane), reduction_warp = again(warp);
             U inside[shape::sums]; /* prefix of lane's group in its part */
             uint32_t open[shape::sums];
             /* what has to do with heads alone first: elements may still be on their way */
-            if (Segmented) barrier_wait(&shared.marked[ring], ring_parity(k));
+            if (Segmented) barrier_wait(&shared.marked[stage], stage_phase(k));
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s)
-                open[s] = Segmented ? open_levels(ring, s * shape::summers + summer) : lane;
+                open[s] = Segmented
+                              ? open_levels(stage, s * shape::reduction_warps + reduction_warp)
+                              : lane;
 #pragma unroll unrolled
             for (int s = 0; s < shape::sums; ++s) {
-                const int part = s * shape::summers + again(warp), q = part / shape::quarter_parts;
+                const int part = s * shape::reduction_warps + again(warp),
+                          q = part / shape::quarter_parts;
                 wait_loaded(k, q);
-                const U sum = sum_groups(slot, ring, part);
+                const U sum = sum_groups(slot, stage, part);
                 barrier_arrive_at(&shared.emptied[slot][q]);
                 /* registers have no numbers that are known so late */
 #pragma unroll
@@ -207,10 +210,10 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s)
                 if (lane == shape::part_groups - 1)
-                    shared.sums[ring][s * shape::summers + summer] = inside[s];
-            meet_summers();
-            finish_sums(again(warp), ring, shared.tile[k % shape::numbers], inside);
-            barrier_arrive_at(&shared.summed[ring]);
+                    shared.sums[stage][s * shape::reduction_warps + reduction_warp] = inside[s];
+            sync_reduction_warps();
+            finish_sums(again(warp), stage, shared.tile[k % shape::numbers], inside);
+            barrier_arrive_at(&shared.summed[stage]);
         }
     }
 
@@ -219,17 +222,17 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
      * part's groups, as half of a block, at which something is added to the lane's group: it is in
      * the right half, where no segment begins up to the group.
      */
-    __device__ uint32_t open_levels(int ring, int part) const {
+    __device__ uint32_t open_levels(int stage, int part) const {
         const int lane = again(common::lane), group = part * shape::part_groups + lane;
-        const uint32_t word = lane < shape::part_groups ? group_heads(ring, group) : 0;
+        const uint32_t word = lane < shape::part_groups ? group_heads(stage, group) : 0;
         const uint32_t any = __ballot_sync(all_lanes, word != 0);
         const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
         if (lane == 0) {
-            shared.part_heads[ring][part] = any;
-            shared.part_count[ring][part] = count;
+            shared.part_heads[stage][part] = any;
+            shared.part_count[stage][part] = count;
         }
         if (lane + 1 == __ffs((int)any))
-            shared.part_first[ring][part] = group * shape::group_items + __ffs((int)word) - 1;
+            shared.part_first[stage][part] = group * shape::group_items + __ffs((int)word) - 1;
         /* the last lane up to this one that has a head: it must lie before the right half */
         const uint32_t upto = any & ((2u << lane) - 1);
         const int since = upto ? 31 - __clz(upto) : -1;
@@ -246,17 +249,17 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
     }
 
     /* When all parts have been summed: the tile's aggregate, and the prefixes in the tile. */
-    __device__ void finish_sums(int summer, int ring, int64_t tile,
+    __device__ void finish_sums(int reduction_warp, int stage, int64_t tile,
                                 const U (&inside)[shape::sums]) const {
         const int lane = again(common::lane);
         uint32_t any = 0, count = 0; /* bit p: a head in part p; how many in all */
         if (Segmented) {
-            const uint32_t mine = lane < shape::parts ? shared.part_count[ring][lane] : 0;
+            const uint32_t mine = lane < shape::parts ? shared.part_count[stage][lane] : 0;
             any = __ballot_sync(all_lanes, mine != 0);
-            if (summer == 0) count = __reduce_add_sync(all_lanes, mine);
+            if (reduction_warp == 0) count = __reduce_add_sync(all_lanes, mine);
         }
         /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
-        U block[shape::levels + 1] = {shared.sums[ring][lane % shape::parts]};
+        U block[shape::levels + 1] = {shared.sums[stage][lane % shape::parts]};
 #pragma unroll
         for (int level = 0; level < shape::levels; ++level) {
             const int half = 1 << level;
@@ -268,21 +271,21 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
                     block[level + 1] = lane & half ? block[level] : other;
             }
         }
-        if (summer == 0) {
+        if (reduction_warp == 0) {
             if (carry()) __threadfence();
             if (lane == 0) {
                 jitter(a.lookback, shared.epoch, tile, jitter_publish);
                 publish<U>(a.lookback, shared.epoch, tile, block[shape::levels], count);
-                shared.prefixes[ring][0] = Pair::identity;
+                shared.prefixes[stage][0] = Pair::identity;
                 if (Segmented)
-                    shared.first_head[ring] =
-                        any ? shared.part_first[ring][__ffs((int)any) - 1] : shape::items;
+                    shared.first_head[stage] =
+                        any ? shared.part_first[stage][__ffs((int)any) - 1] : shape::items;
             }
         }
 #pragma unroll
         for (int s = 0; s < shape::sums; ++s) {
-            const int part = s * shape::summers + summer;
-            const bool open = !Segmented || !(shared.part_heads[ring][part] & ((2u << lane) - 1));
+            const int part = s * shape::reduction_warps + reduction_warp;
+            const bool open = !Segmented || !(shared.part_heads[stage][part] & ((2u << lane) - 1));
             U prefix = inside[s];
 #pragma unroll
             for (int level = 0; level < shape::levels; ++level) {
@@ -292,7 +295,7 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
                 combine_where<Pair>(take, left, prefix);
             }
             if (lane < shape::part_groups)
-                shared.prefixes[ring][part * shape::part_groups + lane + 1] = prefix;
+                shared.prefixes[stage][part * shape::part_groups + lane + 1] = prefix;
         }
     }
 
@@ -314,13 +317,13 @@ struct bulk_sums : bulk_warp<Pair, Segmented> {
                             ((const T *)a.scan.initial_at)[line_of(tile) * matrix().initial_step]);
                 }
             }
-            p = fold_tiles<Pair, Segmented>(p, a.lookback, shared.epoch, folded, tile,
-                                            shared.aggregates, lane, &heads_before);
+            p = look_back<Pair, Segmented>(p, a.lookback, shared.epoch, folded, tile,
+                                           shared.aggregates, lane, &heads_before);
             folded = tile;
             if (lane == 0) {
-                shared.p[ring_of(k)] = p;
-                shared.heads_before[ring_of(k)] = heads_before;
-                barrier_arrive_at(&shared.folded[ring_of(k)]);
+                shared.p[stage_of(k)] = p;
+                shared.heads_before[stage_of(k)] = heads_before;
+                barrier_arrive_at(&shared.folded[stage_of(k)]);
             }
         }
     }

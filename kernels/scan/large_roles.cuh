@@ -14,22 +14,22 @@ namespace vscan {
  * scan begins at. Rows beyond the vector read as anything and are not written; the fewer than 32 + 4
  * elements that whole rows leave over at an end are copied one by one.
  */
-struct bulk_vector {
+struct large_vector {
     CUtensorMap map;
     int64_t rows;  /* that lie in the vector; 0: there is no map */
     int64_t first; /* below 32 */
     int shift;
 };
 
-struct bulk_arguments {
-    bulk_vector in, out;
+struct large_arguments {
+    large_vector in, out;
     made_heads heads; /* segmented */
     scan_arguments rest;
 };
 
 /* Rows of a matrix, one tile after the other: see matrix/rows/large.cuh. Maps have the rows as a third
    dimension; n counts all tiles as if each were whole, and totals of rows go where the total does. */
-struct bulk_rows_arguments : bulk_arguments {
+struct large_rows_arguments : large_arguments {
     int64_t length, pitch;
     uint32_t row_tiles;
     int32_t lines, initial_step;
@@ -43,7 +43,7 @@ static constexpr bool is_row_by_row = false;
 template <class Pair>
 static constexpr bool is_row_by_row<row_by_row<Pair>> = true;
 
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 
 static __device__ __forceinline__ int log_bits_of_flags(const vscan__scan &scan) {
     return scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
@@ -51,25 +51,25 @@ static __device__ __forceinline__ int log_bits_of_flags(const vscan__scan &scan)
 
 /* k counts the block's tiles. */
 template <class Pair, bool Segmented>
-struct bulk_warp {
+struct large_role {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = bulk_shape<Pair, Segmented>;
+    using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::row_items;
     static constexpr bool of_rows = is_row_by_row<Pair>;
 
-    const bulk_arguments &b;
+    const large_arguments &b;
     const scan_arguments &a;
     typename shape::shared &shared;
     int lane;
 
     static __device__ int slot_of(int k) { return k % shape::slots; }
     static __device__ uint32_t slot_parity(int k) { return k / shape::slots & 1; }
-    static __device__ int ring_of(int k) { return k % shape::rings; }
-    static __device__ uint32_t ring_parity(int k) { return k / shape::rings & 1; }
+    static __device__ int stage_of(int k) { return k % shape::stages; }
+    static __device__ uint32_t stage_phase(int k) { return k / shape::stages & 1; }
 
-    __device__ const bulk_rows_arguments &matrix() const {
-        return static_cast<const bulk_rows_arguments &>(b);
+    __device__ const large_rows_arguments &matrix() const {
+        return static_cast<const large_rows_arguments &>(b);
     }
     /* Rows of a matrix begin at multiples of 16 bytes. */
     __device__ int in_shift() const { return of_rows ? 0 : b.in.shift; }
@@ -88,7 +88,7 @@ struct bulk_warp {
         return a.scan.backward ? count - 1 - number : number;
     }
     /* The first of a vector's, or a matrix row's, rows in a tile; below 0 or beyond the last: not in the vector. */
-    __device__ int64_t row_of(const bulk_vector &v, int64_t tile) const {
+    __device__ int64_t row_of(const large_vector &v, int64_t tile) const {
         if (of_rows) {
             const int64_t t = tile_in_row(tile);
             return a.scan.backward ? matrix().length / R - (t + 1) * shape::rows : t * shape::rows;
@@ -98,7 +98,7 @@ struct bulk_warp {
     }
     /* Elements of a tile, counted from its first row on: those of the vector that are in no whole row
        are from .. to - 1, before (low) or after the whole rows. */
-    __device__ void left_over(const bulk_vector &v, int64_t tile, bool low, int *from,
+    __device__ void left_over(const large_vector &v, int64_t tile, bool low, int *from,
                               int *to) const {
         const int64_t begin = row_of(v, tile) * R;
         const int64_t first = v.shift - v.first; /* of the vector; in the first row, or before it */
@@ -111,7 +111,7 @@ struct bulk_warp {
     }
     /* The address in memory of element o of a tile, counted in the same way. */
     template <class P>
-    __device__ P *address(P *vector, const bulk_vector &v, int64_t tile, int o) const {
+    __device__ P *address(P *vector, const large_vector &v, int64_t tile, int o) const {
         return vector + (row_of(v, tile) * R + o + v.first - v.shift);
     }
 
@@ -126,7 +126,7 @@ struct bulk_warp {
         return b.heads.of(tile, a.scan.n / shape::items);
     }
     __device__ int64_t tiles() const { return (a.scan.n + shape::items - 1) / shape::items; }
-    /* As in scan_units: the initial value is read before an aggregate is published. */
+    /* As in scan_portable: the initial value is read before an aggregate is published. */
     __device__ bool carry() const {
         return !Segmented && a.scan.has_initial == 2 && a.scan.initial_at == a.scan.total;
     }
@@ -135,9 +135,9 @@ struct bulk_warp {
     }
 
     /* Bit i: a segment begins at element i of a group. */
-    __device__ uint32_t group_heads(int ring, int group) const {
+    __device__ uint32_t group_heads(int stage, int group) const {
         constexpr int G = shape::group_items;
-        const uint32_t word = shared.heads[ring][group * G / 32];
+        const uint32_t word = shared.heads[stage][group * G / 32];
         return G == 32 ? word : word >> (group * G % 32) & ((1u << G % 32) - 1);
     }
 

@@ -18,13 +18,13 @@
 namespace vscan {
 
 template <class Pair, bool Segmented>
-struct bulk_shape {
+struct large_shape {
     using T = typename Pair::T;
     using U = typename Pair::U;
     static constexpr int row_bytes = 128;
     static constexpr int row_items = row_bytes / (int)sizeof(T);
     static constexpr int piece = 16 / (int)sizeof(T);
-    /* What summers know prefixes of. Where any order will do, a group is a row. */
+    /* What reduction_warps know prefixes of. Where any order will do, a group is a row. */
     static constexpr int group_items = Pair::in_any_order ? row_items : VSCAN__GROUP;
     static constexpr int group_lanes = group_items / row_items;             /* 1; doubles plus: 2 */
     static constexpr bool many_groups = group_lanes == 1 && sizeof(U) == 8; /* much memory */
@@ -40,57 +40,58 @@ struct bulk_shape {
     static constexpr int quarter_items = items / quarters;
     static constexpr int quarter_rows = rows / quarters;
 
-    static constexpr int slots = 2; /* tiles on their way in; one more is in the scanners' hands */
-    static constexpr int rings = 4; /* of what is known of a tile: see load_tiles */
+    static constexpr int slots = 2;  /* tiles on their way in; one more is in the scanners' hands */
+    static constexpr int stages = 4; /* of what is known of a tile: see load_tiles */
     static constexpr int numbers = 8; /* of tiles: the storer may be behind by one more */
 
     static constexpr int scanners = parts; /* a part each */
     /* Heads in a part up to which it is sooner done to look for segments' ends than to go through all
        elements: some 55 instructions for 32 ends, some 20 for 32 elements. */
     static constexpr int few_heads = part_items * 3 / 8;
-    static constexpr int summers = 8;
-    static constexpr int sums = parts / summers; /* parts of a summer */
+    static constexpr int reduction_warps = 8;
+    static constexpr int sums = parts / reduction_warps; /* parts of a reduction_warp */
     /* warp numbers */
-    static constexpr int folder = scanners + summers, loader = folder + 1, storer = loader + 1;
-    static constexpr int marker = storer + 1, markers = many_groups ? 3 : 4; /* segmented */
+    static constexpr int prefix_warp = scanners + reduction_warps, loader = prefix_warp + 1,
+                         storer = loader + 1;
+    static constexpr int flag_warp = storer + 1, flag_warps = many_groups ? 3 : 4; /* segmented */
     /* 27 warps: a thread can have 72 registers. 32: 64, to be shared out by role where that can be */
     static constexpr int threads = 32 * (Segmented ? 32 : storer + 1);
-    static constexpr int scanner_registers = 72, summer_registers = 64, other_registers = 48;
-    static_assert(scanners * scanner_registers + summers * summer_registers +
-                          (32 - scanners - summers) * other_registers <=
+    static constexpr int scanner_registers = 72, reduction_registers = 64, other_registers = 48;
+    static_assert(scanners * scanner_registers + reduction_warps * reduction_registers +
+                          (32 - scanners - reduction_warps) * other_registers <=
                       32 * 64,
                   "that there are");
-    static constexpr int flag_slots = 2, flag_bytes = 2048; /* of a marker's chunks of flags */
+    static constexpr int flag_slots = 2, flag_bytes = 2048; /* of a flag_warp's chunks of flags */
     static constexpr int flags_ahead = 2; /* chunks of int flags that memory is asked for */
-    /* quarters of a tile's flags with the first so many chunks of all markers */
+    /* quarters of a tile's flags with the first so many chunks of all flag_warps */
     static constexpr int flags_first =
-        (flags_ahead * markers * flag_bytes + quarter_items * 4 - 1) / (quarter_items * 4);
-    static constexpr int fold_words = 5; /* of a lane of the folder at a time: 160 tiles */
+        (flags_ahead * flag_warps * flag_bytes + quarter_items * 4 - 1) / (quarter_items * 4);
+    static constexpr int fold_words = 5; /* of a lane of the prefix_warp at a time: 160 tiles */
 
     struct shared {
         T slot[slots][items];
         T staged[items + piece];
         alignas(16) T after[slots][piece]; /* what follows a slot's last row in memory */
-        U prefixes[rings]
+        U prefixes[stages]
                   [parts * part_groups + 2]; /* of the tile up to a group; last: to the end */
-        U sums[rings][parts];
+        U sums[stages][parts];
         alignas(16) U aggregates[32]; /* of tiles that are being folded */
-        U p[rings];
+        U p[stages];
         int64_t tile[numbers]; /* one past the last: the end */
-        alignas(16) uint32_t heads[rings][Segmented ? items / 32 + 8 : 1]; /* bit i of word w:
+        alignas(16) uint32_t heads[stages][Segmented ? items / 32 + 8 : 1]; /* bit i of word w:
                                                                                element 32 w + i */
-        uint32_t part_heads[rings][parts]; /* bit g: a head in group g */
-        uint32_t part_count[rings][parts]; /* head flags */
-        int part_first[rings][parts];      /* as first_head; where there is one */
-        int first_head[rings];             /* position in the tile; items: there is none */
-        int64_t heads_before[rings];       /* head flags in all tiles before */
-        alignas(16) char flags[Segmented ? markers * flag_slots : 1]
+        uint32_t part_heads[stages][parts]; /* bit g: a head in group g */
+        uint32_t part_count[stages][parts]; /* head flags */
+        int part_first[stages][parts];      /* as first_head; where there is one */
+        int first_head[stages];             /* position in the tile; items: there is none */
+        int64_t heads_before[stages];       /* head flags in all tiles before */
+        alignas(16) char flags[Segmented ? flag_warps * flag_slots : 1]
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
         U initial, visible; /* without an initial value: the identities */
         epoch_t epoch;
         uint64_t taken[numbers];
         uint64_t loaded[slots][quarters], emptied[slots][quarters];
-        uint64_t marked[rings], summed[rings], folded[rings];
+        uint64_t marked[stages], summed[stages], folded[stages];
         uint64_t edge;
         uint64_t staged_full[quarters], staged_empty[quarters];
     };

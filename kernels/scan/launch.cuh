@@ -53,7 +53,7 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
 
 template <class Pair, bool Segmented>
 static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair) {
-    using shape = unit_shape<Pair>;
+    using shape = partition_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(scan_nothing<Pair>, 1, 1, 0, launch->stream, *scan);
@@ -71,15 +71,15 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
         if (error != cudaSuccess) return error;
     }
-    if (bulk_fits<Pair, Segmented>(launch, scan))
-        return launch_bulk<Pair, Segmented>(launch, a, pair);
-    if (short_fits<Pair>(launch, scan)) return launch_short<Pair, Segmented>(launch, a);
+    if (large_fits<Pair, Segmented>(launch, scan))
+        return launch_large<Pair, Segmented>(launch, a, pair);
+    if (small_fits<Pair>(launch, scan)) return launch_small<Pair, Segmented>(launch, a);
     /* Four blocks of 256 threads an SM keep 64 KiB in flight on it, enough to cover the latency of
        memory at full speed; more of them only lengthen what each has to fold. */
-    const int64_t units = (scan->n + shape::items - 1) / shape::items;
+    const int64_t partitions = (scan->n + shape::items - 1) / shape::items;
     const int64_t resident = 4 * (int64_t)launch->multiprocessors;
-    const int blocks = (int)(units < resident ? units : resident);
-    return start(scan_units<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a);
+    const int blocks = (int)(partitions < resident ? partitions : resident);
+    return start(scan_portable<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a);
 }
 
 } /* namespace vscan */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one block does with one unit: the order of lib/order.h on lanes and warps.
+ * What one block does with one partition: the order of lib/order.h on lanes and warps.
  *
- * A unit is a quarter of a tile. Each of the block's 8 warps has 4 rows of it, one after the other;
+ * A partition is a quarter of a tile. Each of the block's 8 warps has 4 rows of it, one after the other;
  * in a row, each lane holds 16 consecutive bytes. A group (32 elements) is 8 or 16 lanes of a row.
  *
  * Everything is written twice: for a plain scan, and (Segmented) for values that carry whether a
@@ -35,7 +35,7 @@ static __device__ __forceinline__ T element_of(const vscan__value &value) {
 }
 
 template <class Pair>
-struct unit_shape {
+struct partition_shape {
     using T = typename Pair::T;
     static constexpr int lane_items = 16 / (int)sizeof(T);
     static constexpr int rows = 4; /* of a warp */
@@ -47,9 +47,9 @@ struct unit_shape {
     static constexpr int row_groups = 32 / group_lanes;
     static constexpr int groups = items / VSCAN__GROUP;
     static constexpr int scan_groups = groups / 32; /* of a lane, when a warp scans the groups */
-    static_assert(items * VSCAN__UNITS_A_TILE ==
+    static_assert(items * VSCAN__PARTITIONS_A_TILE ==
                       (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT),
-                  "units make up tiles");
+                  "partitions make up tiles");
 };
 
 /* Bits from .. lane - 1 of a ballot; from <= lane. */
@@ -160,7 +160,7 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
     }
 }
 
-/* What a block knows of the units before its own. In the first warp; every lane has the same. */
+/* What a block knows of the partitions before its own. In the first warp; every lane has the same. */
 template <class Pair>
 struct prefix {
     typename Pair::U p; /* P(tile): all tiles before it, folded from left to right */
@@ -168,27 +168,27 @@ struct prefix {
     int64_t heads; /* head flags in the tiles before it */
 };
 
-/* What is added to the groups of a unit: units of the same tile before it. */
+/* What is added to the groups of a partition: partitions of the same tile before it. */
 template <class Pair>
 struct upper {
-    typename Pair::U beside; /* the unit before it, where its number is odd */
-    typename Pair::U above;  /* the first two units, where it is in the second half */
+    typename Pair::U beside; /* the partition before it, where its number is odd */
+    typename Pair::U above;  /* the first two partitions, where it is in the second half */
     uint32_t beside_heads, above_heads, heads;
 };
 
 /*
- * Reads the words of all units before unit `unit` from before.tile on (waiting for those that are
- * not there yet), folds whole tiles into before, and returns what the own tile's earlier units are.
- * By the first warp. Each lane reads the units of one tile; sums of tiles then go strictly from
+ * Reads the words of all partitions before partition `partition` from before.tile on (waiting for those that are
+ * not there yet), folds whole tiles into before, and returns what the own tile's earlier partitions are.
+ * By the first warp. Each lane reads the partitions of one tile; sums of tiles then go strictly from
  * left to right, P = P + A, by shuffles.
  */
 template <class Pair, bool Segmented>
 static __device__ upper<Pair> fold(prefix<Pair> &before, const lookback_memory &memory,
-                                   epoch_t epoch, int64_t unit, int lane) {
+                                   epoch_t epoch, int64_t partition, int lane) {
     using U = typename Pair::U;
-    constexpr int parts = VSCAN__UNITS_A_TILE;
-    const int64_t own = unit / parts;
-    const int mine = (int)(unit % parts);
+    constexpr int parts = VSCAN__PARTITIONS_A_TILE;
+    const int64_t own = partition / parts;
+    const int mine = (int)(partition % parts);
     for (;;) {
         const int64_t left = own - before.tile;
         const int64_t tile = before.tile + lane;
@@ -222,7 +222,7 @@ static __device__ upper<Pair> fold(prefix<Pair> &before, const lookback_memory &
         before.tile += tiles;
         if (left < 32) {
             upper<Pair> up;
-            const U last = mine == 3 ? a[2] : a[0]; /* the unit before an odd one */
+            const U last = mine == 3 ? a[2] : a[0]; /* the partition before an odd one */
             up.beside = __shfl_sync(all_lanes, mine & 1 ? last : Pair::identity, (int)left);
             up.above = __shfl_sync(all_lanes, mine & 2 ? low : Pair::identity, (int)left);
             if (Segmented) {

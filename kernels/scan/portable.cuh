@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and segmented scans by units that pass through registers: for every architecture, alignment
+ * Scans and segmented scans by partitions that pass through registers: for every architecture, alignment
  * and length.
  *
- * A block owns one unit at a time, taken by ticket (common/lookback.cuh), and keeps P, the fold of all
- * tiles up to the last one it had, so it reads every word of the launch once. The unit's aggregate
+ * A block owns one partition at a time, taken by ticket (common/lookback.cuh), and keeps P, the fold of all
+ * tiles up to the last one it had, so it reads every word of the launch once. The partition's aggregate
  * is published as soon as its groups are summed and before anything is waited for; that is why
  * waiting blocks always get on. Shared memory: one value a group, twice.
  *
@@ -20,11 +20,11 @@
 namespace vscan {
 
 template <class Pair, bool Segmented>
-__global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
-    scan_units(const __grid_constant__ scan_arguments a) {
+__global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 : 4)
+    scan_portable(const __grid_constant__ scan_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = unit_shape<Pair>;
+    using shape = partition_shape<Pair>;
     constexpr int V = shape::lane_items;
     constexpr int S = shape::scan_groups;
 
@@ -33,14 +33,14 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
     __shared__ uint32_t sum_heads[Segmented ? shape::groups : 1];
     __shared__ uint32_t prefix_heads[Segmented ? shape::groups + 1 : 1];
     __shared__ U shared_p;
-    __shared__ int64_t shared_heads; /* head flags before the unit */
+    __shared__ int64_t shared_heads; /* head flags before the partition */
     __shared__ ticket shared_ticket;
 
     const vscan__scan &scan = a.scan;
     const int64_t n = scan.n;
     const bool backward = scan.backward;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t units = (n + shape::items - 1) / shape::items;
+    const int64_t partitions = (n + shape::items - 1) / shape::items;
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
     const bool in_aligned = is_aligned((const T *)scan.in, n, backward);
     const bool out_aligned = is_aligned((const T *)scan.out, n, backward);
@@ -56,23 +56,23 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
     prefix<Pair> before = {Segmented ? Pair::identity : initial, 0, 0};
 
     for (;;) {
-        /* ---- A unit -------------------------------------------------------------------------- */
+        /* ---- A partition -------------------------------------------------------------------------- */
         if (threadIdx.x == 0) {
             ticket t = {0, 0};
-            if (units > 1) {
+            if (partitions > 1) {
                 t = take_ticket(a.lookback);
-                end_launch_after(a.lookback, t, units + gridDim.x);
+                end_launch_after(a.lookback, t, partitions + gridDim.x);
             }
             shared_ticket = t;
         }
         __syncthreads();
         const epoch_t epoch = shared_ticket.epoch;
-        const int64_t unit = shared_ticket.index;
-        if (unit >= units) return;
+        const int64_t partition = shared_ticket.index;
+        if (partition >= partitions) return;
 
         /* ---- Rows: elements, and sums inside groups ------------------------------------------ */
         const int64_t begin =
-            unit * shape::items + warp * (shape::rows * shape::row_items) + lane * V;
+            partition * shape::items + warp * (shape::rows * shape::row_items) + lane * V;
         lane_items<Pair, V> items[shape::rows];
         lane_heads<V> flags[shape::rows];
         U x[shape::rows][V];
@@ -148,16 +148,17 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
 #pragma unroll
                 for (int k = 0; k < S; ++k) h[k] += lane_before;
             }
-            if (units > 1) {
-                jitter(a.lookback, epoch, unit, jitter_publish);
+            if (partitions > 1) {
+                jitter(a.lookback, epoch, partition, jitter_publish);
                 if (carry) __threadfence();
                 if (lane == 31)
-                    publish<U>(a.lookback, epoch, unit, g[S - 1],
+                    publish<U>(a.lookback, epoch, partition, g[S - 1],
                                Segmented ? h[S - 1] & head_count_mask : 0);
             }
-            jitter(a.lookback, epoch, unit, jitter_wait);
-            const upper<Pair> up = fold<Pair, Segmented>(before, a.lookback, epoch, unit, lane);
-            /* the prefix before the unit's first group is the upper levels alone */
+            jitter(a.lookback, epoch, partition, jitter_wait);
+            const upper<Pair> up =
+                fold<Pair, Segmented>(before, a.lookback, epoch, partition, lane);
+            /* the prefix before the partition's first group is the upper levels alone */
             const U alone =
                 Segmented && up.beside_heads ? up.beside : Pair::combine(up.above, up.beside);
             if (lane == 0) {
@@ -173,7 +174,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
                 if (Segmented) {
                     if (!h[k]) g[k] = Pair::combine(up.beside, g[k]);
                     if (!(h[k] | up.beside_heads)) g[k] = Pair::combine(up.above, g[k]);
-                    /* bit 0: a head in the tile so far; the rest: heads in the unit so far */
+                    /* bit 0: a head in the tile so far; the rest: heads in the partition so far */
                     prefix_heads[lane * S + k + 1] = h[k] << 1 | (h[k] | up.heads ? 1 : 0);
                 } else {
                     g[k] = Pair::combine(up.above, Pair::combine(up.beside, g[k]));
@@ -235,7 +236,7 @@ __global__ void __launch_bounds__(unit_shape<Pair>::threads, Segmented ? 3 : 4)
             for (int r = 0; r < shape::rows; ++r)
                 items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward);
         }
-        if (units == 1) return; /* there are no tickets */
+        if (partitions == 1) return; /* there are no tickets */
     }
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scans and segmented scans of vectors of up to a few MiB, where latency counts: each block
- * has one unit in its registers, from its loads to its stores.
+ * has one partition in its registers, from its loads to its stores.
  * Plain scans by pairs that any order suits are in scan/small_any_order.cuh; here is what they share.
  *
  * There are three shapes. Alone: one block, of as many warps as the vector needs; nothing is
- * exchanged. Small units, of 4 KiB (8-byte elements: 8 KiB), so that a short vector has many
- * multiprocessors load it. Large units, of 16 KiB, so that there are no more aggregates than a block
+ * exchanged. Small partitions, of 4 KiB (8-byte elements: 8 KiB), so that a short vector has many
+ * multiprocessors load it. Large partitions, of 16 KiB, so that there are no more aggregates than a block
  * can ask for at once.
  *
- * Several blocks: unit number and block number are the same, and every block waits for the words of
- * all units before its own (common/lookback.cuh), each thread for one or two, all at once. Blocks start
+ * Several blocks: partition number and block number are the same, and every block waits for the words of
+ * all partitions before its own (common/lookback.cuh), each thread for one or two, all at once. Blocks start
  * in the order of their numbers, as other single-pass scans rely on too, so what a block waits for
  * is running or done, and between its start and its word there are only loads and sums. There are
  * no tickets: the launch number is read along with the data, and the last block, once it has seen a
@@ -19,7 +19,7 @@
  *
  * Float and double plus have the order of lib/order.h: lanes that hold the words of one tile sum
  * them by its tree, and these sums are added strictly from left to right. For all other pairs (in
- * segmented scans) the tiles do not matter, and P is here the fold of all units before the own one.
+ * segmented scans) the tiles do not matter, and P is here the fold of all partitions before the own one.
  *
  * Barriers: (1) group sums written; every warp then scans all of them for itself, which takes no
  * longer than one warp doing so, and saves a barrier; (2) words seen, sums of them written;
@@ -33,51 +33,53 @@
 namespace vscan {
 
 template <class Pair, bool Segmented, int Rows, int Warps>
-struct short_shared {
+struct small_shared {
     using U = typename Pair::U;
-    using shape = short_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Rows, Warps>;
     static constexpr int S = shape::scan_groups;
     packed<U, S> sums[shape::scan_lanes]; /* of the groups, by themselves */
     packed<uint32_t, S> sum_heads[Segmented ? shape::scan_lanes : 1];
-    /* of a warp's groups: the unit up to them; [S - 1]: up to the one before its first */
+    /* of a warp's groups: the partition up to them; [S - 1]: up to the one before its first */
     packed<U, S> prefixes[S > 1 ? Warps : 1][shape::warp_groups / S + 1];
     packed<uint32_t, S> prefix_heads[Segmented && S > 1 ? Warps : 1][shape::warp_groups / S + 1];
-    /* of the units before the own one */
+    /* of the partitions before the own one */
     packed<U, 16 / sizeof(U)> sums_before[shape::tiles * sizeof(U) / 16]; /* of tiles, or warps */
     uint32_t heads_before[shape::tiles];                                  /* of the same */
     uint32_t counts_before[Warps]; /* of warps, if counting */
-    U uppers[shape::levels]; /* of the own tile: the blocks of 1, 2, ... units before the own one */
+    U uppers
+        [shape::
+             levels]; /* of the own tile: the blocks of 1, 2, ... partitions before the own one */
     uint32_t upper_heads[shape::levels];
     U p;
 };
 
-/* What P and the levels above the unit are, the same in every thread. */
+/* What P and the levels above the partition are, the same in every thread. */
 template <class Pair, int Levels>
-struct short_before {
+struct small_before {
     typename Pair::U p;
     typename Pair::U uppers[Levels];
     bool upper_heads[Levels];
-    uint32_t heads; /* counting: in all units before */
+    uint32_t heads; /* counting: in all partitions before */
 };
 
 /*
- * Waits for the words of all units before `unit` and folds them. By all threads.
+ * Waits for the words of all partitions before `partition` and folds them. By all threads.
  */
 template <class Pair, bool Segmented, int Rows, int Warps>
 static __device__ __forceinline__ void
-fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
-            short_shared<Pair, Segmented, Rows, Warps> &shared, const lookback_memory &memory,
-            epoch_t epoch, int unit, bool counting) {
+look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &before,
+                small_shared<Pair, Segmented, Rows, Warps> &shared, const lookback_memory &memory,
+                epoch_t epoch, int partition, bool counting) {
     using U = typename Pair::U;
-    using shape = short_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Rows, Warps>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int own = (unsigned)unit / shape::parts, mine = (unsigned)unit % shape::parts;
+    const int own = (unsigned)partition / shape::parts, mine = (unsigned)partition % shape::parts;
     U *const sums = (U *)shared.sums_before;
 
     U sum[shape::polls];
     uint32_t heads[shape::polls];
     wait_for_all<shape::threads>(memory, epoch, (U)Pair::identity, sum, heads, (int)threadIdx.x,
-                                 unit);
+                                 partition);
     __syncwarp();
 
     if (Segmented && counting) {
@@ -182,13 +184,13 @@ fold_before(short_before<Pair, short_shape<Pair, Rows, Warps>::levels> &before,
 
 template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
-    scan_short(const __grid_constant__ short_arguments hot) {
+    scan_small(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = short_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Rows, Warps>;
     constexpr int V = shape::lane_items;
     constexpr int S = shape::scan_groups;
-    using shared_t = short_shared<Pair, Segmented, Rows, Warps>;
+    using shared_t = small_shared<Pair, Segmented, Rows, Warps>;
     __shared__ shared_t shared_here;
     shared_t &shared = addressed_once(shared_here);
 
@@ -197,8 +199,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const int n = hot.n;
     const bool backward = hot.backward;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int unit = Alone ? 0 : (int)blockIdx.x;
-    const bool last_unit = Alone || unit == (int)gridDim.x - 1;
+    const int partition = Alone ? 0 : (int)blockIdx.x;
+    const bool last_partition = Alone || partition == (int)gridDim.x - 1;
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
     /* ---- Loads ------------------------------------------------------------------------------- */
@@ -206,7 +208,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
        need of code and parameters. Nothing is read or written before the wait, so for the data, and
        for everybody else, launches come one after the other as always; but memory is asked for what
        will be read then. */
-    const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
+    const int begin = partition * shape::items + warp * (Rows * shape::row_items) + lane * V;
 #pragma unroll
     for (int r = 0; r < Rows; ++r)
         prefetch_element<Segmented, T>(hot, begin + r * shape::row_items);
@@ -241,7 +243,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
     if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
     const U visible = hot.initial_from ? initial : Pair::visible;
-    /* as in scan_units: the initial value is read before an aggregate is published */
+    /* as in scan_portable: the initial value is read before an aggregate is published */
     const bool carry = hot.initial_from == 3;
 
     /* ---- Rows: sums inside groups ------------------------------------------------------------ */
@@ -312,17 +314,17 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
         for (int k = 0; k < S; ++k) h.value[k] += h_sum - mine;
     }
-    if (!Alone && !last_unit) {
+    if (!Alone && !last_partition) {
         if (warp == 0) {
-            jitter(lookback, epoch, unit, jitter_publish);
+            jitter(lookback, epoch, partition, jitter_publish);
             if (carry) __threadfence();
             if (lane == shape::scan_lanes - 1)
-                publish<U>(lookback, epoch, unit, g.value[S - 1],
+                publish<U>(lookback, epoch, partition, g.value[S - 1],
                            Segmented ? h.value[S - 1] & head_count_mask : 0);
         }
     }
 
-    U e[Rows], end[Rows];   /* the unit before and up to the lane's group */
+    U e[Rows], end[Rows];   /* the partition before and up to the lane's group */
     uint32_t e_heads[Rows]; /* head flags before it: whether any, counting how many */
     const int place = lane / shape::group_lanes;
     if (S == 1) {
@@ -384,17 +386,18 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     }
 
     /* ---- Units before this one --------------------------------------------------------------- */
-    short_before<Pair, shape::levels> before;
+    small_before<Pair, shape::levels> before;
     before.p = Segmented ? Pair::identity : initial;
     before.heads = 0;
     if (!Alone) {
-        jitter(lookback, epoch, unit, jitter_wait);
-        const bool closes = last_unit && threadIdx.x == shape::threads - 1;
-        fold_before<Pair, Segmented, Rows, Warps>(before, shared, lookback, epoch, unit, counting);
+        jitter(lookback, epoch, partition, jitter_wait);
+        const bool closes = last_partition && threadIdx.x == shape::threads - 1;
+        look_back_small<Pair, Segmented, Rows, Warps>(before, shared, lookback, epoch, partition,
+                                                      counting);
         if (closes) advance(lookback, epoch);
         if (let_next_late) let_next_kernel_begin();
         if (!Pair::in_any_order) {
-            const int mine = (unsigned)unit % shape::parts;
+            const int mine = (unsigned)partition % shape::parts;
             bool open_tile = true;
 #pragma unroll
             for (int level = 0; level < shape::levels; ++level) {
@@ -462,51 +465,51 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         for (int r = 0; r < Rows; ++r)
             items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward);
     }
-    if (!Alone && last_unit) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+    if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
 template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
-static constexpr auto short_kernel() {
+static constexpr auto small_kernel() {
     if constexpr (!Segmented && Pair::in_any_order)
-        return scan_short_any<Pair, Rows, Warps, Alone>;
+        return scan_small_any_order<Pair, Rows, Warps, Alone>;
     else
-        return scan_short<Pair, Segmented, Rows, Warps, Alone>;
+        return scan_small<Pair, Segmented, Rows, Warps, Alone>;
 }
 
 /* Bytes of a vector up to which one block is soonest done with it: on an H200, as 2500 ints. */
-static constexpr int64_t short_alone_to = 10240;
+static constexpr int64_t one_block_to = 10240;
 
 /*
- * Elements up to which units are small. Large ones are loaded by few multiprocessors, but many small
+ * Elements up to which partitions are small. Large ones are loaded by few multiprocessors, but many small
  * blocks of few registers lie unevenly where launches overlap.
  */
 template <class Pair, bool Segmented>
-static constexpr int64_t short_small_to =
+static constexpr int64_t narrow_to =
     Segmented || !Pair::in_any_order
-        ? (int64_t)short_small_units<Pair>::items * short_small_units<Pair>::max_units
+        ? (int64_t)narrow_partitions<Pair>::items * narrow_partitions<Pair>::max_partitions
     : sizeof(typename Pair::U) == 8 ? 1 << 18
                                     : 3 << 15;
 
 /* Elements that a vector may have at most. */
 template <class Pair>
 static constexpr int64_t
-    short_max_items = (int64_t)short_large_units<Pair>::items *short_large_units<Pair>::max_units;
+    small_max_items = (int64_t)wide_partitions<Pair>::items *wide_partitions<Pair>::max_partitions;
 
 template <class Pair>
-static bool short_fits(const vscan__launch *launch, const vscan__scan *scan) {
-    return scan->n <= short_max_items<Pair> &&
-           scan->n * (int64_t)sizeof(typename Pair::T) <= launch->short_to;
+static bool small_fits(const vscan__launch *launch, const vscan__scan *scan) {
+    return scan->n <= small_max_items<Pair> &&
+           scan->n * (int64_t)sizeof(typename Pair::T) <= launch->small_to;
 }
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_short(const vscan__launch *launch, const scan_arguments &rest) {
+static cudaError_t launch_small(const vscan__launch *launch, const scan_arguments &rest) {
     using T = typename Pair::T;
-    using alone = short_alone<Pair>;
-    using small = short_small_units<Pair>;
-    using large = short_large_units<Pair>;
-    short_arguments a;
+    using alone = one_block<Pair>;
+    using small = narrow_partitions<Pair>;
+    using large = wide_partitions<Pair>;
+    small_arguments a;
     a.in = rest.scan.in;
     a.out = rest.scan.out;
     a.total = rest.scan.total;
@@ -520,16 +523,16 @@ static cudaError_t launch_short(const vscan__launch *launch, const scan_argument
     a.header = rest.lookback.header;
     a.rest = rest;
     const auto over = [&](int items) { return (a.n + items - 1) / items; };
-    static_assert(short_alone_to <= alone::items * (int64_t)sizeof(T), "one block");
+    static_assert(one_block_to <= alone::items * (int64_t)sizeof(T), "one block");
     const bool overlap = launch->may_overlap;
     const cudaStream_t stream = launch->stream;
-    if (a.n * (int64_t)sizeof(T) <= short_alone_to)
-        return start(short_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::row_items),
+    if (a.n * (int64_t)sizeof(T) <= one_block_to)
+        return start(small_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::row_items),
                      0, stream, a, overlap);
-    if (a.n <= short_small_to<Pair, Segmented>)
-        return start(short_kernel<Pair, Segmented, small::rows, 8, false>(), over(small::items),
+    if (a.n <= narrow_to<Pair, Segmented>)
+        return start(small_kernel<Pair, Segmented, small::rows, 8, false>(), over(small::items),
                      small::threads, 0, stream, a, overlap);
-    return start(short_kernel<Pair, Segmented, large::rows, 8, false>(), over(large::items),
+    return start(small_kernel<Pair, Segmented, large::rows, 8, false>(), over(large::items),
                  large::threads, 0, stream, a, overlap);
 }
 

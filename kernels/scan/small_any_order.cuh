@@ -4,13 +4,13 @@
  * with few instructions: 32 warps of a multiprocessor that have 4 rows of doubles each would take
  * longer to issue what scan/small.cuh does than memory takes to bring them.
  *
- * Blocks, units, words and launches are those of scan/small.cuh; segmented scans stay there.
+ * Blocks, partitions, words and launches are those of scan/small.cuh; segmented scans stay there.
  *
  * What everybody waits for comes first: a lane combines all that it has, a warp its lanes, mostly by
  * one or two instructions, a block its warps, and publishes. Only then, while data and words of other
- * units are under way, lanes learn what is before them: the sums of a warp's rows in its lanes lie in
+ * partitions are under way, lanes learn what is before them: the sums of a warp's rows in its lanes lie in
  * shared memory in the order of the vector, a lane takes as many consecutive ones as there are rows,
- * and one scan over the lanes does for all rows. What is before the unit is again one combination of
+ * and one scan over the lanes does for all rows. What is before the partition is again one combination of
  * all lanes, and is combined with each element.
  *
  * Barriers: (1) sums of warps written; (2) words seen, sums of them written.
@@ -71,10 +71,10 @@ before_rows(typename Pair::U (&e)[Rows], packed<typename Pair::U, Rows> *at, typ
 
 template <class Pair, int Rows, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
-    scan_short_any(const __grid_constant__ short_arguments hot) {
+    scan_small_any_order(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = short_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Rows, Warps>;
     constexpr int V = shape::lane_items;
     using shared_t = any_shared<Pair, Rows, Warps>;
     __shared__ shared_t shared_here;
@@ -83,12 +83,12 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const int n = hot.n;
     const bool backward = hot.backward;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int unit = Alone ? 0 : (int)blockIdx.x;
-    const bool last_unit = Alone || unit == (int)gridDim.x - 1;
+    const int partition = Alone ? 0 : (int)blockIdx.x;
+    const bool last_partition = Alone || partition == (int)gridDim.x - 1;
 
-    /* ---- Loads: as in scan_short ------------------------------------------------------------- */
-    const int begin = unit * shape::items + warp * (Rows * shape::row_items) + lane * V;
-    prefetch_rows<T, Rows>(hot, unit * shape::items + warp * (Rows * shape::row_items), lane);
+    /* ---- Loads: as in scan_small ------------------------------------------------------------- */
+    const int begin = partition * shape::items + warp * (Rows * shape::row_items) + lane * V;
+    prefetch_rows<T, Rows>(hot, partition * shape::items + warp * (Rows * shape::row_items), lane);
     wait_for_kernel_before();
     const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
@@ -123,18 +123,18 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (lane < (publishes ? Warps : warp)) sum = shared.warps[lane];
     sum = over_lanes<Pair>::sum(sum);
     if (publishes) {
-        jitter(lookback, epoch, unit, jitter_publish);
+        jitter(lookback, epoch, partition, jitter_publish);
         if (carry) __threadfence();
-        if (lane == 0 && !last_unit) publish<U>(lookback, epoch, unit, sum);
+        if (lane == 0 && !last_partition) publish<U>(lookback, epoch, partition, sum);
         sum = Pair::identity;
     }
 
-    /* ---- What is before a lane, in the unit, and the initial value ----------------------------- */
+    /* ---- What is before a lane, in the partition, and the initial value ----------------------------- */
     U e[Rows];
     before_rows<Pair, Rows>(e, shared.lanes[Rows > 1 ? warp : 0], row_sum,
                             Pair::combine(initial, sum), lane);
     U total = Pair::identity; /* up to the last element of all, in the lane that has it */
-    const bool has_last = hot.total != nullptr && last_unit;
+    const bool has_last = hot.total != nullptr && last_partition;
     if (has_last) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
@@ -155,14 +155,14 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
     /* ---- Units before this one --------------------------------------------------------------- */
     if (!Alone) {
-        jitter(lookback, epoch, unit, jitter_wait);
-        const bool closes = last_unit && threadIdx.x == shape::threads - 1;
+        jitter(lookback, epoch, partition, jitter_wait);
+        const bool closes = last_partition && threadIdx.x == shape::threads - 1;
         U seen[shape::polls];
         bool waits[shape::polls], ready;
 #pragma unroll
         for (int k = 0; k < shape::polls; ++k) {
             seen[k] = Pair::identity;
-            waits[k] = k * shape::threads + (int)threadIdx.x < unit;
+            waits[k] = k * shape::threads + (int)threadIdx.x < partition;
         }
         do {
             ready = true;
@@ -198,7 +198,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
     for (int r = 0; r < Rows; ++r) items[r].results(x[r], false);
     store_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
-    if (!Alone && last_unit) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+    if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 } /* namespace vscan */

@@ -16,7 +16,7 @@ namespace vscan {
  * Parameters come through a cache that is cold when a kernel starts. The first 48 bytes of them lie in
  * one line of it, with what was there before: so these are what every scan needs.
  */
-struct short_arguments {
+struct small_arguments {
     const void *in;
     void *out;
     void *total;
@@ -28,7 +28,7 @@ struct short_arguments {
     vscan__workspace_header *header;
     scan_arguments rest;
 };
-static_assert(offsetof(short_arguments, rest) == 48, "one line");
+static_assert(offsetof(small_arguments, rest) == 48, "one line");
 
 /* log2 of a power of two. */
 static constexpr int log2_of(int power) {
@@ -36,18 +36,18 @@ static constexpr int log2_of(int power) {
 }
 
 template <class Pair, int Rows, int Warps>
-struct short_shape {
+struct small_shape {
     using T = typename Pair::T;
     static constexpr int rows = Rows; /* of a warp */
     static constexpr int threads = 32 * Warps;
     static constexpr int lane_items = 16 / (int)sizeof(T);
     static constexpr int row_items = 32 * lane_items;
     static constexpr int items = Warps * Rows * row_items;
-    static constexpr int parts = /* units of a tile */
+    static constexpr int parts = /* partitions of a tile */
         (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) / items;
-    static constexpr int levels = log2_of(parts); /* of the tree above a unit */
+    static constexpr int levels = log2_of(parts); /* of the tree above a partition */
     static_assert(parts == 1 << levels && parts <= 32,
-                  "units make up tiles, a warp has whole ones");
+                  "partitions make up tiles, a warp has whole ones");
     static constexpr int group_lanes = VSCAN__GROUP / lane_items;
     static constexpr int row_groups = 32 / group_lanes;
     static constexpr int warp_groups = Rows * row_groups;
@@ -55,22 +55,22 @@ struct short_shape {
     static constexpr int scan_groups = groups / 32; /* of a lane */
     static constexpr int scan_lanes = groups / scan_groups;
     static constexpr int polls = Rows == 1 ? 1 : 2; /* words a thread waits for */
-    static constexpr int max_units = polls * threads;
-    static constexpr int tiles = max_units / parts;
+    static constexpr int max_partitions = polls * threads;
+    static constexpr int tiles = max_partitions / parts;
     static constexpr int fold_step = 16;          /* tiles */
     static constexpr bool all_fold = tiles <= 32; /* sooner done by every warp than handed on */
 };
 
-/* The shapes: n of short_alone at most; of the others, max_units units at most. */
+/* The shapes: n of one_block at most; of the others, max_partitions partitions at most. */
 template <class Pair>
-using short_alone = short_shape<Pair, 1, 32>;
+using one_block = small_shape<Pair, 1, 32>;
 template <class Pair>
-using short_small_units = short_shape<Pair, sizeof(typename Pair::T) == 8 ? 2 : 1, 8>;
+using narrow_partitions = small_shape<Pair, sizeof(typename Pair::T) == 8 ? 2 : 1, 8>;
 template <class Pair>
-using short_large_units = short_shape<Pair, 4, 8>;
+using wide_partitions = small_shape<Pair, 4, 8>;
 
-static_assert(short_large_units<pair<op_plus, double>>::max_units * words_each<double> <=
-                  VSCAN__SHORT_WORDS,
+static_assert(wide_partitions<pair<op_plus, double>>::max_partitions * words_each<double> <=
+                  VSCAN__SMALL_WORDS,
               "words for short vectors");
 
 /* As much of shared memory as one instruction reads. */
@@ -81,7 +81,7 @@ struct __align__(N * sizeof(U)) packed {
 
 /* Asks memory for element i of the scan, if there is one, and for its flag: where launches overlap. */
 template <bool Segmented, class T>
-static __device__ __forceinline__ void prefetch_element(const short_arguments &hot, int i) {
+static __device__ __forceinline__ void prefetch_element(const small_arguments &hot, int i) {
 #if __CUDA_ARCH__ >= 900
     if (i >= hot.n) return;
     const int at = hot.backward ? hot.n - 1 - i : i;
@@ -95,7 +95,7 @@ static __device__ __forceinline__ void prefetch_element(const short_arguments &h
 
 /* Asks memory for a warp's rows from position i on: each lane for a sector of 32 bytes, or two. */
 template <class T, int Rows>
-static __device__ __forceinline__ void prefetch_rows(const short_arguments &hot, int i, int lane) {
+static __device__ __forceinline__ void prefetch_rows(const small_arguments &hot, int i, int lane) {
     constexpr int sector = 32 / (int)sizeof(T);
     if (Rows == 1 && lane >= 16) return;
 #pragma unroll
@@ -114,7 +114,7 @@ static __device__ __forceinline__ void turn_round(lane_items<Pair, V> (&items)[R
 /* What is not a whole part of a vector, forward and aligned: loaded and turned round, or stored. */
 template <class Pair, int Rows, int V>
 static __device__ __forceinline__ void
-load_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int begin, bool whole) {
+load_rows(lane_items<Pair, V> (&items)[Rows], const small_arguments &hot, int begin, bool whole) {
     using T = typename Pair::T;
     const T *const in = (const T *)hot.in;
     const bool backward = hot.backward;
@@ -130,7 +130,7 @@ load_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int be
 
 template <class Pair, int Rows, int V>
 static __device__ __forceinline__ void
-store_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int begin, bool whole) {
+store_rows(lane_items<Pair, V> (&items)[Rows], const small_arguments &hot, int begin, bool whole) {
     using T = typename Pair::T;
     T *const out = (T *)hot.out;
     const bool backward = hot.backward;
@@ -151,7 +151,7 @@ store_rows(lane_items<Pair, V> (&items)[Rows], const short_arguments &hot, int b
  */
 template <class Pair, int Rows, int V>
 static __device__ __forceinline__ void load_turned(lane_items<Pair, V> (&items)[Rows],
-                                                   const short_arguments &hot, int begin,
+                                                   const small_arguments &hot, int begin,
                                                    bool whole, bool fast) {
     using T = typename Pair::T;
     if (fast && is_aligned((const T *)hot.in, hot.n, false)) {
@@ -166,7 +166,7 @@ static __device__ __forceinline__ void load_turned(lane_items<Pair, V> (&items)[
 /* The same to out; the pieces are turned round. */
 template <class Pair, int Rows, int V>
 static __device__ __forceinline__ void store_turned(lane_items<Pair, V> (&items)[Rows],
-                                                    const short_arguments &hot, int begin,
+                                                    const small_arguments &hot, int begin,
                                                     bool whole, bool fast) {
     using T = typename Pair::T;
     if (fast && is_aligned((const T *)hot.out, hot.n, false)) {

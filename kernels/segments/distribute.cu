@@ -4,7 +4,7 @@
 
 namespace vscan {
 
-static constexpr int spread_blocks = 4; /* of a multiprocessor */
+static constexpr int distribute_blocks = 4; /* of a multiprocessor */
 
 /*
  * Positions count in scan order, as in common/vectors.cuh: backward, a segment's last element comes first. The
@@ -22,11 +22,11 @@ static constexpr int spread_blocks = 4; /* of a multiprocessor */
  *
  * Barriers: (1) last heads of the warps known; (2) the next ticket, and what earlier tiles have.
  */
-static constexpr int spread_share = 1024, spread_items = spread_share * segments_warps;
+static constexpr int distribute_share = 1024, distribute_items = distribute_share * segments_warps;
 
 /* Heads of a share whose elements have room. */
 template <class T>
-static constexpr int spread_few = sizeof(T) == 8 ? 64 : 128;
+static constexpr int distribute_small = sizeof(T) == 8 ? 64 : 128;
 
 /* 32 bytes from here on as bits, by pieces of 16 bytes; false where these are not all in the vector. */
 static __device__ __forceinline__ bool bits_of_row(uint32_t &bits, const uint8_t *from,
@@ -54,7 +54,8 @@ static __device__ __forceinline__ bool bits_of_row(uint32_t &bits, const uint8_t
 
 /* Lane r: the heads of 32 elements from position first + 32 r on. Bits of positions below 0 are clear,
    those from the n-th on may be anything. */
-static __device__ __forceinline__ uint32_t heads_of_rows(const vscan__spread &s, int64_t first) {
+static __device__ __forceinline__ uint32_t heads_of_rows(const vscan__distribution &s,
+                                                         int64_t first) {
     const int lane = threadIdx.x % 32;
     uint32_t heads = 0;
     if (s.flag_type == VSCAN_INT) {
@@ -101,16 +102,16 @@ static __device__ __forceinline__ uint32_t heads_of_rows(const vscan__spread &s,
 }
 
 /* Memory is asked for the flags of the tile that begins at position first, if it is whole. */
-static __device__ __forceinline__ void prefetch_flags(const vscan__spread &s, int64_t first) {
-#ifdef VSCAN__BULK
+static __device__ __forceinline__ void prefetch_flags(const vscan__distribution &s, int64_t first) {
+#ifdef VSCAN__TMA
     const int log_bits = s.flag_type == VSCAN_INT ? 5 : s.flag_type == VSCAN_BYTE ? 3 : 0;
-    const int64_t at = s.backward ? s.n - first - (spread_items - 1) : first;
-    if (at < 0 || at + spread_items > s.n) return;
+    const int64_t at = s.backward ? s.n - first - (distribute_items - 1) : first;
+    if (at < 0 || at + distribute_items > s.n) return;
     const uintptr_t flags = (uintptr_t)s.flags;
     const uintptr_t from = (flags + (uintptr_t)(at << log_bits >> 3) + 15) & ~(uintptr_t)15;
     const uintptr_t to =
-        (flags + (uintptr_t)((at + spread_items) << log_bits >> 3)) & ~(uintptr_t)15;
-    if (from < to) bulk_prefetch((const void *)from, (uint32_t)(to - from));
+        (flags + (uintptr_t)((at + distribute_items) << log_bits >> 3)) & ~(uintptr_t)15;
+    if (from < to) tma_prefetch((const void *)from, (uint32_t)(to - from));
 #endif
 }
 
@@ -131,7 +132,7 @@ static __device__ __forceinline__ int64_t last_head(const lookback_memory &memor
         if (found) {
             const int source = __ffs((int)found) - 1;
             place = __shfl_sync(all_lanes, place, source);
-            return (last - source) * spread_items - shift + place;
+            return (last - source) * distribute_items - shift + place;
         }
         last -= 32;
     }
@@ -161,7 +162,8 @@ static __device__ __forceinline__ void turn_over(T (&x)[V], bool backward) {
 
 /* Elements at positions i .. i + V - 1, of which the vector may not have all. */
 template <class T, int V>
-static __device__ __forceinline__ void write_piece(const vscan__spread &s, int64_t i, T (&y)[V]) {
+static __device__ __forceinline__ void write_piece(const vscan__distribution &s, int64_t i,
+                                                   T (&y)[V]) {
     T *const out = (T *)s.out;
     if (i >= 0 && i + V <= s.n) {
         turn_over<T, V>(y, s.backward);
@@ -174,12 +176,12 @@ static __device__ __forceinline__ void write_piece(const vscan__spread &s, int64
 }
 
 template <class T>
-__global__ void __launch_bounds__(segments_threads, spread_blocks)
-    spread_elements(const __grid_constant__ segments_work<vscan__spread> a) {
-    constexpr int V = 16 / (int)sizeof(T), pieces = spread_share / (V * 32);
+__global__ void __launch_bounds__(segments_threads, distribute_blocks)
+    distribute_elements(const __grid_constant__ segments_work<vscan__distribution> a) {
+    constexpr int V = 16 / (int)sizeof(T), pieces = distribute_share / (V * 32);
     /* pieces that are asked for before one is waited for */
     constexpr int batch = sizeof(T) == 1 ? 1 : 2;
-    constexpr int few = spread_few<T>;
+    constexpr int few = distribute_small<T>;
     __shared__ uint32_t all_rows[2][segments_threads];  /* heads */
     __shared__ uint16_t all_ranks[2][segments_threads]; /* heads of the share before the row */
     __shared__ uint16_t all_places[segments_warps][few];
@@ -188,10 +190,10 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
     __shared__ int64_t shared_last; /* of one warp: the last head before tile number seen */
     __shared__ T shared_open;       /* the element at the last one before the tile to be written */
     __shared__ ticket shared_ticket;
-    const vscan__spread &s = a.work;
+    const vscan__distribution &s = a.work;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int64_t n = s.n;
-    const int tiles = (int)((n + a.shift + spread_items - 1) / spread_items);
+    const int tiles = (int)((n + a.shift + distribute_items - 1) / distribute_items);
     const T *const in = (const T *)s.in;
     uint16_t *const places = all_places[warp];
     const auto at = [&](int64_t i) { return s.backward ? n - 1 - i : i; }; /* in memory */
@@ -207,7 +209,7 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
         /* ---- The next tile's heads, and their elements where there are few -------------------- */
         int next_count = 0;
         T *const values = all_values[parity][warp];
-        const int64_t first = (int64_t)next * spread_items - a.shift + warp * spread_share;
+        const int64_t first = (int64_t)next * distribute_items - a.shift + warp * distribute_share;
         if (next >= 0 && next < tiles) {
             uint32_t row = heads_of_rows(s, first);
             const int64_t left = n - first - lane * 32;
@@ -246,11 +248,11 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
 #pragma unroll
             for (int w = 0; w < segments_warps; ++w) {
                 if (w == warp) earlier = of_tile;
-                if (lasts[w] >= 0) of_tile = w * spread_share + lasts[w];
+                if (lasts[w] >= 0) of_tile = w * distribute_share + lasts[w];
             }
             next_has_open = earlier >= 0;
             if (next_has_open && lane == 0)
-                copy_element(&values[few], &in[at(first - warp * spread_share + earlier)]);
+                copy_element(&values[few], &in[at(first - warp * distribute_share + earlier)]);
             if (threadIdx.x == 0 && tiles > 1) {
                 jitter(a.lookback, epoch, next, jitter_publish);
                 publish<uint32_t>(a.lookback, epoch, next, (uint32_t)of_tile, (of_tile >= 0));
@@ -259,7 +261,7 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
         if (threadIdx.x == 32 * taker && next < tiles) {
             const ticket t = take_tile(a, next, tiles);
             shared_ticket = t;
-            prefetch_flags(s, (int64_t)t.index * spread_items - a.shift);
+            prefetch_flags(s, (int64_t)t.index * distribute_items - a.shift);
         }
         if (tile >= 0 && warp == 1) {
             jitter(a.lookback, epoch, tile, jitter_wait);
@@ -277,7 +279,8 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
 
         /* ---- Results of the tile -------------------------------------------------------------- */
         if (tile >= 0) {
-            const int64_t base = (int64_t)tile * spread_items - a.shift + warp * spread_share;
+            const int64_t base =
+                (int64_t)tile * distribute_items - a.shift + warp * distribute_share;
             const uint32_t *const rows = all_rows[parity ^ 1] + warp * 32;
             const uint16_t *const ranks = all_ranks[parity ^ 1] + warp * 32;
             const T *const elements = all_values[parity ^ 1][warp];
@@ -360,19 +363,20 @@ __global__ void __launch_bounds__(segments_threads, spread_blocks)
 
 using namespace vscan;
 
-extern "C" cudaError_t vscan__launch_spread(const vscan__launch *launch,
-                                            const vscan__spread *spread) {
+extern "C" cudaError_t vscan__launch_distribute_segmented(const vscan__launch *launch,
+                                                          const vscan__distribution *spread) {
     const int64_t size = map_size(spread->type);
-    segments_work<vscan__spread> a = segments_launch(launch, spread);
+    segments_work<vscan__distribution> a = segments_launch(launch, spread);
     const char *const out = (const char *)spread->out;
     a.shift = elements_shifted(out, size);
     if (spread->backward) /* elements from the end on to a multiple of 16 bytes */
         a.shift =
             (16 / (int)size - elements_shifted(out + spread->n * size, size)) % (16 / (int)size);
     a.wide_in = (uintptr_t)spread->in % 16 == (uintptr_t)spread->out % 16;
-    const int64_t tiles = (spread->n + a.shift + spread_items - 1) / spread_items;
-    return start(size == 8   ? spread_elements<uint64_t>
-                 : size == 4 ? spread_elements<uint32_t>
-                             : spread_elements<uint8_t>,
-                 blocks_of(launch, spread_blocks, tiles), segments_threads, 0, launch->stream, a);
+    const int64_t tiles = (spread->n + a.shift + distribute_items - 1) / distribute_items;
+    return start(size == 8   ? distribute_elements<uint64_t>
+                 : size == 4 ? distribute_elements<uint32_t>
+                             : distribute_elements<uint8_t>,
+                 blocks_of(launch, distribute_blocks, tiles), segments_threads, 0, launch->stream,
+                 a);
 }

@@ -18,14 +18,14 @@ namespace vscan {
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
 template <class Flag>
-__global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
-    find_starts(const __grid_constant__ starts_arguments a) {
-    using shape = starts_shape<Flag>;
+__global__ void __launch_bounds__(32 * flag_warps_a_block, flags_blocks)
+    flags_to_offsets(const __grid_constant__ flags_to_offsets_arguments a) {
+    using shape = flags_shape<Flag>;
     constexpr int Rows = shape::rows, Each = shape::each;
-    __shared__ __align__(16) uint16_t all_staged[starts_warps][starts_staged];
-    __shared__ __align__(16) uint16_t all_parts[starts_warps][256];
-    __shared__ uint32_t warp_counts[starts_warps];
-    __shared__ int64_t warp_sums[starts_warps];
+    __shared__ __align__(16) uint16_t all_staged[flag_warps_a_block][offsets_staged];
+    __shared__ __align__(16) uint16_t all_parts[flag_warps_a_block][256];
+    __shared__ uint32_t warp_counts[flag_warps_a_block];
+    __shared__ int64_t warp_sums[flag_warps_a_block];
     __shared__ ticket shared_ticket;
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
@@ -41,7 +41,7 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
     uint32_t count = 0, place = 0, of_tile = 0; /* flags of the warp, of those before, of all */
     int64_t seen = 0, before = 0;               /* flags in tiles before number seen */
 
-    const auto part_of = [&](int64_t of) -> starts_part {
+    const auto part_of = [&](int64_t of) -> offsets_part {
         const int64_t first = of * items - a.shift + warp * share, left = n - first;
         return {first, first < 0 ? (int)-first : 0,
                 left < share ? left > 0 ? (int)left : 0 : share};
@@ -112,11 +112,11 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
             shared_ticket = t;
             const int64_t then = t.index;
             if (then >= tiles) let_next_kernel_begin();
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
             if (then > 0 && (then + 1) * items - a.shift <= n) {
                 const int64_t bits = map_bits(a.pack.flag_type);
-                bulk_prefetch((const char *)a.pack.flags + (then * items - a.shift) * bits / 8,
-                              (uint32_t)(items * bits / 8));
+                tma_prefetch((const char *)a.pack.flags + (then * items - a.shift) * bits / 8,
+                             (uint32_t)(items * bits / 8));
             }
 #endif
         }
@@ -125,15 +125,15 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
         if (tile >= 0) {
             before += sum_of_lanes(lane < warps ? warp_sums[lane] : 0);
             seen = tile;
-            const starts_part part = part_of(tile);
+            const offsets_part part = part_of(tile);
             int64_t at = before + place;
             if constexpr (Each > 1) {
-                if (count <= starts_staged)
+                if (count <= offsets_staged)
                     write_staged(a, staged, count, at, part.first);
                 else
                     write_again(a, part, a.rows * Each, at, tile == 0, (uint2 *)parts);
             } else {
-                const bool few = count <= starts_staged;
+                const bool few = count <= offsets_staged;
 #pragma unroll 1
                 for (int r = 0; r < (few ? 1 : a.rows * Each); ++r) {
                     uint32_t all = count; /* flags that are staged */
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
         if (next >= tiles) return;
 
         /* ---- The next tile: places, if they are few ------------------------------------------ */
-        if (next >= 0 && next_count <= starts_staged) {
+        if (next >= 0 && next_count <= offsets_staged) {
             uint32_t at = 0;
 #pragma unroll
             for (int r = 0; r < Rows; ++r) {
@@ -195,25 +195,25 @@ __global__ void __launch_bounds__(32 * starts_warps, starts_blocks)
 /* ---- Launching ------------------------------------------------------------------------------- */
 
 template <class Flag>
-static cudaError_t launch_starts(const vscan__launch *launch, const vscan__pack *pack) {
-    using shape = starts_shape<Flag>;
+static cudaError_t launch_flags_to_offsets(const vscan__launch *launch, const vscan__pack *pack) {
+    using shape = flags_shape<Flag>;
     const int64_t bits = map_bits(pack->flag_type);
-    starts_arguments a = {};
+    flags_to_offsets_arguments a = {};
     a.pack = *pack;
     a.lookback = lookback_of(launch);
     a.late = launch->late;
     a.shift = (int)((uintptr_t)pack->flags % 16 * 8 / (uintptr_t)bits);
     /* Smaller tiles and blocks where multiprocessors would have none. */
     a.rows = shape::rows;
-    int warps = starts_warps;
+    int warps = flag_warps_a_block;
     const auto tiles_of = [&] {
         const int64_t items = (int64_t)warps * a.rows * 1024 * shape::each;
         return (pack->n + a.shift + items - 1) / items;
     };
     while (a.rows > 1 && tiles_of() < launch->multiprocessors * 3 / 2) a.rows /= 2;
     while (warps > 4 && tiles_of() < launch->multiprocessors) warps /= 2;
-    const int64_t resident = (int64_t)starts_blocks * launch->multiprocessors, tiles = tiles_of();
-    return start(find_starts<Flag>, tiles < resident ? tiles : resident, 32 * warps, 0,
+    const int64_t resident = (int64_t)flags_blocks * launch->multiprocessors, tiles = tiles_of();
+    return start(flags_to_offsets<Flag>, tiles < resident ? tiles : resident, 32 * warps, 0,
                  launch->stream, a, launch->may_overlap);
 }
 
@@ -221,8 +221,9 @@ static cudaError_t launch_starts(const vscan__launch *launch, const vscan__pack 
 
 using namespace vscan;
 
-extern "C" cudaError_t vscan__launch_starts(vscan__launch *launch, const vscan__pack *pack) {
-    return pack->flag_type == VSCAN_BIT    ? launch_starts<one_bit>(launch, pack)
-           : pack->flag_type == VSCAN_BYTE ? launch_starts<uint8_t>(launch, pack)
-                                           : launch_starts<int32_t>(launch, pack);
+extern "C" cudaError_t vscan__launch_flags_to_offsets(vscan__launch *launch,
+                                                      const vscan__pack *pack) {
+    return pack->flag_type == VSCAN_BIT    ? launch_flags_to_offsets<one_bit>(launch, pack)
+           : pack->flag_type == VSCAN_BYTE ? launch_flags_to_offsets<uint8_t>(launch, pack)
+                                           : launch_flags_to_offsets<int32_t>(launch, pack);
 }

@@ -21,18 +21,18 @@
 namespace vscan {
 
 static constexpr unsigned all_lanes = 0xffffffffu;
-static constexpr int starts_warps = 16;    /* of a block at most */
-static constexpr int starts_staged = 1024; /* places that a warp has room for */
-static constexpr int many_flags = 8;       /* of a word: more are taken a bit a lane */
+static constexpr int flag_warps_a_block = 16; /* of a block at most */
+static constexpr int offsets_staged = 1024;   /* places that a warp has room for */
+static constexpr int many_flags = 8;          /* of a word: more are taken a bit a lane */
 
 /* Blocks of a multiprocessor; before sm_80 it may have no more than 1024 threads. */
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-static constexpr int starts_blocks = 2;
+static constexpr int flags_blocks = 2;
 #else
-static constexpr int starts_blocks = 1;
+static constexpr int flags_blocks = 1;
 #endif
 
-struct starts_arguments {
+struct flags_to_offsets_arguments {
     vscan__pack pack;
     lookback_memory lookback;
     vscan__late *late;
@@ -42,26 +42,26 @@ struct starts_arguments {
 
 /* Rows of a warp at most, and words of a lane in a row. */
 template <class Flag>
-struct starts_shape;
+struct flags_shape;
 struct one_bit {};
 template <>
-struct starts_shape<one_bit> {
+struct flags_shape<one_bit> {
     static constexpr int rows = 4, each = 4;
 };
 template <>
-struct starts_shape<uint8_t> {
+struct flags_shape<uint8_t> {
     static constexpr int rows = 4, each = 1;
     using part = uint16_t; /* bits of 16 bytes of flags */
 };
 template <>
-struct starts_shape<int32_t> {
+struct flags_shape<int32_t> {
     static constexpr int rows = 1, each = 1;
     using part = uint8_t; /* the same; half of it is not used */
 };
 
 /* A warp's part of a tile: flags begin .. end - 1 of it are in the vector, whose number `first` is its
    first one. */
-struct starts_part {
+struct offsets_part {
     int64_t first;
     int begin, end;
 };
@@ -69,8 +69,8 @@ struct starts_part {
 /* ---- Flags as words -------------------------------------------------------------------------- */
 
 /* The word of bits at flag o of a part; those outside are 0. */
-static __device__ __forceinline__ uint32_t word_at(const starts_arguments &a,
-                                                   const starts_part &part, int o) {
+static __device__ __forceinline__ uint32_t word_at(const flags_to_offsets_arguments &a,
+                                                   const offsets_part &part, int o) {
     if (o < part.begin || o >= part.end) return 0;
     const uint32_t bits = ((const uint32_t *)a.pack.flags + part.first / 32)[o / 32];
     return part.end - o < 32 ? bits & ((1u << (part.end - o)) - 1) : bits;
@@ -80,8 +80,8 @@ static __device__ __forceinline__ uint32_t word_at(const starts_arguments &a,
    between its loads, as else the compiler waits for one before the next. */
 template <int Rows, int Each>
 static __device__ __forceinline__ void load_bits(uint32_t (&x)[Rows][Each],
-                                                 const starts_arguments &a, const starts_part &part,
-                                                 int from, int rows) {
+                                                 const flags_to_offsets_arguments &a,
+                                                 const offsets_part &part, int from, int rows) {
     const uint32_t *const words =
         (const uint32_t *)a.pack.flags + part.first / 32 + (int)(threadIdx.x % 32) * Each;
 #pragma unroll
@@ -131,10 +131,10 @@ static __device__ __forceinline__ uint32_t word_of_parts(const uint8_t *parts, i
 
 /* The same of the bits of flags; memory: of the warp, without any contents. */
 template <class Flag, int Rows>
-static __device__ __forceinline__ void load_flags(uint32_t (&x)[Rows][1], const starts_arguments &a,
-                                                  const starts_part &part, int from, int rows,
-                                                  uint16_t *memory) {
-    using part_type = typename starts_shape<Flag>::part;
+static __device__ __forceinline__ void
+load_flags(uint32_t (&x)[Rows][1], const flags_to_offsets_arguments &a, const offsets_part &part,
+           int from, int rows, uint16_t *memory) {
+    using part_type = typename flags_shape<Flag>::part;
     constexpr int F = 16 / (int)sizeof(Flag); /* flags of a piece */
     constexpr int pieces = 32 / F;            /* of a lane in a row */
     part_type *const parts = (part_type *)memory;
@@ -172,8 +172,8 @@ static __device__ __forceinline__ void load_flags(uint32_t (&x)[Rows][1], const 
 
 template <class Flag, int Rows, int Each>
 static __device__ __forceinline__ void
-load_words(uint32_t (&x)[Rows][Each], const starts_arguments &a, const starts_part &part, int from,
-           int rows, uint16_t *memory) {
+load_words(uint32_t (&x)[Rows][Each], const flags_to_offsets_arguments &a, const offsets_part &part,
+           int from, int rows, uint16_t *memory) {
     if constexpr (same_type<Flag, one_bit>)
         load_bits(x, a, part, from, rows);
     else
@@ -226,7 +226,7 @@ static __device__ __forceinline__ void stage_many(uint32_t x, int first, uint32_
 }
 
 /* Writes count positions, from place `at` of out on, each first + its place. By whole warps. */
-static __device__ __forceinline__ void write_staged(const starts_arguments &a,
+static __device__ __forceinline__ void write_staged(const flags_to_offsets_arguments &a,
                                                     const uint16_t *staged, uint32_t count,
                                                     int64_t at, int64_t first) {
     __syncwarp();
@@ -248,7 +248,7 @@ static __device__ __forceinline__ void write_staged(const starts_arguments &a,
  * of the row's first flag; at: the place of the lane's first one in out, from `to` on; pairs: memory of
  * the warp. By whole warps.
  */
-static __device__ __forceinline__ void write_many(const starts_arguments &a, uint32_t x,
+static __device__ __forceinline__ void write_many(const flags_to_offsets_arguments &a, uint32_t x,
                                                   uint32_t at, int64_t to, int64_t first,
                                                   uint2 *pairs) {
     const int lane = threadIdx.x % 32;
@@ -276,8 +276,8 @@ static __device__ __forceinline__ void write_many(const starts_arguments &a, uin
 
 /* Reads so many rows of bits of a part once more and writes their positions, from place `at` of out on;
    first_set: the vector's first flag is set in any case. By whole warps. */
-static __device__ __forceinline__ void write_again(const starts_arguments &a,
-                                                   const starts_part &part, int rows, int64_t at,
+static __device__ __forceinline__ void write_again(const flags_to_offsets_arguments &a,
+                                                   const offsets_part &part, int rows, int64_t at,
                                                    bool first_set, uint2 *pairs) {
     uint32_t y[1][1];
     load_bits(y, a, part, 0, rows);

@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     if (warp < 2) { /* where the tile begins, and where the next one does */
         const bool edge = blockIdx.x + warp == 0 || blockIdx.x + warp == gridDim.x;
         const int64_t found =
-            edge ? warp * s.n : numbers_below<4>(in, s.n, first + warp * a.items, a.guess);
+            edge ? warp * s.n : lower_bound<4>(in, s.n, first + warp * a.items, a.guess);
         if (lane == 0) range[warp] = found;
     } else {
         const int4 none = {};
@@ -108,9 +108,9 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     const int64_t aligned = from - (int64_t)((uintptr_t)(in + from) % 16 / sizeof(P));
     const int64_t lowest = first > 0 ? first : 0; /* offsets whose flags the tile has */
     const int64_t highest = (first + a.items < length ? first + a.items : length) - 1;
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
     if (a.part == 0 && threadIdx.x == 0 && to - from >= 2 * V && to - from < 1 << 16)
-        bulk_prefetch(in + aligned + V, (uint32_t)((to - aligned) / V * 16 - 16));
+        tma_prefetch(in + aligned + V, (uint32_t)((to - aligned) / V * 16 - 16));
 #endif
     int64_t wrong = -1;
     bool elsewhere = false;
@@ -358,9 +358,9 @@ __global__ void __launch_bounds__(segments_threads, add_blocks)
         if (threadIdx.x == 32 * taker && next < tiles) {
             const ticket t = take_tile(a, next, tiles);
             shared_ticket = t;
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
             if (a.wide_in && ((int64_t)t.index + 1) * items <= n)
-                bulk_prefetch(in + (int64_t)t.index * items, items * sizeof(In));
+                tma_prefetch(in + (int64_t)t.index * items, items * sizeof(In));
 #endif
         }
         if (tile >= 0) {
@@ -438,7 +438,7 @@ extern "C" cudaError_t vscan__launch_mark(const vscan__launch *launch,
     while (a.items > 4096 && ((double)a.items * offsets > 98304.0 * (double)length ||
                               length / a.items < (int64_t)3 * launch->multiprocessors))
         a.items /= 2;
-    a.guess = guess_numbers(ranges->n, length, 4);
+    a.guess = guess_search(ranges->n, length, 4);
     const int64_t tiles = length > 0 ? (length + a.shift + a.items - 1) / a.items : 1;
     if (tiles <= (int64_t)mark_blocks * launch->multiprocessors) a.part = ranges->n / tiles + 1;
     return start(ranges->type == VSCAN_LONG ? mark_offsets<int64_t> : mark_offsets<int32_t>, tiles,

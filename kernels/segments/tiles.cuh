@@ -28,7 +28,7 @@ struct segments_work {
     int shift;              /* elements: see the kernels */
     int64_t items;          /* offsets to flags: of a tile */
     int64_t part;           /* the same: offsets for which a block asks memory */
-    numbers_guess guess;    /* the same */
+    search_guess guess;     /* the same */
 };
 
 /* The block's next tile, whose number is tiles or more where there is none; by one thread. */

@@ -223,7 +223,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
 
     /* ---- The chunk's tiles, a lane each ------------------------------------------------------ */
     if (warp == 0) {
-        const uint32_t own = lane < tiles ? tile_set[lane] : 0, upto = sum_up_to_lane(own);
+        const uint32_t own = lane < tiles ? tile_set[lane] : 0, upto = warp_inclusive_sum(own);
         const uint32_t last = lane < tiles ? tile_last[lane] : nowhere;
         tile_entry entry = {upto - own, nowhere, nowhere, 0};
         uint32_t chunk_last = nowhere, chunk_first = nowhere;

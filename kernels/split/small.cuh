@@ -10,7 +10,7 @@ namespace vscan {
 
 /* Blocks of a multiprocessor; a vector is short that has no more tiles than all have blocks. */
 template <class T>
-static constexpr int most_short_blocks = sizeof(T) == 8 ? 2 : 3;
+static constexpr int small_most_blocks = sizeof(T) == 8 ? 2 : 3;
 
 /* Looks at a word, each some hundred ns, before one does its block's work. */
 static constexpr int patience = 256;
@@ -22,7 +22,7 @@ static __device__ uint32_t count_elements(const vscan__split &split, int64_t fir
 #pragma unroll 1
     for (int64_t i = first + threadIdx.x % 32; i < end; i += 32)
         count += flag_at(split.flags, split.flag_type, i);
-    return sum_over_lanes(count);
+    return warp_sum(count);
 }
 
 /* By a block: set flags of all blocks, of so many elements each, and above bit 32 of those before
@@ -50,22 +50,22 @@ static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &
         }
         if (wanted < blocks) sum += value | (uint64_t)(wanted < number ? value : 0) << 32;
     }
-    return sum_over_lanes(sum);
+    return warp_sum(sum);
 }
 
 /*
- * What split_short below does, for vectors that are shorter still: see common/small_vectors.cuh. A block has
+ * What split_small below does, for vectors that are shorter still: see common/small_vectors.cuh. A block has
  * fewer elements, or all there are.
  */
 template <class T>
-__global__ void __launch_bounds__(short_most_threads, 1)
+__global__ void __launch_bounds__(small_most_threads, 1)
     split_rows(const __grid_constant__ split_arguments a) {
     __shared__ uint32_t warp_counts[32];
     __shared__ uint64_t sums[32];
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (int)blockDim.x / 32;
     const int number = (int)blockIdx.x, blocks = (int)gridDim.x;
-    const int items = (int)blockDim.x * short_rows;
+    const int items = (int)blockDim.x * small_rows;
     const lane_rows rows(a.split.n);
     prefetch_rows(a.split.in, 8 * (int)sizeof(T), a.split.n);
     prefetch_rows(a.split.flags, map_bits(a.split.flag_type), a.split.n);
@@ -73,13 +73,13 @@ __global__ void __launch_bounds__(short_most_threads, 1)
 
     epoch_t epoch = 0;
     if (blocks > 1) epoch = read_epoch(a.lookback);
-    T x[short_rows];
+    T x[small_rows];
     rows.load(x, a.split.in);
-    uint32_t masks[short_rows];
+    uint32_t masks[small_rows];
     rows.load_masks(masks, a.split.flags, a.split.flag_type);
     uint32_t own = 0;
 #pragma unroll
-    for (int r = 0; r < short_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    for (int r = 0; r < small_rows; ++r) own += (uint32_t)__popc(masks[r]);
     const uint32_t sum =
         sum_over_warps(own, warp_counts);        /* then all have read the launch number */
     uint32_t at = sum & 0xffff, all = sum >> 16; /* set flags before the warp, and of the vector */
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(short_most_threads, 1)
         uint64_t total = sum_of_blocks(a, epoch, items);
         if (lane == 0) sums[warp] = total;
         __syncthreads();
-        total = sum_over_lanes(lane < warps ? sums[lane] : 0);
+        total = warp_sum(lane < warps ? sums[lane] : 0);
         at += (uint32_t)(total >> 32);
         all = (uint32_t)total;
         if (before_me == (unsigned)blocks - 1) {
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(short_most_threads, 1)
     }
     const uint32_t clear = (uint32_t)rows.n - all;
 #pragma unroll
-    for (int r = 0; r < short_rows; ++r) {
+    for (int r = 0; r < small_rows; ++r) {
         const uint32_t set = at + (uint32_t)__popc(masks[r] & bits_below(lane));
         const uint32_t place = masks[r] >> lane & 1 ? clear + set : (uint32_t)rows.at(r) - set;
         if (rows.is(r)) ((T *)a.split.out)[place] = x[r];
@@ -125,8 +125,8 @@ __global__ void __launch_bounds__(short_most_threads, 1)
  * in their slots.
  */
 template <class T>
-__global__ void __launch_bounds__(split_threads, most_short_blocks<T>)
-    split_short(const __grid_constant__ split_arguments a) {
+__global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
+    split_small(const __grid_constant__ split_arguments a) {
     __shared__ T packed[tile_items];
     __shared__ __align__(16) uint32_t flag_words[tile_words];
     __shared__ tile_slots slots;

@@ -56,15 +56,15 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
     a.lookback = lookback_of(launch);
     const bool segmented = split->heads != nullptr;
     const bool moves = size >= 4 && !positions && !segmented; /* by one launch, where it is short */
-    if (moves && split->n <= rows_to && split->n * size <= launch->short_to) {
-        const int threads = short_threads(split->n);
+    if (moves && split->n <= rows_to && split->n * size <= launch->small_to) {
+        const int threads = small_threads(split->n);
         return start(size == 8 ? split_rows<uint64_t> : split_rows<uint32_t>,
-                     short_blocks(split->n, threads), threads, 0, launch->stream, a,
+                     small_blocks(split->n, threads), threads, 0, launch->stream, a,
                      launch->may_overlap);
     }
-    const int blocks = size == 8 ? most_short_blocks<uint64_t> : most_short_blocks<uint32_t>;
+    const int blocks = size == 8 ? small_most_blocks<uint64_t> : small_most_blocks<uint32_t>;
     if (moves && tiles <= blocks * launch->multiprocessors && tiles <= launch->words)
-        return start(size == 8 ? split_short<uint64_t> : split_short<uint32_t>, tiles,
+        return start(size == 8 ? split_small<uint64_t> : split_small<uint32_t>, tiles,
                      split_threads, 0, launch->stream, a, launch->may_overlap);
     const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
     a.chunk_log2 = split->n <= (ints ? small_to_ints : small_to) ? 1

@@ -183,7 +183,7 @@ struct tile_marks {
         uint32_t own = 0;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) own += (uint32_t)__popc(flags[j]);
-        const uint32_t upto = sum_up_to_lane(own);
+        const uint32_t upto = warp_inclusive_sum(own);
         set = __shfl_sync(0xffffffffu, upto, 31);
         before[0] = upto - own;
 #pragma unroll

@@ -64,10 +64,10 @@ static vscan_status check_wrapped(vscan_ctx *ctx, vscan_type type, const void *p
     int64_t bytes;
     TRY(vscan__check_size(ctx, type, n, &bytes));
     if (pointer == NULL && n > 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "pointer is NULL");
-    uintptr_t unit = type == VSCAN_BIT ? 4 : (uintptr_t)vscan__element_size(type);
-    if ((uintptr_t)pointer % unit != 0)
+    uintptr_t partition = type == VSCAN_BIT ? 4 : (uintptr_t)vscan__element_size(type);
+    if ((uintptr_t)pointer % partition != 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_ALIGNMENT, "pointer is not aligned to %d bytes",
-                           (int)unit);
+                           (int)partition);
     if ((uintptr_t)bytes > UINTPTR_MAX - (uintptr_t)pointer)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
                            "n is %" PRId64 ": the memory would end beyond the address range", n);

@@ -137,7 +137,7 @@ struct vscan__split {
 typedef vscan_status vscan__split_fn(vscan_ctx *ctx, const struct vscan__split *split);
 
 /* out[i] = in[first of i's segment], backward in[last of i's segment]. */
-struct vscan__spread {
+struct vscan__distribution {
     int64_t n;         /* > 0 */
     const void *in;    /* n elements */
     const void *flags; /* n flags */
@@ -147,7 +147,7 @@ struct vscan__spread {
     int32_t backward;  /* 0 or 1 */
 };
 
-typedef vscan_status vscan__spread_fn(vscan_ctx *ctx, const struct vscan__spread *spread);
+typedef vscan_status vscan__spread_fn(vscan_ctx *ctx, const struct vscan__distribution *spread);
 
 /* Offsets or lengths to flags, lengths or offsets. in and out do not overlap. Late: OFFSETS. */
 struct vscan__ranges {

@@ -9,7 +9,7 @@
 
 /* ---- Workspace, bits, fills ------------------------------------------------------------------ */
 
-/* What needs most: segmented reductions have two units a tile and one for what ends at the end, and
+/* What needs most: segmented reductions have two partitions a tile and one for what ends at the end, and
    positions are sums of 8 bytes, whatever the type. */
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     (void)type;
@@ -65,7 +65,7 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
 /* Bytes of a vector from which totals at the ends of segments alone are faster than a whole scan. */
 enum { ENDS_FROM = 16 << 20 };
 
-/* A segmented reduction has units of half a tile at least, and one for what ends at the end. */
+/* A segmented reduction has partitions of half a tile at least, and one for what ends at the end. */
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
         return launch(ctx, scan, VSCAN_##TYPE, portion(ctx, VSCAN_##TYPE, scan->n),                \

@@ -25,7 +25,7 @@ void vscan__cuda_close(vscan_ctx *ctx) {
 
 /* Bytes of a vector up to which the kernels for small vectors are taken, which can do no more; beyond,
    those with TMA are faster. The plots of benchmarks/ show both. */
-enum { SHORT_TO = 8 << 20, BULK_FROM = SHORT_TO + 1 };
+enum { SMALL_TO = 8 << 20, LARGE_FROM = SMALL_TO + 1 };
 
 /* Words of a new context: enough for scans of 4-byte elements of any length (with bulk copies). */
 enum { FIRST_WORDS = VSCAN__SCAN_TILES };
@@ -43,8 +43,8 @@ enum { ROWS_FROM = 8 << 20, MANY_ROWS_FROM = 32 << 20, FORCED_ROWS_FROM = 300000
 enum { FORCED_SCAN_TILES = 150 };
 
 /*
- * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "units" takes the
- * kernels for devices without TMA, "bulk" those with TMA, both at every length, "none" is a device that
+ * Which kernels a device can have. VSCAN_TEST_KERNELS is for the tests alone: "portable" takes the
+ * kernels for devices without TMA, "tma" those with TMA, both at every length, "none" is a device that
  * there are no kernels for. VSCAN_TEST_DELAY, for the tests too, is the seed
  * of pseudo-random waits in the kernels.
  */
@@ -65,15 +65,16 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
         return vscan__cuda_failed(ctx, cudaErrorNoKernelImageForDevice, "loading kernels");
     const char *delay = getenv("VSCAN_TEST_DELAY");
     if (delay != NULL) launch->test_delay = (uint32_t)strtoul(delay, NULL, 10);
-    const bool always = strcmp(forced, "bulk") == 0;
+    const bool always = strcmp(forced, "tma") == 0;
     launch->sort_portion = SORT_PORTION;
-    launch->short_to = always || strcmp(forced, "units") == 0 ? 0 : SHORT_TO;
-    launch->bulk_from = always ? 0 : BULK_FROM;
+    launch->small_to = always || strcmp(forced, "portable") == 0 ? 0 : SMALL_TO;
+    launch->large_from = always ? 0 : LARGE_FROM;
     launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
     launch->many_rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : MANY_ROWS_FROM;
     launch->scan_tiles = forced[0] != 0 ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
-    /* see VSCAN__BULK in kernels/common/tma.cuh */
-    if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "units") == 0) return VSCAN_OK;
+    /* see VSCAN__TMA in kernels/common/tma.cuh */
+    if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "portable") == 0)
+        return VSCAN_OK;
     void *encode = NULL;
     enum cudaDriverEntryPointQueryResult found;
     TRY_CUDA(ctx, "asking the driver for tensor maps",
@@ -84,7 +85,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     TRY_CUDA(ctx, "reading device properties",
              cudaDeviceGetAttribute(&launch->shared_memory, cudaDevAttrMaxSharedMemoryPerBlockOptin,
                                     ctx->device));
-    if (launch->shared_memory < VSCAN__BULK_SHARED) launch->shared_memory = 0;
+    if (launch->shared_memory < VSCAN__TMA_SHARED) launch->shared_memory = 0;
     return VSCAN_OK;
 }
 

@@ -347,8 +347,8 @@ static inline void barrier_wait(uint64_t *barrier, uint32_t parity) {
 static inline bool barrier_test(uint64_t *barrier, uint32_t parity) {
     return ((phase_barrier *)barrier)->parity != parity;
 }
-static inline void fence_for_bulk() {}
-static inline void fence_for_bulk_stores() {}
+static inline void fence_for_tma() {}
+static inline void fence_for_tma_stores() {}
 template <class U>
 void send_to_first_block(U *here, U value, uint64_t *barrier) {
     *(U *)emulated::in_first_block(here) = value;
@@ -495,21 +495,21 @@ void tensor_stores_read() {
     while (emulated::self->stores - emulated::self->stores_read > Few) emulated::wait();
 }
 static inline void tensor_prefetch(const CUtensorMap *) {}
-static inline void bulk_prefetch(const void *from, uint32_t bytes) {
+static inline void tma_prefetch(const void *from, uint32_t bytes) {
     emulated::expect((uintptr_t)from % 16 == 0 && bytes % 16 == 0, "16-byte alignment");
 }
-static inline void bulk_load(void *to, const void *from, uint32_t bytes, uint64_t *barrier) {
+static inline void tma_load(void *to, const void *from, uint32_t bytes, uint64_t *barrier) {
     emulated::expect(((uintptr_t)from | (uintptr_t)to | bytes) % 16 == 0, "16-byte alignment");
     emulated::later([=] {
         memcpy(to, from, bytes);
         barrier_add(barrier, 0, -(int)bytes);
     });
 }
-static inline void bulk_store(void *to, const void *from, uint32_t bytes) {
+static inline void tma_store(void *to, const void *from, uint32_t bytes) {
     emulated::expect(((uintptr_t)from | (uintptr_t)to | bytes) % 16 == 0, "16-byte alignment");
     store_from_shared([=] { memcpy(to, from, bytes); });
 }
-static inline void bulk_stores_read() {
+static inline void tma_stores_read() {
     tensor_stores_read<0>();
 }
 

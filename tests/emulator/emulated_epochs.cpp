@@ -162,14 +162,14 @@ static int draw_flag_type() {
     return types[below(3)];
 }
 
-enum kernels { SHORT_KERNELS, BULK_KERNELS, UNIT_KERNELS };
+enum kernels { SMALL_KERNELS, LARGE_KERNELS, PORTABLE_KERNELS };
 
 /* A launch's settings: see one_case of emulated_kernels.cpp. */
 static void choose(kernels set) {
-    launch.short_to = set == SHORT_KERNELS ? INT64_MAX : 0;
-    launch.bulk_from = set == BULK_KERNELS ? 0 : INT64_MAX;
+    launch.small_to = set == SMALL_KERNELS ? INT64_MAX : 0;
+    launch.large_from = set == LARGE_KERNELS ? 0 : INT64_MAX;
     launch.scan_tiles = INT64_MAX;
-    launch.shared_memory = set == UNIT_KERNELS ? 0 : VSCAN__BULK_SHARED;
+    launch.shared_memory = set == PORTABLE_KERNELS ? 0 : VSCAN__TMA_SHARED;
 }
 
 static void scan_call(const pair_row &row, bool backward, int64_t n) {
@@ -244,21 +244,21 @@ static void reduce_offsets_call(const pair_row &row, int64_t n) {
 
 static void vectors_round() {
     launch.words = 1 << (15 + below(4));
-    for (const kernels set : {SHORT_KERNELS, BULK_KERNELS, UNIT_KERNELS}) {
+    for (const kernels set : {SMALL_KERNELS, LARGE_KERNELS, PORTABLE_KERNELS}) {
         choose(set);
         launch.multiprocessors = 1 + (int)below(3);
         const pair_row &row = draw_pair();
         const int flag_type = draw_flag_type();
         const int64_t tile = row.type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
         const int64_t n = tile * (3 + below(3)) + below(tile);
-        const int64_t fewer = tile + 1 + below(set == SHORT_KERNELS ? tile / 2 : tile);
+        const int64_t fewer = tile + 1 + below(set == SMALL_KERNELS ? tile / 2 : tile);
         const bool backward = below(2);
         across(
             "scan", [&] { scan_call(row, backward, n); }, [&] { scan_call(row, backward, fewer); });
         across(
             "segmented scan", [&] { segmented_call(row, flag_type, n); },
             [&] { segmented_call(row, flag_type, fewer); });
-        if (set == SHORT_KERNELS) continue; /* those of reductions need no words */
+        if (set == SMALL_KERNELS) continue; /* those of reductions need no words */
         across(
             "reduce", [&] { reduce_call(row, n); }, [&] { reduce_call(row, fewer); });
         across(
@@ -314,7 +314,7 @@ static void matrix_round() {
     launch.words = most_words; /* of columns there are many, so that each launch clears many */
     launch.multiprocessors = 8;
     launch.rows_from = launch.many_rows_from = INT64_MAX;
-    choose(UNIT_KERNELS);
+    choose(PORTABLE_KERNELS);
     two("rows", false, false, lines, tile * (3 + below(2)) + 1 + below(tile),
         tile + 1 + below(tile));
     two("sums of rows", false, true, lines, tile * (3 + below(2)) + 1 + below(tile),
@@ -324,7 +324,7 @@ static void matrix_round() {
         two("sums of columns", true, true, 8, tile + 1 + below(tile / 2),
             tile / 2 + below(tile / 4));
     }
-    choose(BULK_KERNELS);
+    choose(LARGE_KERNELS);
     launch.rows_from = launch.many_rows_from = 0;
     two("rows, TMA", false, false, lines, tile * 4, tile * 2);
     for (int k = 0; k < 2; ++k)
@@ -391,7 +391,7 @@ static void split_call(int type, int flag_type, int64_t n) {
 static void flags_round() {
     launch.words = 1 << (15 + below(4));
     const int types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
-    for (const kernels set : {SHORT_KERNELS, UNIT_KERNELS}) {
+    for (const kernels set : {SMALL_KERNELS, PORTABLE_KERNELS}) {
         choose(set);
         launch.multiprocessors = 1 + (int)below(3);
         const int type = types[below(3)], flag_type = draw_flag_type();
@@ -402,7 +402,7 @@ static void flags_round() {
         across(
             "pack by value", [&] { pack_call(type, flag_type, true, n); },
             [&] { pack_call(type, flag_type, true, fewer); });
-        if (set == UNIT_KERNELS)
+        if (set == PORTABLE_KERNELS)
             across(
                 "enumerate", [&] { enumerate_call(flag_type, 3 * n); },
                 [&] { enumerate_call(flag_type, 3 * fewer); });
@@ -419,10 +419,10 @@ static void distribute_call(int type, int flag_type, int64_t n) {
     twins in(type, n), flags(flag_type, n), out(type, n);
     flags.put_flags(9000);
     const bool backward = below(2);
-    vscan__spread spread = {};
+    vscan__distribution spread = {};
     spread.n = n, spread.in = in.at(), spread.flags = flags.at(), spread.out = out.at();
     spread.type = type, spread.flag_type = flag_type, spread.backward = backward;
-    const cudaError_t error = vscan__launch_spread(&launch, &spread);
+    const cudaError_t error = vscan__launch_distribute_segmented(&launch, &spread);
     ok(vscan_distribute_segmented(ctx, backward ? VSCAN_LAST : VSCAN_FIRST, in.buffer(),
                                   flags.buffer(), out.buffer()));
     check("distribute", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &out});
@@ -435,7 +435,7 @@ static void flags_to_offsets_call(int flag_type, int64_t n) {
     pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
     pack.type = VSCAN_INT, pack.flag_type = flag_type, pack.starts = 1;
     pack.count = (int64_t *)count.at();
-    const cudaError_t error = vscan__launch_starts(&launch, &pack);
+    const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
     vscan_pack_options o = {};
     o.size = sizeof o, o.count = count.buffer();
     ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
@@ -458,7 +458,7 @@ static void segments_round() {
     const int types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
     const int type = types[below(3)], flag_type = draw_flag_type();
     const int64_t n = 40000 + below(30000), fewer = 9000 + below(9000);
-    choose(UNIT_KERNELS);
+    choose(PORTABLE_KERNELS);
     launch.multiprocessors = 1 + (int)below(3);
     across(
         "distribute", [&] { distribute_call(type, flag_type, n); },

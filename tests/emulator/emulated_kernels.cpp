@@ -98,7 +98,7 @@ struct vector_of {
     }
 };
 
-enum kernels { SHORT_KERNELS, BULK_KERNELS, UNIT_KERNELS };
+enum kernels { SMALL_KERNELS, LARGE_KERNELS, PORTABLE_KERNELS };
 
 template <class T>
 static bool one_case(const pair_row &pair, int family, kernels set, vscan__launch *launch) {
@@ -199,10 +199,10 @@ static bool one_case(const pair_row &pair, int family, kernels set, vscan__launc
     for (vector_of<T> *v : {&in, &out, &total, &carry, &totals}) v->keep();
     const std::vector<uint8_t> flags_before = flags;
     launch->multiprocessors = 1 + (int)below(3);
-    launch->short_to = set == SHORT_KERNELS ? INT64_MAX : 0;
-    launch->bulk_from = set == BULK_KERNELS ? 0 : INT64_MAX;
+    launch->small_to = set == SMALL_KERNELS ? INT64_MAX : 0;
+    launch->large_from = set == LARGE_KERNELS ? 0 : INT64_MAX;
     launch->scan_tiles = below(2) ? 1 + below(3) : INT64_MAX;
-    launch->shared_memory = set == UNIT_KERNELS ? 0 : 227 << 10;
+    launch->shared_memory = set == PORTABLE_KERNELS ? 0 : 227 << 10;
     launch->test_delay = below(4) == 0 ? (uint32_t)random_bits() : 0;
     vscan__launcher *const launchers[] = {pair.scan, pair.segmented, pair.reduce};
     const cudaError_t error = launchers[family](launch, &scan);
@@ -229,7 +229,8 @@ static bool one_case(const pair_row &pair, int family, kernels set, vscan__launc
     if (what == nullptr && flags != flags_before) what = "the flags";
     if (what == nullptr && launch->late->status != 0) what = "the late status";
     if (what == nullptr) return true;
-    const char *sets[] = {"short", "bulk", "unit"}, *families[] = {"scan", "segmented", "reduce"};
+    const char *sets[] = {"small", "large", "portable"},
+               *families[] = {"scan", "segmented", "reduce"};
     printf(
         "WRONG: %s (%lld), %s %s, %s kernels, n %lld, in %d out %d bytes off, %s%s%s, initial %d, "
         "flags %d, delay %u\n",
@@ -265,7 +266,7 @@ int main(int argc, char **argv) {
     for (int round = 0; round < rounds; ++round)
         for (const pair_row &pair : pairs)
             for (int family = 0; family < 3; ++family)
-                for (kernels set : {SHORT_KERNELS, BULK_KERNELS, UNIT_KERNELS}) {
+                for (kernels set : {SMALL_KERNELS, LARGE_KERNELS, PORTABLE_KERNELS}) {
                     const bool good =
                         pair.type == VSCAN_INT     ? one_case<int32_t>(pair, family, set, &launch)
                         : pair.type == VSCAN_FLOAT ? one_case<float>(pair, family, set, &launch)

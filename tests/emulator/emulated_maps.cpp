@@ -525,27 +525,27 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     const bool by_columns = below(2), reduce = below(4) == 0, in_place = below(3) == 0;
     /* more tiles than are folded at a time */
     const bool tall = by_columns && below(8) == 0;
-    /* columns for the kernel with a ring in shared memory, more than one round of it */
-    const bool ring = by_columns && !tall && !reduce && below(2);
-    const bool strips = ring && below(2); /* as boxes */
+    /* columns for the kernel with a stage in shared memory, more than one round of it */
+    const bool stage = by_columns && !tall && !reduce && below(2);
+    const bool strips = stage && below(2); /* as boxes */
     const int64_t lines = tall     ? 1 + below(3)
                           : strips ? 36 + 4 * below(below(3)   ? 10
                                                     : below(9) ? 75
                                                                : 750)
-                          : ring   ? 8 + below(25)
+                          : stage  ? 8 + below(25)
                                    : draw_lines();
     const int most = lines < 45 ? 80 : lines < 800 ? 6 : 1; /* chunks of a strip: several tiles */
     const int64_t length = tall     ? (30 + below(40)) * tile + below(9) - 4
                            : strips ? below(most) * 512 + 1 + below(600)
-                           : ring   ? (1 + below(40)) * (4096 / lines) + below(40)
+                           : stage  ? (1 + below(40)) * (4096 / lines) + below(40)
                                     : draw_line_length(lines, tile);
     const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
     int64_t pitch = columns;
     if (strips) pitch += 4 * below(3);
-    if (!ring && below(2)) pitch += below(3) ? 4 * below(5) : below(20);
+    if (!stage && below(2)) pitch += below(3) ? 4 * below(5) : below(20);
     const int64_t n = rows * pitch;
     std::vector<int> shift = draw_shifts(4);
-    if (ring) shift[0] = shift[1] = 0;
+    if (stage) shift[0] = shift[1] = 0;
     twins in(type, n, shift[0]), apart(type, n, shift[1]), totals(type, lines, shift[2]),
         initial(type, below(2) ? 1 : lines, shift[3]);
     for (twins *v : {&in, &initial}) {
@@ -567,7 +567,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     if (below(2)) o.initial_buffer = initial.buffer(), m.has_initial = 2;
     m.initial_at = initial.at(), m.initial_step = initial.n != 1;
     if (reduce || below(2)) m.totals = totals.at();
-    launch.shared_memory = ring || below(2) ? VSCAN__BULK_SHARED : 0;
+    launch.shared_memory = stage || below(2) ? VSCAN__TMA_SHARED : 0;
     const int64_t words = vscan__matrix_words_needed((vscan_type)type, &m);
     if (words > launch.words) {
         fprintf(stderr, "a workspace of %lld words\n", (long long)words);
@@ -641,7 +641,7 @@ static void one_round() {
         split_case(VSCAN_LONG, false);
         launch.test_delay = (uint32_t)below(3);
         launch.multiprocessors = 1 + (int)below(6);
-        launch.short_to = below(2) ? INT64_MAX : 0;
+        launch.small_to = below(2) ? INT64_MAX : 0;
     }
 }
 

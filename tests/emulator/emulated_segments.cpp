@@ -53,10 +53,10 @@ struct twins : two_copies {
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
-/* Around the edges of units and tiles, of which there are several. */
-static int64_t draw_length(int64_t unit) {
+/* Around the edges of partitions and tiles, of which there are several. */
+static int64_t draw_length(int64_t partition) {
     if (below(4) == 0) return below(300);
-    const int64_t n = unit * below(14) + below(9) - 4;
+    const int64_t n = partition * below(14) + below(9) - 4;
     return n < 0 ? 0 : below(3) ? n : below(n + 1);
 }
 
@@ -142,10 +142,10 @@ static void spread_case(int type) {
     for (int64_t i = 0; i < n; ++i) flags.put_flag(i, set[(size_t)i]);
     twins &out = below(2) ? apart : in;
     const bool backward = below(2);
-    vscan__spread spread = {};
+    vscan__distribution spread = {};
     spread.n = n, spread.in = in.at(), spread.flags = flags.at(), spread.out = out.at();
     spread.type = type, spread.flag_type = flags.type, spread.backward = backward;
-    const cudaError_t error = vscan__launch_spread(&launch, &spread);
+    const cudaError_t error = vscan__launch_distribute_segmented(&launch, &spread);
     ok(vscan_distribute_segmented(ctx, backward ? VSCAN_LAST : VSCAN_FIRST, in.buffer(),
                                   flags.buffer(), out.buffer()));
     check("spread", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
@@ -162,11 +162,11 @@ static void totals_case(int op, int type, vscan__launcher *launcher) {
     vscan__scan scan = {};
     scan.n = n, scan.in = in.at(), scan.out = out.at();
     scan.flags = flags.at(), scan.flag_type = flags.type;
-    vscan__spread spread = {};
+    vscan__distribution spread = {};
     spread.n = n, spread.in = spread.out = out.at(), spread.flags = flags.at();
     spread.type = type, spread.flag_type = flags.type, spread.backward = 1;
     cudaError_t error = launcher(&launch, &scan);
-    if (error == cudaSuccess) error = vscan__launch_spread(&launch, &spread);
+    if (error == cudaSuccess) error = vscan__launch_distribute_segmented(&launch, &spread);
     ok(vscan_distribute_totals(ctx, (vscan_op)op, in.buffer(), flags.buffer(), out.buffer()));
     check("totals", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
 }
@@ -187,7 +187,7 @@ static void starts_case(int type) {
     pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
     pack.type = type, pack.flag_type = flags.type, pack.starts = 1;
     if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
-    const cudaError_t error = vscan__launch_starts(&launch, &pack);
+    const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
     ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
     check("starts", type, n, error, vscan_ctx_synchronize(ctx), {&flags, &offsets, &count});
 }
@@ -239,7 +239,7 @@ static void one_round() {
         totals_case(VSCAN_##OP, VSCAN_##TYPE, vscan__launch_reduce_segmented_##pair);              \
         launch.test_delay = (uint32_t)below(3);                                                    \
         launch.multiprocessors = 1 + (int)below(3);                                                \
-        launch.shared_memory = below(2) ? VSCAN__BULK_SHARED : 0;                                  \
+        launch.shared_memory = below(2) ? VSCAN__TMA_SHARED : 0;                                   \
     }
     VSCAN__PAIRS(X)
 #undef X

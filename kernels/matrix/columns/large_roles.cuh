@@ -6,16 +6,16 @@
  * some rows of a strip are a box of a tensor map.
  *
  * A piece is 32 rows of a strip: a group of each column. A chunk is 8, 16 or 32 pieces, about 32 to
- * 64 KiB. One block lives on each multiprocessor, with a ring of three to six slots in shared
+ * 64 KiB. One block lives on each multiprocessor, with a stage of three to six slots in shared
  * memory, a chunk each. Its warps hand slots on:
  *
  *   loader     takes a ticket, a chunk (-> taken), and has its pieces copied in        -> loaded
- *   summers    sum each column of each piece, scan these sums, publish the chunk's     -> summed
- *   folders    wait for the words of earlier chunks                                    -> folded
+ *   reduction_warps    sum each column of each piece, scan these sums, publish the chunk's     -> summed
+ *   prefix_warps    wait for the words of earlier chunks                                    -> folded
  *   scanners   scan each column of each piece where it is                              -> scanned
  *   storers    have the pieces copied out                                              -> emptied
  *
- * A slot is in the loader's hands for a load, and in the folders' for as long as other blocks
+ * A slot is in the loader's hands for a load, and in the prefix_warps' for as long as other blocks
  * take to load and sum what comes before; the others are about as fast as memory is with several
  * slots.
  *
@@ -26,7 +26,7 @@
  *   sums      [pieces][width]: of the chunk up to a piece, with it
  *   nodes     [bits][width]: of the chunks of its tile before it that a bit of its number m says
  *   before    [width]: P(tile), what comes before the tile
- * and behind the slots are the values of words that folders read, and what they keep of each strip.
+ * and behind the slots are the values of words that prefix_warps read, and what they keep of each strip.
  *
  * A tile is at most 32 chunks. A chunk's word (common/lookback.cuh) is its own sum, published as soon
  * as that is known; the word of a tile's last chunk is the sum of the tile. The chunks before
@@ -52,7 +52,7 @@
 namespace vscan {
 
 /* How a matrix is dealt to chunks, and where things are, in bytes. */
-struct bulk_columns_shape {
+struct large_columns_shape {
     int width, strips; /* columns of a strip, in a slot; strips of a row */
     bool boxes;        /* pieces are boxes of the maps below; else they are copied as they are */
     bool kept;         /* of each strip what comes before the last tile */
@@ -65,33 +65,34 @@ struct bulk_columns_shape {
     int64_t chunks;         /* of a strip */
 };
 
-struct bulk_columns_arguments : matrix_arguments<bulk_columns_shape> {
+struct large_columns_arguments : matrix_arguments<large_columns_shape> {
     CUtensorMap in_map, out_map;
 };
 
-static constexpr int bulk_columns_slots = 6; /* at most */
+static constexpr int large_columns_slots = 6; /* at most */
 
 /* At the beginning of shared memory; slots follow. */
-struct bulk_columns_shared {
-    int64_t chunk[bulk_columns_slots]; /* below 0: the end */
-    int strip[bulk_columns_slots];
-    uint64_t taken[bulk_columns_slots], loaded[bulk_columns_slots], summed[bulk_columns_slots];
-    uint64_t folded[bulk_columns_slots], scanned[bulk_columns_slots], emptied[bulk_columns_slots];
+struct large_columns_shared {
+    int64_t chunk[large_columns_slots]; /* below 0: the end */
+    int strip[large_columns_slots];
+    uint64_t taken[large_columns_slots], loaded[large_columns_slots], summed[large_columns_slots];
+    uint64_t folded[large_columns_slots], scanned[large_columns_slots],
+        emptied[large_columns_slots];
     epoch_t epoch;
 };
-static constexpr int bulk_columns_header = (sizeof(bulk_columns_shared) + 127) / 128 * 128;
+static constexpr int large_columns_header = (sizeof(large_columns_shared) + 127) / 128 * 128;
 
 /* Warps. Words of chunks and words of tiles are waited for at the same time, by warps of their
    own. */
-static constexpr int column_summers = 8, column_storers = 2;
-static constexpr int column_chunk_folders = 6, column_tile_folders = 2;
-static constexpr int column_folders = column_chunk_folders + column_tile_folders;
+static constexpr int column_reduction_warps = 8, column_storers = 2;
+static constexpr int column_chunk_prefix_warps = 6, column_tile_prefix_warps = 2;
+static constexpr int column_prefix_warps = column_chunk_prefix_warps + column_tile_prefix_warps;
 /* As many as have work at a time. Doubles are half as many, and want more registers. */
 template <class Pair>
 static constexpr int column_scanners = sizeof(typename Pair::T) == 8 ? 8 : 12;
 template <class Pair>
-static constexpr int bulk_columns_threads = 32 * (column_scanners<Pair> + column_summers +
-                                                  column_folders + column_storers + 1);
+static constexpr int large_columns_threads = 32 * (column_scanners<Pair> + column_reduction_warps +
+                                                   column_prefix_warps + column_storers + 1);
 
 static constexpr int column_chunk_bits = 5; /* of m, at most */
 static constexpr int column_tile_words = 8; /* of tiles that are waited for at a time */
@@ -100,7 +101,7 @@ static constexpr int log_tile_double = 13, log_tile_float = 14;
 static_assert(1 << log_tile_double == VSCAN__TILE_DOUBLE, "");
 static_assert(1 << log_tile_float == VSCAN__TILE_FLOAT, "");
 
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 
 /* A slot, and how often it has been there: of the k-th chunk of a block. */
 struct slot_turn {
@@ -114,13 +115,13 @@ struct slot_turn {
 };
 
 template <class Pair>
-struct bulk_columns {
+struct large_columns {
     using T = typename Pair::T;
     using U = typename Pair::U;
     static constexpr int half = VSCAN__GROUP / 2; /* of a piece's rows, in registers */
 
-    const bulk_columns_arguments &a;
-    bulk_columns_shared &shared;
+    const large_columns_arguments &a;
+    large_columns_shared &shared;
     int thread; /* of those with the same work */
 
     __device__ __forceinline__ int width() const { return a.shape.width; }
@@ -136,7 +137,7 @@ struct bulk_columns {
         return number_in_tile(chunk + 1) == 0;
     }
     __device__ __forceinline__ T *slot(int s) const {
-        return (T *)(dynamic_shared() + bulk_columns_header + s * a.shape.slot_bytes);
+        return (T *)(dynamic_shared() + large_columns_header + s * a.shape.slot_bytes);
     }
     __device__ __forceinline__ U *sums(int s) const {
         return (U *)((char *)slot(s) + a.shape.sums_at);
@@ -242,7 +243,7 @@ struct bulk_columns {
                 prefetch_line(from + r * a.matrix.step + first);
         } else if (lane == 0) {
             const uint32_t bytes = (uint32_t)(rows * width() * (int64_t)sizeof(T)) / 16 * 16;
-            if (bytes > 0) bulk_prefetch(from, bytes);
+            if (bytes > 0) tma_prefetch(from, bytes);
         }
     }
 
@@ -268,7 +269,7 @@ struct bulk_columns {
         }
         expect_copies(s, lane, bytes / 16 * 16);
         copy_piece_of(chunk, s, lane, [&](T *to, int64_t from, int count) {
-            if (count >= 16) bulk_load(to, in + from, count / 16 * 16, &shared.loaded[s]);
+            if (count >= 16) tma_load(to, in + from, count / 16 * 16, &shared.loaded[s]);
         });
     }
 
@@ -283,7 +284,7 @@ struct bulk_columns {
 
     /* What a lane has written is its own to tell of. */
     __device__ __forceinline__ void expect_copies(int s, int lane, int bytes) const {
-        fence_for_bulk(); /* the slot's next chunk comes by copies */
+        fence_for_tma(); /* the slot's next chunk comes by copies */
         if (lane == 0)
             barrier_arrive_expecting(&shared.loaded[s], bytes);
         else
@@ -334,14 +335,14 @@ struct bulk_columns {
                                  [&](T *from, int64_t to) { out[to] = *from; });
                 } else {
                     copy_piece_of(chunk, t.slot, lane, [&](T *from, int64_t to, int count) {
-                        if (count >= 16) bulk_store(out + to, from, count / 16 * 16);
+                        if (count >= 16) tma_store(out + to, from, count / 16 * 16);
                         const int items = count / (int)sizeof(T);
 #pragma unroll 1
                         for (int i = items - count % 16 / (int)sizeof(T); i < items; ++i)
                             out[to + i] = from[i];
                     });
                 }
-                bulk_stores_read();
+                tma_stores_read();
             }
             barrier_arrive_at(&shared.emptied[t.slot]);
         }
@@ -349,12 +350,12 @@ struct bulk_columns {
 
     /* ---- Summers ---- */
 
-    static __device__ __forceinline__ void meet_summers() {
-        meet_warps<1, 32 * column_summers>();
+    static __device__ __forceinline__ void sync_reduction_warps() {
+        meet_warps<1, 32 * column_reduction_warps>();
     }
 
     __device__ void sum_chunks() const {
-        constexpr int threads = 32 * column_summers;
+        constexpr int threads = 32 * column_reduction_warps;
         const int items = width() << a.shape.log_pieces;
         const int step = a.matrix.backward ? -width() : width();
         slot_turn t;
@@ -380,7 +381,7 @@ struct bulk_columns {
                 }
                 sums[i] = sum;
             }
-            meet_summers();
+            sync_reduction_warps();
             /* eights of pieces, then these */
 #pragma unroll 1
             for (int i = thread; i < items / 8; i += threads) {
@@ -393,7 +394,7 @@ struct bulk_columns {
 #pragma unroll
                 for (int j = 0; j < 8; ++j) of[j * width()] = x[j];
             }
-            meet_summers();
+            sync_reduction_warps();
 #pragma unroll 1
             for (int reach = 8; reach < pieces(); reach *= 2) {
 #pragma unroll 1
@@ -403,9 +404,9 @@ struct bulk_columns {
                     const int back = (q & (reach - 1)) + 1;
                     sums[i] = Pair::combine(sums[i - back * width()], sums[i]);
                 }
-                meet_summers();
+                sync_reduction_warps();
             }
-            /* of a tile's last chunk, folders publish */
+            /* of a tile's last chunk, prefix_warps publish */
             if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
                 jitter(a.lookback, shared.epoch, chunk, jitter_publish);
                 if (thread < columns)
@@ -473,7 +474,7 @@ struct bulk_columns {
     }
 
     __device__ void fold_chunks() const {
-        constexpr int threads = 32 * column_chunk_folders;
+        constexpr int threads = 32 * column_chunk_prefix_warps;
         U *const value = (U *)(dynamic_shared() + a.shape.words_at);
         slot_turn t;
         for (;; t.next(a.shape.slots)) {
@@ -508,8 +509,8 @@ struct bulk_columns {
         }
     }
 
-    __device__ void fold_tiles() const {
-        constexpr int threads = 32 * column_tile_folders;
+    __device__ void look_back() const {
+        constexpr int threads = 32 * column_tile_prefix_warps;
         U *const value =
             (U *)(dynamic_shared() + a.shape.words_at) + ((1 << column_chunk_bits) - 1) * width();
         /* if it is kept, of each column what comes before tile `last` of its strip */
@@ -636,7 +637,7 @@ struct bulk_columns {
                     for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j]);
                 }
             }
-            fence_for_bulk();
+            fence_for_tma();
             barrier_arrive_at(&shared.scanned[t.slot]);
         }
     }

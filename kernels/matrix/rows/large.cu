@@ -6,15 +6,15 @@
 namespace vscan {
 
 template <class Pair>
-__global__ void __launch_bounds__(bulk_shape<Pair, false>::threads, 1)
-    scan_bulk_rows(const __grid_constant__ bulk_rows_arguments b) {
-#ifdef VSCAN__BULK
+__global__ void __launch_bounds__(large_shape<Pair, false>::threads, 1)
+    scan_large_rows(const __grid_constant__ large_rows_arguments b) {
+#ifdef VSCAN__TMA
     scan_tiles<row_by_row<Pair>, false>(b);
 #endif
 }
 
 template <class Shape>
-static cudaError_t map_rows(const vscan__launch *launch, bulk_vector *v, const void *first,
+static cudaError_t map_rows(const vscan__launch *launch, large_vector *v, const void *first,
                             const vscan__matrix &matrix) {
     using T = typename Shape::T;
     v->first = v->shift = 0;
@@ -32,19 +32,19 @@ static cudaError_t map_rows(const vscan__launch *launch, bulk_vector *v, const v
 }
 
 template <class Pair>
-cudaError_t launch_bulk_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair) {
-    using shape = bulk_shape<Pair, false>;
+cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair) {
+    using shape = large_shape<Pair, false>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
     const unsigned ready = 1u << (16 + pair); /* of launch->matrix_ready */
     if (!(launch->matrix_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
-            scan_bulk_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+            scan_large_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (error != cudaSuccess) return error;
         launch->matrix_ready |= ready;
     }
     const int64_t row_tiles = vscan::row_tiles(*matrix, sizeof(typename Pair::T));
     const int64_t tiles = matrix->lines * row_tiles;
-    bulk_rows_arguments b = {};
+    large_rows_arguments b = {};
     b.length = matrix->length;
     b.pitch = matrix->line_step;
     b.row_tiles = (uint32_t)row_tiles;
@@ -66,17 +66,17 @@ cudaError_t launch_bulk_rows(vscan__launch *launch, const vscan__matrix *matrix,
     if (error == cudaSuccess) error = map_rows<shape>(launch, &b.out, matrix->out, *matrix);
     if (error != cudaSuccess) return error;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
-    return start(scan_bulk_rows<Pair>, blocks, shape::threads, bytes, launch->stream, b,
+    return start(scan_large_rows<Pair>, blocks, shape::threads, bytes, launch->stream, b,
                  launch->may_overlap);
 }
 
 static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
 
-template cudaError_t launch_bulk_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
-                                                          int);
-template cudaError_t launch_bulk_rows<pair<op_plus, double>>(vscan__launch *, const vscan__matrix *,
+template cudaError_t launch_large_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
+                                                           int);
+template cudaError_t launch_large_rows<pair<op_plus, double>>(vscan__launch *,
+                                                              const vscan__matrix *, int);
+template cudaError_t launch_large_rows<pair<op_plus, float>>(vscan__launch *, const vscan__matrix *,
                                                              int);
-template cudaError_t launch_bulk_rows<pair<op_plus, float>>(vscan__launch *, const vscan__matrix *,
-                                                            int);
 
 } /* namespace vscan */

@@ -24,7 +24,7 @@ static int64_t row_tiles(const vscan__matrix &matrix, int size) {
 }
 
 /* Whether a matrix is one for this kernel on some GPU. */
-static bool may_have_bulk_rows(const vscan__matrix &matrix, int size) {
+static bool may_have_large_rows(const vscan__matrix &matrix, int size) {
     const int64_t tiles = row_tiles(matrix, size);
     /* at most 1/9 of a row's tiles may be empty */
     return matrix.out != nullptr && !matrix.columns && !matrix.backward && tiles >= 2 &&
@@ -34,25 +34,25 @@ static bool may_have_bulk_rows(const vscan__matrix &matrix, int size) {
            matrix.lines <= INT32_MAX && tiles * matrix.lines < INT32_MAX;
 }
 
-static inline bool has_bulk_rows(const vscan__launch *launch, const vscan__matrix &matrix,
-                                 int size) {
-    return launch->shared_memory > 0 && matrix.lines * matrix.length * size >= launch->bulk_from &&
-           may_have_bulk_rows(matrix, size);
+static inline bool has_large_rows(const vscan__launch *launch, const vscan__matrix &matrix,
+                                  int size) {
+    return launch->shared_memory > 0 && matrix.lines * matrix.length * size >= launch->large_from &&
+           may_have_large_rows(matrix, size);
 }
 
 /* In matrix/rows/large.cu. */
 template <class Pair>
-cudaError_t launch_bulk_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair);
+cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair);
 
 /* Pairs that have this kernel: each is some 10 KB of the library. */
 template <class Pair>
-static constexpr bool bulk_rows = false;
+static constexpr bool large_rows = false;
 template <>
-constexpr bool bulk_rows<pair<op_plus, int>> = true;
+constexpr bool large_rows<pair<op_plus, int>> = true;
 template <>
-constexpr bool bulk_rows<pair<op_plus, float>> = true;
+constexpr bool large_rows<pair<op_plus, float>> = true;
 template <>
-constexpr bool bulk_rows<pair<op_plus, double>> = true;
+constexpr bool large_rows<pair<op_plus, double>> = true;
 
 } /* namespace vscan */
 

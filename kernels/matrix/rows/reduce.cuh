@@ -123,7 +123,7 @@ sum_lines(typename Pair::U (&x)[N], const typename Pair::T *at, int sign, int le
 /* Some short rows, by a warp. */
 template <class Pair>
 static __device__ __forceinline__ void
-sum_short_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t first, int lane) {
+sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t first, int lane) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int lines = sum_part_shape<Pair, false>::lines;
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     if constexpr (!Quads) {
         if (shape.is_short) {
-            sum_short_rows<Pair>(matrix, shape,
+            sum_small_rows<Pair>(matrix, shape,
                                  ((int64_t)blockIdx.x * sum_warps + warp) * shape.rows, lane);
             return;
         }

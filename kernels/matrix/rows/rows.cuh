@@ -319,7 +319,7 @@ static bool is_long_row(int64_t length, int size) {
 /* Words of a row that a launch may need. */
 static int64_t row_words(const vscan__matrix &matrix, int size) {
     const bool may_split = is_long_row(matrix.length, size) && matrix.lines < few_rows;
-    return may_split || may_have_bulk_rows(matrix, size) ? row_tiles(matrix, size) : 0;
+    return may_split || may_have_large_rows(matrix, size) ? row_tiles(matrix, size) : 0;
 }
 
 static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix &matrix,

@@ -27,7 +27,7 @@ static_assert(odd_chunk_warps * 4 == 32, "a tile is 64 KiB, a warp has 2 KiB");
 
 /* Of a multiprocessor: for two blocks of this kernel's threads others than those with bulk copies have no
    room, and the kernel is empty there. */
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
 static constexpr int odd_blocks = 2;
 #else
 static constexpr int odd_blocks = 1;
@@ -91,7 +91,7 @@ struct odd_items {
 template <class Pair>
 __global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
     matrix_odd_rows(const __grid_constant__ matrix_arguments<odd_rows_shape> a) {
-#ifdef VSCAN__BULK
+#ifdef VSCAN__TMA
     using T = typename Pair::T;
     using U = typename Pair::U;
     using items_of = odd_items<T>;
