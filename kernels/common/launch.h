@@ -142,7 +142,7 @@ typedef cudaError_t vscan__sort_launcher(struct vscan__launch *launch,
                                          const struct vscan__sort *sort);
 vscan__sort_launcher vscan__launch_sort, vscan__launch_sort_segmented;
 typedef cudaError_t vscan__distribution_launcher(const struct vscan__launch *launch,
-                                                 const struct vscan__distribution *spread);
+                                                 const struct vscan__distribution *distribution);
 vscan__distribution_launcher vscan__launch_distribute_segmented;
 typedef cudaError_t vscan__ranges_launcher(const struct vscan__launch *launch,
                                            const struct vscan__ranges *ranges);

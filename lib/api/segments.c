@@ -148,14 +148,14 @@ static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buff
                            "in is a buffer of type bit, which cannot be distributed");
     TRY(check_distribute(ctx, in, flags, out));
     if (in->n == 0) return VSCAN_OK;
-    const struct vscan__distribution spread = {.n = in->n,
-                                               .in = in->pointer,
-                                               .flags = flags->pointer,
-                                               .out = out->pointer,
-                                               .type = (int32_t)in->type,
-                                               .flag_type = (int32_t)flags->type,
-                                               .backward = which == VSCAN_LAST};
-    return ctx->backend->distribute_segmented(ctx, &spread);
+    const struct vscan__distribution distribution = {.n = in->n,
+                                                     .in = in->pointer,
+                                                     .flags = flags->pointer,
+                                                     .out = out->pointer,
+                                                     .type = (int32_t)in->type,
+                                                     .flag_type = (int32_t)flags->type,
+                                                     .backward = which == VSCAN_LAST};
+    return ctx->backend->distribute_segmented(ctx, &distribution);
 }
 
 vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,

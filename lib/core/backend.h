@@ -147,7 +147,8 @@ struct vscan__distribution {
     int32_t backward;  /* 0 or 1 */
 };
 
-typedef vscan_status vscan__spread_fn(vscan_ctx *ctx, const struct vscan__distribution *spread);
+typedef vscan_status vscan__distribution_fn(vscan_ctx *ctx,
+                                            const struct vscan__distribution *distribution);
 
 /* Offsets or lengths to flags, lengths or offsets. in and out do not overlap. Late: OFFSETS. */
 struct vscan__ranges {
@@ -247,7 +248,7 @@ struct vscan__backend {
     vscan__split_fn *split; /* out = in, or its places, clear flags to the left, set to the right */
 
     /* segments */
-    vscan__spread_fn *distribute_segmented;
+    vscan__distribution_fn *distribute_segmented;
     vscan__pack_fn *flags_to_offsets; /* out = where segments begin, then n; late: OUT_LENGTH */
     vscan__ranges_fn *mark;           /* out[in[i]] = 1, all other flags 0; n + length > 0 */
     vscan__ranges_fn *subtract;       /* out[i] = in[i + 1] - in[i]; n > 0 */

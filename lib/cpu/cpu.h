@@ -107,7 +107,7 @@ vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;          
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;                               /* move.c */
 vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;                               /* pack.c */
 vscan__pack_fn vscan__cpu_flags_to_offsets;                                         /* pack.c */
-vscan__spread_fn vscan__cpu_distribute_segmented;                                   /* segments.c */
+vscan__distribution_fn vscan__cpu_distribute_segmented;                             /* segments.c */
 vscan__ranges_fn vscan__cpu_mark, vscan__cpu_subtract, vscan__cpu_add;              /* segments.c */
 vscan__sort_fn vscan__cpu_sort, vscan__cpu_sort_segmented, vscan__cpu_reserve_sort; /* sort.c */
 vscan__split_fn vscan__cpu_split;                                                   /* split.c */

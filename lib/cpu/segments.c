@@ -30,7 +30,7 @@ enum { BYTES = 2, WORTH_ELEMENTS = WORTH / BYTES };
         open = value;                                                                              \
     } while (0)
 
-static uint64_t bits_at(const struct vscan__spread *s, int64_t i) {
+static uint64_t bits_at(const struct vscan__distribution *s, int64_t i) {
     switch (vscan__element_size((vscan_type)s->type)) {
     case 8:
         return ((const uint64_t *)s->in)[i];
@@ -42,7 +42,8 @@ static uint64_t bits_at(const struct vscan__spread *s, int64_t i) {
 }
 
 /* Whether segments begin at elements first .. first + n, of which the vector's end is one. */
-static void read_begins(const struct vscan__spread *s, int64_t first, int64_t n, uint8_t *begins) {
+static void read_begins(const struct vscan__distribution *s, int64_t first, int64_t n,
+                        uint8_t *begins) {
     vscan__cpu_read_flags(s->flags, s->flag_type, first, vscan__cpu_smaller(n + 1, s->n - first),
                           begins);
     if (first == 0) begins[0] = 1;
@@ -51,13 +52,13 @@ static void read_begins(const struct vscan__spread *s, int64_t first, int64_t n,
 
 /* One call. */
 struct distribution {
-    const struct vscan__spread *spread;
+    const struct vscan__distribution *distribution;
     int64_t found[VSCAN__CPU_THREADS]; /* in a thread's chunk, or -1 */
     uint64_t bits[VSCAN__CPU_THREADS]; /* the element there */
 };
 
 /* The last beginning of a segment in a chunk, backward the first end; or -1. */
-static int64_t find_begin(const struct vscan__spread *s, struct chunk chunk) {
+static int64_t find_begin(const struct vscan__distribution *s, struct chunk chunk) {
     uint8_t begins[BLOCK + 1];
     const int64_t blocks = (chunk.n + BLOCK - 1) / BLOCK;
     for (int64_t b = 0; b < blocks; b++) {
@@ -74,7 +75,7 @@ static int64_t find_begin(const struct vscan__spread *s, struct chunk chunk) {
 
 static void distribute_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
     struct distribution *d = work;
-    const struct vscan__spread *s = d->spread;
+    const struct vscan__distribution *s = d->distribution;
     const struct chunk chunk = chunk_of(s->n, thread, threads);
     uint8_t begins[BLOCK + 1];
     if (threads > 1) {
@@ -109,10 +110,12 @@ static void distribute_chunk(struct vscan__cpu_team *team, void *work, int threa
     }
 }
 
-vscan_status vscan__cpu_distribute_segmented(vscan_ctx *ctx, const struct vscan__spread *spread) {
+vscan_status vscan__cpu_distribute_segmented(vscan_ctx *ctx,
+                                             const struct vscan__distribution *distribution) {
     struct distribution d; /* not set as a whole, which would take longer than a small call */
-    d.spread = spread;
-    vscan__cpu_parallel(vscan__cpu_threads(ctx, spread->n / WORTH_ELEMENTS), distribute_chunk, &d);
+    d.distribution = distribution;
+    vscan__cpu_parallel(vscan__cpu_threads(ctx, distribution->n / WORTH_ELEMENTS), distribute_chunk,
+                        &d);
     return VSCAN_OK;
 }
 

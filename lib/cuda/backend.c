@@ -188,8 +188,9 @@ MAP(subtract, ranges)
 PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack,
      pack->n)
 PACK(enumerate, VSCAN_INT, pack, pack->n)
-PACK(starts, VSCAN_INT, pack, pack->n + 127) /* the first tile may begin as far before the flags */
-PACK(spread, VSCAN_INT, spread, 2 * pack->n + 1)
+PACK(flags_to_offsets, VSCAN_INT, pack,
+     pack->n + 127) /* the first tile may begin as far before the flags */
+PACK(distribute_segmented, VSCAN_INT, distribution, 2 * pack->n + 1)
 PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
 
 /* Notes which memory a graph may refer to. */
@@ -270,8 +271,8 @@ const struct vscan__backend vscan__cuda = {
     .sort_segmented = sort_segmented,
     .reserve_sort = reserve_sort,
     .split = split,
-    .distribute_segmented = pack_spread,
-    .flags_to_offsets = pack_starts,
+    .distribute_segmented = pack_distribute_segmented,
+    .flags_to_offsets = pack_flags_to_offsets,
     .mark = map_mark,
     .subtract = map_subtract,
     .add = pack_add,
