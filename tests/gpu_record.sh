@@ -189,7 +189,7 @@ run_programs() {
     [ $failed = 0 ] && [ $passed -gt 0 ] || all_well=false
 }
 
-# run_whole: the whole programs, as tests/CMakeLists.txt lists them, and what they print.
+# run_whole: the whole programs, as tests/programs/CMakeLists.txt lists them, and what they print.
 run_whole() {
     while read -r program; do
         status=0

@@ -138,11 +138,11 @@ static void evaluate_library(struct reference *r) {
 
 /* ---- Comparison with the file ---------------------------------------------------------------- */
 
-/* The committed file lies beside this source; on a machine without it, in the working directory. */
+/* Looks for the committed file beside this source's folder, then in the working directory. */
 static FILE *open_golden(void) {
     const char *path = getenv("VSCAN_TEST_GOLDEN");
     if (path != NULL && *path != '\0') return fopen(path, "r");
-    static const char source[] = __FILE__, name[] = "golden/plus.txt";
+    static const char source[] = __FILE__, name[] = "../golden/plus.txt";
     char beside[sizeof source + sizeof name];
     const char *slash = strrchr(source, '/');
     const size_t folder = slash == NULL ? 0 : (size_t)(slash - source) + 1;

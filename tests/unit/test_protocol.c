@@ -5,7 +5,7 @@
  * lets blocks of the CUDA backend wait for pseudo-random times before they publish and before they
  * poll. Here are lengths around every boundary of 1 to 40 units and tiles, of all kinds of scans in
  * mixed order on one context, so that each finds the workspace as another one left it. Captured graphs
- * have their turn in tests/test_cuda.c.
+ * have their turn in tests/unit/test_cuda.c.
  */
 #include "harness.h"
 

@@ -213,7 +213,7 @@ static void graph_replayed_often(void **state) {
     replay_often(NULL, harness_small() ? 8 : 10000);
 }
 
-/* The same where blocks wait for pseudo-random times (tests/test_protocol.c). */
+/* The same where blocks wait for pseudo-random times (tests/unit/test_protocol.c). */
 static void graph_replayed_with_delays(void **state) {
     (void)state;
     replay_often("3", harness_small() ? 4 : 500);
