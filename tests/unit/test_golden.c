@@ -138,24 +138,19 @@ static void evaluate_library(struct reference *r) {
 
 /* ---- Comparison with the file ---------------------------------------------------------------- */
 
-/* Looks for the committed file beside this source's folder, then in the working directory. */
+/* The committed file; on a machine that has no checkout where this was compiled, the working directory
+   is looked in. */
 static FILE *open_golden(void) {
     const char *path = getenv("VSCAN_TEST_GOLDEN");
     if (path != NULL && *path != '\0') return fopen(path, "r");
-    static const char source[] = __FILE__, name[] = "../golden/plus.txt";
-    char beside[sizeof source + sizeof name];
-    const char *slash = strrchr(source, '/');
-    const size_t folder = slash == NULL ? 0 : (size_t)(slash - source) + 1;
-    memcpy(beside, source, folder);
-    memcpy(beside + folder, name, sizeof name);
-    FILE *file = fopen(beside, "r");
+    FILE *file = fopen(GOLDEN_FILE, "r");
     return file != NULL ? file : fopen("tests/golden/plus.txt", "r");
 }
 
-/* The words before the digest and the elements: what the case is. */
+/* The names before the digest and the elements: what the case is. */
 static size_t length_of_case(const char *line) {
     size_t length = 0;
-    for (int words = 0; words < 6; words++) {
+    for (int field = 0; field < 6; field++) {
         length += strcspn(line + length, " ");
         length += strspn(line + length, " ");
     }
