@@ -295,14 +295,15 @@ uint64_t case_seed(vscan_op op, vscan_type type, uint64_t purpose) {
 }
 
 size_t case_sizes(vscan_type type, uint64_t seed, int64_t sizes[CASE_SIZES]) {
-    static const int64_t few[] = {0, 1, 2, 31, 33, 129, 1025};
+    static const int64_t smallest[] = {0, 1, 2, 31, 33, 129, 1025};
     static const int64_t many[] = {0,    1,    2,    3,    31,   32,    33,    63,   64,
                                    65,   127,  128,  129,  255,  1023,  1024,  1025, 4095,
                                    4096, 4097, 8191, 8192, 8193, 16383, 16384, 16385};
     const int64_t tile = reference_tile(type);
     size_t count = 0;
     if (harness_small()) {
-        for (size_t i = 0; i < sizeof few / sizeof few[0]; i++) sizes[count++] = few[i];
+        for (size_t i = 0; i < sizeof smallest / sizeof smallest[0]; i++)
+            sizes[count++] = smallest[i];
         sizes[count++] = tile;
         sizes[count++] = 2 * tile + 1;
         return count;

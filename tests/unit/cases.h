@@ -30,7 +30,7 @@ struct test_case {
 
     enum inputs_flags flags; /* segmented */
     vscan_type flag_type;
-    int shift_flags; /* elements; bits: words */
+    int shift_flags; /* elements; bits: 32-bit words */
     enum case_totals totals;
     bool count_buffer, count_host;
 };
@@ -43,7 +43,7 @@ void case_scan(const struct test_case *c, const void *in);
 void case_segmented(const struct test_case *c, const void *in, const uint8_t *flags);
 void case_reduce(const struct test_case *c, const void *in);
 
-/* The lengths that matter for a type (few of them where sizes are small); returns how many. */
+/* The lengths that matter for a type (some of them where sizes are small); returns how many. */
 enum { CASE_SIZES = 64 };
 size_t case_sizes(vscan_type type, uint64_t seed, int64_t sizes[CASE_SIZES]);
 

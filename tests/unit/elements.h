@@ -8,10 +8,10 @@
 enum { ELEMENTS_TYPES = 6, ELEMENTS_MOST = 1000 }; /* types; elements of the longest vector */
 extern const vscan_type elements_types[ELEMENTS_TYPES];
 
-/* Bits are whole words. */
+/* Bits are whole 32-bit words. */
 size_t elements_bytes(vscan_type type, int64_t n);
 
-/* A vector of any type; words, so that bits can be looked at as such. */
+/* A vector of any type; 32-bit words, so that each bit can be looked at. */
 struct elements {
     union {
         uint32_t words[ELEMENTS_MOST * 2 + 2];

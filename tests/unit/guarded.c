@@ -42,7 +42,7 @@ struct guarded guarded_make(vscan_ctx *ctx, vscan_type type, int64_t n, int shif
     return g;
 }
 
-/* The canary bits in the last word of a vector of bits. */
+/* The canary bits in the last 32-bit word of a vector of bits. */
 static bool same_tail(const struct guarded *g) {
     if (g->type != VSCAN_BIT || g->n % 32 == 0 || g->total == g->n) return true;
     uint32_t expected, got;

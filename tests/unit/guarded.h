@@ -17,9 +17,9 @@ struct guarded {
 };
 
 /*
- * Makes the buffers. The view is `shift` elements (bits: words) past a multiple of 256 bytes. It
+ * Makes the buffers. The view is `shift` elements (bits: 32-bit words) past a multiple of 256 bytes. It
  * holds a copy of data, or poison where data is NULL. With shift < 0 it is the whole buffer,
- * without canaries, for AddressSanitizer to watch its ends. Bits after the n-th of the last word
+ * without canaries, for AddressSanitizer to watch its ends. Bits after the n-th of the last 32-bit word
  * belong to the canaries.
  */
 struct guarded guarded_make(vscan_ctx *ctx, vscan_type type, int64_t n, int shift,

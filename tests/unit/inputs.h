@@ -28,8 +28,8 @@ enum inputs_pattern {
     INPUTS_ZEROS,      /* -0 and +0 alone; int: 0 and, rarely, another value */
     INPUTS_DENORMAL,   /* subnormal numbers of both signs; int: -1, 0, 1 */
     INPUTS_OVERFLOW,   /* all bits random (int), the upper half of the finite range (others) */
-    INPUTS_RARE_ZERO,  /* random, not 0, but for a few places: for and */
-    INPUTS_RARE_ONE,   /* 0, but for a few places: for or */
+    INPUTS_RARE_ZERO,  /* random, not 0, but at some places: for and */
+    INPUTS_RARE_ONE,   /* 0, but at some places: for or */
     INPUTS_PATTERNS
 };
 const char *inputs_name(enum inputs_pattern pattern);
@@ -50,7 +50,7 @@ enum inputs_flags {
     INPUTS_FLAGS_BEFORE_TILE, /* the last element of every tile */
     INPUTS_FLAGS_AFTER_TILE,  /* the second element of every tile */
     INPUTS_FLAGS_RUNS,        /* runs of half a tile to two and a half tiles */
-    INPUTS_FLAGS_MIXED,       /* dense stretches and long runs in turn */
+    INPUTS_FLAGS_MIXED,       /* alternating dense stretches and long runs */
     INPUTS_FLAGS_PATTERNS
 };
 const char *inputs_flags_name(enum inputs_flags pattern);
@@ -61,7 +61,7 @@ void inputs_flags_fill(enum inputs_flags pattern, int64_t tile, int64_t n, uint6
 
 /*
  * Writes the same flags as a vector of VSCAN_INT, VSCAN_BYTE or VSCAN_BIT: set ones as any value
- * that is not 0 (256, negative ones); bits past the n-th of the last word are random.
+ * that is not 0 (256, negative ones); bits past the n-th of the last 32-bit word are random.
  */
 void inputs_flags_encode(vscan_type type, int64_t n, const uint8_t *flags, uint64_t seed,
                          void *encoded);

@@ -60,7 +60,7 @@ static void put(vscan_type type, void *v, int64_t i, uint64_t r, uint64_t s) {
     case VSCAN_BYTE:
         ((uint8_t *)v)[i] = (uint8_t)(s & 64 ? 0 : r);
         break;
-    case VSCAN_BIT: /* word by word */
+    case VSCAN_BIT: /* 32 at a time */
         break;
     }
 }
@@ -152,7 +152,7 @@ void maps_check(struct guarded *g, const void *expected, const char *what) {
     bool intact;
     const void *got = guarded_download(g, &intact);
     const bool bits = g->type == VSCAN_BIT;
-    const vscan_type type = bits ? VSCAN_INT : g->type; /* words */
+    const vscan_type type = bits ? VSCAN_INT : g->type; /* 32-bit words */
     const int64_t i = reference_difference(type, bits ? (g->n + 31) / 32 : g->n, expected, got);
     if (i < 0 && intact) return;
     print_error("%s: %s, VSCAN_TEST_SEED=%" PRIu64 "\n", harness_backend_name(), what,

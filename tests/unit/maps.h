@@ -8,7 +8,7 @@
 #include "inputs.h"
 #include "reference.h"
 
-/* n elements that the caller frees: special values, small ones and random bits in turn. */
+/* n elements that the caller frees: special values, small ones and random bits, alternating. */
 void *maps_random(vscan_type type, int64_t n, struct inputs_random *random);
 
 /* Lengths from 0 to some blocks of a GPU, around what vectors and tiles hold; fewer if small. */

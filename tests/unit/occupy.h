@@ -17,7 +17,7 @@ struct occupier {
 #ifdef __cplusplus
 extern "C"
 #endif
-    /* Starts so many blocks, one a multiprocessor with nothing beside it, which stay for so many
+    /* Launches so many blocks, one a multiprocessor with nothing beside it, which stay for so many
    nanoseconds at most; occupier is its address on the device. */
     cudaError_t
     occupy(int blocks, struct occupier *occupier, uint64_t nanoseconds, cudaStream_t stream);

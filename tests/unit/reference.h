@@ -32,7 +32,7 @@ struct reference {
 void reference_scan(struct reference *r);
 
 /*
- * B(v) of lib/core/order.h, word by word: v padded with -0.0 to a power of two, neighbours added until
+ * B(v) of lib/core/order.h, literally: v padded with -0.0 to a power of two, neighbours added until
  * one value is left. For VSCAN_FLOAT and VSCAN_DOUBLE; n > 0. The result is one element.
  */
 void reference_tree(vscan_type type, int64_t n, const void *v, void *result);

@@ -55,7 +55,7 @@ static void NAME(scan_plus)(const struct reference *r) {
     T before = z;                                             /* the last result */
     T carry = !segmented && r->initial != NULL ? z : (T)-0.0; /* P(t) */
     int64_t segment = r->backward ? r->count - 1 : 0;
-    static _Thread_local T nodes[2 * TILE]; /* there are matrices of many thousand short rows */
+    static _Thread_local T nodes[2 * TILE]; /* there are matrices of many thousand small rows */
 
     for (int64_t t = 0; t < r->n; t += TILE) {
         const int64_t length = r->n - t < TILE ? r->n - t : TILE;

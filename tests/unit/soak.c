@@ -8,11 +8,11 @@
  * ends at either limit, and prints a table. Exit status: 0, 1 where a call was wrong, 2 where it could not
  * run, 77 without a device.
  *
- * Launches of the CUDA backend tell their status words from older ones by a number modulo 65,536, so in
- * between a call is repeated up to 65,535 times, and then the one before it is made again on other data:
- * if 65,536 launches lie between the two, words of the first look like words of the second. A repeated
- * call writes to a place of its own each time. All places are compared: on the device, by operations
- * that work element by element and know no status words (exclusive or with the expected results, and the
+ * The status words of the CUDA backend carry the launch number modulo 65,536. So in between a call is
+ * repeated up to 65,535 times, and then the one before it is made again on other data: if 65,536 launches
+ * lie between the two, status words of the first look like those of the second. A repeated call writes
+ * to a place of its own each time. All places are compared: on the device, by operations that work
+ * element by element and use no status words (exclusive or with the expected results, and the
  * bitwise or of all that), and the first and last ones on the host too.
  *
  * Four in ten sequences are those of the table in issue 17: a call, 65,535 smaller ones of its family, and

@@ -268,7 +268,7 @@ static void many(void **state) {
     const int contexts = harness_backend == VSCAN_BACKEND_CUDA ? 20 : CONTEXTS;
     vscan_ctx *ctx[CONTEXTS];
     vscan_buffer *buffer[BUFFERS];
-    for (int round = 0; round < 2; round++) {
+    for (int repetition = 0; repetition < 2; repetition++) {
         for (int i = 0; i < contexts; i++) ctx[i] = harness_new_ctx(0);
         for (int i = 0; i < BUFFERS; i++)
             ok(NULL, vscan_buffer_create(ctx[i % contexts], VSCAN_INT, i % 3, &buffer[i]));

@@ -15,7 +15,7 @@
 #include "harness.h"
 #include "inputs.h"
 #include "reference.h"
-#include "witness.h"
+#include "queued_scans.h"
 
 static float *new_input(int64_t n, uint64_t seed) {
     float *in = malloc((size_t)(n + 1) * sizeof *in);
@@ -150,13 +150,13 @@ static void graph_segmented(void **state) {
 }
 
 /*
- * One graph of short and long, plain and segmented scans, replayed ten thousand times, and after each
+ * One graph of small and large, plain and segmented scans, replayed ten thousand times, and after each
  * replay a plain call of another length on the same context, with nothing waited for in between. The
- * graph poisons its outputs, and adds up the words of its results over all replays.
+ * graph poisons its outputs, and adds up the 32-bit words of its results over all replays.
  */
 static void replay_often(const char *delay, int replays) {
     enum { SCANS = 4 };
-    struct witness witnesses[SCANS] = {
+    struct expected_scan scans[SCANS] = {
         {.op = VSCAN_PLUS, .type = VSCAN_FLOAT, .n = 600000},
         {.op = VSCAN_PLUS, .type = VSCAN_FLOAT, .n = 3000},
         {.op = VSCAN_PLUS, .type = VSCAN_DOUBLE, .n = 200000, .backward = true, .exclusive = true},
@@ -165,43 +165,43 @@ static void replay_often(const char *delay, int replays) {
          .n = 100000,
          .flag_type = VSCAN_BIT,
          .flags = INPUTS_FLAGS_RUNS}};
-    struct witness_runner captured[SCANS], plain[SCANS];
+    struct scan_queue captured[SCANS], plain[SCANS];
     struct inputs_random random = {harness_seed() + 5};
     vscan_buffer *sums[SCANS];
     if (delay != NULL) setenv("VSCAN_TEST_DELAY", delay, 1);
     vscan_ctx *ctx = harness_new_ctx(0);
     unsetenv("VSCAN_TEST_DELAY");
     for (int k = 0; k < SCANS; ++k) {
-        if (harness_small()) witnesses[k].n /= 20;
-        witness_make(&witnesses[k]);
-        witness_open(&captured[k], &witnesses[k], ctx);
-        witness_open(&plain[k], &witnesses[k], ctx);
+        if (harness_small()) scans[k].n /= 20;
+        expected_scan_make(&scans[k]);
+        scan_queue_open(&captured[k], &scans[k], ctx);
+        scan_queue_open(&plain[k], &scans[k], ctx);
         sums[k] = new_buffer(ctx, VSCAN_INT, 1);
         ok(ctx, vscan_buffer_fill(sums[k], &(int32_t){0}));
-        ok(ctx, vscan_ctx_reserve(ctx, witnesses[k].type, witnesses[k].n));
+        ok(ctx, vscan_ctx_reserve(ctx, scans[k].type, scans[k].n));
     }
     cudaStream_t stream = begin_capture(ctx);
-    for (int k = 0; k < SCANS; ++k) witness_enqueue(&captured[k], witnesses[k].n, sums[k]);
+    for (int k = 0; k < SCANS; ++k) scan_queue_capture(&captured[k], scans[k].n, sums[k]);
     cudaGraphExec_t graph = end_capture(stream);
     for (int i = 0; i < replays; ++i) {
         const int k = (int)inputs_below(&random, SCANS);
         cuda(cudaGraphLaunch(graph, stream));
-        witness_run(&plain[k], 1 + inputs_below(&random, witnesses[k].n),
-                    witness_draw(&witnesses[k], &random));
+        scan_queue_add(&plain[k], 1 + inputs_below(&random, scans[k].n),
+                       scan_variant_draw(&scans[k], &random));
     }
     int failures = 0;
     for (int k = 0; k < SCANS; ++k) {
         uint32_t got;
         ok(ctx, vscan_buffer_get(sums[k], 0, &got));
-        if (got != (uint32_t)replays * witnesses[k].sums[witnesses[k].n]) {
+        if (got != (uint32_t)replays * scans[k].sums[scans[k].n]) {
             print_error("graph, scan %d: the words of %d replays add up to %08x, not to %08x\n", k,
                         replays, (unsigned)got,
-                        (unsigned)((uint32_t)replays * witnesses[k].sums[witnesses[k].n]));
+                        (unsigned)((uint32_t)replays * scans[k].sums[scans[k].n]));
             ++failures;
         }
-        failures += witness_close(&captured[k]) + witness_close(&plain[k]);
+        failures += scan_queue_close(&captured[k]) + scan_queue_close(&plain[k]);
         ok(ctx, vscan_buffer_destroy(sums[k]));
-        witness_free(&witnesses[k]);
+        expected_scan_free(&scans[k]);
     }
     cuda(cudaGraphExecDestroy(graph));
     ok(ctx, vscan_ctx_destroy(ctx));
@@ -355,12 +355,12 @@ static void streams(void **state) {
     const int64_t n = harness_small() ? 20000 : 3000000;
     vscan_buffer *v = new_buffer(ctx, VSCAN_INT, n);
     ok(ctx, vscan_buffer_fill(v, &(int32_t){1}));
-    void *const turns[] = {second, NULL, cudaStreamLegacy, first, cudaStreamPerThread,
-                           second, NULL};
-    for (size_t k = 0; k < sizeof turns / sizeof turns[0]; ++k) {
-        ok(ctx, vscan_ctx_set_stream(ctx, turns[k]));
+    void *const streams[] = {second, NULL, cudaStreamLegacy, first, cudaStreamPerThread,
+                             second, NULL};
+    for (size_t k = 0; k < sizeof streams / sizeof streams[0]; ++k) {
+        ok(ctx, vscan_ctx_set_stream(ctx, streams[k]));
         ok(ctx, vscan_ctx_get_stream(ctx, &stream));
-        if (turns[k] != NULL) assert_ptr_equal(stream, turns[k]);
+        if (streams[k] != NULL) assert_ptr_equal(stream, streams[k]);
         ok(ctx, vscan_scan(ctx, VSCAN_MAX, v, v, NULL));
         ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
         ok(ctx, vscan_buffer_fill(v, &(int32_t){(int32_t)k}));
@@ -415,17 +415,17 @@ static void pointers(void **state) {
     free(want);
 }
 
-/* The 16-bit launch number in the unit words comes round; words of the long scan are then old. */
+/* The 16-bit launch number in the status words wraps; those of the large scan are then old. */
 static void many_launches(void **state) {
     (void)state;
     if (harness_small()) skip();
     vscan_ctx *ctx = harness_new_ctx(0);
     vscan_buffer *v = new_buffer(ctx, VSCAN_INT, 10000);
     ok(ctx, vscan_buffer_fill(v, &(int32_t){0}));
-    for (int round = 0; round < 3; ++round) {
-        scan_and_check(ctx, "long, before", 3000000, (uint64_t)(2 * round));
+    for (int wrap = 0; wrap < 3; ++wrap) {
+        scan_and_check(ctx, "long, before", 3000000, (uint64_t)(2 * wrap));
         for (int k = 0; k < 65535; ++k) ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, NULL));
-        scan_and_check(ctx, "long, after", 3000000, (uint64_t)(2 * round + 1));
+        scan_and_check(ctx, "long, after", 3000000, (uint64_t)(2 * wrap + 1));
     }
     ok(ctx, vscan_buffer_destroy(v));
     ok(ctx, vscan_ctx_destroy(ctx));

@@ -134,7 +134,7 @@ static void packs_of(int n) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
-/* Of one block, of several, and longer than the kernels for short vectors go. */
+/* Of one block, of several, and longer than the kernels for small vectors go. */
 static void graph_packs(void **state) {
     (void)state;
     packs_of(3001);
@@ -147,7 +147,7 @@ static void graph_packs(void **state) {
 static void graph_sorts(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_new_ctx(0);
-    enum { N = 50021, SEGMENT = 100, FEW = 3000 };
+    enum { N = 50021, SEGMENT = 100, SMALL = 3000 };
     static int32_t in[N], got[N], where[N], offsets[N / SEGMENT + 2];
     const int lengths[] = {SEGMENT, 20000, 1000, N};
     const int64_t longer = 400000;
@@ -155,13 +155,13 @@ static void graph_sorts(void **state) {
     vscan_buffer *out = new_buffer(ctx, VSCAN_INT, N), *parts = new_buffer(ctx, VSCAN_INT, N);
     vscan_buffer *at = new_buffer(ctx, VSCAN_INT, N / SEGMENT + 2);
     vscan_buffer *other = new_buffer(ctx, VSCAN_INT, longer);
-    vscan_buffer *few = new_buffer(ctx, VSCAN_INT, FEW);
+    vscan_buffer *small = new_buffer(ctx, VSCAN_INT, SMALL);
     ok(ctx, vscan_sort_reserve(ctx, VSCAN_INT, VSCAN_INT, N));
     cudaStream_t stream = begin_capture(ctx);
     ok(ctx, vscan_sort_segmented(ctx, v, at, parts, NULL, NULL, NULL));
     ok(ctx, vscan_index(ctx, 0, 1, p));
     ok(ctx, vscan_sort(ctx, v, out, p, p, NULL));
-    ok(ctx, vscan_sort(ctx, few, few, NULL, NULL, NULL));
+    ok(ctx, vscan_sort(ctx, small, small, NULL, NULL, NULL));
     refuses(VSCAN_ERROR_CAPTURE, vscan_sort(ctx, other, other, NULL, NULL, NULL));
     cudaGraphExec_t graph = end_capture(stream);
     struct inputs_random random = {harness_seed() + 6};
@@ -172,7 +172,7 @@ static void graph_sorts(void **state) {
             offsets[s] = (int64_t)s * length < N ? s * length : N;
         ok(ctx, vscan_buffer_upload(v, 0, N, in));
         ok(ctx, vscan_buffer_upload(at, 0, N / SEGMENT + 2, offsets));
-        ok(ctx, vscan_index(ctx, k, -1, few));
+        ok(ctx, vscan_index(ctx, k, -1, small));
         cuda(cudaGraphLaunch(graph, stream));
         ok(ctx, vscan_index(ctx, 5, -1, other));
         ok(ctx, vscan_sort(ctx, other, other, NULL, NULL, NULL));
@@ -185,14 +185,14 @@ static void graph_sorts(void **state) {
         }
         ok(ctx, vscan_buffer_download(parts, 0, N, got));
         for (int i = 0; i < N; ++i) assert_true(i % length == 0 || got[i - 1] <= got[i]);
-        ok(ctx, vscan_buffer_download(few, 0, FEW, got));
-        for (int i = 0; i < FEW; ++i) assert_int_equal(got[i], k - FEW + 1 + i);
+        ok(ctx, vscan_buffer_download(small, 0, SMALL, got));
+        for (int i = 0; i < SMALL; ++i) assert_int_equal(got[i], k - SMALL + 1 + i);
         int32_t least = 0;
         ok(ctx, vscan_buffer_get(other, 0, &least));
         assert_int_equal(least, 6 - longer);
     }
     cuda(cudaGraphExecDestroy(graph));
-    vscan_buffer *const all[] = {v, p, out, parts, at, other, few};
+    vscan_buffer *const all[] = {v, p, out, parts, at, other, small};
     for (int k = 0; k < 7; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
     ok(NULL, vscan_ctx_destroy(ctx));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Beside a foreign kernel that holds all multiprocessors but a few and does not end before our work
+ * Beside a foreign kernel that holds most multiprocessors and does not end before our work
  * has: blocks that wait for one another must get along with what is left, and results must have the
  * bits that they have on an empty device (which other tests compare with a serial loop). One kernel
  * cannot: the reduction of 16 to 512 KiB is a cluster, whose blocks only start together. It waits.
@@ -134,7 +134,7 @@ static const struct work {
              WORK(enumerate)};
 enum { WORKS = sizeof works / sizeof works[0] };
 
-/* One block; a few; the kernels for large vectors. No reduction of 16 to 512 KiB. */
+/* One block; several; the kernels for large vectors. No reduction of 16 to 512 KiB. */
 static const int64_t lengths[] = {3000, 300007, N};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0], RUNS = WORKS * LENGTHS * OUTS };
 
@@ -266,7 +266,7 @@ static void beside_a_foreign_kernel(void **state) {
     free(host);
 }
 
-/* A reduction by one cluster gets its turn when there is room: at the latest when the foreign kernel
+/* A reduction by one cluster starts when there is room: at the latest when the foreign kernel
    ends. */
 static void cluster_beside_a_foreign_kernel(void **state) {
     (void)state;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A status word carries the launch number modulo 65,536 (kernels/common/lookback.cuh), so what a launch
- * published 65,536 launches ago has the tag of this one. No launch may take such a word for its own.
+ * published 65,536 launches ago has the epoch of this one. No launch may take such a status word for its own.
  *
  * Here a call is made, then so many smaller ones of the same family that the first call, made again on
- * other data, has the same tags; the result is compared with the CPU backend's, bit for bit. The smaller
- * calls publish fewer words, or other ones, so that words of the first call are left where the last one
+ * other data, has the same epochs; the result is compared with the CPU backend's, bit for bit. The smaller
+ * calls publish fewer status words, or other ones, so that some of the first call are left where the last one
  * looks for them. Every sequence is made on a new context; the first of each test goes on, across twice
  * 65,536.
  *

@@ -25,7 +25,7 @@ enum { SHOWN = 33 };
 static const float z_float = 0x1.6db6dcp+3F;
 static const double z_double = 0x1.6db6db6db6db7p+3;
 
-/* Segments of a few elements for 20000 elements, then one of 20000, and so on. */
+/* Small segments for 20000 elements, then one of 20000, and so on. */
 static void fill_flags(int64_t n, uint8_t *flags) {
     for (int64_t i = 0; i < n; i++) flags[i] = i / 20000 % 2 == 0 && i % 13 == 7 && i % 1000 < 200;
 }

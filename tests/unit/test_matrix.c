@@ -205,12 +205,12 @@ static void test_pair(vscan_op op, vscan_type type) {
         }
     /* long lines, few of them, around the borders of chunks and of tiles */
     for (int k = 0; k < (harness_small() ? 3 : 24); k++) {
-        const int64_t few = 1 + inputs_below(&random, 6);
+        const int64_t lines = 1 + inputs_below(&random, 6);
         int64_t length = tile / 4 * (1 + inputs_below(&random, 14)) + inputs_below(&random, 5) - 2;
         if (k % 4 == 3) length = 1 + inputs_below(&random, 6 * tile);
         const bool tall = inputs_below(&random, 2);
-        c.rows = tall ? length : few;
-        c.columns = tall ? few : length;
+        c.rows = tall ? length : lines;
+        c.columns = tall ? lines : length;
         draw_and_run(&c, &random);
     }
     /* about as many rows as a GPU has multiprocessors, and several times as many; longer than a block's
@@ -256,8 +256,8 @@ static void test_pair(vscan_op op, vscan_type type) {
         run_case(&c, &random);
     }
     /* columns of rows that lie one behind the other, or nearly so, from a multiple of 16 bytes on:
-       first so many rows that where the kernel with a ring in shared memory is forced, a block has
-       more chunks than slots; then some of 2^20 elements and some of a few rows */
+       first so many rows that a block of the kernel with stages in shared memory, where it is forced,
+       has more chunks than stages; then some of 2^20 elements and some of a few rows */
     const bool gpu = harness_backend == VSCAN_BACKEND_CUDA; /* numbers below are of its kernels */
     static const int64_t widths[] = {8, 64, 16, 17, 31, 33, 100, 101, 128, 4, 9, 2600};
     for (int k = 0; k < (harness_small() ? 2 : 12); k++) {
@@ -290,20 +290,20 @@ static void test_pair(vscan_op op, vscan_type type) {
         c.by_columns = c.exclusive = c.in_place = false;
         run_case(&c, &random);
     }
-    /* so many short rows that a block has several shares of them, one after the other */
+    /* so many rows of 90 elements that a block has several shares of them, one after the other */
     if (op == VSCAN_PLUS) {
         c.rows = 200000;
         c.columns = 90;
         do draw_and_run(&c, &random);
         while (c.by_columns);
     }
-    /* more tiles than are folded at a time; a wide and a tall matrix */
+    /* more tiles than a look-back reads at a time; a wide and a tall matrix */
     for (int k = 0; k < 3; k++) {
         const int64_t length = (k == 0 ? 140 : 12) * tile + 77,
-                      few = k == 0 ? 1 : 2 + 30 * (k == 2);
+                      lines = k == 0 ? 1 : 2 + 30 * (k == 2);
         if (k == 2 && op != VSCAN_PLUS) continue;
         c.rows = k == 0 ? 1 : length;
-        c.columns = k == 0 ? length : few;
+        c.columns = k == 0 ? length : lines;
         do draw_and_run(&c, &random);
         while (c.by_columns != (k > 0));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The order of addition: the reference against the words of lib/core/order.h, the sums against exact
+ * The order of addition: the reference against what lib/core/order.h says, the sums against exact
  * ones, and what follows from the order: exclusive is inclusive shifted, the total is the last
  * inclusive result, chunks of whole tiles give the bits of one call, a segmented scan without flags
  * gives the plain scan's.

@@ -259,7 +259,7 @@ static void enumerate(void **state) {
 
 /* ---- Several calls --------------------------------------------------------------------------- */
 
-/* Calls behind one another, of lengths that take turns, without a wait: each leaves the workspace as
+/* One call after the other, of alternating lengths, without a wait: each leaves the workspace as
    the next one needs it. Sizes of one call are the inputs of others, through counts on the device. */
 static void in_a_row(void **state) {
     (void)state;

@@ -256,7 +256,7 @@ static void permute(void **state) {
         }
 }
 
-/* There and back again, in enough pieces for several threads; every element with all its bits. */
+/* There and back again, in enough chunks for several threads; every element with all its bits. */
 static void there_and_back(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();

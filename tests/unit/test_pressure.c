@@ -2,7 +2,7 @@
 /*
  * Right results under pressure: while other contexts keep the device busy, many times over, with
  * several contexts at once, and with more queued work than the device has room for. Everything is
- * enqueued without waiting and judged afterwards (witness.h); the inputs are random floats and
+ * enqueued without waiting and checked afterwards (queued_scans.h); the inputs are random floats and
  * doubles, whose sums show every change of the order.
  */
 #include "harness.h"
@@ -16,7 +16,7 @@
 
 #include "cases.h"
 #include "core/order.h"
-#include "witness.h"
+#include "queued_scans.h"
 
 /* So many on a device; the CPU has no queue to put under pressure, and sanitizers are slow. */
 static int times(int on_a_device, int on_a_cpu) {
@@ -31,7 +31,7 @@ struct neighbour {
     int failures;
 };
 
-/* Long scans, which fill every multiprocessor, and copies; a few of them queued at any time. busy: the
+/* Long scans, which fill every multiprocessor, and copies; several of them queued at any time. busy: the
    first ones are done, so it is there for the whole test. */
 static void *keep_busy(void *argument) {
     struct neighbour *neighbour = argument;
@@ -77,8 +77,8 @@ static int move_out(struct neighbour *neighbour) {
 
 /* ---- The same, a thousand times -------------------------------------------------------------- */
 
-/* From one unit of one block to the lengths of every kernel; the last ones are long segmented
-   scans, which change to bulk copies later than others. */
+/* From one partition of one block to the lengths of every kernel. The last ones are for segmented scans,
+   which use TMA from a greater length on than others. */
 static const int64_t lengths[] = {1000, 5000, 40000, 300007, (1 << 20) + 9, (5 << 20) + 3};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
@@ -86,31 +86,32 @@ enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
  * Each length a thousand times beside the neighbour, in place and not, with every shift of input
  * and output, and between them reductions.
  */
-static void repeated(struct witness w) {
+static void repeated(struct expected_scan w) {
     vscan_ctx *ctx = harness_new_ctx(0);
     const int count = harness_small() ? 3 : harness_backend == VSCAN_BACKEND_CUDA ? LENGTHS : 4;
     const int repetitions = times(1000, 20);
     struct inputs_random random = {case_seed(w.op, w.type, 13) + (uint64_t)w.backward};
     struct neighbour neighbour;
-    struct witness_runner runner;
+    struct scan_queue queue;
     w.n = lengths[count - 1];
-    witness_make(&w);
-    witness_open(&runner, &w, ctx);
+    expected_scan_make(&w);
+    scan_queue_open(&queue, &w, ctx);
     move_in(&neighbour);
     for (int k = 0; k < count; k++)
         for (int i = 0; i < repetitions; i++)
-            witness_run(&runner, lengths[k], witness_draw(&w, &random));
-    const int failures = witness_close(&runner);
+            scan_queue_add(&queue, lengths[k], scan_variant_draw(&w, &random));
+    const int failures = scan_queue_close(&queue);
     const int others = move_out(&neighbour);
-    witness_free(&w);
+    expected_scan_free(&w);
     ok(NULL, vscan_ctx_destroy(ctx));
     assert_int_equal(failures, 0);
     assert_int_equal(others, 0);
 }
 
 static void pressure_scan(vscan_type type) {
-    repeated((struct witness){.op = VSCAN_PLUS, .type = type});
-    repeated((struct witness){.op = VSCAN_PLUS, .type = type, .exclusive = true, .backward = true});
+    repeated((struct expected_scan){.op = VSCAN_PLUS, .type = type});
+    repeated((struct expected_scan){
+        .op = VSCAN_PLUS, .type = type, .exclusive = true, .backward = true});
 }
 
 static void pressure_scan_int(void **state) {
@@ -128,26 +129,26 @@ static void pressure_scan_double(void **state) {
 
 static void pressure_segmented_float(void **state) {
     (void)state;
-    repeated((struct witness){
+    repeated((struct expected_scan){
         .op = VSCAN_PLUS, .type = VSCAN_FLOAT, .flag_type = VSCAN_BIT, .flags = INPUTS_FLAGS_RUNS});
-    repeated((struct witness){.op = VSCAN_PLUS,
-                              .type = VSCAN_FLOAT,
-                              .flag_type = VSCAN_BYTE,
-                              .flags = INPUTS_FLAGS_MIXED,
-                              .backward = true});
+    repeated((struct expected_scan){.op = VSCAN_PLUS,
+                                    .type = VSCAN_FLOAT,
+                                    .flag_type = VSCAN_BYTE,
+                                    .flags = INPUTS_FLAGS_MIXED,
+                                    .backward = true});
 }
 static void pressure_segmented_double(void **state) {
     (void)state;
-    repeated((struct witness){.op = VSCAN_PLUS,
-                              .type = VSCAN_DOUBLE,
-                              .flag_type = VSCAN_BYTE,
-                              .flags = INPUTS_FLAGS_MIXED,
-                              .exclusive = true});
-    repeated((struct witness){.op = VSCAN_PLUS,
-                              .type = VSCAN_DOUBLE,
-                              .flag_type = VSCAN_INT,
-                              .flags = INPUTS_FLAGS_RUNS,
-                              .backward = true});
+    repeated((struct expected_scan){.op = VSCAN_PLUS,
+                                    .type = VSCAN_DOUBLE,
+                                    .flag_type = VSCAN_BYTE,
+                                    .flags = INPUTS_FLAGS_MIXED,
+                                    .exclusive = true});
+    repeated((struct expected_scan){.op = VSCAN_PLUS,
+                                    .type = VSCAN_DOUBLE,
+                                    .flag_type = VSCAN_INT,
+                                    .flags = INPUTS_FLAGS_RUNS,
+                                    .backward = true});
 }
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
@@ -156,12 +157,12 @@ static void pressure_segmented_double(void **state) {
  * A long vector in chunks of 1 to 40 times 16384 elements, so that one chunk goes to another kernel
  * than the next; the carry stays on the device, total of one chunk and initial value of the next.
  */
-static void in_chunks(struct witness w) {
+static void in_chunks(struct expected_scan w) {
     vscan_ctx *ctx = harness_new_ctx(0);
     struct inputs_random random = {case_seed(w.op, w.type, 14) + (uint64_t)w.backward};
     struct neighbour neighbour;
     w.n = (harness_small() ? 4 : 200) * VSCAN__TILE_FLOAT + 77;
-    witness_make(&w);
+    expected_scan_make(&w);
     const size_t bytes = reference_bytes(w.type, w.n);
     void *got = malloc(bytes);
     assert_non_null(got);
@@ -201,14 +202,14 @@ static void in_chunks(struct witness w) {
     ok(ctx, vscan_buffer_destroy(carry));
     ok(NULL, vscan_ctx_destroy(ctx));
     free(got);
-    witness_free(&w);
+    expected_scan_free(&w);
 }
 
 static void pressure_chunks(void **state) {
     (void)state;
     for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++) {
-        in_chunks((struct witness){.op = VSCAN_PLUS, .type = (vscan_type)type});
-        in_chunks((struct witness){
+        in_chunks((struct expected_scan){.op = VSCAN_PLUS, .type = (vscan_type)type});
+        in_chunks((struct expected_scan){
             .op = VSCAN_PLUS, .type = (vscan_type)type, .exclusive = true, .backward = true});
     }
 }
@@ -216,23 +217,23 @@ static void pressure_chunks(void **state) {
 /* ---- Several contexts ------------------------------------------------------------------------ */
 
 /* What the threads and contexts below share: one long vector, scanned and scanned by segments. */
-enum { PLAIN, SEGMENTED, BACKWARD, WITNESSES };
-static struct witness witnesses[WITNESSES];
+enum { PLAIN, SEGMENTED, BACKWARD, SCANS };
+static struct expected_scan scans[SCANS];
 
-static void make_witnesses(int64_t n) {
-    witnesses[PLAIN] = (struct witness){.op = VSCAN_PLUS, .type = VSCAN_FLOAT, .n = n};
-    witnesses[SEGMENTED] = (struct witness){.op = VSCAN_PLUS,
-                                            .type = VSCAN_FLOAT,
-                                            .n = n,
-                                            .flag_type = VSCAN_BIT,
-                                            .flags = INPUTS_FLAGS_RUNS};
-    witnesses[BACKWARD] =
-        (struct witness){.op = VSCAN_PLUS, .type = VSCAN_DOUBLE, .n = n, .backward = true};
-    for (int k = 0; k < WITNESSES; k++) witness_make(&witnesses[k]);
+static void make_scans(int64_t n) {
+    scans[PLAIN] = (struct expected_scan){.op = VSCAN_PLUS, .type = VSCAN_FLOAT, .n = n};
+    scans[SEGMENTED] = (struct expected_scan){.op = VSCAN_PLUS,
+                                              .type = VSCAN_FLOAT,
+                                              .n = n,
+                                              .flag_type = VSCAN_BIT,
+                                              .flags = INPUTS_FLAGS_RUNS};
+    scans[BACKWARD] =
+        (struct expected_scan){.op = VSCAN_PLUS, .type = VSCAN_DOUBLE, .n = n, .backward = true};
+    for (int k = 0; k < SCANS; k++) expected_scan_make(&scans[k]);
 }
 
-static void free_witnesses(void) {
-    for (int k = 0; k < WITNESSES; k++) witness_free(&witnesses[k]);
+static void free_scans(void) {
+    for (int k = 0; k < SCANS; k++) expected_scan_free(&scans[k]);
 }
 
 struct one_of_two {
@@ -250,16 +251,16 @@ static void *run_one_of_two(void *argument) {
     struct one_of_two *one = argument;
     const vscan_ctx_options options = {.size = sizeof options, .backend = (int32_t)harness_backend};
     struct inputs_random random = {harness_seed() + 77 * (uint64_t)one->number};
-    struct witness_runner runners[WITNESSES];
+    struct scan_queue queues[SCANS];
     vscan_ctx *ctx = NULL;
     if (vscan_ctx_create(&options, &ctx) != VSCAN_OK) return one->failures = 1, NULL;
-    for (int k = 0; k < WITNESSES; k++) witness_open(&runners[k], &witnesses[k], ctx);
+    for (int k = 0; k < SCANS; k++) scan_queue_open(&queues[k], &scans[k], ctx);
     for (int i = 0; i < times(3000, 60); i++) {
-        const int k = (int)inputs_below(&random, WITNESSES);
-        witness_run(&runners[k], any_length(&random, witnesses[k].n),
-                    witness_draw(&witnesses[k], &random));
+        const int k = (int)inputs_below(&random, SCANS);
+        scan_queue_add(&queues[k], any_length(&random, scans[k].n),
+                       scan_variant_draw(&scans[k], &random));
     }
-    for (int k = 0; k < WITNESSES; k++) one->failures += witness_close(&runners[k]);
+    for (int k = 0; k < SCANS; k++) one->failures += scan_queue_close(&queues[k]);
     one->failures += vscan_ctx_destroy(ctx) != VSCAN_OK;
     return NULL;
 }
@@ -268,48 +269,48 @@ static void *run_one_of_two(void *argument) {
 static void pressure_two_contexts(void **state) {
     (void)state;
     struct one_of_two two[2] = {{.number = 0}, {.number = 1}};
-    make_witnesses(harness_small() ? 40000 : times(2500000, 200000));
+    make_scans(harness_small() ? 40000 : times(2500000, 200000));
     for (int k = 0; k < 2; k++)
         assert_int_equal(pthread_create(&two[k].thread, NULL, run_one_of_two, &two[k]), 0);
     for (int k = 0; k < 2; k++) pthread_join(two[k].thread, NULL);
-    free_witnesses();
+    free_scans();
     assert_int_equal(two[0].failures + two[1].failures, 0);
 }
 
 /*
  * Eight contexts with long scans of every kind queued on all of them at once: more blocks than can
- * be resident, of kernels that wait for each other's blocks. A ninth context does short work beside
+ * be resident, of kernels that wait for each other's blocks. A ninth context does small work beside
  * them and waits for it each time.
  */
 static void pressure_full_device(void **state) {
     (void)state;
     enum { CONTEXTS = 8 };
     const int64_t n = harness_small() ? 30000 : times(6 << 20, 150000);
-    const int rounds = times(60, 4), all = harness_small() ? 3 : CONTEXTS;
+    const int repetitions = times(60, 4), all = harness_small() ? 3 : CONTEXTS;
     struct inputs_random random = {harness_seed() + 99};
-    struct witness_runner loads[CONTEXTS], beside;
+    struct scan_queue loads[CONTEXTS], beside;
     vscan_ctx *contexts[CONTEXTS], *ctx = harness_new_ctx(0);
-    make_witnesses(n);
-    witness_open(&beside, &witnesses[PLAIN], ctx);
+    make_scans(n);
+    scan_queue_open(&beside, &scans[PLAIN], ctx);
     for (int k = 0; k < all; k++) {
         contexts[k] = harness_new_ctx(0);
-        witness_open(&loads[k], &witnesses[k % WITNESSES], contexts[k]);
+        scan_queue_open(&loads[k], &scans[k % SCANS], contexts[k]);
     }
-    for (int round = 0; round < rounds; round++) {
+    for (int i = 0; i < repetitions; i++) {
         for (int k = 0; k < all; k++)
-            witness_run(&loads[k], n - inputs_below(&random, 1000),
-                        witness_draw(loads[k].w, &random));
-        witness_run(&beside, 1 + inputs_below(&random, n < 100000 ? n : 100000),
-                    (struct witness_manner){.reduce = round % 3 == 0});
-        witness_judge(&beside);
+            scan_queue_add(&loads[k], n - inputs_below(&random, 1000),
+                           scan_variant_draw(loads[k].w, &random));
+        scan_queue_add(&beside, 1 + inputs_below(&random, n < 100000 ? n : 100000),
+                       (struct scan_variant){.reduce = i % 3 == 0});
+        scan_queue_check(&beside);
     }
-    int failures = witness_close(&beside);
+    int failures = scan_queue_close(&beside);
     for (int k = 0; k < all; k++) {
-        failures += witness_close(&loads[k]);
+        failures += scan_queue_close(&loads[k]);
         ok(NULL, vscan_ctx_destroy(contexts[k]));
     }
     ok(NULL, vscan_ctx_destroy(ctx));
-    free_witnesses();
+    free_scans();
     assert_int_equal(failures, 0);
 }
 

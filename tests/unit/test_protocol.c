@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The protocol by which blocks hand on what they know: aggregates are published and polled for in
- * orders that a quiet device hardly shows. VSCAN_TEST_DELAY=SEED, read where a context is made,
- * lets blocks of the CUDA backend wait for pseudo-random times before they publish and before they
- * poll. Here are lengths around every boundary of 1 to 40 units and tiles, of all kinds of scans in
- * mixed order on one context, so that each finds the workspace as another one left it. Captured graphs
- * have their turn in tests/unit/test_cuda.c.
+ * The look-back protocol under delays: with VSCAN_TEST_DELAY=SEED, which is read when a context is
+ * made, blocks of the CUDA backend wait for pseudo-random times before they publish an aggregate and
+ * before they poll for one. So they publish and read in orders that are rare on an idle device. The
+ * lengths lie around every boundary of 1 to 40 partitions and tiles; all kinds of scans run in mixed
+ * order on one context, so that each finds the workspace as another one left it. The same with captured
+ * graphs is in test_cuda.c.
  */
 #include "harness.h"
 
@@ -13,15 +13,15 @@
 #include <stdlib.h>
 
 #include "cases.h"
-#include "witness.h"
+#include "queued_scans.h"
 
-enum { LENGTHS = 40, KINDS = 5, TYPES = 3, UNITS = 4 };
+enum { LENGTHS = 40, KINDS = 5, TYPES = 3, PARTITIONS = 4 };
 
 static const vscan_type types[TYPES] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
 
 /* What is run with one type: every kind of kernel and both directions. */
-static struct witness kind(vscan_type type, int k) {
-    struct witness w = {.op = VSCAN_PLUS, .type = type};
+static struct expected_scan kind(vscan_type type, int k) {
+    struct expected_scan w = {.op = VSCAN_PLUS, .type = type};
     w.n = (harness_small() ? 3 : LENGTHS) * reference_tile(type) + 1;
     w.backward = k == 1 || k == 3;
     w.exclusive = k == 1 || k == 2;
@@ -31,26 +31,26 @@ static struct witness kind(vscan_type type, int k) {
     return w;
 }
 
-/* One run: which witness, and how many of its elements. */
+/* One run: the number of its expected scan, and how many of its elements. */
 struct run {
     int k;
     int64_t m;
 };
 
-/* Boundaries of 1 .. 40 quarters of a tile (the units of lib/core/order.h's tiles) and of 1 .. 40 tiles,
-   and their neighbours; every witness with every length, in random order. */
-static struct run *make_runs(const struct witness *witnesses, struct inputs_random *random,
+/* Boundaries of 1 .. 40 quarters of a tile (the partitions of some kernels) and of 1 .. 40 tiles, and one
+   element less and more; every scan with every length, in random order. */
+static struct run *make_runs(const struct expected_scan *scans, struct inputs_random *random,
                              int *count) {
     struct run *runs = malloc(sizeof *runs * TYPES * KINDS * LENGTHS * 2 * 3);
     assert_non_null(runs);
     *count = 0;
     for (int k = 0; k < TYPES * KINDS; k++)
-        for (int units = 1; units <= LENGTHS; units++)
+        for (int times = 1; times <= LENGTHS; times++)
             for (int whole = 0; whole < 2; whole++)
                 for (int off = -1; off <= 1; off++) {
-                    const int64_t unit = reference_tile(witnesses[k].type) / (whole ? 1 : UNITS);
-                    const int64_t m = units * unit + off;
-                    if (m > witnesses[k].n || (harness_small() && (units * 7 + k + off) % 9 != 0))
+                    const int64_t size = reference_tile(scans[k].type) / (whole ? 1 : PARTITIONS);
+                    const int64_t m = times * size + off;
+                    if (m > scans[k].n || (harness_small() && (times * 7 + k + off) % 9 != 0))
                         continue;
                     runs[(*count)++] = (struct run){k, m};
                 }
@@ -73,34 +73,35 @@ static vscan_ctx *new_ctx(int seed) {
     return ctx;
 }
 
-static void delayed(const struct witness *witnesses, int seed) {
+static void delayed(const struct expected_scan *scans, int seed) {
     struct inputs_random random = {case_seed(VSCAN_PLUS, VSCAN_INT, 15) + (uint64_t)seed};
-    struct witness_runner *runners = calloc(TYPES * KINDS, sizeof *runners);
-    assert_non_null(runners);
+    struct scan_queue *queues = calloc(TYPES * KINDS, sizeof *queues);
+    assert_non_null(queues);
     vscan_ctx *ctx = new_ctx(seed);
     int count, failures = 0;
-    struct run *runs = make_runs(witnesses, &random, &count);
-    for (int k = 0; k < TYPES * KINDS; k++) witness_open(&runners[k], &witnesses[k], ctx);
+    struct run *runs = make_runs(scans, &random, &count);
+    for (int k = 0; k < TYPES * KINDS; k++) scan_queue_open(&queues[k], &scans[k], ctx);
     for (int i = 0; i < count; i++)
-        witness_run(&runners[runs[i].k], runs[i].m, witness_draw(&witnesses[runs[i].k], &random));
-    for (int k = 0; k < TYPES * KINDS; k++) failures += witness_close(&runners[k]);
+        scan_queue_add(&queues[runs[i].k], runs[i].m,
+                       scan_variant_draw(&scans[runs[i].k], &random));
+    for (int k = 0; k < TYPES * KINDS; k++) failures += scan_queue_close(&queues[k]);
     free(runs);
-    free(runners);
+    free(queues);
     ok(NULL, vscan_ctx_destroy(ctx));
     if (failures > 0) fail_msg("VSCAN_TEST_DELAY=%d", seed);
 }
 
 static void protocol_delays(void **state) {
     (void)state;
-    struct witness witnesses[TYPES * KINDS];
+    struct expected_scan scans[TYPES * KINDS];
     const int seeds = harness_small() || harness_backend == VSCAN_BACKEND_CPU ? 1 : 5;
     for (int k = 0; k < TYPES * KINDS; k++) {
-        witnesses[k] = kind(types[k / KINDS], k % KINDS);
-        witness_make(&witnesses[k]);
+        scans[k] = kind(types[k / KINDS], k % KINDS);
+        expected_scan_make(&scans[k]);
     }
-    for (int seed = 1; seed <= seeds; seed++) delayed(witnesses, seed);
-    delayed(witnesses, 0);
-    for (int k = 0; k < TYPES * KINDS; k++) witness_free(&witnesses[k]);
+    for (int seed = 1; seed <= seeds; seed++) delayed(scans, seed);
+    delayed(scans, 0);
+    for (int k = 0; k < TYPES * KINDS; k++) expected_scan_free(&scans[k]);
 }
 
 /*
@@ -109,24 +110,25 @@ static void protocol_delays(void **state) {
  */
 static void protocol_beside(void **state) {
     (void)state;
-    struct witness w = kind(VSCAN_FLOAT, 0);
-    struct witness_runner runners[2];
+    struct expected_scan w = kind(VSCAN_FLOAT, 0);
+    struct scan_queue queues[2];
     struct inputs_random random = {case_seed(VSCAN_PLUS, VSCAN_FLOAT, 16)};
     vscan_ctx *contexts[2] = {new_ctx(7), new_ctx(0)};
-    witness_make(&w);
-    for (int k = 0; k < 2; k++) witness_open(&runners[k], &w, contexts[k]);
+    expected_scan_make(&w);
+    for (int k = 0; k < 2; k++) scan_queue_open(&queues[k], &w, contexts[k]);
     for (int i = 0; i < (harness_small()                        ? 4
                          : harness_backend == VSCAN_BACKEND_CPU ? 40
                                                                 : 1000);
          i++)
         for (int k = 0; k < 2; k++)
-            witness_run(&runners[k], 1 + inputs_below(&random, w.n), witness_draw(&w, &random));
+            scan_queue_add(&queues[k], 1 + inputs_below(&random, w.n),
+                           scan_variant_draw(&w, &random));
     int failures = 0;
     for (int k = 0; k < 2; k++) {
-        failures += witness_close(&runners[k]);
+        failures += scan_queue_close(&queues[k]);
         ok(NULL, vscan_ctx_destroy(contexts[k]));
     }
-    witness_free(&w);
+    expected_scan_free(&w);
     assert_int_equal(failures, 0);
 }
 

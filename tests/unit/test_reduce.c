@@ -25,15 +25,15 @@ static void test_pair(vscan_op op, vscan_type type) {
     struct inputs_random random = {case_seed(op, type, 3)};
     int64_t sizes[CASE_SIZES];
     const size_t count = case_sizes(type, inputs_next(&random), sizes);
-    int turn = 0;
+    int counter = 0;
     for (size_t s = 0; s < count; s++) {
         c.n = sizes[s];
         for (int p = 0; p < INPUTS_PATTERNS; p++) {
-            turn++;
-            if (harness_small() && p != INPUTS_RANDOM && (p + turn) % 5 != 0) continue;
+            counter++;
+            if (harness_small() && p != INPUTS_RANDOM && (p + counter) % 5 != 0) continue;
             c.pattern = (enum inputs_pattern)p;
             const int step = c.n <= 130 && !harness_small() ? 1 : (c.n <= 5000 ? 2 : 5);
-            for (int mode = turn % step; mode < 6; mode += step) run(&c, &random, mode);
+            for (int mode = counter % step; mode < 6; mode += step) run(&c, &random, mode);
         }
     }
 
@@ -45,11 +45,11 @@ static void test_pair(vscan_op op, vscan_type type) {
     c.pattern = INPUTS_RANDOM;
     for (int k = 0; k < 10; k++) {
         for (int b = 0; b < 10; b++) {
-            turn++;
-            if (harness_small() && (edges[k] > 1 << 16 || turn % 7 != 0)) continue;
+            counter++;
+            if (harness_small() && (edges[k] > 1 << 16 || counter % 7 != 0)) continue;
             if (edges[k] > 1 << 16 && b % 3 != 0) continue;
             c.n = edges[k] / (int64_t)reference_bytes(type, 1) + beside[b];
-            run(&c, &random, turn % 6);
+            run(&c, &random, counter % 6);
         }
     }
     if (harness_small()) return;

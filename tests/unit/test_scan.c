@@ -37,11 +37,11 @@ static void all_options(struct test_case *c, struct inputs_random *random, const
             }
 }
 
-/* Every mode with drawn options; half of the modes, in turn, where the sizes are to be small. */
+/* Every mode with drawn options; every other mode where sizes are small. */
 static void all_modes(struct test_case *c, struct inputs_random *random, const void *in) {
-    const int64_t turn = inputs_below(random, 2);
+    const int64_t odd = inputs_below(random, 2);
     for (int mode = 0; mode < MODES; mode++) {
-        if (harness_small() && (mode + mode / 4) % 2 != turn) continue;
+        if (harness_small() && (mode + mode / 4) % 2 != odd) continue;
         case_draw(c, random);
         set_mode(c, mode);
         case_scan(c, in);
@@ -74,7 +74,7 @@ static void test_pair(vscan_op op, vscan_type type) {
     }
     if (harness_small()) return;
 
-    /* long vectors: the modes in turn over the pairs */
+    /* long vectors: another mode for each pair */
     static const int64_t limits[] = {1000000, 3000000, 10000000};
     for (int k = 0; k < 3; k++) {
         c.n = 1 + inputs_below(&random, limits[k]);

@@ -53,7 +53,7 @@ static void free_flags(struct flagged *f) {
 /* ---- Distribute ------------------------------------------------------------------------------ */
 
 /* The vector whose element at a segment's first, or last, place goes to all its places. */
-static void spread(vscan_type type, int64_t n, const uint8_t *set, bool last, void *v) {
+static void copy_over_segments(vscan_type type, int64_t n, const uint8_t *set, bool last, void *v) {
     const size_t size = reference_bytes(type, 1);
     char *const at = v;
     for (int64_t i = 1; i < n && !last; i++)
@@ -73,7 +73,7 @@ static void run_distribute(vscan_type type, int64_t n, struct inputs_random *ran
     struct guarded flags = guarded_make(ctx, f.type, n, shift[1], f.encoded);
     struct guarded apart = guarded_make(ctx, type, n, shift[2], NULL);
     struct guarded *const to = in_place ? &from : &apart;
-    spread(type, n, f.set, last, in);
+    copy_over_segments(type, n, f.set, last, in);
     char what[TEXT];
     snprintf(what, sizeof what, "%s of segments of %s by %s flags, n %" PRId64 "%s",
              last ? "last" : "first", reference_type_name(type), reference_type_name(f.type), n,
@@ -93,7 +93,7 @@ static void distribute(void **state) {
     struct inputs_random random = {harness_seed() + 41};
     int64_t sizes[SIZES];
     for (int t = 0; t < 5; t++)
-        for (int turn = harness_small() ? 2 : 0; turn < 3; turn++) {
+        for (int variant = harness_small() ? 2 : 0; variant < 3; variant++) {
             const size_t count = draw_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++) run_distribute(types[t], sizes[s], &random);
         }
@@ -108,7 +108,7 @@ static void run_totals(vscan_op op, vscan_type type, int64_t n, struct inputs_ra
     inputs_fill(INPUTS_RANDOM, type, n, inputs_next(random), in);
     struct reference r = {.op = op, .type = type, .n = n, .in = in, .flags = f.set, .out = out};
     reference_scan(&r);
-    spread(type, n, f.set, true, out);
+    copy_over_segments(type, n, f.set, true, out);
     const bool in_place = inputs_below(random, 2);
     struct guarded from = guarded_make(ctx, type, n, 1, in);
     struct guarded flags = guarded_make(ctx, f.type, n, 0, f.encoded);
@@ -208,10 +208,10 @@ static void flags_to_offsets(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 43};
     int64_t sizes[SIZES];
-    for (int turn = harness_small() ? 2 : 0; turn < 4; turn++) {
+    for (int variant = harness_small() ? 2 : 0; variant < 4; variant++) {
         const size_t count = draw_sizes(sizes, &random);
         for (size_t s = 0; s < count; s++)
-            run_flags_to_offsets(turn % 2 ? VSCAN_INT : VSCAN_LONG, sizes[s], &random);
+            run_flags_to_offsets(variant % 2 ? VSCAN_INT : VSCAN_LONG, sizes[s], &random);
     }
 }
 
@@ -219,9 +219,9 @@ static void flags_to_offsets(void **state) {
 static void many_flags_to_offsets(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 46};
-    for (int turn = 0; turn < 8 && !harness_small(); turn++)
-        run_flags_to_offsets(turn % 2 ? VSCAN_INT : VSCAN_LONG,
-                             (turn < 4 ? 14000000 : 53000000) + inputs_below(&random, 99999),
+    for (int variant = 0; variant < 8 && !harness_small(); variant++)
+        run_flags_to_offsets(variant % 2 ? VSCAN_INT : VSCAN_LONG,
+                             (variant < 4 ? 14000000 : 53000000) + inputs_below(&random, 99999),
                              &random);
 }
 
@@ -301,10 +301,10 @@ static void offsets_to_others(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 44};
     int64_t sizes[SIZES];
-    for (int turn = harness_small() ? 2 : 0; turn < 4; turn++) {
+    for (int variant = harness_small() ? 2 : 0; variant < 4; variant++) {
         const size_t count = draw_sizes(sizes, &random);
         for (size_t s = 0; s < count; s++)
-            run_offsets(turn % 2 ? VSCAN_INT : VSCAN_LONG, sizes[s], &random);
+            run_offsets(variant % 2 ? VSCAN_INT : VSCAN_LONG, sizes[s], &random);
     }
 }
 

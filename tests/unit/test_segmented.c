@@ -40,17 +40,17 @@ static void test_pair(vscan_op op, vscan_type type) {
     struct inputs_random random = {case_seed(op, type, 2)};
     int64_t sizes[CASE_SIZES];
     const size_t count = case_sizes(type, inputs_next(&random), sizes);
-    int turn = (int)op + (int)type;
+    int shift = (int)op + (int)type;
     for (size_t s = 0; s < count; s++) {
         c.n = sizes[s];
         for (int p = 0; p < INPUTS_FLAGS_PATTERNS; p++) {
             c.flags = (enum inputs_flags)p;
-            if (harness_small() && (p + turn) % 3 != 0 && p != INPUTS_FLAGS_30) continue;
-            turn++;
-            /* four modes, or two, or one, in turn; with every kind of flags in turn */
+            if (harness_small() && (p + shift) % 3 != 0 && p != INPUTS_FLAGS_30) continue;
+            shift++;
+            /* four modes, or two, or one, one after the other; with every kind of flags likewise */
             const int step = c.n <= 130 && !harness_small() ? 1 : (c.n <= 5000 ? 2 : 4);
-            for (int mode = turn % step; mode < 4; mode += step)
-                run(&c, &random, mode, turn + mode);
+            for (int mode = shift % step; mode < 4; mode += step)
+                run(&c, &random, mode, shift + mode);
         }
     }
     if (harness_small()) return;
@@ -60,8 +60,8 @@ static void test_pair(vscan_op op, vscan_type type) {
                                               INPUTS_FLAGS_MIXED, INPUTS_FLAGS_NONE};
     for (int k = 0; k < 3; k++) {
         c.n = 1 + inputs_below(&random, limits[k]);
-        c.flags = flags[(turn + k) % 4];
-        run(&c, &random, ((int)op + (int)type * 3 + k) % 4, turn + 2 * k);
+        c.flags = flags[(shift + k) % 4];
+        run(&c, &random, ((int)op + (int)type * 3 + k) % 4, shift + 2 * k);
     }
 }
 
@@ -80,16 +80,16 @@ static void test_flags_apart(vscan_op op, vscan_type type) {
     const int cases = harness_small() ? 4 : 8;
     struct test_case c = {.family = "segmented", .op = op, .type = type};
     struct inputs_random random = {case_seed(op, type, 3)};
-    const int turn = (int)op * 3 + (int)type;
+    const int shift = (int)op * 3 + (int)type;
     for (int k = 0; k < cases; k++) {
         const int64_t tiles = whole + 1 + inputs_below(&random, harness_small() ? 2 : 8);
-        c.n = tiles * tile + rests[(k + cases * turn) % RESTS];
-        c.flags = (enum inputs_flags)((turn + k) % INPUTS_FLAGS_PATTERNS);
+        c.n = tiles * tile + rests[(k + cases * shift) % RESTS];
+        c.flags = (enum inputs_flags)((shift + k) % INPUTS_FLAGS_PATTERNS);
         if (k % 3 != 2) c.flags = INPUTS_FLAGS_HALF; /* hardly two tiles have the same bits */
         case_draw(&c, &random);
-        c.shift_out = (turn + k / 2) % 4;
+        c.shift_out = (shift + k / 2) % 4;
         c.exclusive = inputs_below(&random, 2);
-        c.backward = (turn + k / 2) % 2;
+        c.backward = (shift + k / 2) % 2;
         c.in_place = false;
         c.flag_type = k % 2 ? VSCAN_BIT : VSCAN_INT;
         c.pattern = INPUTS_RANDOM;

@@ -236,11 +236,11 @@ static void test_pair(vscan_op op, vscan_type type) {
     struct inputs_random random = {case_seed(op, type, 31)};
     int64_t sizes[CASE_SIZES];
     const size_t count = case_sizes(type, inputs_next(&random), sizes);
-    int turn = (int)op + (int)type;
+    int first = (int)op + (int)type;
     for (size_t s = 0; s < count; s++) {
         c.n = sizes[s];
         const int step = harness_small() ? 6 : c.n <= 5000 ? 1 : 3;
-        for (int p = turn++ % step; p < INPUTS_FLAGS_PATTERNS; p += step) {
+        for (int p = first++ % step; p < INPUTS_FLAGS_PATTERNS; p += step) {
             c.flags = (enum inputs_flags)p;
             run(&c, &random);
         }
@@ -250,7 +250,7 @@ static void test_pair(vscan_op op, vscan_type type) {
                                               INPUTS_FLAGS_MIXED, INPUTS_FLAGS_NONE};
     for (int k = 0; k < 2; k++) {
         c.n = 1 + inputs_below(&random, k ? 8000000 : 1000000);
-        c.flags = flags[(turn + k) % 4];
+        c.flags = flags[(first + k) % 4];
         run(&c, &random);
     }
 }
@@ -265,17 +265,26 @@ VSCAN__PAIRS(X)
 
 /* ---- Segments of very unlike lengths --------------------------------------------------------- */
 
-enum skew { GIANT_LAST, GIANT_FIRST, GIANT_BETWEEN, EVERY_PLACE, AT_EDGES, FEW, LONG_ONES, SKEWS };
+enum skew {
+    GIANT_LAST,
+    GIANT_FIRST,
+    GIANT_BETWEEN,
+    EVERY_PLACE,
+    AT_EDGES,
+    THREE,
+    LONG_ONES,
+    SKEWS
+};
 
-/* Where segments begin: many short ones beside long ones, at every place of a group of 32, and just at
+/* Where segments begin: many small ones beside large ones, at every place of a group of 32, and just at
    and beside the first elements of tiles and of parts of them. */
 static void skewed_flags(enum skew skew, int64_t n, struct inputs_random *random, uint8_t *set) {
     memset(set, 0, (size_t)n + 1);
-    const int64_t few = n / 100 + 1;
+    const int64_t side = n / 100 + 1;
     if (skew == GIANT_LAST || skew == GIANT_BETWEEN)
-        for (int64_t i = 0; i < few; i += 1 + inputs_below(random, 5)) set[i] = 1;
+        for (int64_t i = 0; i < side; i += 1 + inputs_below(random, 5)) set[i] = 1;
     if (skew == GIANT_FIRST || skew == GIANT_BETWEEN)
-        for (int64_t i = n - 1; i >= n - few && i >= 0; i -= 1 + inputs_below(random, 5))
+        for (int64_t i = n - 1; i >= n - side && i >= 0; i -= 1 + inputs_below(random, 5))
             set[i] = 1;
     if (skew == EVERY_PLACE)
         for (int64_t i = inputs_below(random, 32); i < n; i += 32 * inputs_below(random, 40) + 33)
@@ -283,7 +292,7 @@ static void skewed_flags(enum skew skew, int64_t n, struct inputs_random *random
     if (skew == AT_EDGES)
         for (int64_t i = 0; i < n; i += 512)
             if (inputs_below(random, 3) == 0 && i + 3 < n) set[i + inputs_below(random, 4)] = 1;
-    if (skew == FEW)
+    if (skew == THREE)
         for (int k = 0; k < 3; k++) set[inputs_below(random, n)] = 1;
     if (skew == LONG_ONES) /* up to 256 KiB or 512 KiB */
         for (int64_t i = 0; i < n; i += 1 + inputs_below(random, 65536)) set[i] = 1;
@@ -294,11 +303,11 @@ static void test_skewed(vscan_op op, vscan_type type) {
     struct inputs_random random = {case_seed(op, type, 37)};
     const int64_t tile = reference_tile(type), most = harness_small() ? 3 : 40;
     for (enum skew skew = 0; skew < SKEWS; skew++) {
-        for (int turn = 0; turn < (harness_small() ? 1 : 4); turn++) {
+        for (int variant = 0; variant < (harness_small() ? 1 : 4); variant++) {
             /* so many long ones that blocks have several parts of the vector each */
             const int64_t tiles = skew == LONG_ONES && !harness_small() ? 10 * most : most;
             c.n = tile + inputs_below(&random, tiles * tile);
-            if (turn == 1) c.n -= c.n % (tile / 2);
+            if (variant == 1) c.n -= c.n % (tile / 2);
             void *in = malloc(reference_bytes(type, c.n));
             uint8_t *set = malloc((size_t)c.n + 1);
             char z[8];
@@ -309,9 +318,9 @@ static void test_skewed(vscan_op op, vscan_type type) {
             skewed_flags(skew, c.n, &random, set);
             c.in = in;
             c.set = set;
-            c.z = turn == 2 ? z : NULL;
+            c.z = variant == 2 ? z : NULL;
             by_offsets(&c, false, &random);
-            if (turn == 3) by_offsets(&c, true, &random);
+            if (variant == 3) by_offsets(&c, true, &random);
             free(in);
             free(set);
         }

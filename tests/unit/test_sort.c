@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts against a stable merge sort by a comparison that is written down here in words of its own: all
+ * Sorts against a stable merge sort by a comparison that is written here once more: all
  * types of keys and values, both orders, windows of bits, in place and apart, segments by offsets of
  * both types. What the calls refuse is at the end.
  */

@@ -120,7 +120,7 @@ static void run_split(const struct splitting *s, struct inputs_random *random) {
     free(expected);
 }
 
-/* Every size and density, of a type; with segments, densities of heads take turns. */
+/* Every size and density, of a type; with segments, each with another density of heads. */
 static void all_sizes(vscan_type type, vscan_type flag_type, bool moves, bool segmented,
                       struct inputs_random *random) {
     int64_t sizes[SIZES];

@@ -3,7 +3,7 @@
  * Threads: several on one context, several contexts, handles made and destroyed at once, the last
  * error of each thread, calls from an OpenMP region, fork before the first use. Meant to be run
  * under ThreadSanitizer as well. cmocka's own functions are for one thread: the threads here count
- * their failures and keep the first one's words.
+ * their failures and keep the first one's message.
  */
 #include "harness.h"
 
@@ -23,7 +23,7 @@
 
 enum { THREADS = 4 };
 
-static int rounds(void) {
+static int repetitions(void) {
     return harness_small() ? 5 : 40;
 }
 
@@ -120,7 +120,7 @@ static struct inputs_random random_of(const struct worker *w) {
 static void *scans(void *argument) {
     struct worker *w = argument;
     struct inputs_random random = random_of(w);
-    for (int i = 0; i < rounds(); i++) {
+    for (int i = 0; i < repetitions(); i++) {
         scan_once(w, w->ctx, &random);
         /* results do not depend on the number of threads, whoever changes it meanwhile */
         EXPECT(w, vscan_ctx_set_threads(w->ctx, (w->number + i) % 4) == VSCAN_OK);
@@ -141,7 +141,7 @@ static void *scans_in_own_context(void *argument) {
     vscan_ctx *ctx = NULL;
     EXPECT(w, new_ctx(1 + w->number, &ctx) == VSCAN_OK);
     if (ctx == NULL) return NULL;
-    for (int i = 0; i < rounds(); i++) scan_once(w, ctx, &random);
+    for (int i = 0; i < repetitions(); i++) scan_once(w, ctx, &random);
     EXPECT(w, vscan_ctx_destroy(ctx) == VSCAN_OK);
     return NULL;
 }
@@ -149,7 +149,7 @@ static void *scans_in_own_context(void *argument) {
 static void *contexts_come_and_go(void *argument) {
     struct worker *w = argument;
     struct inputs_random random = random_of(w);
-    for (int i = 0; i < rounds() / 4 + 1; i++) {
+    for (int i = 0; i < repetitions() / 4 + 1; i++) {
         vscan_ctx *ctx = NULL;
         EXPECT(w, new_ctx(i % 3, &ctx) == VSCAN_OK);
         if (ctx == NULL) return NULL;
@@ -163,7 +163,7 @@ static void *contexts_come_and_go(void *argument) {
 static void *buffers_come_and_go(void *argument) {
     struct worker *w = argument;
     struct inputs_random random = random_of(w);
-    for (int i = 0; i < rounds(); i++) {
+    for (int i = 0; i < repetitions(); i++) {
         vscan_buffer *buffers[4] = {NULL}, *views[4] = {NULL};
         for (int b = 0; b < 4; b++) {
             const int64_t n = 10 + inputs_below(&random, 5000);
@@ -188,7 +188,7 @@ static void *errors_of_threads(void *argument) {
     struct worker *w = argument;
     static const char *const functions[THREADS] = {"vscan_buffer_create", "vscan_ctx_reserve",
                                                    "vscan_scan", "vscan_ctx_synchronize"};
-    for (int i = 0; i < rounds(); i++) {
+    for (int i = 0; i < repetitions(); i++) {
         vscan_buffer *buffer = NULL;
         vscan_status status = VSCAN_OK;
         if (w->number == 0) status = vscan_buffer_create(NULL, VSCAN_INT, 1, &buffer);
@@ -206,7 +206,7 @@ static void *errors_of_threads(void *argument) {
 /* The string that a thread was given stays as it is while others fail on the same context. */
 static void *errors_of_one_context(void *argument) {
     struct worker *w = argument;
-    for (int i = 0; i < rounds(); i++) {
+    for (int i = 0; i < repetitions(); i++) {
         EXPECT(w, vscan_ctx_reserve(w->ctx, VSCAN_INT, -1 - w->number) == VSCAN_ERROR_LENGTH);
         const char *sentence = vscan_ctx_last_error(w->ctx);
         char copy[600];
@@ -364,7 +364,7 @@ static atomic_int handed_over;
 static __attribute__((noinline)) void openmp_member(struct worker *w, vscan_ctx *ctx) {
     atomic_fetch_add(&handed_over, 1);
     struct inputs_random random = random_of(w);
-    for (int i = 0; i < rounds(); i++) scan_once(w, ctx, &random);
+    for (int i = 0; i < repetitions(); i++) scan_once(w, ctx, &random);
     vscan_ctx *own = NULL;
     EXPECT(w, new_ctx(2, &own) == VSCAN_OK);
     if (own != NULL) scan_once(w, own, &random);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Witnesses; see witness.h. */
-#include "witness.h"
+/* See queued_scans.h. */
+#include "queued_scans.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "cases.h"
 
-/* ---- A witness ------------------------------------------------------------------------------- */
+/* ---- An expected scan ------------------------------------------------------------------------ */
 
 static void *allocate(size_t bytes) {
     void *memory = calloc(1, bytes + 1);
@@ -22,14 +22,14 @@ static int64_t words_of(vscan_type type) {
 }
 
 /* The sum of one result's words. */
-static uint32_t word_sum(const struct witness *w, int64_t i) {
+static uint32_t word_sum(const struct expected_scan *w, int64_t i) {
     uint32_t words[2] = {0, 0};
     memcpy(words, (const char *)w->out + (size_t)i * reference_bytes(w->type, 1),
            reference_bytes(w->type, 1));
     return words[0] + words[1];
 }
 
-static void scan_on_cpu(struct witness *w) {
+static void scan_on_cpu(struct expected_scan *w) {
     const vscan_ctx_options cpu = {.size = sizeof cpu, .backend = VSCAN_BACKEND_CPU};
     vscan_ctx *ctx = NULL;
     vscan_buffer *in, *out, *flags = NULL;
@@ -52,7 +52,7 @@ static void scan_on_cpu(struct witness *w) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
-void witness_make(struct witness *w) {
+void expected_scan_make(struct expected_scan *w) {
     const uint64_t seed = case_seed(w->op, w->type, 12) + (uint64_t)w->backward;
     assert_false(w->backward && w->flag_type == VSCAN_BIT);
     w->in = allocate(reference_bytes(w->type, w->n));
@@ -71,24 +71,24 @@ void witness_make(struct witness *w) {
         w->sums[m + 1] = w->sums[m] + word_sum(w, w->backward ? w->n - 1 - m : m);
 }
 
-void witness_free(struct witness *w) {
+void expected_scan_free(struct expected_scan *w) {
     free(w->in);
     free(w->out);
     free(w->encoded);
     free(w->sums);
 }
 
-struct witness_manner witness_draw(const struct witness *w, struct inputs_random *random) {
-    return (struct witness_manner){.reduce = inputs_below(random, 4) == 0 && w->flag_type == 0 &&
-                                             !w->exclusive,
-                                   .in_place = inputs_below(random, 3) == 0,
-                                   .shift_in = (int)inputs_below(random, WITNESS_SHIFTS),
-                                   .shift_out = (int)inputs_below(random, WITNESS_SHIFTS)};
+struct scan_variant scan_variant_draw(const struct expected_scan *w, struct inputs_random *random) {
+    return (struct scan_variant){.reduce = inputs_below(random, 4) == 0 && w->flag_type == 0 &&
+                                           !w->exclusive,
+                                 .in_place = inputs_below(random, 3) == 0,
+                                 .shift_in = (int)inputs_below(random, SCAN_QUEUE_SHIFTS),
+                                 .shift_out = (int)inputs_below(random, SCAN_QUEUE_SHIFTS)};
 }
 
-/* ---- A runner -------------------------------------------------------------------------------- */
+/* ---- A queue --------------------------------------------------------------------------------- */
 
-static void note(struct witness_runner *r, const char *what) {
+static void note(struct scan_queue *r, const char *what) {
     if (r->failures++ > 0) return;
     snprintf(r->first, sizeof r->first, "%s (%.150s)", what, vscan_ctx_last_error(r->ctx));
 }
@@ -108,10 +108,10 @@ static const void *poison(vscan_type type) {
                                  : (const void *)&of_double;
 }
 
-void witness_open(struct witness_runner *r, const struct witness *w, vscan_ctx *ctx) {
-    *r = (struct witness_runner){.w = w, .ctx = ctx};
-    const int64_t room = w->n + WITNESS_SHIFTS;
-    for (int s = 0; s < WITNESS_SHIFTS; s++) {
+void scan_queue_open(struct scan_queue *r, const struct expected_scan *w, vscan_ctx *ctx) {
+    *r = (struct scan_queue){.w = w, .ctx = ctx};
+    const int64_t room = w->n + SCAN_QUEUE_SHIFTS;
+    for (int s = 0; s < SCAN_QUEUE_SHIFTS; s++) {
         EXPECT(r, vscan_buffer_create(ctx, w->type, room, &r->in[s]));
         EXPECT(r, vscan_buffer_upload(r->in[s], s, w->n, w->in));
     }
@@ -123,15 +123,15 @@ void witness_open(struct witness_runner *r, const struct witness *w, vscan_ctx *
         EXPECT(r, vscan_buffer_upload(r->flags, 0, w->n, w->encoded));
     }
     /* set, because all are downloaded and a run may write one of the two alone */
-    EXPECT(r, vscan_buffer_create(ctx, VSCAN_INT, WITNESS_RUNS, &r->sums));
-    EXPECT(r, vscan_buffer_create(ctx, w->type, WITNESS_RUNS, &r->totals));
+    EXPECT(r, vscan_buffer_create(ctx, VSCAN_INT, SCAN_QUEUE_RUNS, &r->sums));
+    EXPECT(r, vscan_buffer_create(ctx, w->type, SCAN_QUEUE_RUNS, &r->totals));
     EXPECT(r, vscan_buffer_fill(r->sums, &(int32_t){0}));
     EXPECT(r, vscan_buffer_fill(r->totals, poison(w->type)));
 }
 
-static void scan(struct witness_runner *r, vscan_buffer *in, vscan_buffer *flags, vscan_buffer *out,
+static void scan(struct scan_queue *r, vscan_buffer *in, vscan_buffer *flags, vscan_buffer *out,
                  vscan_buffer *total) {
-    const struct witness *w = r->w;
+    const struct expected_scan *w = r->w;
     if (flags != NULL) {
         const vscan_segmented_options options = {
             .size = sizeof options, .kind = w->exclusive, .direction = w->backward};
@@ -143,39 +143,39 @@ static void scan(struct witness_runner *r, vscan_buffer *in, vscan_buffer *flags
     }
 }
 
-void witness_run(struct witness_runner *r, int64_t m, struct witness_manner manner) {
-    const struct witness *w = r->w;
+void scan_queue_add(struct scan_queue *r, int64_t m, struct scan_variant variant) {
+    const struct expected_scan *w = r->w;
     const int64_t k = words_of(w->type), first = w->backward ? w->n - m : 0;
-    if (r->pending == WITNESS_RUNS) witness_judge(r);
+    if (r->pending == SCAN_QUEUE_RUNS) scan_queue_check(r);
     vscan_buffer **views = r->runs[r->pending].views;
     vscan_buffer *in, *out, *words, *sum, *total, *flags = NULL;
-    EXPECT(r, vscan_buffer_view(r->in[manner.shift_in], first + manner.shift_in, m, &views[0]));
-    EXPECT(r, vscan_buffer_view(r->out, first + manner.shift_out, m, &views[1]));
-    EXPECT(r, vscan_buffer_view(r->words, k * (first + manner.shift_out), k * m, &views[2]));
+    EXPECT(r, vscan_buffer_view(r->in[variant.shift_in], first + variant.shift_in, m, &views[0]));
+    EXPECT(r, vscan_buffer_view(r->out, first + variant.shift_out, m, &views[1]));
+    EXPECT(r, vscan_buffer_view(r->words, k * (first + variant.shift_out), k * m, &views[2]));
     EXPECT(r, vscan_buffer_view(r->sums, r->pending, 1, &views[3]));
     EXPECT(r, vscan_buffer_view(r->totals, r->pending, 1, &views[4]));
     if (r->flags != NULL) EXPECT(r, vscan_buffer_view(r->flags, first, m, &views[5]));
     in = views[0], out = views[1], words = views[2], sum = views[3], total = views[4];
     flags = views[5];
-    if (manner.reduce) {
+    if (variant.reduce) {
         const vscan_reduce_options options = {.size = sizeof options, .direction = w->backward};
         EXPECT(r, vscan_reduce(r->ctx, w->op, in, total, &options));
     } else {
-        if (manner.in_place)
+        if (variant.in_place)
             EXPECT(r, vscan_buffer_copy(out, in));
         else
             EXPECT(r, vscan_buffer_fill(out, poison(w->type)));
-        scan(r, manner.in_place ? out : in, flags, out, total);
+        scan(r, variant.in_place ? out : in, flags, out, total);
         EXPECT(r, vscan_reduce(r->ctx, VSCAN_PLUS, words, sum, NULL));
     }
     r->runs[r->pending].m = m;
-    r->runs[r->pending].manner = manner;
+    r->runs[r->pending].variant = variant;
     r->pending++;
     r->done++;
 }
 
-void witness_enqueue(struct witness_runner *r, int64_t m, vscan_buffer *sum) {
-    const struct witness *w = r->w;
+void scan_queue_capture(struct scan_queue *r, int64_t m, vscan_buffer *sum) {
+    const struct expected_scan *w = r->w;
     const int64_t k = words_of(w->type), first = w->backward ? w->n - m : 0;
     vscan_buffer *in, *out, *words, *flags = NULL;
     EXPECT(r, vscan_buffer_view(r->in[0], first, m, &in));
@@ -192,12 +192,12 @@ void witness_enqueue(struct witness_runner *r, int64_t m, vscan_buffer *sum) {
     EXPECT(r, vscan_buffer_destroy(flags));
 }
 
-/* ---- Judgement ------------------------------------------------------------------------------- */
+/* ---- Checks ---------------------------------------------------------------------------------- */
 
-static void wrong(struct witness_runner *r, int run, const char *what, const char *expected,
+static void wrong(struct scan_queue *r, int run, const char *what, const char *expected,
                   const char *got) {
-    const struct witness *w = r->w;
-    const struct witness_manner manner = r->runs[run].manner;
+    const struct expected_scan *w = r->w;
+    const struct scan_variant variant = r->runs[run].variant;
     char text[sizeof r->first];
     snprintf(text, sizeof text,
              "%s_%s%s%s, %s, %s, n %" PRId64 ", %s, shifts in %d out %d, run %" PRId64
@@ -206,15 +206,15 @@ static void wrong(struct witness_runner *r, int run, const char *what, const cha
              w->flag_type ? ", segments " : "", w->flag_type ? inputs_flags_name(w->flags) : "",
              w->exclusive ? "exclusive" : "inclusive", w->backward ? "backward" : "forward",
              r->runs[run].m,
-             manner.reduce     ? "reduction"
-             : manner.in_place ? "in place"
-                               : "not in place",
-             manner.shift_in, manner.shift_out, r->done - r->pending + run, harness_seed(), what,
+             variant.reduce     ? "reduction"
+             : variant.in_place ? "in place"
+                                : "not in place",
+             variant.shift_in, variant.shift_out, r->done - r->pending + run, harness_seed(), what,
              expected, got);
     if (r->failures++ == 0) memcpy(r->first, text, sizeof text);
 }
 
-static void judge_sum(struct witness_runner *r, int run, uint32_t got) {
+static void check_sum(struct scan_queue *r, int run, uint32_t got) {
     const uint32_t expected = r->w->sums[r->runs[run].m];
     char a[REFERENCE_TEXT], b[REFERENCE_TEXT];
     if (got == expected) return;
@@ -224,8 +224,8 @@ static void judge_sum(struct witness_runner *r, int run, uint32_t got) {
 }
 
 /* The total is the last inclusive result. */
-static void judge_total(struct witness_runner *r, int run, const void *totals) {
-    const struct witness *w = r->w;
+static void check_total(struct scan_queue *r, int run, const void *totals) {
+    const struct expected_scan *w = r->w;
     const int64_t m = r->runs[run].m, last = w->backward ? w->n - m : m - 1;
     const size_t size = reference_bytes(w->type, 1);
     const char *expected = (const char *)w->out + (size_t)last * size;
@@ -236,16 +236,16 @@ static void judge_total(struct witness_runner *r, int run, const void *totals) {
           reference_text(w->type, got, 0, b));
 }
 
-void witness_judge(struct witness_runner *r) {
-    uint32_t sums[WITNESS_RUNS] = {0};
-    uint64_t totals[WITNESS_RUNS] = {0};
+void scan_queue_check(struct scan_queue *r) {
+    uint32_t sums[SCAN_QUEUE_RUNS] = {0};
+    uint64_t totals[SCAN_QUEUE_RUNS] = {0};
     if (r->pending == 0) return;
     EXPECT(r, vscan_buffer_download(r->sums, 0, r->pending, sums));
     if (r->w->flag_type == 0) EXPECT(r, vscan_buffer_download(r->totals, 0, r->pending, totals));
     for (int run = 0; run < r->pending; run++) {
-        if (!r->runs[run].manner.reduce) judge_sum(r, run, sums[run]);
-        judge_total(r, run, totals);
-        for (int v = 0; v < WITNESS_VIEWS; v++) {
+        if (!r->runs[run].variant.reduce) check_sum(r, run, sums[run]);
+        check_total(r, run, totals);
+        for (int v = 0; v < SCAN_QUEUE_VIEWS; v++) {
             EXPECT(r, vscan_buffer_destroy(r->runs[run].views[v]));
             r->runs[run].views[v] = NULL;
         }
@@ -253,9 +253,9 @@ void witness_judge(struct witness_runner *r) {
     r->pending = 0;
 }
 
-int witness_close(struct witness_runner *r) {
-    witness_judge(r);
-    for (int s = 0; s < WITNESS_SHIFTS; s++) EXPECT(r, vscan_buffer_destroy(r->in[s]));
+int scan_queue_close(struct scan_queue *r) {
+    scan_queue_check(r);
+    for (int s = 0; s < SCAN_QUEUE_SHIFTS; s++) EXPECT(r, vscan_buffer_destroy(r->in[s]));
     EXPECT(r, vscan_buffer_destroy(r->words));
     EXPECT(r, vscan_buffer_destroy(r->out));
     EXPECT(r, vscan_buffer_destroy(r->flags));
