@@ -11,7 +11,7 @@
 # another machine: nothing but its run/ and lib/ is used. RECORD is the file to write. COMMIT is the
 # commit that BUILD was made from, by default what git says; "dirty" stands beside it where the
 # checkout has changes. VSCAN_RECORD_JOBS programs run at a time (default 8: the tools use the
-# processor far more than the GPU), dealt to the GPUs in turn where there are several.
+# processor far more than the GPU), distributed over the GPUs where there are several.
 # VSCAN_RECORD_STAGES names what is done (default: all of it), for where one call may not take long
 # enough, VSCAN_RECORD_PROGRAMS the test programs, and VSCAN_RECORD_KERNELS the sets of kernels
 # (default: all of them); a record is then the files of several calls, one after the other. Exits
@@ -123,7 +123,7 @@ pairs() {
             test_epochs | test_matrix)
             sets="default portable tma"
             ;;
-        test_pack | test_split) # without the kernels for short vectors
+        test_pack | test_split) # without the kernels for small vectors
             sets="default portable"
             ;;
         esac
@@ -189,7 +189,7 @@ run_programs() {
     [ $failed = 0 ] && [ $passed -gt 0 ] || all_well=false
 }
 
-# run_whole: the whole programs, as tests/CMakeLists.txt lists them, and what they print.
+# run_whole: the whole programs, as tests/programs/CMakeLists.txt lists them, and what they print.
 run_whole() {
     while read -r program; do
         status=0

@@ -78,7 +78,7 @@ cxx_pkg_config)
     ;;
 
 c_cmake)
-    "$CMAKE" -S "$consumers" -B build -DCMAKE_PREFIX_PATH="$prefix" -DVERSION="$VERSION"
+    "$CMAKE" -S "$consumers/cmake_project" -B build -DCMAKE_PREFIX_PATH="$prefix" -DVERSION="$VERSION"
     "$CMAKE" --build build
     build/consumer
     ;;
@@ -130,7 +130,7 @@ exports)
     # Names alone: version nodes, and the node's own absolute symbol, are not functions.
     nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
         LC_ALL=C sort >got
-    same_lines "$source/tests/exports.txt" got
+    same_lines "$consumers/exports.txt" got
     # The same list again, from what the header declares.
     "$CC" -E -P -I"$prefix/include" "$prefix/include/vscan.h" |
         tr '\n' ' ' | grep -o 'vscan_[a-z_]* *(' | tr -d ' (' | LC_ALL=C sort -u >declared
@@ -156,7 +156,7 @@ moved_prefix)
     use_prefix "$work/moved/elsewhere"
     by_pkg_config consumer "$CC" -std=c99 "$consumers/consumer.c"
     ldd consumer | grep -q 'moved.*libvscan' || fail "the moved library is not the one used"
-    "$CMAKE" -S "$consumers" -B build -DCMAKE_PREFIX_PATH="$work/moved/elsewhere" \
+    "$CMAKE" -S "$consumers/cmake_project" -B build -DCMAKE_PREFIX_PATH="$work/moved/elsewhere" \
         -DVERSION="$VERSION"
     "$CMAKE" --build build
     build/consumer

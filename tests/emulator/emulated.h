@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What kernels need of CUDA, for kernels that are compiled as C++ and run on a CPU (emulator.cpp):
- * the language's words, the functions of a warp, and stand-ins for ptx.cuh and bulk.cuh. Copies that
+ * the language's keywords, the functions of a warp, and stand-ins for ptx.cuh and tma.cuh. Copies that
  * run by themselves on a GPU take effect at a later, random moment here.
  */
 #ifndef VSCAN_EMULATED_H
@@ -45,7 +45,7 @@ void run(int blocks, int threads, int shared_bytes, const std::function<void()> 
 
 void wait();                                  /* lets other threads go on */
 const uint64_t *exchange(uint64_t mine);      /* the values of all 32 lanes */
-void meet(int barrier, int threads);          /* of the block */
+void synchronize(int barrier, int threads);   /* of the block */
 char *dynamic_shared();                       /* 1024-byte aligned */
 void later(std::function<void()> copy);       /* in any order */
 void later_store(std::function<void()> copy); /* in this order */
@@ -129,7 +129,7 @@ EMULATED_REDUCE(__reduce_max_sync, int, a > b ? a : b)
 EMULATED_REDUCE(__reduce_min_sync, int, a < b ? a : b)
 
 static inline void __syncthreads() {
-    emulated::meet(0, (int)blockDim.x);
+    emulated::synchronize(0, (int)blockDim.x);
 }
 static inline void __syncwarp() {
     (void)emulated::exchange(0);
@@ -289,10 +289,10 @@ static inline void wait_for_copies() {
 }
 template <int Barrier, int Threads>
 void meet_warps() {
-    emulated::meet(Barrier, Threads);
+    emulated::synchronize(Barrier, Threads);
 }
 static inline void meet_warps(int barrier, int threads) {
-    emulated::meet(barrier, threads);
+    emulated::synchronize(barrier, threads);
 }
 static inline void let_next_kernel_begin() {}
 static inline void wait_for_kernel_before(bool = true) {}
@@ -310,7 +310,7 @@ static inline void cluster_wait() {
     emulated::cluster_wait();
 }
 
-/* ---- bulk.cuh ---------------------------------------------------------------------------------- */
+/* ---- tma.cuh ----------------------------------------------------------------------------------- */
 
 /* As an mbarrier: a phase ends when nothing is pending and all expected bytes have come. */
 struct phase_barrier {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches 65,536 apart, whose status words have the same tag (kernels/common/lookback.cuh): kernels of
- * every family that hands over such words, run by the emulator, against the CPU backend.
+ * Launches 65,536 apart, whose status words have the same epoch (kernels/common/lookback.cuh): kernels of
+ * every family that uses status words, run by the emulator, against the CPU backend.
  *
- *     emulated_epochs [ROUNDS [SEED [FAMILY]]]
+ *     emulated_epochs [REPETITIONS [SEED [FAMILY]]]
  *
  * The test sets a launch's number in the workspace's header. It makes a call as launch L, then smaller
  * ones of the same family as launches L + 1, L + 2, ..., then the call on other data as launch
- * L + 65,536. L + 1 or L + 2 is a multiple of 2^15, so the launches after L clear the words from the
- * first one on, and the test goes on until they have cleared all words that the call had written. The
- * other launches up to L + 65,536 would clear words further on, so they can be left out.
+ * L + 65,536. L + 1 or L + 2 is a multiple of 2^15, so the launches after L scrub the status words
+ * from the first one on, and the test goes on until they have scrubbed all that the call had written. The
+ * other launches up to L + 65,536 would scrub status words further on, so they can be left out.
  *
  * With the kernels of commit 64fb2b0 calls of pack, rows, columns (both kernels), sums of rows and sums
- * of columns are wrong within a few rounds. A call is wrong only if a block reads a word before this
- * launch has published it, so a single sequence does not always show it.
+ * of columns are wrong within a few repetitions. A call is wrong only if a block reads a status word before
+ * this launch has published it, so a single sequence does not always show it.
  */
 #include <cstdio>
 #include <cstdlib>
@@ -70,7 +70,8 @@ static std::vector<unsigned long long> workspace;
 static vscan__workspace_header *header() {
     return (vscan__workspace_header *)launch.workspace;
 }
-/* The header has the number's upper bit twice: see epoch_in in lookback.cuh. */
+/* The header has the epoch with its even bit inverted, so both upper bits are that of the number: see
+   epoch_in in lookback.cuh. */
 static uint32_t launch_number() {
     const uint32_t upper = (uint32_t)(header()->epoch_and_ticket >> 32);
     return upper >> 31 << 15 | (upper >> 15 & 0x7fff);
@@ -84,7 +85,7 @@ static void set_launch_number(uint32_t number) {
     header()->epoch_and_ticket = (unsigned long long)(half | (number & 0x7fff) << 15) << 32;
 }
 
-/* The words up to the last one that is not 0. */
+/* The number of status words up to the last one that is not 0. */
 static int64_t words_written() {
     const unsigned long long *const words =
         (const unsigned long long *)((const char *)launch.workspace + VSCAN__WORKSPACE_HEADER);
@@ -116,14 +117,15 @@ static void across(const char *family, const call &larger, const call &smaller) 
         smaller();
         ++calls;
         if (launch_number() == number || words == 0) {
-            printf("%s: a call that hands over no words\n", family);
+            printf("%s: a call that uses no status words\n", family);
             exit(1);
         }
     }
     set_launch_number(first); /* plus 65,536 */
     larger();
     if (bad > before)
-        printf("       %s, launch %u and 65,536 later, %lld words, %d calls in between, delay %u\n",
+        printf("       %s, launch %u and 65,536 later, %lld status words, %d calls in between, "
+               "delay %u\n",
                family, first, (long long)words, calls, (unsigned)launch.test_delay);
 }
 
@@ -242,7 +244,7 @@ static void reduce_offsets_call(const pair_row &row, int64_t n) {
           {&in, &offsets, &totals});
 }
 
-static void vectors_round() {
+static void try_vectors() {
     launch.words = 1 << (15 + below(4));
     for (const kernels set : {SMALL_KERNELS, LARGE_KERNELS, PORTABLE_KERNELS}) {
         choose(set);
@@ -258,7 +260,7 @@ static void vectors_round() {
         across(
             "segmented scan", [&] { segmented_call(row, flag_type, n); },
             [&] { segmented_call(row, flag_type, fewer); });
-        if (set == SMALL_KERNELS) continue; /* those of reductions need no words */
+        if (set == SMALL_KERNELS) continue; /* those of reductions need no status words */
         across(
             "reduce", [&] { reduce_call(row, n); }, [&] { reduce_call(row, fewer); });
         across(
@@ -282,7 +284,7 @@ static void matrix_call(const pair_row &row, bool by_columns, bool reduce, int64
     if (!reduce) m.out = out.at();
     m.totals = totals.at();
     if (vscan__matrix_words_needed((vscan_type)row.type, &m) > launch.words) {
-        printf("a workspace of %lld words is too small\n", (long long)launch.words);
+        printf("a workspace of %lld status words is too small\n", (long long)launch.words);
         exit(1);
     }
     const cudaError_t error = row.matrix(&launch, &m);
@@ -301,7 +303,7 @@ static void matrix_call(const pair_row &row, bool by_columns, bool reduce, int64
           vscan_ctx_synchronize(ctx), {&in, &out, &totals});
 }
 
-static void matrix_round() {
+static void try_matrix() {
     const pair_row &row = draw_pair();
     const int64_t tile = row.type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t lines = 2 + below(2);
@@ -311,7 +313,7 @@ static void matrix_round() {
             family, [&] { matrix_call(row, by_columns, reduce, of_lines, length); },
             [&] { matrix_call(row, by_columns, reduce, of_lines, fewer); });
     };
-    launch.words = most_words; /* of columns there are many, so that each launch clears many */
+    launch.words = most_words; /* of columns there are many, so that each scrub covers many */
     launch.multiprocessors = 8;
     launch.rows_from = launch.many_rows_from = INT64_MAX;
     choose(PORTABLE_KERNELS);
@@ -388,7 +390,7 @@ static void split_call(int type, int flag_type, int64_t n) {
     check("split", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &out, &count});
 }
 
-static void flags_round() {
+static void try_flags() {
     launch.words = 1 << (15 + below(4));
     const int types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
     for (const kernels set : {SMALL_KERNELS, PORTABLE_KERNELS}) {
@@ -406,7 +408,7 @@ static void flags_round() {
             across(
                 "enumerate", [&] { enumerate_call(flag_type, 3 * n); },
                 [&] { enumerate_call(flag_type, 3 * fewer); });
-        else /* others, and segmented ones, hand over no status words */
+        else /* others, and segmented ones, use no status words */
             across(
                 "split", [&] { split_call(type, flag_type, n); },
                 [&] { split_call(type, flag_type, fewer); });
@@ -419,10 +421,11 @@ static void distribute_call(int type, int flag_type, int64_t n) {
     twins in(type, n), flags(flag_type, n), out(type, n);
     flags.put_flags(9000);
     const bool backward = below(2);
-    vscan__distribution spread = {};
-    spread.n = n, spread.in = in.at(), spread.flags = flags.at(), spread.out = out.at();
-    spread.type = type, spread.flag_type = flag_type, spread.backward = backward;
-    const cudaError_t error = vscan__launch_distribute_segmented(&launch, &spread);
+    vscan__distribution distribution = {};
+    distribution.n = n, distribution.in = in.at(), distribution.flags = flags.at(),
+    distribution.out = out.at();
+    distribution.type = type, distribution.flag_type = flag_type, distribution.backward = backward;
+    const cudaError_t error = vscan__launch_distribute_segmented(&launch, &distribution);
     ok(vscan_distribute_segmented(ctx, backward ? VSCAN_LAST : VSCAN_FIRST, in.buffer(),
                                   flags.buffer(), out.buffer()));
     check("distribute", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &out});
@@ -454,7 +457,7 @@ static void lengths_to_offsets_call(int type, int64_t n) {
     check("lengths to offsets", type, n, error, vscan_ctx_synchronize(ctx), {&lengths, &offsets});
 }
 
-static void segments_round() {
+static void try_segments() {
     const int types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
     const int type = types[below(3)], flag_type = draw_flag_type();
     const int64_t n = 40000 + below(30000), fewer = 9000 + below(9000);
@@ -475,11 +478,11 @@ static void segments_round() {
 }
 
 int main(int argc, char **argv) {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 2;
+    const int repetitions = argc > 1 ? atoi(argv[1]) : 2;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
     if (argc > 3) only = argv[3];
     random_bits.seed(seed);
-    printf("epochs: %d rounds, seed %llu\n", rounds, (unsigned long long)seed);
+    printf("epochs: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
     vscan_ctx_options options = {};
     options.size = sizeof options;
     options.backend = VSCAN_BACKEND_CPU;
@@ -489,11 +492,11 @@ int main(int argc, char **argv) {
     launch.late = &late;
     launch.architecture = 90;
     launch.encode_tiled = vscan::encode_tiled;
-    for (int round = 0; round < rounds; ++round) {
-        vectors_round();
-        matrix_round();
-        flags_round();
-        segments_round();
+    for (int k = 0; k < repetitions; ++k) {
+        try_vectors();
+        try_matrix();
+        try_flags();
+        try_segments();
     }
     vscan_ctx_destroy(ctx);
     printf("epochs: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");

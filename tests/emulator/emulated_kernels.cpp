@@ -4,7 +4,7 @@
  * vectors, lengths, modes, flags, addresses and timing; results must have the same bits, and nothing
  * around them may change.
  *
- *     emulated_kernels [ROUNDS [SEED]]
+ *     emulated_kernels [REPETITIONS [SEED]]
  *
  * One workspace serves all launches, as in a context.
  */
@@ -73,7 +73,7 @@ static bool same(const T *a, const T *b) {
     return memcmp(a, b, sizeof(T)) == 0 || (*a != *a && *b != *b);
 }
 
-/* n elements in the middle of a larger piece of memory, at any element-aligned address. */
+/* n elements in the middle of a larger block of memory, at any element-aligned address. */
 template <class T>
 struct vector_of {
     std::vector<T> all, before;
@@ -243,10 +243,10 @@ static bool one_case(const pair_row &pair, int family, kernels set, vscan__launc
 }
 
 int main(int argc, char **argv) {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 7;
+    const int repetitions = argc > 1 ? atoi(argv[1]) : 7;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
     random_bits.seed(seed);
-    printf("kernels: %d rounds, seed %llu\n", rounds, (unsigned long long)seed);
+    printf("kernels: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
 
     vscan_ctx_options options = {};
     options.size = sizeof options;
@@ -263,7 +263,7 @@ int main(int argc, char **argv) {
     launch.encode_tiled = vscan::encode_tiled;
 
     int cases = 0, bad = 0;
-    for (int round = 0; round < rounds; ++round)
+    for (int k = 0; k < repetitions; ++k)
         for (const pair_row &pair : pairs)
             for (int family = 0; family < 3; ++family)
                 for (kernels set : {SMALL_KERNELS, LARGE_KERNELS, PORTABLE_KERNELS}) {

@@ -5,7 +5,7 @@
  * lengths, addresses, in place and apart. Both work on a copy of
  * the same memory, and all of it must be the same afterwards, and the late status too.
  *
- *     emulated_maps [ROUNDS [SEED]]
+ *     emulated_maps [REPETITIONS [SEED]]
  */
 #include <algorithm>
 #include <cstdio>
@@ -523,9 +523,9 @@ static void draw_numbers(twins &v, bool plus) {
 static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher *launcher) {
     const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const bool by_columns = below(2), reduce = below(4) == 0, in_place = below(3) == 0;
-    /* more tiles than are folded at a time */
+    /* more tiles than a look-back reads at a time */
     const bool tall = by_columns && below(8) == 0;
-    /* columns for the kernel with a stage in shared memory, more than one round of it */
+    /* columns for the kernel with stages in shared memory, more chunks than it has stages */
     const bool stage = by_columns && !tall && !reduce && below(2);
     const bool strips = stage && below(2); /* as boxes */
     const int64_t lines = tall     ? 1 + below(3)
@@ -570,7 +570,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     launch.shared_memory = stage || below(2) ? VSCAN__TMA_SHARED : 0;
     const int64_t words = vscan__matrix_words_needed((vscan_type)type, &m);
     if (words > launch.words) {
-        fprintf(stderr, "a workspace of %lld words\n", (long long)words);
+        fprintf(stderr, "a workspace of %lld status words\n", (long long)words);
         exit(1);
     }
     const cudaError_t error =
@@ -589,7 +589,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
           vscan_ctx_synchronize(ctx), {&in, &apart, &totals, &initial});
 }
 
-static void one_round() {
+static void one_of_each() {
     static const int numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
     static const int moved[] = {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE};
 #define X(row, OP, TYPE, T, result) unary_case(vscan__unary_##row, VSCAN_UNARY_##OP, VSCAN_##TYPE);
@@ -646,10 +646,10 @@ static void one_round() {
 }
 
 int main(int argc, char **argv) {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 12;
+    const int repetitions = argc > 1 ? atoi(argv[1]) : 12;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
     random_bits.seed(seed);
-    printf("maps: %d rounds, seed %llu\n", rounds, (unsigned long long)seed);
+    printf("maps: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
     vscan_ctx_options options = {};
     options.size = sizeof options;
     options.backend = VSCAN_BACKEND_CPU;
@@ -661,7 +661,7 @@ int main(int argc, char **argv) {
     launch.words = 1 << 16;
     std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
-    for (int round = 0; round < rounds; ++round) one_round();
+    for (int k = 0; k < repetitions; ++k) one_of_each();
     vscan_ctx_destroy(ctx);
     printf("maps: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
     return bad != 0;

@@ -4,7 +4,7 @@
  * segments, lengths and addresses. Both work on a copy of the same memory, and all of it must be the
  * same afterwards, and the late status too.
  *
- *     emulated_segments [ROUNDS [SEED]]
+ *     emulated_segments [REPETITIONS [SEED]]
  */
 #include <cstdio>
 #include <cstdlib>
@@ -134,7 +134,7 @@ static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
           vscan_ctx_synchronize(ctx), {&in, &flags, &offsets, &totals, &count, &z});
 }
 
-static void spread_case(int type) {
+static void distribution_case(int type) {
     const int64_t n = 1 + draw_length(4096);
     const std::vector<bool> set = draw_set(n);
     twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift()),
@@ -142,13 +142,14 @@ static void spread_case(int type) {
     for (int64_t i = 0; i < n; ++i) flags.put_flag(i, set[(size_t)i]);
     twins &out = below(2) ? apart : in;
     const bool backward = below(2);
-    vscan__distribution spread = {};
-    spread.n = n, spread.in = in.at(), spread.flags = flags.at(), spread.out = out.at();
-    spread.type = type, spread.flag_type = flags.type, spread.backward = backward;
-    const cudaError_t error = vscan__launch_distribute_segmented(&launch, &spread);
+    vscan__distribution distribution = {};
+    distribution.n = n, distribution.in = in.at(), distribution.flags = flags.at(),
+    distribution.out = out.at();
+    distribution.type = type, distribution.flag_type = flags.type, distribution.backward = backward;
+    const cudaError_t error = vscan__launch_distribute_segmented(&launch, &distribution);
     ok(vscan_distribute_segmented(ctx, backward ? VSCAN_LAST : VSCAN_FIRST, in.buffer(),
                                   flags.buffer(), out.buffer()));
-    check("spread", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
+    check("distribute", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
 }
 
 /* Totals to the ends of segments, in place or not, and from there to all their places. */
@@ -162,11 +163,12 @@ static void totals_case(int op, int type, vscan__launcher *launcher) {
     vscan__scan scan = {};
     scan.n = n, scan.in = in.at(), scan.out = out.at();
     scan.flags = flags.at(), scan.flag_type = flags.type;
-    vscan__distribution spread = {};
-    spread.n = n, spread.in = spread.out = out.at(), spread.flags = flags.at();
-    spread.type = type, spread.flag_type = flags.type, spread.backward = 1;
+    vscan__distribution distribution = {};
+    distribution.n = n, distribution.in = distribution.out = out.at(),
+    distribution.flags = flags.at();
+    distribution.type = type, distribution.flag_type = flags.type, distribution.backward = 1;
     cudaError_t error = launcher(&launch, &scan);
-    if (error == cudaSuccess) error = vscan__launch_distribute_segmented(&launch, &spread);
+    if (error == cudaSuccess) error = vscan__launch_distribute_segmented(&launch, &distribution);
     ok(vscan_distribute_totals(ctx, (vscan_op)op, in.buffer(), flags.buffer(), out.buffer()));
     check("totals", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &apart});
 }
@@ -189,7 +191,8 @@ static void starts_case(int type) {
     if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
     const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
     ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
-    check("starts", type, n, error, vscan_ctx_synchronize(ctx), {&flags, &offsets, &count});
+    check("flags to offsets", type, n, error, vscan_ctx_synchronize(ctx),
+          {&flags, &offsets, &count});
 }
 
 /* Offsets of random lengths, some of them wrong; to flags, and to lengths and back. */
@@ -226,8 +229,8 @@ static void ranges_case(int type) {
     check("add", type, n, error, vscan_ctx_synchronize(ctx), {&lengths, &wide});
 }
 
-static void one_round() {
-    for (const int type : {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE}) spread_case(type);
+static void one_of_each() {
+    for (const int type : {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE}) distribution_case(type);
     for (const int type : {VSCAN_INT, VSCAN_LONG}) {
         starts_case(type);
         ranges_case(type);
@@ -246,10 +249,10 @@ static void one_round() {
 }
 
 int main(int argc, char **argv) {
-    const int rounds = argc > 1 ? atoi(argv[1]) : 12;
+    const int repetitions = argc > 1 ? atoi(argv[1]) : 12;
     const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
     random_bits.seed(seed);
-    printf("segments: %d rounds, seed %llu\n", rounds, (unsigned long long)seed);
+    printf("segments: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
     vscan_ctx_options options = {};
     options.size = sizeof options;
     options.backend = VSCAN_BACKEND_CPU;
@@ -260,7 +263,7 @@ int main(int argc, char **argv) {
     launch.words = 256;
     std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
-    for (int round = 0; round < rounds; ++round) one_round();
+    for (int k = 0; k < repetitions; ++k) one_of_each();
     vscan_ctx_destroy(ctx);
     printf("segments: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
     return bad != 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs a kernel on a CPU, so that what its warps and blocks tell one another is tested where there is
+ * Runs a kernel on a CPU, so that what its warps and blocks tell each other is tested where there is
  * no GPU. Each thread of a kernel has a stack of its own, and the operating-system thread of its
- * block goes round them: a thread runs until it waits. Some warps, chosen anew every now and then,
- * are passed over most of the time, and copies take effect in a random order, so that every run
- * meets other orders. What it does not show: races within what a GPU does between two waits, and
+ * block runs them one after the other: a thread runs until it waits. Some warps, chosen again from
+ * time to time, are skipped in most passes, and copies take effect in a random order, so that every
+ * run has another order. What it does not show: races within what a GPU does between two waits, and
  * anything about speed.
  *
  * Up to 8 blocks run at a time, or fewer (random, at least one): kernels must not depend on more.
@@ -46,14 +46,14 @@ struct fiber : thread {
     bool done = false;
 };
 
-struct warp_meeting {
+struct warp_barrier {
     uint64_t values[2][32];
     int arrived = 0;
-    unsigned turn = 0;
+    unsigned phase = 0;
 };
-struct meeting {
+struct block_barrier {
     int arrived = 0;
-    unsigned turn = 0;
+    unsigned phase = 0;
 };
 
 /* ---- A block ----------------------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ struct launch {
 struct block {
     launch *of;
     std::vector<fiber> fibers;
-    std::vector<warp_meeting> warps;
-    meeting meetings[16];
+    std::vector<warp_barrier> warps;
+    block_barrier barriers[16];
     char *shared;
     std::deque<std::function<void()>> loads, stores;
     std::mt19937_64 random;
@@ -112,16 +112,16 @@ void run_block(launch *of, int number, uint64_t seed, std::vector<char *> &stack
     here = &b;
     if (number == 0) of->first_block = (char *)__builtin_thread_pointer();
 
-    std::vector<unsigned> slow(b.warps.size()); /* of 8 turns, so many are passed over */
+    std::vector<unsigned> slow(b.warps.size()); /* of 8 passes, so many are skipped */
     size_t left = b.fibers.size();
-    long seen = 0, turns = 0; /* since a thread of any block ended */
-    for (long turn = 0; left > 0; ++turn) {
-        if (turn % 64 == 0)
+    long seen = 0, passes = 0; /* since a thread of any block ended */
+    for (long pass = 0; left > 0; ++pass) {
+        if (pass % 64 == 0)
             for (unsigned &s : slow) s = b.random() % 4 == 0 ? (unsigned)(b.random() % 8) : 0;
         const size_t before = left;
         for (fiber &f : b.fibers) {
             if (f.lane == 0 && slow[(size_t)f.warp] && b.random() % 8 < slow[(size_t)f.warp])
-                slow[(size_t)f.warp] |= 8; /* in this turn */
+                slow[(size_t)f.warp] |= 8; /* in this pass */
             if (f.done || slow[(size_t)f.warp] & 8) continue;
             self = &f;
             switch_stacks(&scheduler, f.at);
@@ -140,9 +140,9 @@ void run_block(launch *of, int number, uint64_t seed, std::vector<char *> &stack
             copy();
         }
         if (left < before) ++of->progress;
-        turns = seen == of->progress ? turns + 1 : 0;
+        passes = seen == of->progress ? passes + 1 : 0;
         seen = of->progress;
-        expect(turns < 20000000, "an end: the kernel waits for ever");
+        expect(passes < 20000000, "an end: the kernel waits for ever");
         std::this_thread::yield();
     }
     expect(b.loads.empty() && b.stores.empty(), "no copy under way when a block ends");
@@ -182,27 +182,27 @@ void wait() {
 }
 
 const uint64_t *exchange(uint64_t mine) {
-    warp_meeting &m = here->warps[(size_t)self->warp];
+    warp_barrier &m = here->warps[(size_t)self->warp];
     const int lanes = std::min(32, here->of->threads - 32 * self->warp);
-    const unsigned turn = m.turn;
-    m.values[turn & 1][self->lane] = mine;
+    const unsigned phase = m.phase;
+    m.values[phase & 1][self->lane] = mine;
     if (++m.arrived == lanes) {
         m.arrived = 0;
-        ++m.turn;
+        ++m.phase;
     }
-    while (m.turn == turn) wait();
-    return m.values[turn & 1];
+    while (m.phase == phase) wait();
+    return m.values[phase & 1];
 }
 
-void meet(int barrier, int threads) {
-    expect((size_t)barrier < std::size(here->meetings), "a barrier that there is");
-    meeting &m = here->meetings[barrier];
-    const unsigned turn = m.turn;
+void synchronize(int barrier, int threads) {
+    expect((size_t)barrier < std::size(here->barriers), "a barrier that there is");
+    block_barrier &m = here->barriers[barrier];
+    const unsigned phase = m.phase;
     if (++m.arrived == threads) {
         m.arrived = 0;
-        ++m.turn;
+        ++m.phase;
     }
-    while (m.turn == turn) wait();
+    while (m.phase == phase) wait();
 }
 
 char *dynamic_shared() {

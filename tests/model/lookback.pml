@@ -7,15 +7,16 @@
  * launches is counted modulo NUMBERS, so the model has finitely many states, and a run of the
  * checker covers streams of any length.
  *
- *     EPOCHS      launch numbers that a tag can tell apart; 2^16 in the kernels
+ *     EPOCHS      launch numbers that a status word can tell apart; 2^16 in the kernels
  *     NUMBERS     of launches: EPOCHS, or a multiple of it
- *     STRETCHES   in which the words are scrubbed; 2^15 in the kernels; 2 * STRETCHES <= EPOCHS
+ *     STRETCHES   of status words, each scrubbed by one launch of a half; 256 in the kernels,
+ *                 where every 128th launch scrubs; 2 * STRETCHES <= EPOCHS
  *     CAPACITY    status words
  *     KINDS       the kinds of launches that occur, as bits: see workspace.pml
  *     WIDE        8-byte values occur as well, each in two status words
  *
  * The properties are assertions, the absence of invalid end states, and the absence of cycles
- * without progress. Everything else that is defined on the command line is a mutation, or for one.
+ * without progress. Everything else that is defined on the command line is a mutation, or is needed for one.
  */
 #include "workspace.pml"
 

@@ -2,7 +2,7 @@
 // The steps of the look-back protocol under a weak memory model, that of C++, by Relacy: README.md.
 //
 // A thread is a block; one tile has one element. Two launches come one after the other, with the
-// numbers 65535 and 0, so the number in the status words wraps. All accesses to the workspace are
+// numbers 65535 and 0, so the number in the status words wraps, and the second one scrubs. All accesses to the workspace are
 // relaxed. Elements and the carry are plain variables: Relacy reports two accesses to one of them,
 // one of them a write, that nothing orders.
 #include <cstdlib>
@@ -23,12 +23,27 @@ static const int patience = 2;
 
 // ---- Steps, as in kernels/common/lookback.cuh ---------------------------------------------------
 
-static uint64 epoch_of(unsigned launch) {
-    return launch << 16 | 0x8000;
+static const unsigned odd_half = 1u << 31, even_half = 1u << 30;
+static const unsigned number_mask = 0x7fff, number_shift = 15;
+static const unsigned scrub_every = 128; // and a stretch is one status word
+
+// The upper half of the status words of a launch.
+static unsigned epoch_of(unsigned launch) {
+    return (launch > number_mask ? odd_half : even_half) | (launch & number_mask) << number_shift;
 }
 
 static bool is_of(unsigned launch, uint64 w) {
     return w >> 32 == epoch_of(launch);
+}
+
+// The counter has the epoch with its even bit inverted.
+static uint64 counter_of(unsigned launch) {
+    return (uint64)(epoch_of(launch) ^ even_half) << 32;
+}
+
+static unsigned launch_in(uint64 counter) {
+    const unsigned epoch = (unsigned)(counter >> 32) ^ even_half;
+    return (epoch & odd_half ? number_mask + 1 : 0) | (epoch >> number_shift & number_mask);
 }
 
 struct workspace {
@@ -38,17 +53,17 @@ struct workspace {
 
     // The status words of the launch before, all with other values.
     void set_up() {
-        counter.store((uint64)first_launch << 32, relaxed);
+        counter.store(counter_of(first_launch), relaxed);
         arrived.store(0, relaxed);
         for (unsigned i = 0; i < capacity; ++i)
-            words[i].store(epoch_of(first_launch - 1) << 32 | 1000, relaxed);
+            words[i].store((uint64)epoch_of(first_launch - 1) << 32 | 1000, relaxed);
     }
 
     void publish(bool wide, unsigned launch, unsigned tile, uint64 value) {
 #ifdef FORGET_PUBLISH
         if (tile == 1) return;
 #endif
-        const uint64 upper = epoch_of(launch) << 32;
+        const uint64 upper = (uint64)epoch_of(launch) << 32;
         if (!wide) {
             words[tile].store(upper | value, relaxed);
             return;
@@ -77,23 +92,24 @@ struct workspace {
         return value;
     }
 
-    // The launch's stretch is one status word. An atomic minimum or maximum against 2^63.
+    // Clears the other half's bit of the launch's stretch: words of that half become invalid, words of
+    // this one stay as they are.
     void scrub(unsigned launch) {
-        const uint64 invalid = 1ull << 63;
-        const unsigned at = launch & 0x7fff;
-        if (at >= capacity) return;
-        const uint64 top_bit = launch >> 15;
-        uint64 w = words[at].load(relaxed);
+        const unsigned number = launch & number_mask, at = number / scrub_every;
+        if (number % scrub_every != 0 || at >= capacity) return;
+        const uint64 other_half = (uint64)(launch > number_mask ? even_half : odd_half) << 32;
 #ifdef SCRUB_NOT_ATOMIC
-        if (w >> 63 != top_bit) words[at].store(invalid, relaxed);
+        const uint64 w = words[at].load(relaxed);
+        words[at].store(w & ~other_half, relaxed);
 #else
-        while (w >> 63 != top_bit && !words[at].compare_exchange_weak(w, invalid, relaxed)) {
-        }
+        words[at].fetch_and(~other_half, relaxed);
 #endif
     }
 
     void advance(unsigned launch) {
-        counter.store((uint64)((launch + 1) & 0xffff) << 32, relaxed);
+        unsigned next = (epoch_of(launch) ^ even_half) + (1u << number_shift);
+        next |= next << 1 & odd_half;
+        counter.store((uint64)next << 32, relaxed);
     }
 };
 
@@ -187,7 +203,7 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
     void take_tiles() {
         for (;;) {
             const uint64 before = space.counter.fetch_add(1, relaxed);
-            const unsigned launch = (unsigned)(before >> 32), ticket = (unsigned)before;
+            const unsigned launch = launch_in(before), ticket = (unsigned)before;
             if (ticket == tiles + blocks - 1) {
                 space.scrub(launch);
                 space.advance(launch);
@@ -223,7 +239,7 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
 
     void thread(unsigned me) {
         for (unsigned k = 0; k < launches; ++k) {
-            const unsigned launch = (unsigned)(space.counter.load(relaxed) >> 32);
+            const unsigned launch = launch_in(space.counter.load(relaxed));
             if (Kind == tickets) take_tiles();
             if (Kind != tickets) RL_ASSERT(launch == ((first_launch + k) & 0xffff));
             if (Kind == block_order) process(launch, me);
@@ -244,7 +260,7 @@ struct test : rl::test_suite<test<Kind, InPlace, Carry, Wide>, blocks> {
     }
 
     void after() {
-        const bool clean_counter = space.counter.load(relaxed) == (uint64)(last_launch + 1) << 32;
+        const bool clean_counter = space.counter.load(relaxed) == counter_of(last_launch + 1);
         RL_ASSERT(clean_counter);
         const bool nobody_arrived = space.arrived.load(relaxed) == 0;
         RL_ASSERT(nobody_arrived);

@@ -76,7 +76,7 @@ byte number;            /* of the launch, modulo NUMBERS: the upper half of the 
 byte ticket;            /* the lower half */
 byte arrived;           /* blocks of a split */
 byte counted_blocks;    /* by COUNT */
-byte tag[WORDS];        /* of a status word: 0 if invalid, else 1 + launch number modulo EPOCHS */
+byte tag[WORDS];        /* a status word's epoch: 0 if invalid, else 1 + launch number modulo EPOCHS */
 
 /* What no block can see: what ought to be. */
 bit of_this_launch[WORDS]; /* the status word was stored by the launch that runs */
@@ -94,7 +94,7 @@ byte processed;                   /* tiles that have been, as bits */
  * Three ways to keep old status words from being taken for new ones:
  *
  *     (none)       one array; a launch makes those status words of its stretch invalid whose number
- *                  has another top bit than its own
+ *                  is of the other half: an atomic and that clears the other half's bit
  *     TWO_BANKS    launch L has the status words of bank L mod 2, and zeroes a stretch of the other
  *                  bank
  *     OLD_SCHEME   one array; a launch zeroes a stretch but for the status words that it says it
@@ -109,7 +109,7 @@ byte processed;                   /* tiles that have been, as bits */
 #endif
 #define stretch_length ((CAPACITY + STRETCHES - 1) / STRETCHES)
 #define first_of_stretch(l) (stretch_of(l) * stretch_length)
-#define top_bit(l) ((l) % EPOCHS >= EPOCHS / 2)
+#define half_of(l) ((l) % EPOCHS >= EPOCHS / 2)
 #define tag_of(l) (1 + (l) % EPOCHS)
 
 /* The number of the launch, as the kernels get it. */
@@ -167,7 +167,7 @@ inline publish(t) {
     fi
 }
 
-/* Ends when the status word has the tag of this launch. POLL: the loop as it is, which needs weak
+/* Ends when the status word has the epoch of this launch. POLL: the loop as it is, which needs weak
    fairness; else a block that waits does nothing until there is something to see. */
 inline load_tagged(i) {
 #ifdef POLL
@@ -226,7 +226,7 @@ inline process(t) {
 #endif
 #define used ((here.tiles - !last_published(here.kind)) * (1 + here.wide))
 
-/* What happens to number i of the stretch: one step, an atomic minimum or maximum. */
+/* What happens to status word i of the stretch: one step, an atomic and. */
 #if defined(TWO_BANKS)
 #ifdef SCRUB_OWN
 #define scrubbed(i) in_bank(launch, i)
@@ -240,9 +240,9 @@ inline process(t) {
 #else
 #define scrubbed(i) (i)
 #ifdef SCRUB_OWN
-#define is_scrubbed(i) (tag[i] != 0 && top_bit(tag[i] - 1) == top_bit(launch))
+#define is_scrubbed(i) (tag[i] != 0 && half_of(tag[i] - 1) == half_of(launch))
 #else
-#define is_scrubbed(i) (tag[i] != 0 && top_bit(tag[i] - 1) != top_bit(launch))
+#define is_scrubbed(i) (tag[i] != 0 && half_of(tag[i] - 1) != half_of(launch))
 #endif
 #endif
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The serial truth that the tests compare libvscan with, written from include/vscan.h and
+ * lib/core/order.h alone and sharing no code with the library. Slow where that keeps it plain.
+ */
+#ifndef REFERENCE_H
+#define REFERENCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vscan.h"
+
+/* One scan, segmented scan or reduction on host memory. Only int, float and double. */
+struct reference {
+    vscan_op op;
+    vscan_type type;
+    int64_t n;
+    const void *in;
+    const uint8_t *flags; /* NULL: not segmented; else n bytes, set where not 0 */
+    const void *initial;  /* one element, or NULL */
+    bool exclusive;
+    bool backward;
+
+    void *out;     /* n elements, or NULL; not in */
+    void *total;   /* one element, or NULL; of no meaning for a segmented scan */
+    void *totals;  /* segmented: one element a segment, or NULL */
+    int64_t count; /* segmented: the number of segments; set by reference_scan */
+};
+
+void reference_scan(struct reference *r);
+
+/*
+ * B(v) of lib/core/order.h, literally: v padded with -0.0 to a power of two, neighbours added until
+ * one value is left. For VSCAN_FLOAT and VSCAN_DOUBLE; n > 0. The result is one element.
+ */
+void reference_tree(vscan_type type, int64_t n, const void *v, void *result);
+
+/* The identity of a pair, as exclusive scans write it first and empty totals hold it. */
+void reference_identity(vscan_op op, vscan_type type, void *element);
+
+/* Elements of a tile of this type (lib/core/order.h); for int, where none is defined, the float's. */
+int64_t reference_tile(vscan_type type);
+
+/* Bytes of n elements; bits take whole 32-bit words. */
+size_t reference_bytes(vscan_type type, int64_t n);
+
+/* The first i where two vectors differ, or -1. Bits are compared, but all NaNs are equal. */
+int64_t reference_difference(vscan_type type, int64_t n, const void *expected, const void *got);
+
+/* Element i as "value (0xbits)". */
+enum { REFERENCE_TEXT = 64 };
+const char *reference_text(vscan_type type, const void *v, int64_t i, char text[REFERENCE_TEXT]);
+
+const char *reference_op_name(vscan_op op);
+const char *reference_type_name(vscan_type type);
+
+#endif
