@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "common/launch.h"
-#include "common/ptx.cuh"
+#include "common/warp.cuh"
 
 namespace vscan {
 
@@ -240,7 +240,7 @@ static __device__ __forceinline__ void store_bits(uint32_t *words, const uint32_
             for (int j = 0; j < V; ++j) word |= f[r][j] << j;
             word <<= lane * V & 31;
 #pragma unroll
-            for (int d = 1; d < 32 / V; d *= 2) word |= __shfl_xor_sync(0xffffffffu, word, d);
+            for (int d = 1; d < 32 / V; d *= 2) word |= __shfl_xor_sync(warp_mask, word, d);
             if ((lane * V & 31) == 0) words[tile.at(r, 0) >> 5] = word;
         }
         return;
@@ -250,7 +250,7 @@ static __device__ __forceinline__ void store_bits(uint32_t *words, const uint32_
 #pragma unroll
         for (int j = 0; j < V; ++j) {
             const int64_t i = tile.at(r, j); /* lane 0's is a multiple of 32 */
-            const uint32_t word = __ballot_sync(0xffffffffu, f[r][j] != 0);
+            const uint32_t word = __ballot_sync(warp_mask, f[r][j] != 0);
             if (lane > 0 || i >= tile.end) continue;
             const int64_t count = tile.end - i;
             const uint32_t kept = count < 32 ? 0xffffffffu << count : 0;
@@ -283,7 +283,7 @@ static __device__ __forceinline__ void store_flags(void *flags, int type, const 
  * blocks of one kernel it may be any that gets to tell where.
  */
 static __device__ __forceinline__ void report(vscan__late *late, vscan_status status, int64_t at) {
-    const unsigned found = __ballot_sync(0xffffffffu, at >= 0);
+    const unsigned found = __ballot_sync(warp_mask, at >= 0);
     if (found == 0 || (int)(threadIdx.x % 32) != __ffs((int)found) - 1) return;
     if (*(volatile int32_t *)&late->status != VSCAN_OK) return;
     *(volatile int64_t *)&late->at = at;

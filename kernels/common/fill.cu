@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Filling, copying bits, counting segments. */
 #include "common/vectors.cuh"
+#include "common/warp.cuh"
 
 namespace vscan {
 
@@ -60,7 +61,7 @@ __global__ void count_segments(unsigned long long *segments, const void *flags, 
             }
         }
     }
-    for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(0xffffffffu, count, d);
+    count = warp_sum(count);
     if (threadIdx.x % 32 == 0 && count) atomicAdd(segments, count);
 }
 

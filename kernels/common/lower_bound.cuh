@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdint.h>
 
+#include "common/warp.cuh"
+
 namespace vscan {
 
 /*
@@ -61,7 +63,7 @@ lower_bounds(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
             if (low[q] >= high[q]) continue;
             int count = 0;
 #pragma unroll
-            for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(0xffffffffu, less[q][k]));
+            for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(warp_mask, less[q][k]));
             if (count > 0) low[q] = base[q] + count * step[q];
             if (count < probes && base[q] + (count + 1) * step[q] - 1 < high[q])
                 high[q] = base[q] + (count + 1) * step[q] - 1;

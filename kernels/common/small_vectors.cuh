@@ -44,7 +44,7 @@ struct lane_rows {
         Flag x[small_rows];
         load(x, flags);
 #pragma unroll
-        for (int r = 0; r < small_rows; ++r) masks[r] = __ballot_sync(0xffffffffu, x[r] != 0);
+        for (int r = 0; r < small_rows; ++r) masks[r] = __ballot_sync(warp_mask, x[r] != 0);
     }
     __device__ __forceinline__ void load_masks(uint32_t (&masks)[small_rows], const void *flags,
                                                int type) const {

@@ -7,14 +7,15 @@
 #define VSCAN_COMMON_WARP_REDUCE_CUH
 
 #include "common/operators.cuh"
+#include "common/warp.cuh"
 
 namespace vscan {
 
-static constexpr unsigned reduce_lanes = 0xffffffffu;
+static constexpr unsigned reduce_lanes = warp_mask; /* the name in kernels/reduce */
 
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U across(typename Pair::U x, int distance) {
-    return Pair::combine(x, __shfl_xor_sync(reduce_lanes, x, distance));
+    return Pair::combine(x, __shfl_xor_sync(warp_mask, x, distance));
 }
 
 /* The balanced tree over the lanes of a warp, in all of them. */
@@ -32,25 +33,25 @@ struct over_lanes {
 template <>
 struct over_lanes<pair<op_plus, int>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return (int32_t)__reduce_add_sync(reduce_lanes, (uint32_t)x);
+        return (int32_t)__reduce_add_sync(warp_mask, (uint32_t)x);
     }
 };
 template <class T>
 struct over_lanes<pair<op_and, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return (int32_t)__reduce_and_sync(reduce_lanes, (uint32_t)x);
+        return (int32_t)__reduce_and_sync(warp_mask, (uint32_t)x);
     }
 };
 template <class T>
 struct over_lanes<pair<op_or, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return (int32_t)__reduce_or_sync(reduce_lanes, (uint32_t)x);
+        return (int32_t)__reduce_or_sync(warp_mask, (uint32_t)x);
     }
 };
 template <class T>
 struct over_lanes<pair<op_max, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return __reduce_max_sync(reduce_lanes, x);
+        return __reduce_max_sync(warp_mask, x);
     }
     static __device__ __forceinline__ float sum(float x) {
         using key = extreme_float_key<true>;
@@ -60,13 +61,13 @@ struct over_lanes<pair<op_max, T>> {
     static __device__ __forceinline__ int64_t sum(int64_t x) {
         const int32_t high = sum((int32_t)(x >> 32));
         const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : 0;
-        return (int64_t)high << 32 | __reduce_max_sync(reduce_lanes, low);
+        return (int64_t)high << 32 | __reduce_max_sync(warp_mask, low);
     }
 };
 template <class T>
 struct over_lanes<pair<op_min, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return __reduce_min_sync(reduce_lanes, x);
+        return __reduce_min_sync(warp_mask, x);
     }
     static __device__ __forceinline__ float sum(float x) {
         using key = extreme_float_key<false>;
@@ -75,7 +76,7 @@ struct over_lanes<pair<op_min, T>> {
     static __device__ __forceinline__ int64_t sum(int64_t x) {
         const int32_t high = sum((int32_t)(x >> 32));
         const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : ~0u;
-        return (int64_t)high << 32 | __reduce_min_sync(reduce_lanes, low);
+        return (int64_t)high << 32 | __reduce_min_sync(warp_mask, low);
     }
 };
 #endif
@@ -101,7 +102,7 @@ static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair
 #pragma unroll
         for (int r = 0; r < Rows; r += 2) {
             const U keep = odd ? x[r + 1] : x[r], give = odd ? x[r] : x[r + 1];
-            x[r / 2] = Pair::combine(keep, __shfl_xor_sync(reduce_lanes, give, Distance));
+            x[r / 2] = Pair::combine(keep, __shfl_xor_sync(warp_mask, give, Distance));
         }
         return rows_over_lanes<Pair, Rows / 2, End, 2 * Distance>(x, lane);
     }

@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(map_threads)
             const int64_t i = tile.first + k * map_threads + threadIdx.x;
             const uint32_t f = i < tile.end ? flag_at(g.map.a, g.map.type, i) : 0;
             if (to_bits)
-                store_word((uint32_t *)g.map.out, __ballot_sync(0xffffffffu, f != 0), i, tile.end);
+                store_word((uint32_t *)g.map.out, __ballot_sync(warp_mask, f != 0), i, tile.end);
             else if (i < tile.end)
                 ((uint8_t *)g.map.out)[i] = (uint8_t)f;
         }

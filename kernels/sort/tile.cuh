@@ -27,11 +27,11 @@ static constexpr int most_passes = 64 / digit_bits;
 
 /* Words, of 32 bits or, where a segment may be too long for them, of 64. */
 template <class W>
-static constexpr W word_is_count = (W)1 << (8 * sizeof(W) - 2);
+static constexpr W status_is_aggregate = (W)1 << (8 * sizeof(W) - 2);
 template <class W>
-static constexpr W word_is_sum = (W)2 << (8 * sizeof(W) - 2);
+static constexpr W status_is_prefix = (W)2 << (8 * sizeof(W) - 2);
 template <class W>
-static constexpr W word_number = word_is_count<W> - 1;
+static constexpr W status_value = status_is_aggregate<W> - 1;
 
 /* In the place of values where there are none. */
 struct no_value {};
@@ -59,7 +59,7 @@ static constexpr int large_segment = sort_threads * large_items;
  * over too, and then -infinity is 0, and every NaN, of either sign, comes to lie beyond +infinity.
  */
 struct sort_order {
-    unsigned long long turned, shift, most;
+    unsigned long long flipped, shift, most;
     uint32_t descending; /* ~0: digits are turned over; else 0 */
     int first_bit, bits;
 };
@@ -68,7 +68,7 @@ template <class K>
 static __device__ __forceinline__ K ordered(K x, const sort_order &order) {
     constexpr int top = 8 * (int)sizeof(K) - 1;
     const K negative = (K)0 - (x >> top);
-    const K number = (x ^ (negative & (K)order.turned)) + (K)order.shift;
+    const K number = (x ^ (negative & (K)order.flipped)) + (K)order.shift;
     return number < (K)order.most ? number : (K)order.most;
 }
 
@@ -76,7 +76,7 @@ static __device__ __forceinline__ K ordered(K x, const sort_order &order) {
 struct sort_digit {
     int first_bit;
     uint32_t mask; /* 0 where no bit is left */
-    uint32_t turned;
+    uint32_t flipped;
 };
 
 static __host__ __device__ __forceinline__ sort_digit digit_of_pass(const sort_order &order,
@@ -90,26 +90,26 @@ static __host__ __device__ __forceinline__ sort_digit digit_of_pass(const sort_o
 
 template <class K>
 static __device__ __forceinline__ uint32_t digit_of(K number, const sort_digit &digit) {
-    return ((uint32_t)(number >> digit.first_bit) & digit.mask) ^ digit.turned;
+    return ((uint32_t)(number >> digit.first_bit) & digit.mask) ^ digit.flipped;
 }
 
 /* The digit of a key, by numbers that stay in registers: a tile asks for it again and again. */
 template <class K>
 struct digit_maker {
-    K turned, shift, most;
+    K flipped, shift, most;
     sort_digit digit;
 
     __device__ __forceinline__ digit_maker(const sort_order &order, const sort_digit &of)
         : digit(of) {
-        turned = opaque((K)order.turned);
+        flipped = opaque((K)order.flipped);
         shift = opaque((K)order.shift);
         most = opaque((K)order.most);
         digit.first_bit = opaque(digit.first_bit);
         digit.mask = opaque(digit.mask);
-        digit.turned = opaque(digit.turned);
+        digit.flipped = opaque(digit.flipped);
     }
     __device__ __forceinline__ uint32_t operator()(K x) const {
-        const sort_order order = {turned, shift, most, 0, 0, 0};
+        const sort_order order = {flipped, shift, most, 0, 0, 0};
         return digit_of(ordered(x, order), digit);
     }
 };
@@ -122,10 +122,10 @@ struct sort_header {
     int64_t bases[most_passes][2][digits];          /* of a pass's even and odd portions */
     uint32_t ticket, counted; /* 0 between launches; blocks that have counted */
     /* of segments, 0 between sorts: see sort/segmented/segmented.cu */
-    unsigned long long middling, large; /* in the queues */
+    unsigned long long medium, large; /* in the queues */
     unsigned long long longs;           /* the same << 36, and the number of their tiles */
-    uint32_t next_middling, next_large, next_long; /* tickets */
-    uint32_t left, wrong;                          /* blocks that are done; offsets are wrong */
+    uint32_t next_medium, next_large, next_long; /* tickets */
+    uint32_t finished, bad_offsets;                        /* blocks that are done; offsets are wrong */
     uint32_t unused[51];
 };
 static_assert(sizeof(sort_header) == VSCAN__SORT_HEADER, "what is cleared where it is new");
@@ -134,7 +134,7 @@ static_assert(sizeof(sort_header) == VSCAN__SORT_HEADER, "what is cleared where 
 /* What the thread of a digit knows of it. */
 struct digit_counts {
     uint32_t count; /* elements of the tile that have it */
-    uint32_t place; /* of the first of them */
+    uint32_t rank; /* of the first of them */
 };
 
 /* Where item i of this thread stands in the tile, before it is put in order. */
@@ -158,12 +158,12 @@ static __device__ __forceinline__ void rank_items(uint32_t *next, uint32_t (&x)[
             same = all_three(same, lanes_alike(x[i], 1u << b), lanes_alike(x[i], 2u << b));
         const int last = 31 - __clz((int)same);
         const uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
-        uint32_t place = 0;
+        uint32_t rank = 0;
         if (lane == last) {
-            place = next[x[i]];
-            next[x[i]] = place + before + 1;
+            rank = next[x[i]];
+            next[x[i]] = rank + before + 1;
         }
-        x[i] = __shfl_sync(0xffffffffu, place, last) + before;
+        x[i] = __shfl_sync(warp_mask, rank, last) + before;
         __syncwarp();
     }
 }
@@ -172,7 +172,7 @@ static __device__ __forceinline__ void rank_items(uint32_t *next, uint32_t (&x)[
    thread. publish(count) is called by the first threads, one a digit, as soon as the digit is counted.
    The last barrier is before the last use of s.counts. */
 template <class Shared, int I, class Publish>
-static __device__ __forceinline__ digit_counts digits_to_places(Shared &s, uint32_t (&x)[I],
+static __device__ __forceinline__ digit_counts rank_tile(Shared &s, uint32_t (&x)[I],
                                                                 int items, Publish publish) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t *const mine = s.counts[warp];
@@ -190,26 +190,21 @@ static __device__ __forceinline__ digit_counts digits_to_places(Shared &s, uint3
 #pragma unroll
         for (int w = 0; w < sort_warps; ++w) own.count += s.counts[w][threadIdx.x];
         publish(own.count);
-        uint32_t upto = own.count;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
-            if (lane >= d) upto += left;
-        }
-        own.place = upto - own.count;
+        const uint32_t upto = warp_inclusive_sum(own.count);
+        own.rank = upto - own.count;
         if (lane == 31) s.sums[warp] = upto;
     }
     __syncthreads();
     if (threadIdx.x < digits) {
 #pragma unroll
         for (int w = 0; w < digits / 32 - 1; ++w)
-            if (w < warp) own.place += s.sums[w];
-        uint32_t place = own.place;
+            if (w < warp) own.rank += s.sums[w];
+        uint32_t rank = own.rank;
 #pragma unroll
         for (int w = 0; w < sort_warps; ++w) {
             const uint32_t count = s.counts[w][threadIdx.x];
-            s.counts[w][threadIdx.x] = place;
-            place += count;
+            s.counts[w][threadIdx.x] = rank;
+            rank += count;
         }
     }
     __syncthreads();
@@ -274,14 +269,14 @@ static __device__ __forceinline__ void write_keys(Shared &s, uint32_t (&digit)[I
 /* The same with values, by way of `room` in s, after the keys. Needs a barrier before s is used again. */
 template <bool Wide, class Shared, class V, int I>
 static __device__ __forceinline__ void
-write_values(Shared &s, V *room, V (&values)[I], const uint32_t (&place)[I],
+write_values(Shared &s, V *buffer, V (&values)[I], const uint32_t (&rank)[I],
              const uint32_t (&digit)[I], int count, V *values_out) {
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < I; ++i) room[place[i]] = values[i];
+    for (int i = 0; i < I; ++i) buffer[rank[i]] = values[i];
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < I; ++i) values[i] = room[i * sort_threads + threadIdx.x];
+    for (int i = 0; i < I; ++i) values[i] = buffer[i * sort_threads + threadIdx.x];
     store_runs<Wide>(values_out, values, s.bases, digit, count);
 }
 
@@ -289,7 +284,7 @@ write_values(Shared &s, V *room, V (&values)[I], const uint32_t (&place)[I],
 
 /* How many elements of earlier tiles have this thread's digit. */
 template <class W>
-static __device__ __forceinline__ W look_back(const W *words, int64_t tile) {
+static __device__ __forceinline__ W look_back(const W *status, int64_t tile) {
     constexpr int at_once = 4;
     W sum = 0;
 #pragma unroll 1
@@ -297,12 +292,12 @@ static __device__ __forceinline__ W look_back(const W *words, int64_t tile) {
         W w[at_once];
 #pragma unroll
         for (int k = 0; k < at_once; ++k)
-            w[k] = t >= k ? load_relaxed(words + (t - k) * digits + threadIdx.x) : word_is_sum<W>;
+            w[k] = t >= k ? load_relaxed(status + (t - k) * digits + threadIdx.x) : status_is_prefix<W>;
 #pragma unroll
         for (int k = 0; k < at_once; ++k) {
-            if ((w[k] & ~word_number<W>) == 0) break;
-            sum += w[k] & word_number<W>;
-            if (w[k] & word_is_sum<W>) return sum;
+            if ((w[k] & ~status_value<W>) == 0) break;
+            sum += w[k] & status_value<W>;
+            if (w[k] & status_is_prefix<W>) return sum;
             --t;
         }
     }
@@ -328,7 +323,7 @@ static inline sort_order order_of(const vscan__sort *sort) {
     const unsigned long long infinity = sort->key_size == 8 ? 0x7ff0000000000000ull : 0x7f800000u;
     sort_order order = {0, sign, ~0ull, sort->descending ? ~0u : 0, sort->first_bit, sort->bits};
     if (sort->real) {
-        order.turned = sign - 1;
+        order.flipped = sign - 1;
         order.shift = infinity + 1; /* -infinity, turned, is sign + sign - 1 - infinity */
         order.most = 2 * infinity + 2;
     }
@@ -342,7 +337,7 @@ int64_t segments_memory(const vscan__sort *sort);
 cudaError_t start_block_sort(const vscan__launch *launch, const vscan__sort *sort);
 
 /* Sorts by counting, where counts_all says that it can: see sort/small/small.cu. */
-bool counts_all(const vscan__sort *sort);
+bool sorts_by_counting(const vscan__sort *sort);
 cudaError_t start_counting_sort(const vscan__launch *launch, const vscan__sort *sort);
 
 } /* namespace vscan */

@@ -7,19 +7,19 @@
 
 namespace vscan {
 
-struct fold_plus {
-    static __device__ __forceinline__ int64_t fold(int64_t a, int64_t b) { return a + b; }
+struct plus_int64 {
+    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) { return a + b; }
 };
-struct fold_max {
-    static __device__ __forceinline__ int64_t fold(int64_t a, int64_t b) { return a > b ? a : b; }
+struct max_int64 {
+    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) { return a > b ? a : b; }
 };
-struct fold_min {
-    static __device__ __forceinline__ int64_t fold(int64_t a, int64_t b) { return a < b ? a : b; }
+struct min_int64 {
+    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) { return a < b ? a : b; }
 };
 
 /* By the block: *carry and the values of the threads before this one, or Backward of those behind
    it; all of them go into *carry. */
-template <class Fold, bool Backward>
+template <class Op, bool Backward>
 static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
                                        int64_t (&sums)[split_warps]) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -27,9 +27,9 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
     int64_t upto = value;
 #pragma unroll
     for (int d = 1; d < 32; d *= 2) {
-        const int64_t other = Backward ? __shfl_down_sync(0xffffffffu, upto, d)
-                                       : __shfl_up_sync(0xffffffffu, upto, d);
-        if (rank >= d) upto = Fold::fold(other, upto);
+        const int64_t other = Backward ? __shfl_down_sync(warp_mask, upto, d)
+                                       : __shfl_up_sync(warp_mask, upto, d);
+        if (rank >= d) upto = Op::combine(other, upto);
     }
     if (rank == 31) sums[warp] = upto;
     __syncthreads();
@@ -38,60 +38,60 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
     for (int k = 0; k < split_warps; ++k) {
         const int w = Backward ? split_warps - 1 - k : k;
         if (w == warp) before = all;
-        all = Fold::fold(all, sums[w]);
+        all = Op::combine(all, sums[w]);
     }
     *carry = all;
     __syncthreads();
     const int64_t other =
-        Backward ? __shfl_down_sync(0xffffffffu, upto, 1) : __shfl_up_sync(0xffffffffu, upto, 1);
-    return rank > 0 ? Fold::fold(before, other) : before;
+        Backward ? __shfl_down_sync(warp_mask, upto, 1) : __shfl_up_sync(warp_mask, upto, 1);
+    return rank > 0 ? Op::combine(before, other) : before;
 }
 
 /* Chunks that a thread adds up at a time, side by side. */
-static constexpr int fold_items = 8, fold_chunks = split_threads * fold_items;
+static constexpr int thread_chunks = 8, batch_chunks = split_threads * thread_chunks;
 
 /* Sums from .. from + fold_items - 1, of which those at end and past it are `none`. */
-static __device__ __forceinline__ void load_sums(uint32_t (&x)[fold_items], const uint32_t *sums,
+static __device__ __forceinline__ void load_sums(uint32_t (&x)[thread_chunks], const uint32_t *sums,
                                                  int64_t from, int64_t end, uint32_t none) {
 #pragma unroll
-    for (int k = 0; k < fold_items; k += 4) {
+    for (int k = 0; k < thread_chunks; k += 4) {
         int4 quad = {};
         if (from + k < end) quad = load_quad(sums + from + k);
         memcpy(&x[k], &quad, 16);
     }
 #pragma unroll
-    for (int k = 0; k < fold_items; ++k)
+    for (int k = 0; k < thread_chunks; ++k)
         if (from + k >= end) x[k] = none;
 }
 
 /* The entries of all chunks, by one block, after all sums. */
-static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
+static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
                                      int64_t (&sums)[split_warps]) {
     const int64_t n = a.split.n, items = (int64_t)tile_items << a.chunk_log2;
     const split_scratch &s = a.scratch;
     const bool segmented = a.split.heads != nullptr;
     int64_t all = 0, head = 0;
-    for (int64_t begin = 0; begin < chunks; begin += fold_chunks) {
-        const int64_t from = begin + threadIdx.x * fold_items;
-        uint32_t set[fold_items], heads[fold_items];
+    for (int64_t begin = 0; begin < chunks; begin += batch_chunks) {
+        const int64_t from = begin + threadIdx.x * thread_chunks;
+        uint32_t set[thread_chunks], heads[thread_chunks];
         load_sums(set, s.sums.set, from, chunks, 0);
         if (segmented) load_sums(heads, s.sums.head, from, chunks, nowhere);
         int64_t own = 0;
 #pragma unroll
-        for (int k = 0; k < fold_items; ++k) own += set[k];
-        const int64_t before = scan_threads<fold_plus, false>(own, &all, sums);
+        for (int k = 0; k < thread_chunks; ++k) own += set[k];
+        const int64_t before = scan_threads<plus_int64, false>(own, &all, sums);
         int64_t greatest = 0, at = before;
         if (segmented) {
 #pragma unroll
-            for (int k = 0; k < fold_items; ++k) {
+            for (int k = 0; k < thread_chunks; ++k) {
                 if (heads[k] != nowhere) greatest = at + heads[k];
                 at += set[k];
             }
-            greatest = scan_threads<fold_max, false>(greatest, &head, sums);
+            greatest = scan_threads<max_int64, false>(greatest, &head, sums);
             at = before;
         }
 #pragma unroll
-        for (int k = 0; k < fold_items; ++k) {
+        for (int k = 0; k < thread_chunks; ++k) {
             if (from + k >= chunks) break;
             s.chunks[from + k].before = at;
             if (segmented) {
@@ -107,25 +107,25 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
         if (a.split.count != nullptr) *a.split.count = n - all;
     }
     if (segmented) {
-        for (int64_t begin = (chunks - 1) / fold_chunks * fold_chunks; begin >= 0;
-             begin -= fold_chunks) {
-            const int64_t from = begin + threadIdx.x * fold_items;
-            uint32_t set[fold_items], firsts[fold_items];
+        for (int64_t begin = (chunks - 1) / batch_chunks * batch_chunks; begin >= 0;
+             begin -= batch_chunks) {
+            const int64_t from = begin + threadIdx.x * thread_chunks;
+            uint32_t set[thread_chunks], firsts[thread_chunks];
             load_sums(set, s.sums.set, from, chunks, 0);
             load_sums(firsts, s.sums.next, from, chunks, nowhere);
             int64_t upto = from < chunks ? s.chunks[from].before : 0;
 #pragma unroll
-            for (int k = 0; k < fold_items; ++k) upto += set[k];
+            for (int k = 0; k < thread_chunks; ++k) upto += set[k];
             int64_t least = n, at = upto;
 #pragma unroll
-            for (int k = fold_items - 1; k >= 0; --k) {
+            for (int k = thread_chunks - 1; k >= 0; --k) {
                 at -= set[k];
                 if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
             }
-            least = scan_threads<fold_min, true>(least, &next, sums);
+            least = scan_threads<min_int64, true>(least, &next, sums);
             at = upto;
 #pragma unroll
-            for (int k = fold_items - 1; k >= 0; --k) {
+            for (int k = thread_chunks - 1; k >= 0; --k) {
                 at -= set[k];
                 if (from + k < chunks) s.chunks[from + k].next = least;
                 if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
@@ -142,7 +142,7 @@ static __device__ __forceinline__ void prefetch_bits(const void *bits, int64_t t
 }
 
 /* By a block: for what it loads of the next tiles at a time, a line a thread. */
-static __device__ __forceinline__ void prefetch_start(const void *vector, int bits, int64_t first,
+static __device__ __forceinline__ void prefetch_batch(const void *vector, int bits, int64_t first,
                                                       int64_t n) {
     const int64_t end = first + split_threads * 128 * 8 / bits;
     prefetch_elements(vector, bits, first, end < n ? end : n);
@@ -188,9 +188,9 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
         if (!Bits && begin + split_warps < tiles) { /* while tiles are counted */
             const int64_t ahead = (first + begin + split_warps) * tile_items;
             if (a.scratch.flags != nullptr)
-                prefetch_start(a.split.flags, map_bits(a.split.flag_type), ahead, n);
+                prefetch_batch(a.split.flags, map_bits(a.split.flag_type), ahead, n);
             if (segmented && a.scratch.heads != nullptr)
-                prefetch_start(a.split.heads, map_bits(a.split.head_type), ahead, n);
+                prefetch_batch(a.split.heads, map_bits(a.split.head_type), ahead, n);
         }
 
         /* ---- A warp's tile ------------------------------------------------------------------- */
@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
                     store_piece<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane,
                                                       x);
             };
-            tile_marks marks;
+            tile_flags marks;
             keep(marks.flags, a.split.flags, a.scratch.flags, flag_words[Bits ? 0 : warp]);
             if (segmented)
                 keep(marks.heads, a.split.heads, a.scratch.heads, head_words[Bits ? 0 : warp]);
@@ -231,10 +231,10 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
             const uint32_t h = entry.before + last;
             const uint32_t z =
                 tile_items * (uint32_t)lane - entry.before + (lane < tiles ? tile_first[lane] : 0);
-            const uint32_t lanes = __ballot_sync(0xffffffffu, last != nowhere);
+            const uint32_t lanes = __ballot_sync(warp_mask, last != nowhere);
             const uint32_t left = lanes & bits_below(lane), right = lanes & ~bits_below(lane + 1);
             const auto from = [](uint32_t x, uint32_t those, int there) {
-                const uint32_t y = __shfl_sync(0xffffffffu, x, those != 0 ? there : 0);
+                const uint32_t y = __shfl_sync(warp_mask, x, those != 0 ? there : 0);
                 return those != 0 ? y : nowhere;
             };
             entry.head = from(h, left, 31 - __clz((int)left));
@@ -243,7 +243,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
             chunk_first = from(z, lanes, __ffs((int)lanes) - 1);
         }
         if (lane < tiles && (first + lane) * tile_items < n) a.scratch.tiles[first + lane] = entry;
-        const uint32_t set = __shfl_sync(0xffffffffu, upto, 31);
+        const uint32_t set = __shfl_sync(warp_mask, upto, 31);
         if (lane == 0) {
             a.scratch.sums.set[chunk] = set;
             if (segmented) {
@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     if (!is_last) return;
     __threadfence();
     if (threadIdx.x == 0) a.lookback.header->arrived = 0; /* for the next launch */
-    add_up_chunks(a, gridDim.x, sums);
+    scan_chunks(a, gridDim.x, sums);
 }
 
 } /* namespace vscan */

@@ -16,25 +16,25 @@ struct split_tile {
     __device__ __forceinline__ split_tile(int64_t tile, int64_t n) {
         first = tile * tile_items;
         count = n - first < tile_items ? (int)(n - first) : tile_items;
-        row = (int)threadIdx.x / 32 * warp_rows;
+        row = (int)threadIdx.x / 32 * warp_lines;
     }
     template <class T>
-    __device__ __forceinline__ void load(T (&x)[warp_rows], const void *vector) const {
+    __device__ __forceinline__ void load(T (&x)[warp_lines], const void *vector) const {
         const int at = row * 32 + (int)threadIdx.x % 32;
         const T *const in = (const T *)vector + first + at;
         if (count == tile_items) {
 #pragma unroll
-            for (int r = 0; r < warp_rows; ++r) x[r] = in[r * 32];
+            for (int r = 0; r < warp_lines; ++r) x[r] = in[r * 32];
         } else {
 #pragma unroll
-            for (int r = 0; r < warp_rows; ++r) x[r] = r * 32 + at < count ? in[r * 32] : (T)0;
+            for (int r = 0; r < warp_lines; ++r) x[r] = r * 32 + at < count ? in[r * 32] : (T)0;
         }
     }
 };
 
 /* In the vector, K where a tile begins, K(h) of the last head before it, Z(e) of the first one
    behind it. */
-struct tile_places {
+struct tile_bases {
     int64_t before, head, next;
 };
 
@@ -45,10 +45,10 @@ struct tile_slots {
 };
 
 /* By one warp, with the tile's flags and heads. */
-static __device__ __forceinline__ void mark_tile(tile_slots &slots, tile_marks &marks, int count,
+static __device__ __forceinline__ void find_slots(tile_slots &slots, tile_flags &marks, int count,
                                                  bool segmented) {
     const int lane = threadIdx.x % 32;
-    marks.set_behind(count);
+    marks.set_past(count);
     marks.count();
     if (segmented) marks.find_heads();
 #pragma unroll
@@ -70,23 +70,23 @@ static __device__ __forceinline__ void mark_tile(tile_slots &slots, tile_marks &
    be heads. */
 template <class T, bool Positions, bool Segmented>
 static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
-                                                 const tile_places &places, const tile_slots &slots,
-                                                 const T (&x)[warp_rows], T *packed) {
+                                                 const tile_bases &bases, const tile_slots &slots,
+                                                 const T (&x)[warp_lines], T *packed) {
     const int lane = threadIdx.x % 32, count = tile.count, row = tile.row;
-    const int64_t first = tile.first, before = places.before;
+    const int64_t first = tile.first, before = bases.before;
 
     /* ---- The three runs ---------------------------------------------------------------------- */
     const int clear = tile_items - (int)slots.set;
     const int clear_end = Segmented ? (int)slots.first : clear; /* slots of the first run end, */
     const int set_begin = Segmented ? clear + (int)slots.last : clear; /* of the last begin */
-    T *const to_clear = out + (first - before + places.head);
+    T *const to_clear = out + (first - before + bases.head);
     T *const to_own = out + first;
-    T *const to_set = out + (before + places.next - clear);
+    T *const to_set = out + (before + bases.next - clear);
 
     /* ---- Slots ------------------------------------------------------------------------------- */
     const uint32_t below = bits_below(lane);
 #pragma unroll
-    for (int r = 0; r < warp_rows; ++r) {
+    for (int r = 0; r < warp_lines; ++r) {
         const uint4 at = slots.rows[row + r];
         const uint32_t start = 32u * (uint32_t)(row + r), i = start + (uint32_t)lane;
         const uint32_t set = (uint32_t)__popc(at.x & below);
@@ -95,10 +95,10 @@ static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
         if constexpr (Segmented) {
             const uint32_t heads = at.w;
             if (heads != 0) { /* for all lanes alike */
-                const uint32_t behind = heads & ~(2 * below + 1);
-                const uint32_t nearest = is_set ? behind & (0 - behind) : heads & (2 * below + 1);
+                const uint32_t after = heads & ~(2 * below + 1);
+                const uint32_t nearest = is_set ? after & (0 - after) : heads & (2 * below + 1);
                 const int head_lane = 31 - __clz((int)nearest);
-                const uint32_t set_there = __shfl_sync(0xffffffffu, set, head_lane);
+                const uint32_t set_there = __shfl_sync(warp_mask, set, head_lane);
                 if (nearest != 0)
                     slot = is_set ? start + (uint32_t)head_lane - set_there + set
                                   : i - set + set_there;
@@ -136,7 +136,7 @@ static constexpr int move_blocks(int size, bool positions, bool segmented) {
 }
 
 /* By one thread. All that may be needed is loaded at once, before it is known whether it is. */
-static __device__ __forceinline__ tile_places find_places(const split_scratch &kept, int64_t tile,
+static __device__ __forceinline__ tile_bases find_bases(const split_scratch &kept, int64_t tile,
                                                           int chunk_log2, int64_t n,
                                                           bool segmented) {
     const int64_t in_chunk = tile >> chunk_log2;
@@ -155,26 +155,26 @@ __global__ void __launch_bounds__(split_threads, move_blocks(sizeof(T), Position
     split_tiles(const __grid_constant__ split_arguments a) {
     __shared__ T packed[Positions ? 1 : tile_items];
     __shared__ tile_slots slots;
-    __shared__ tile_places places;
+    __shared__ tile_bases bases;
 
     const int64_t n = a.split.n, number = blockIdx.x;
     const split_tile tile(number, n);
-    T x[warp_rows];
+    T x[warp_lines];
     if constexpr (!Positions) tile.load(x, a.split.in);
     const void *const flags = a.scratch.flags != nullptr ? a.scratch.flags : a.split.flags;
     const void *const heads = a.scratch.heads != nullptr ? a.scratch.heads : a.split.heads;
     wait_for_kernel_before(); /* whose results all that follows needs, but not the elements */
     const bool segmented = Segmented && heads != nullptr;
     if (threadIdx.x < 32) {
-        tile_marks marks;
+        tile_flags marks;
         load_words(marks.flags, (const uint32_t *)flags, number, n);
         if (segmented) load_words(marks.heads, (const uint32_t *)heads, number, n);
-        mark_tile(slots, marks, tile.count, segmented);
+        find_slots(slots, marks, tile.count, segmented);
     } else if (threadIdx.x == 32) {
-        places = find_places(a.scratch, number, a.chunk_log2, n, segmented);
+        bases = find_bases(a.scratch, number, a.chunk_log2, n, segmented);
     }
     __syncthreads();
-    move_tile<T, Positions, Segmented>((T *)a.split.out, tile, places, slots, x, packed);
+    move_tile<T, Positions, Segmented>((T *)a.split.out, tile, bases, slots, x, packed);
 }
 
 } /* namespace vscan */

@@ -13,7 +13,7 @@ template <class T>
 static constexpr int small_most_blocks = sizeof(T) == 8 ? 2 : 3;
 
 /* Looks at a word, each some hundred ns, before one does its block's work. */
-static constexpr int patience = 256;
+static constexpr int most_polls = 256;
 
 /* Set flags of a block's elements, in all lanes of a warp. */
 static __device__ uint32_t count_elements(const vscan__split &split, int64_t first, int items) {
@@ -37,9 +37,9 @@ static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &
         uint32_t value = 0;
         bool missing = wanted < blocks;
 #pragma unroll 1
-        for (int turn = 0; turn < patience && missing; ++turn)
+        for (int turn = 0; turn < most_polls && missing; ++turn)
             missing = !try_read<uint32_t>(a.lookback, epoch, wanted, &value);
-        for (uint32_t left; (left = __ballot_sync(0xffffffffu, missing)) != 0;) {
+        for (uint32_t left; (left = __ballot_sync(warp_mask, missing)) != 0;) {
             const int helped = __ffs((int)left) - 1;
             const uint32_t count =
                 count_elements(a.split, (int64_t)(begin + helped) * items, items);
@@ -59,7 +59,7 @@ static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &
  */
 template <class T>
 __global__ void __launch_bounds__(small_most_threads, 1)
-    split_rows(const __grid_constant__ split_arguments a) {
+    split_lines(const __grid_constant__ split_arguments a) {
     __shared__ uint32_t warp_counts[32];
     __shared__ uint64_t sums[32];
 
@@ -145,7 +145,7 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
     /* ---- Elements and flags ------------------------------------------------------------------ */
     epoch_t epoch = 0;
     if (threadIdx.x == 0 && tiles > 1) epoch = read_epoch(a.lookback);
-    T x[warp_rows];
+    T x[warp_lines];
     tile.load(x, a.split.in);
     const bool bits = a.split.flag_type == VSCAN_BIT;
     if (!bits)
@@ -154,12 +154,12 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
     __syncthreads();
     uint32_t own = 0; /* set flags, known to the first warp */
     if (warp == 0) {
-        tile_marks marks;
+        tile_flags marks;
         if (bits)
             load_words(marks.flags, (const uint32_t *)a.split.flags, number, n);
         else
             load_piece<uint32_t, lane_words>(marks.flags, &flag_words[lane_words * lane]);
-        mark_tile(slots, marks, tile.count, false);
+        find_slots(slots, marks, tile.count, false);
         own = marks.set - (uint32_t)(tile_items - tile.count);
     }
 
@@ -187,8 +187,8 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
     }
     const int64_t all = (int64_t)(sum & 0xffffffffu);
     if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = n - all;
-    const tile_places places = {(int64_t)(sum >> 32), 0, n - all};
-    move_tile<T, false, false>((T *)a.split.out, tile, places, slots, x, packed);
+    const tile_bases bases = {(int64_t)(sum >> 32), 0, n - all};
+    move_tile<T, false, false>((T *)a.split.out, tile, bases, slots, x, packed);
 }
 
 } /* namespace vscan */

@@ -13,7 +13,7 @@ static constexpr int64_t small_to = 1 << 18, small_to_ints = 1 << 23;
 static constexpr int64_t large_from = 1 << 25;
 
 /* Elements up to which split_rows is soonest done. */
-static constexpr int64_t rows_to = 1 << 18;
+static constexpr int64_t lines_to = 1 << 18;
 
 /* Lays out the scratch memory from base on, NULL to learn its size: returns that. */
 static int64_t lay_out(split_scratch *s, char *base, int64_t n, int flag_type, int head_type) {
@@ -56,9 +56,9 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
     a.lookback = lookback_of(launch);
     const bool segmented = split->heads != nullptr;
     const bool moves = size >= 4 && !positions && !segmented; /* by one launch, where it is short */
-    if (moves && split->n <= rows_to && split->n * size <= launch->small_to) {
+    if (moves && split->n <= lines_to && split->n * size <= launch->small_to) {
         const int threads = small_threads(split->n);
-        return start(size == 8 ? split_rows<uint64_t> : split_rows<uint32_t>,
+        return start(size == 8 ? split_lines<uint64_t> : split_lines<uint32_t>,
                      small_blocks(split->n, threads), threads, 0, launch->stream, a,
                      launch->may_overlap);
     }

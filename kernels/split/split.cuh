@@ -36,7 +36,7 @@ static constexpr int split_warps = 8, split_threads = 32 * split_warps;
 static constexpr int tile_words = 128, tile_items = 32 * tile_words;
 static constexpr int most_tiles = 32;                      /* of a chunk: one a lane */
 static constexpr int lane_words = tile_words / 32;         /* of a tile's bits, side by side */
-static constexpr int warp_rows = tile_words / split_warps; /* a row is 32 elements, one word */
+static constexpr int warp_lines = tile_words / split_warps; /* a row is 32 elements, one word */
 static constexpr uint32_t nowhere = 0xffffffffu;
 
 /* Blocks of a multiprocessor: as many as have registers enough. */
@@ -97,10 +97,10 @@ static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], con
 }
 
 /* A piece is what a warp loads as two quads a lane, 256 ints or 1024 bytes; so many at a time. */
-static constexpr int warp_pieces = 4;
+static constexpr int vectors_at_once = 4;
 
 /* A whole piece as bits. */
-static __device__ __forceinline__ void piece_to_bits(void *bits, const int4 (&quads)[2], int type) {
+static __device__ __forceinline__ void pack_flags(void *bits, const int4 (&quads)[2], int type) {
     const int lane = threadIdx.x % 32;
     if (type == VSCAN_INT) { /* 4 bits a quad: a lane has one of two neighbours' bytes */
         uint32_t own = 0;
@@ -109,7 +109,7 @@ static __device__ __forceinline__ void piece_to_bits(void *bits, const int4 (&qu
             own |= (uint32_t)((quads[half].x != 0) | (quads[half].y != 0) << 1 |
                               (quads[half].z != 0) << 2 | (quads[half].w != 0) << 3)
                    << 8 * half;
-        const uint32_t other = __shfl_xor_sync(0xffffffffu, own, 1);
+        const uint32_t other = __shfl_xor_sync(warp_mask, own, 1);
         const uint32_t both = lane % 2 ? other >> 8 | own >> 4 : own | other << 4;
         ((uint8_t *)bits)[lane % 2 * 16 + lane / 2] = (uint8_t)both;
         return;
@@ -133,28 +133,28 @@ static __device__ __forceinline__ void flags_to_words(uint32_t *words, const voi
     const bool aligned = (uintptr_t)flags % 16 == 0;
     const auto is_wide = [&](int at) { return aligned && at < items && first + at + each <= n; };
 #pragma unroll 1
-    for (int begin = warp * each; begin < items; begin += warp_pieces * split_warps * each) {
+    for (int begin = warp * each; begin < items; begin += vectors_at_once * split_warps * each) {
         const char *const from = (const char *)flags + (first + begin) * size + lane * 16;
         const int step = split_warps * each;
-        int4 quads[warp_pieces][2] = {};
+        int4 quads[vectors_at_once][2] = {};
 #pragma unroll
-        for (int k = 0; k < warp_pieces; ++k)
+        for (int k = 0; k < vectors_at_once; ++k)
             if (is_wide(begin + k * step)) {
                 quads[k][0] = load_quad(from + k * step * size);
                 quads[k][1] = load_quad(from + k * step * size + 512);
             }
 #pragma unroll
-        for (int k = 0; k < warp_pieces; ++k) {
+        for (int k = 0; k < vectors_at_once; ++k) {
             const int at = begin + k * step;
-            if (is_wide(at)) piece_to_bits((char *)words + at / 8, quads[k], type);
+            if (is_wide(at)) pack_flags((char *)words + at / 8, quads[k], type);
         }
 #pragma unroll 1
-        for (int at = begin; at < items && at < begin + warp_pieces * step; at += step) {
+        for (int at = begin; at < items && at < begin + vectors_at_once * step; at += step) {
             if (is_wide(at)) continue;
 #pragma unroll 8
             for (int r = 0; r < each / 32; ++r) {
                 const int64_t i = first + at + 32 * r + lane;
-                const uint32_t word = __ballot_sync(0xffffffffu, i < n && flag_at(flags, type, i));
+                const uint32_t word = __ballot_sync(warp_mask, i < n && flag_at(flags, type, i));
                 if (lane == 0) words[at / 32 + r] = word;
             }
         }
@@ -162,7 +162,7 @@ static __device__ __forceinline__ void flags_to_words(uint32_t *words, const voi
 }
 
 /* What a warp knows of its tile's words; numbers count from the tile's beginning. */
-struct tile_marks {
+struct tile_flags {
     uint32_t flags[lane_words], heads[lane_words];
     uint32_t before[lane_words]; /* K where the word begins */
     uint32_t head[lane_words];   /* K(h) of the last head before the word, or 0 */
@@ -171,7 +171,7 @@ struct tile_marks {
     uint32_t set, last, first;
 
     /* Elements past the tile's count-th have their flags set, so that they have the last slots. */
-    __device__ __forceinline__ void set_behind(int count) {
+    __device__ __forceinline__ void set_past(int count) {
         if (count == tile_items) return;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j)
@@ -184,7 +184,7 @@ struct tile_marks {
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) own += (uint32_t)__popc(flags[j]);
         const uint32_t upto = warp_inclusive_sum(own);
-        set = __shfl_sync(0xffffffffu, upto, 31);
+        set = __shfl_sync(warp_mask, upto, 31);
         before[0] = upto - own;
 #pragma unroll
         for (int j = 1; j < lane_words; ++j)
@@ -201,8 +201,8 @@ struct tile_marks {
             if (heads[k] != 0) least = first_of(k);
         }
         const uint32_t lanes = lanes_with_heads();
-        last = __shfl_sync(0xffffffffu, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
-        first = __shfl_sync(0xffffffffu, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
+        last = __shfl_sync(warp_mask, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
+        first = __shfl_sync(warp_mask, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
         return lanes != 0;
     }
 
@@ -220,18 +220,18 @@ struct tile_marks {
         }
         const uint32_t lanes = lanes_with_heads(), left = lanes & bits_below(lane);
         const uint32_t right = lanes & ~bits_below(lane + 1);
-        last = __shfl_sync(0xffffffffu, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
-        first = __shfl_sync(0xffffffffu, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
+        last = __shfl_sync(warp_mask, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
+        first = __shfl_sync(warp_mask, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
         const uint32_t before_lane =
-            __shfl_sync(0xffffffffu, greatest, left != 0 ? 31 - __clz((int)left) : lane);
-        const uint32_t behind_lane =
-            __shfl_sync(0xffffffffu, least, right != 0 ? __ffs((int)right) - 1 : lane);
+            __shfl_sync(warp_mask, greatest, left != 0 ? 31 - __clz((int)left) : lane);
+        const uint32_t after_lane =
+            __shfl_sync(warp_mask, least, right != 0 ? __ffs((int)right) - 1 : lane);
         /* K never falls from left to right, and Z neither: the last head has the greatest K, the
            first one the least Z, and those of this lane are greater or less than any other's. */
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) {
             if (left != 0 && before_lane > head[j]) head[j] = before_lane;
-            if (right != 0 && behind_lane < next[j]) next[j] = behind_lane;
+            if (right != 0 && after_lane < next[j]) next[j] = after_lane;
         }
     }
 
@@ -240,7 +240,7 @@ struct tile_marks {
         uint32_t any = 0;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) any |= heads[j];
-        return __ballot_sync(0xffffffffu, any != 0);
+        return __ballot_sync(warp_mask, any != 0);
     }
     /* K(h) of word j's last head, if it has one. */
     __device__ __forceinline__ uint32_t last_of(int j) const {

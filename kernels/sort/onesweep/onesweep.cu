@@ -51,16 +51,16 @@ struct pass_arguments {
     sort_digit digit;
     const int64_t *bases; /* of this portion */
     int64_t *next_bases;  /* NULL: there is none */
-    uint32_t *words;      /* digits of them a tile, clear */
-    uint32_t *next_words; /* to be cleared */
-    int64_t next_word_count;
+    uint32_t *status;      /* digits of them a tile, clear */
+    uint32_t *next_status; /* to be cleared */
+    int64_t next_status_words;
     uint32_t *ticket;
     int64_t tiles; /* of the portion */
 };
 
 /* Writes some of the tile's keys in order: items First .. End - 1 of each thread. */
 template <int First, int End, class Shared, class K>
-static __device__ __forceinline__ void write_some(Shared &s, int count,
+static __device__ __forceinline__ void write_part(Shared &s, int count,
                                                   const digit_maker<K> &digit_of_key, K *keys_out) {
     K keys[End - First];
     uint32_t digit[End - First];
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void write_some(Shared &s, int count,
    half of those that it has. The ticket is not taken earlier: others wait for what has one. With values
    there are not enough registers. */
 template <class V>
-static constexpr bool goes_on = !has_values<V>;
+static constexpr bool persistent = !has_values<V>;
 
 template <class K, class V>
 __global__ void __launch_bounds__(sort_threads, pass_blocks)
@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
     constexpr int I = pass_items<K, V>, items = pass_tile<K, V>;
     __shared__ sort_shared<K, V, I> s;
     const bool taker = threadIdx.x == sort_threads - 1;
-    const uint32_t last_ticket = (uint32_t)a.tiles - 1 + (goes_on<V> ? gridDim.x : 0);
+    const uint32_t last_ticket = (uint32_t)a.tiles - 1 + (persistent<V> ? gridDim.x : 0);
 
     if (taker) {
         const uint32_t ticket = atomicAdd(a.ticket, 1u);
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
     }
     __syncthreads();
     int64_t tile = s.ticket;
-    if (goes_on<V> && tile >= a.tiles) return;
+    if (persistent<V> && tile >= a.tiles) return;
     const digit_maker<K> digit(a.order, a.digit);
     K key[I];
     const auto load_keys = [&] {
@@ -117,39 +117,39 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
         const int count = left < items ? (int)left : items;
         if (threadIdx.x < digits) {
 #pragma unroll 1
-            for (int64_t k = tile * digits + threadIdx.x; k < a.next_word_count;
+            for (int64_t k = tile * digits + threadIdx.x; k < a.next_status_words;
                  k += a.tiles * digits)
-                a.next_words[k] = 0;
+                a.next_status[k] = 0;
         }
-        uint32_t place[I];
-        digits_of_items(place, key, count, digit);
-        uint32_t *const own_word = a.words + tile * digits + threadIdx.x;
-        const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
-            store_relaxed(own_word,
-                          number | (tile == 0 ? word_is_sum<uint32_t> : word_is_count<uint32_t>));
+        uint32_t rank[I];
+        digits_of_items(rank, key, count, digit);
+        uint32_t *const own_status = a.status + tile * digits + threadIdx.x;
+        const digit_counts own = rank_tile(s, rank, I, [&](uint32_t number) {
+            store_relaxed(own_status,
+                          number | (tile == 0 ? status_is_prefix<uint32_t> : status_is_aggregate<uint32_t>));
         });
         __syncthreads();
 #pragma unroll
-        for (int i = 0; i < I; ++i) s.keys[place[i]] = key[i];
+        for (int i = 0; i < I; ++i) s.keys[rank[i]] = key[i];
         if (threadIdx.x < digits) {
-            const uint32_t before = look_back(a.words, tile);
-            if (tile > 0) store_relaxed(own_word, (before + own.count) | word_is_sum<uint32_t>);
+            const uint32_t before = look_back(a.status, tile);
+            if (tile > 0) store_relaxed(own_status, (before + own.count) | status_is_prefix<uint32_t>);
             const int64_t base = a.bases[threadIdx.x] + before;
-            s.bases[threadIdx.x] = base - own.place;
+            s.bases[threadIdx.x] = base - own.rank;
             if (tile == a.tiles - 1 && a.next_bases != nullptr)
                 a.next_bases[threadIdx.x] = base + own.count;
         }
         __syncthreads();
-        if constexpr (goes_on<V>) {
+        if constexpr (persistent<V>) {
             constexpr int half = I / 2;
             uint32_t ticket = 0;
             if (taker) ticket = atomicAdd(a.ticket, 1u);
-            write_some<0, half>(s, count, digit, (K *)a.keys_out);
+            write_part<0, half>(s, count, digit, (K *)a.keys_out);
             if (taker) s.ticket = ticket;
             __syncthreads();
             tile = s.ticket;
             if (tile < a.tiles) load_keys();
-            write_some<half, I>(s, count, digit, (K *)a.keys_out);
+            write_part<half, I>(s, count, digit, (K *)a.keys_out);
             if (taker && ticket == last_ticket) *a.ticket = 0;
             if (tile >= a.tiles) return;
             __syncthreads();
@@ -158,9 +158,9 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
             uint32_t digit_at[I];
             load_items<true>(values, (const V *)a.values + first, count);
             write_keys<true>(s, digit_at, count, digit, (K *)a.keys_out);
-            write_values<true>(s, s.values, values, place, digit_at, count, (V *)a.values_out);
+            write_values<true>(s, s.values, values, rank, digit_at, count, (V *)a.values_out);
         }
-    } while (goes_on<V>);
+    } while (persistent<V>);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
 struct sort_plan {
     int passes;
     int64_t tiles, rows; /* of all, and of a portion at most */
-    int64_t words, keys, values, bytes;
+    int64_t status, keys, values, bytes;
 };
 
 static sort_plan plan_sort(const vscan__launch *launch, const vscan__sort *sort, int64_t tile) {
@@ -179,8 +179,8 @@ static sort_plan plan_sort(const vscan__launch *launch, const vscan__sort *sort,
     const int64_t most = launch->sort_portion / tile;
     const int64_t portions = plan.tiles > most ? (plan.tiles + most - 1) / most : 1;
     plan.rows = (plan.tiles + portions - 1) / portions;
-    plan.words = sizeof(sort_header);
-    plan.keys = plan.words + 2 * plan.rows * digits * (int64_t)sizeof(uint32_t);
+    plan.status = sizeof(sort_header);
+    plan.keys = plan.status + 2 * plan.rows * digits * (int64_t)sizeof(uint32_t);
     plan.values = plan.keys + rounded(sort->n * sort->key_size);
     plan.bytes = plan.values + rounded(sort->n * sort->value_size);
     return plan;
@@ -199,8 +199,8 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
     const sort_plan plan = plan_sort(launch, sort, tile);
     char *const memory = (char *)launch->sort_memory;
     sort_header *const header = (sort_header *)memory;
-    uint32_t *const words[2] = {(uint32_t *)(memory + plan.words),
-                                (uint32_t *)(memory + plan.words) + plan.rows * digits};
+    uint32_t *const status[2] = {(uint32_t *)(memory + plan.status),
+                                (uint32_t *)(memory + plan.status) + plan.rows * digits};
     count_arguments c;
     c.keys = sort->keys;
     c.n = sort->n;
@@ -208,8 +208,8 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
     c.passes = plan.passes;
     for (int pass = 0; pass < most_passes; ++pass) c.digit[pass] = digit_of_pass(c.order, pass);
     c.header = header;
-    c.words = words[0];
-    c.word_count = plan.rows * digits;
+    c.status = status[0];
+    c.status_words = plan.rows * digits;
     cudaError_t error = start_count<K>(launch, c, plan.tiles);
 
     const int64_t resident = (int64_t)pass_blocks * launch->multiprocessors;
@@ -222,7 +222,7 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
         a.values_out = to_out ? sort->values_out : memory + plan.values;
         a.order = c.order;
         a.digit = c.digit[pass];
-        a.next_word_count = c.word_count;
+        a.next_status_words = c.status_words;
         a.ticket = &header->ticket;
         for (int64_t at = 0, portion = 0; at < plan.tiles && error == cudaSuccess;
              at += plan.rows, ++portion) {
@@ -233,11 +233,11 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
             a.n = left > rows ? rows * tile : sort->n - first;
             a.bases = header->bases[pass][portion % 2];
             a.next_bases = left > rows ? header->bases[pass][(portion + 1) % 2] : nullptr;
-            a.words = words[launches % 2];
-            a.next_words = words[(launches + 1) % 2];
+            a.status = status[launches % 2];
+            a.next_status = status[(launches + 1) % 2];
             ++launches;
             a.tiles = rows;
-            error = start(sort_pass<K, V>, goes_on<V> && rows > resident ? resident : rows,
+            error = start(sort_pass<K, V>, persistent<V> && rows > resident ? resident : rows,
                           sort_threads, 0, launch->stream, a);
         }
         keys = a.keys_out;
@@ -261,7 +261,7 @@ extern "C" int64_t vscan__sort_memory(const vscan__launch *launch, const vscan__
 }
 
 extern "C" cudaError_t vscan__launch_sort(vscan__launch *launch, const vscan__sort *sort) {
-    if (counts_all(sort)) return start_counting_sort(launch, sort);
+    if (sorts_by_counting(sort)) return start_counting_sort(launch, sort);
     if (sort->n <= large_segment) return start_block_sort(launch, sort);
     if (sort->key_size == 8)
         return sort->value_size == 8   ? launch_passes<uint64_t, uint64_t>(launch, sort)

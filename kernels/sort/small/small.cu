@@ -11,11 +11,11 @@ namespace vscan {
 
 static constexpr int counting_threads = 512, counting_warps = counting_threads / 32;
 template <class K>
-static constexpr int counting_room = (32 << 10) / (int)sizeof(K);
+static constexpr int counting_capacity = (32 << 10) / (int)sizeof(K);
 
 template <class K>
 struct counting_shared {
-    alignas(16) K numbers[counting_room<K>];
+    alignas(16) K numbers[counting_capacity<K>];
     uint32_t counts[counting_warps][32];
 };
 
@@ -95,11 +95,11 @@ __global__ void __launch_bounds__(counting_threads, 2)
     if (sort.value_size == 4) ((uint32_t *)sort.values_out)[count] = (uint32_t)value;
 }
 
-bool counts_all(const vscan__sort *sort) {
+bool sorts_by_counting(const vscan__sort *sort) {
     const bool in_place = sort->keys == sort->keys_out ||
                           (sort->values != nullptr && sort->values == sort->values_out);
     return !in_place &&
-           sort->n <= (sort->key_size == 8 ? counting_room<uint64_t> : counting_room<uint32_t>);
+           sort->n <= (sort->key_size == 8 ? counting_capacity<uint64_t> : counting_capacity<uint32_t>);
 }
 
 cudaError_t start_counting_sort(const vscan__launch *launch, const vscan__sort *sort) {
