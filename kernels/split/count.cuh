@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first kernel of a split, see split/split.cuh: flags as bits, and what each tile has to know. */
+/*
+ * The first kernel of a split (split/split.cuh): packs flags into bits, and computes what each tile
+ * needs. A block owns a chunk; a warp counts a tile at a time. Shared memory: the flag words of a
+ * tile a warp, and three numbers a tile. Memory order: a block writes its sums, then a fence, then
+ * its arrival; the last block to arrive has a fence before it reads them.
+ */
 #ifndef VSCAN_SPLIT_COUNT_CUH
 #define VSCAN_SPLIT_COUNT_CUH
 
@@ -11,14 +16,18 @@ struct plus_int64 {
     static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) { return a + b; }
 };
 struct max_int64 {
-    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) { return a > b ? a : b; }
+    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) {
+        return a > b ? a : b;
+    }
 };
 struct min_int64 {
-    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) { return a < b ? a : b; }
+    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) {
+        return a < b ? a : b;
+    }
 };
 
-/* By the block: *carry and the values of the threads before this one, or Backward of those behind
-   it; all of them go into *carry. */
+/* By the block: combines *carry with the values of the threads before this one (Backward: after
+   it), and returns that. Then *carry includes the values of all threads. */
 template <class Op, bool Backward>
 static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
                                        int64_t (&sums)[split_warps]) {
@@ -27,8 +36,8 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
     int64_t upto = value;
 #pragma unroll
     for (int d = 1; d < 32; d *= 2) {
-        const int64_t other = Backward ? __shfl_down_sync(warp_mask, upto, d)
-                                       : __shfl_up_sync(warp_mask, upto, d);
+        const int64_t other =
+            Backward ? __shfl_down_sync(warp_mask, upto, d) : __shfl_up_sync(warp_mask, upto, d);
         if (rank >= d) upto = Op::combine(other, upto);
     }
     if (rank == 31) sums[warp] = upto;
@@ -47,10 +56,9 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
     return rank > 0 ? Op::combine(before, other) : before;
 }
 
-/* Chunks that a thread adds up at a time, side by side. */
-static constexpr int thread_chunks = 8, batch_chunks = split_threads * thread_chunks;
+static constexpr int batch_chunks = split_threads * thread_chunks;
 
-/* Sums from .. from + fold_items - 1, of which those at end and past it are `none`. */
+/* Sums from .. from + thread_chunks - 1; those from `end` on are `none`. */
 static __device__ __forceinline__ void load_sums(uint32_t (&x)[thread_chunks], const uint32_t *sums,
                                                  int64_t from, int64_t end, uint32_t none) {
 #pragma unroll
@@ -64,9 +72,10 @@ static __device__ __forceinline__ void load_sums(uint32_t (&x)[thread_chunks], c
         if (from + k >= end) x[k] = none;
 }
 
-/* The entries of all chunks, by one block, after all sums. */
+/* By one block, when the sums of all chunks are there: computes their entries. Batch by batch,
+   forwards for K and the heads before, then backwards for the heads after. */
 static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
-                                     int64_t (&sums)[split_warps]) {
+                                   int64_t (&sums)[split_warps]) {
     const int64_t n = a.split.n, items = (int64_t)tile_items << a.chunk_log2;
     const split_scratch &s = a.scratch;
     const bool segmented = a.split.heads != nullptr;
@@ -134,30 +143,26 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
     }
 }
 
-/* By a block: memory is asked for so many tiles of bits. */
+/* By a block: prefetches the bits of some tiles. */
 static __device__ __forceinline__ void prefetch_bits(const void *bits, int64_t tile, int tiles,
                                                      int64_t n) {
     const int64_t end = (tile + tiles) * tile_items;
     prefetch_elements(bits, 1, tile * tile_items, end < n ? end : n);
 }
 
-/* By a block: for what it loads of the next tiles at a time, a line a thread. */
+/* By a block: prefetches what it loads next at a time, 128 bytes a thread. */
 static __device__ __forceinline__ void prefetch_batch(const void *vector, int bits, int64_t first,
                                                       int64_t n) {
     const int64_t end = first + split_threads * 128 * 8 / bits;
     prefetch_elements(vector, bits, first, end < n ? end : n);
 }
 
-/* Where there is a kernel for bits alone: it has room for more blocks, but is not worth its size for
-   GPUs that it has not been measured on. */
-static constexpr int bits_architecture = 90;
-
-/* Bits: of flags and heads, all are bits already. */
+/* Bits: flags and heads are bits already. */
 template <bool Bits>
 __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     count_flags(const __grid_constant__ split_arguments a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
-    if (Bits) return; /* never started: see bits_architecture */
+    if (Bits) return; /* never launched: see bits_architecture */
 #endif
     __shared__ __align__(16) uint32_t flag_words[Bits ? 1 : split_warps][tile_words];
     __shared__ __align__(16) uint32_t head_words[Bits ? 1 : split_warps][tile_words];
@@ -171,7 +176,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     const int64_t n = a.split.n, chunk = blockIdx.x, first = chunk << a.chunk_log2; /* tile */
     if (a.scratch.flags == nullptr) prefetch_bits(a.split.flags, first, tiles, n);
     if (segmented && a.scratch.heads == nullptr) prefetch_bits(a.split.heads, first, tiles, n);
-    wait_for_kernel_before(); /* then the next one may begin, which loads elements at once */
+    wait_for_kernel_before(); /* the next kernel may then start, and load its elements */
 
 #pragma unroll 1
     for (int begin = 0; begin < tiles; begin += split_warps) {
@@ -193,7 +198,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
                 prefetch_batch(a.split.heads, map_bits(a.split.head_type), ahead, n);
         }
 
-        /* ---- A warp's tile ------------------------------------------------------------------- */
+        /* ---- Count a tile, by a warp --------------------------------------------------------- */
         const int k = begin + warp;
         const int64_t tile = first + k;
         if (k < tiles) {
@@ -221,7 +226,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     }
     __syncthreads();
 
-    /* ---- The chunk's tiles, a lane each ------------------------------------------------------ */
+    /* ---- Scan the tiles of the chunk, by one warp, a lane each ------------------------------- */
     if (warp == 0) {
         const uint32_t own = lane < tiles ? tile_set[lane] : 0, upto = warp_inclusive_sum(own);
         const uint32_t last = lane < tiles ? tile_last[lane] : nowhere;
@@ -255,7 +260,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
         }
     }
 
-    /* ---- The last block adds up all chunks --------------------------------------------------- */
+    /* ---- Scan all chunks, by the last block -------------------------------------------------- */
     __syncthreads();
     if (!is_last) return;
     __threadfence();

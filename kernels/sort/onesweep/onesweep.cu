@@ -1,31 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Radix sort of vectors from the least digit up, 8 bits a pass, every pass stable and one sweep over
- * memory (Adinets and Merrill, Onesweep, 2022), for every architecture, alignment and length. What fits
- * in the shared memory of a block is sorted by one launch (sort/small/small.cu, sort/segmented/by_block.cu).
+ * Least significant digit radix sort, 8 bits a pass; each pass is stable and reads and writes
+ * memory once (Adinets and Merrill, Onesweep, 2022). For every architecture, alignment and length.
+ * Vectors that fit in the shared memory of a block are sorted by one launch (sort/small,
+ * sort/segmented/by_block.cu).
  *
- * The keys are read once to count the digits of all passes (sort/onesweep/histogram.cuh). Then sort_pass, once a pass:
- * a block takes a tile, by ticket, and publishes for each digit how many keys of its tile have it, as
- * soon as that is known and before anything is waited for; that is why waiting blocks always get on. It
- * puts the tile in order in shared memory while the words of earlier tiles arrive, adds them up, from the
- * tile before backwards to the first one that has the sum up to itself (decoupled look-back), and writes
- * runs of equal digits. Vectors longer than a word can count are swept in portions, one launch each; the
- * bases of a portion are those of the one before and what that has written. Words are cleared by the
- * launch before: there are two sets of them.
+ * One kernel counts the digits of all passes (sort/onesweep/histogram.cuh). Then sort_pass runs
+ * once a pass. A block takes a tile by ticket. It publishes how many keys have each digit as soon
+ * as it has counted them, and before it waits for anything: so a block waits only for smaller
+ * tickets, whose blocks are running, and every look-back ends. It sorts the tile by this digit in
+ * shared memory while the status words of earlier tiles arrive, looks back (sort/tile.cuh), and
+ * writes runs of equal digits.
+ *
+ * Vectors longer than a status word can count are sorted in portions, one launch each; the bases of
+ * a portion are those of the previous one plus what that has written. There are two sets of status
+ * words: each launch clears the set of the next one.
  */
 #include "sort/onesweep/histogram.cuh"
 
 namespace vscan {
 
-static constexpr int pass_blocks = 2; /* of a multiprocessor */
-
-/* Items of a thread. Larger tiles write longer runs, as far as shared memory and registers go (measured
-   on an H200). */
 template <class K, class V>
-static constexpr int pass_items = sizeof(V) == 8                    ? 9
-                                  : sizeof(K) == 8 && has_values<V> ? 9
-                                  : sizeof(K) == 8                  ? 10
-                                                                    : 16;
+static constexpr int pass_items = pass_items_of(sizeof(K), has_values<V> ? sizeof(V) : 0);
 template <class K, class V>
 static constexpr int pass_tile = sort_threads *pass_items<K, V>;
 
@@ -33,12 +29,12 @@ static constexpr int pass_tile = sort_threads *pass_items<K, V>;
 
 template <class K, class V, int I>
 struct sort_shared {
-    union { /* one after the other */
+    union { /* used one after the other */
         uint32_t counts[sort_warps][digits];
         K keys[sort_threads * I];
         V values[sort_threads * I];
     };
-    int64_t bases[digits]; /* where an element goes, less its place in the tile */
+    int64_t bases[digits]; /* where an element goes, minus its rank in the tile */
     uint32_t sums[digits / 32];
     uint32_t ticket;
 };
@@ -49,16 +45,16 @@ struct pass_arguments {
     int64_t n;
     sort_order order;
     sort_digit digit;
-    const int64_t *bases; /* of this portion */
-    int64_t *next_bases;  /* NULL: there is none */
-    uint32_t *status;      /* digits of them a tile, clear */
-    uint32_t *next_status; /* to be cleared */
+    const int64_t *bases;  /* of this portion */
+    int64_t *next_bases;   /* of the next one, or NULL */
+    uint32_t *status;      /* one for each digit of each tile; zero */
+    uint32_t *next_status; /* to clear for the next launch */
     int64_t next_status_words;
     uint32_t *ticket;
     int64_t tiles; /* of the portion */
 };
 
-/* Writes some of the tile's keys in order: items First .. End - 1 of each thread. */
+/* Writes a part of the sorted tile: items First .. End - 1 of each thread. */
 template <int First, int End, class Shared, class K>
 static __device__ __forceinline__ void write_part(Shared &s, int count,
                                                   const digit_maker<K> &digit_of_key, K *keys_out) {
@@ -81,9 +77,9 @@ static __device__ __forceinline__ void write_part(Shared &s, int count,
     }
 }
 
-/* Where there are no values, a block goes on to another tile, whose keys come while it writes the second
-   half of those that it has. The ticket is not taken earlier: others wait for what has one. With values
-   there are not enough registers. */
+/* Without values blocks are persistent: a block loads the keys of its next tile while it writes the
+   second half of this one. It takes the ticket no earlier, because other blocks wait for every
+   ticket taken. With values there are not enough registers. */
 template <class V>
 static constexpr bool persistent = !has_values<V>;
 
@@ -92,12 +88,12 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
     sort_pass(const __grid_constant__ pass_arguments a) {
     constexpr int I = pass_items<K, V>, items = pass_tile<K, V>;
     __shared__ sort_shared<K, V, I> s;
-    const bool taker = threadIdx.x == sort_threads - 1;
+    const bool ticket_taker = threadIdx.x == sort_threads - 1;
     const uint32_t last_ticket = (uint32_t)a.tiles - 1 + (persistent<V> ? gridDim.x : 0);
 
-    if (taker) {
+    if (ticket_taker) {
         const uint32_t ticket = atomicAdd(a.ticket, 1u);
-        if (ticket == last_ticket) *a.ticket = 0; /* all have been taken */
+        if (ticket == last_ticket) *a.ticket = 0; /* the last ticket resets it */
         s.ticket = ticket;
     }
     __syncthreads();
@@ -125,15 +121,16 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
         digits_of_items(rank, key, count, digit);
         uint32_t *const own_status = a.status + tile * digits + threadIdx.x;
         const digit_counts own = rank_tile(s, rank, I, [&](uint32_t number) {
-            store_relaxed(own_status,
-                          number | (tile == 0 ? status_is_prefix<uint32_t> : status_is_aggregate<uint32_t>));
+            store_relaxed(own_status, number | (tile == 0 ? status_is_prefix<uint32_t>
+                                                          : status_is_aggregate<uint32_t>));
         });
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < I; ++i) s.keys[rank[i]] = key[i];
         if (threadIdx.x < digits) {
             const uint32_t before = look_back(a.status, tile);
-            if (tile > 0) store_relaxed(own_status, (before + own.count) | status_is_prefix<uint32_t>);
+            if (tile > 0)
+                store_relaxed(own_status, (before + own.count) | status_is_prefix<uint32_t>);
             const int64_t base = a.bases[threadIdx.x] + before;
             s.bases[threadIdx.x] = base - own.rank;
             if (tile == a.tiles - 1 && a.next_bases != nullptr)
@@ -143,14 +140,14 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
         if constexpr (persistent<V>) {
             constexpr int half = I / 2;
             uint32_t ticket = 0;
-            if (taker) ticket = atomicAdd(a.ticket, 1u);
+            if (ticket_taker) ticket = atomicAdd(a.ticket, 1u);
             write_part<0, half>(s, count, digit, (K *)a.keys_out);
-            if (taker) s.ticket = ticket;
+            if (ticket_taker) s.ticket = ticket;
             __syncthreads();
             tile = s.ticket;
             if (tile < a.tiles) load_keys();
             write_part<half, I>(s, count, digit, (K *)a.keys_out);
-            if (taker && ticket == last_ticket) *a.ticket = 0;
+            if (ticket_taker && ticket == last_ticket) *a.ticket = 0;
             if (tile >= a.tiles) return;
             __syncthreads();
         } else {
@@ -165,10 +162,11 @@ __global__ void __launch_bounds__(sort_threads, pass_blocks)
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* How a sort is cut, and where things lie in the context's memory for sorts. */
+/* The division of a sort into passes and portions, and offsets in the context's memory for
+   sorts. */
 struct sort_plan {
     int passes;
-    int64_t tiles, rows; /* of all, and of a portion at most */
+    int64_t tiles, portion_tiles; /* in all, and of a portion at most */
     int64_t status, keys, values, bytes;
 };
 
@@ -178,9 +176,9 @@ static sort_plan plan_sort(const vscan__launch *launch, const vscan__sort *sort,
     plan.tiles = (sort->n + tile - 1) / tile;
     const int64_t most = launch->sort_portion / tile;
     const int64_t portions = plan.tiles > most ? (plan.tiles + most - 1) / most : 1;
-    plan.rows = (plan.tiles + portions - 1) / portions;
+    plan.portion_tiles = (plan.tiles + portions - 1) / portions;
     plan.status = sizeof(sort_header);
-    plan.keys = plan.status + 2 * plan.rows * digits * (int64_t)sizeof(uint32_t);
+    plan.keys = plan.status + 2 * plan.portion_tiles * digits * (int64_t)sizeof(uint32_t);
     plan.values = plan.keys + rounded(sort->n * sort->key_size);
     plan.bytes = plan.values + rounded(sort->n * sort->value_size);
     return plan;
@@ -200,7 +198,7 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
     char *const memory = (char *)launch->sort_memory;
     sort_header *const header = (sort_header *)memory;
     uint32_t *const status[2] = {(uint32_t *)(memory + plan.status),
-                                (uint32_t *)(memory + plan.status) + plan.rows * digits};
+                                 (uint32_t *)(memory + plan.status) + plan.portion_tiles * digits};
     count_arguments c;
     c.keys = sort->keys;
     c.n = sort->n;
@@ -209,14 +207,15 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
     for (int pass = 0; pass < most_passes; ++pass) c.digit[pass] = digit_of_pass(c.order, pass);
     c.header = header;
     c.status = status[0];
-    c.status_words = plan.rows * digits;
+    c.status_words = plan.portion_tiles * digits;
     cudaError_t error = start_count<K>(launch, c, plan.tiles);
 
     const int64_t resident = (int64_t)pass_blocks * launch->multiprocessors;
     int launches = 0;
     const void *keys = sort->keys, *values = sort->values;
     for (int pass = 0; pass < plan.passes && error == cudaSuccess; ++pass) {
-        const bool to_out = (plan.passes - 1 - pass) % 2 == 0; /* the last one, and every other */
+        const bool to_out =
+            (plan.passes - 1 - pass) % 2 == 0; /* the last pass, and every other one before */
         pass_arguments a;
         a.keys_out = to_out ? sort->keys_out : memory + plan.keys;
         a.values_out = to_out ? sort->values_out : memory + plan.values;
@@ -225,19 +224,20 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
         a.next_status_words = c.status_words;
         a.ticket = &header->ticket;
         for (int64_t at = 0, portion = 0; at < plan.tiles && error == cudaSuccess;
-             at += plan.rows, ++portion) {
-            const int64_t left = plan.tiles - at, rows = left < plan.rows ? left : plan.rows;
+             at += plan.portion_tiles, ++portion) {
+            const int64_t left = plan.tiles - at;
+            const int64_t tiles = left < plan.portion_tiles ? left : plan.portion_tiles;
             const int64_t first = at * tile;
             a.keys = (const K *)keys + first;
             a.values = has_values<V> ? (const V *)values + first : nullptr;
-            a.n = left > rows ? rows * tile : sort->n - first;
+            a.n = left > tiles ? tiles * tile : sort->n - first;
             a.bases = header->bases[pass][portion % 2];
-            a.next_bases = left > rows ? header->bases[pass][(portion + 1) % 2] : nullptr;
+            a.next_bases = left > tiles ? header->bases[pass][(portion + 1) % 2] : nullptr;
             a.status = status[launches % 2];
             a.next_status = status[(launches + 1) % 2];
             ++launches;
-            a.tiles = rows;
-            error = start(sort_pass<K, V>, persistent<V> && rows > resident ? resident : rows,
+            a.tiles = tiles;
+            error = start(sort_pass<K, V>, persistent<V> && tiles > resident ? resident : tiles,
                           sort_threads, 0, launch->stream, a);
         }
         keys = a.keys_out;
@@ -250,7 +250,7 @@ static cudaError_t launch_passes(vscan__launch *launch, const vscan__sort *sort)
 
 using namespace vscan;
 
-/* Where there are no keys, of any sort. */
+/* sort->keys == NULL: enough for any sort of this size. */
 extern "C" int64_t vscan__sort_memory(const vscan__launch *launch, const vscan__sort *sort) {
     const bool any = sort->keys == nullptr;
     const int64_t segments = any || sort->offsets != nullptr ? segments_memory(sort) : 0;

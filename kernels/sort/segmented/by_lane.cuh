@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A warp sorts many segments of few keys each, a lane one at a time, in its registers. Segments lie beside
- * one another: their keys come to shared memory, and go back, as one range. Places there are spread, a
- * word more after every 128 bytes, so that lanes whose segments begin at multiples of a power of two do not
- * wait for one another.
+ * A warp sorts many tiny segments; each lane sorts one at a time in its registers. The segments are
+ * consecutive, so their keys are copied to shared memory and back as one range. There, 4 or 8 bytes
+ * of padding follow every 128 bytes, so that lanes whose segments begin at multiples of a power of
+ * two have no bank conflicts.
  */
 #ifndef VSCAN_SORT_SEGMENTED_BY_LANE_CUH
 #define VSCAN_SORT_SEGMENTED_BY_LANE_CUH
@@ -12,10 +12,7 @@
 
 namespace vscan {
 
-static constexpr int most_segments = 32; /* that a warp sorts at once by one network */
-static constexpr int most_lane_segments = 8;    /* segments of a lane */
-
-/* A segment that is sorted beside others; begin: counted from the first one's. */
+/* A segment that is sorted together with others; begin: relative to the first one's. */
 struct slot_segment {
     int begin, n;
 };
@@ -28,14 +25,13 @@ struct warp_shared {
     };
 };
 
-/* Keys of a segment that a lane sorts at most, and of all of a warp's. */
+/* Keys of all segments that the lanes of a warp sort at once, at most. */
 template <class K>
-static constexpr int lane_keys = 128 / (int)sizeof(K);
-template <class K>
-static constexpr int lanes_capacity = network_size * 8 / (128 + (int)sizeof(K)) * 128 / (int)sizeof(K);
+static constexpr int lanes_capacity = network_size * 8 / (128 + (int)sizeof(K)) * 128 /
+                                      (int)sizeof(K);
 
-/* Keys are made into the numbers that they compare as with all their bits, or numbers into keys again.
-   False: there is a NaN among them. */
+/* Converts keys to the numbers that they compare as, with all bits; keys_of converts back. False:
+   some key is a NaN. */
 template <class K, int N>
 static __device__ __forceinline__ bool numbers_of(K (&x)[N], const vscan__sort &sort,
                                                   const sort_order &order) {
@@ -76,16 +72,16 @@ static __device__ __forceinline__ int64_t offset_at(const vscan__sort &sort, int
                                          : ((const int64_t *)sort.offsets)[k];
 }
 
-/* Where key p of a warp's segments stands. */
+/* Key p of a warp's segments, in the padded layout. */
 template <class K>
 static __device__ __forceinline__ K &padded(K *buffer, int p) {
     return buffer[p + p / lane_keys<K>];
 }
 
-/* One segment a lane, of N keys at most. False: there is a NaN among them. */
+/* One segment a lane, of up to N keys. False: some key is a NaN. */
 template <int N, class K>
-static __device__ __forceinline__ bool sort_lanes(const segment_sort_arguments &a, K *buffer, int begin,
-                                                  int n) {
+static __device__ __forceinline__ bool sort_lanes(const segment_sort_arguments &a, K *buffer,
+                                                  int begin, int n) {
     K x[N];
 #pragma unroll
     for (int i = 0; i < N; ++i) x[i] = i < n ? padded(buffer, begin + i) : (K)a.last;
@@ -98,7 +94,7 @@ static __device__ __forceinline__ bool sort_lanes(const segment_sort_arguments &
     return true;
 }
 
-/* By the first two lanes: where the keys of a chunk begin, and where they end. */
+/* In the first two lanes: where the keys of a chunk of segments begin, and where they end. */
 static __device__ __forceinline__ int64_t edge_of(const vscan__sort &sort, int64_t chunk,
                                                   int segments) {
     const int lane = threadIdx.x % 32;
@@ -106,10 +102,10 @@ static __device__ __forceinline__ int64_t edge_of(const vscan__sort &sort, int64
     return lane < 2 ? offset_at(sort, k < sort.segments ? k : sort.segments) : 0;
 }
 
-/* Asks memory for the keys of a chunk, from begin to end, and for its offsets. */
+/* Prefetches the offsets of a chunk, and its keys if they are begin .. end - 1. */
 template <class K>
-static __device__ __forceinline__ void prefetch_chunk(const segment_sort_arguments &a, int64_t chunk,
-                                                     int64_t begin, int64_t end) {
+static __device__ __forceinline__ void prefetch_chunk(const segment_sort_arguments &a,
+                                                      int64_t chunk, int64_t begin, int64_t end) {
     const vscan__sort &sort = a.sort;
     const int lane = threadIdx.x % 32;
     constexpr int line = lane_keys<K>;
@@ -122,8 +118,8 @@ static __device__ __forceinline__ void prefetch_chunk(const segment_sort_argumen
             prefetch_line((const K *)sort.keys + i);
 }
 
-/* Segments from `chunk` on, as many as a warp takes at a time. Those of up to so many keys are sorted then;
-   0: none are, and nothing has been written. */
+/* Sorts the a.chunk segments from `chunk` on. Returns n: segments of up to n keys are sorted. 0:
+   none are, and nothing has been written. */
 template <class K>
 static __device__ __forceinline__ int sort_by_lanes(const segment_sort_arguments &a, warp_shared &s,
                                                     int64_t chunk) {
@@ -173,7 +169,7 @@ static __device__ __forceinline__ int sort_by_lanes(const segment_sort_arguments
     __syncwarp();
     if (good)
         for (int p = lane; p < all; p += 32) ((K *)sort.keys_out + first)[p] = padded(buffer, p);
-    __syncwarp(); /* room is free */
+    __syncwarp(); /* buffer is free */
     return good ? sorted : 0;
 }
 
