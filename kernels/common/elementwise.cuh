@@ -235,10 +235,9 @@ static __device__ __forceinline__ void store_bits(uint32_t *words, const uint32_
         }
         return;
     }
-    for_each_item<R, V>([&](int r, int j) { /* lane 0's index is a multiple of 32 */
-                                            const uint32_t word =
-                                                __ballot_sync(warp_mask, f[r][j] != 0);
-                                            store_word(words, word, tile.at(r, j), tile.end);
+    for_each_item<R, V>([&](int r, int j) {
+        const uint32_t word = __ballot_sync(warp_mask, f[r][j] != 0);
+        store_word(words, word, tile.at(r, j), tile.end);
     });
 }
 

@@ -277,7 +277,7 @@ static __device__ __forceinline__ void fence_for_cluster() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* The barrier of the cluster, in two halves. */
+/* The barrier of the cluster, in two steps. */
 static __device__ __forceinline__ void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
