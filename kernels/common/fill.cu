@@ -77,8 +77,8 @@ extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type t
     const int64_t tiles = n / tile + (n % tile > 0);
     /* with TMA a scan publishes whole tiles, without it partitions */
     int64_t words = tiles * (launch->shared_memory == 0 ? VSCAN__PARTITIONS_A_TILE : 1);
-    /* what does not grow with n: scans of small vectors, and a reduction's status word a block,
-       with 2 blocks a multiprocessor */
+    /* what does not grow with n: scans of small vectors, reductions by half tiles, and 2 blocks a
+       multiprocessor that reduce */
     if (words < VSCAN__SMALL_WORDS) words = VSCAN__SMALL_WORDS;
     if (words < 2 * launch->multiprocessors) words = 2 * launch->multiprocessors;
     return words * (size / 4); /* 8-byte values take two */

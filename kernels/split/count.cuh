@@ -12,25 +12,11 @@
 
 namespace vscan {
 
-struct plus_int64 {
-    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) { return a + b; }
-};
-struct max_int64 {
-    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) {
-        return a > b ? a : b;
-    }
-};
-struct min_int64 {
-    static __device__ __forceinline__ int64_t combine(int64_t a, int64_t b) {
-        return a < b ? a : b;
-    }
-};
-
 /* By the block: combines *carry with the values of the threads before this one (Backward: after
    it), and returns that. Then *carry includes the values of all threads. */
-template <class Op, bool Backward>
-static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
-                                       int64_t (&sums)[split_warps]) {
+template <bool Backward, class Op>
+static __device__ int64_t scan_threads(int64_t value, int64_t *carry, int64_t (&sums)[split_warps],
+                                       const Op &combine) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int rank = Backward ? 31 - lane : lane;
     int64_t upto = value;
@@ -38,7 +24,7 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
     for (int d = 1; d < 32; d *= 2) {
         const int64_t other =
             Backward ? __shfl_down_sync(warp_mask, upto, d) : __shfl_up_sync(warp_mask, upto, d);
-        if (rank >= d) upto = Op::combine(other, upto);
+        if (rank >= d) upto = combine(other, upto);
     }
     if (rank == 31) sums[warp] = upto;
     __syncthreads();
@@ -47,13 +33,13 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
     for (int k = 0; k < split_warps; ++k) {
         const int w = Backward ? split_warps - 1 - k : k;
         if (w == warp) before = all;
-        all = Op::combine(all, sums[w]);
+        all = combine(all, sums[w]);
     }
     *carry = all;
     __syncthreads();
     const int64_t other =
         Backward ? __shfl_down_sync(warp_mask, upto, 1) : __shfl_up_sync(warp_mask, upto, 1);
-    return rank > 0 ? Op::combine(before, other) : before;
+    return rank > 0 ? combine(before, other) : before;
 }
 
 static constexpr int batch_chunks = split_threads * thread_chunks;
@@ -79,6 +65,9 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
     const int64_t n = a.split.n, items = (int64_t)tile_items << a.chunk_log2;
     const split_scratch &s = a.scratch;
     const bool segmented = a.split.heads != nullptr;
+    const auto plus = [](int64_t x, int64_t y) { return x + y; };
+    const auto max = [](int64_t x, int64_t y) { return x > y ? x : y; };
+    const auto min = [](int64_t x, int64_t y) { return x < y ? x : y; };
     int64_t all = 0, head = 0;
     for (int64_t begin = 0; begin < chunks; begin += batch_chunks) {
         const int64_t from = begin + threadIdx.x * thread_chunks;
@@ -88,7 +77,7 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
         int64_t own = 0;
 #pragma unroll
         for (int k = 0; k < thread_chunks; ++k) own += set[k];
-        const int64_t before = scan_threads<plus_int64, false>(own, &all, sums);
+        const int64_t before = scan_threads<false>(own, &all, sums, plus);
         int64_t greatest = 0, at = before;
         if (segmented) {
 #pragma unroll
@@ -96,7 +85,7 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
                 if (heads[k] != nowhere) greatest = at + heads[k];
                 at += set[k];
             }
-            greatest = scan_threads<max_int64, false>(greatest, &head, sums);
+            greatest = scan_threads<false>(greatest, &head, sums, max);
             at = before;
         }
 #pragma unroll
@@ -131,7 +120,7 @@ static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
                 at -= set[k];
                 if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
             }
-            least = scan_threads<min_int64, true>(least, &next, sums);
+            least = scan_threads<true>(least, &next, sums, min);
             at = upto;
 #pragma unroll
             for (int k = thread_chunks - 1; k >= 0; --k) {

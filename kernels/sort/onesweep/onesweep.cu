@@ -184,11 +184,17 @@ static sort_plan plan_sort(const vscan__launch *launch, const vscan__sort *sort,
     return plan;
 }
 
-static int64_t tile_of(const vscan__sort *sort) {
-    if (sort->value_size == 8) return pass_tile<uint32_t, uint64_t>;
-    if (sort->value_size == 4)
-        return sort->key_size == 8 ? pass_tile<uint64_t, uint32_t> : pass_tile<uint32_t, uint32_t>;
-    return sort->key_size == 8 ? pass_tile<uint64_t, no_value> : pass_tile<uint32_t, no_value>;
+/* use(K(), V()), the types of a sort's keys and values. */
+template <class K, class Use>
+static auto with_value_type(const vscan__sort *sort, const Use &use) {
+    return sort->value_size == 8   ? use(K(), uint64_t())
+           : sort->value_size == 4 ? use(K(), uint32_t())
+                                   : use(K(), no_value());
+}
+template <class Use>
+static auto with_types(const vscan__sort *sort, const Use &use) {
+    return sort->key_size == 8 ? with_value_type<uint64_t>(sort, use)
+                               : with_value_type<uint32_t>(sort, use);
 }
 
 template <class K, class V>
@@ -253,9 +259,11 @@ using namespace vscan;
 /* sort->keys == NULL: enough for any sort of this size. */
 extern "C" int64_t vscan__sort_memory(const vscan__launch *launch, const vscan__sort *sort) {
     const bool any = sort->keys == nullptr;
+    const int64_t tile = with_types(
+        sort, [](auto k, auto v) { return (int64_t)pass_tile<decltype(k), decltype(v)>; });
     const int64_t segments = any || sort->offsets != nullptr ? segments_memory(sort) : 0;
     const int64_t whole = any || (sort->offsets == nullptr && sort->n > large_segment)
-                              ? plan_sort(launch, sort, tile_of(sort)).bytes
+                              ? plan_sort(launch, sort, tile).bytes
                               : 0;
     return whole > segments ? whole : segments;
 }
@@ -263,11 +271,7 @@ extern "C" int64_t vscan__sort_memory(const vscan__launch *launch, const vscan__
 extern "C" cudaError_t vscan__launch_sort(vscan__launch *launch, const vscan__sort *sort) {
     if (sorts_by_counting(sort)) return start_counting_sort(launch, sort);
     if (sort->n <= large_segment) return start_block_sort(launch, sort);
-    if (sort->key_size == 8)
-        return sort->value_size == 8   ? launch_passes<uint64_t, uint64_t>(launch, sort)
-               : sort->value_size == 4 ? launch_passes<uint64_t, uint32_t>(launch, sort)
-                                       : launch_passes<uint64_t, no_value>(launch, sort);
-    return sort->value_size == 8   ? launch_passes<uint32_t, uint64_t>(launch, sort)
-           : sort->value_size == 4 ? launch_passes<uint32_t, uint32_t>(launch, sort)
-                                   : launch_passes<uint32_t, no_value>(launch, sort);
+    return with_types(sort, [&](auto k, auto v) {
+        return launch_passes<decltype(k), decltype(v)>(launch, sort);
+    });
 }
