@@ -38,7 +38,7 @@ enum {
 /* At the beginning of a workspace, in device memory; zero when it is new. */
 struct vscan__workspace_header {
     unsigned long long
-        epoch_and_ticket; /* of the next or running launch: see common/lookback.cuh */
+        epoch_and_ticket;        /* of the next or running launch: see common/lookback.cuh */
     unsigned long long segments; /* of the running backward scan with totals */
     unsigned arrived;            /* blocks of the running split that have arrived */
     unsigned long long
@@ -64,12 +64,12 @@ struct vscan__launch {
     void *scratch;    /* 256-byte aligned; its contents do not outlive a launch */
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
-    int shared_memory;   /* bytes that a block may have, where there is TMA; else 0 */
-    int32_t may_overlap; /* programmatic dependent launches: see scan/small.cuh */
-    int64_t small_to;    /* bytes of a vector up to which the small kernels are used */
-    int64_t scan_tiles;  /* that one launch of a scan processes at most */
-    int64_t large_from;  /* bytes of a vector from which on scans use the TMA kernels */
-    int64_t rows_from;   /* bytes of a row from which on rows are scanned one after the other */
+    int shared_memory;       /* bytes that a block may have, where there is TMA; else 0 */
+    int32_t may_overlap;     /* programmatic dependent launches: see scan/small.cuh */
+    int64_t small_to;        /* bytes of a vector up to which the small kernels are used */
+    int64_t scan_tiles;      /* that one launch of a scan processes at most */
+    int64_t large_from;      /* bytes of a vector from which on scans use the TMA kernels */
+    int64_t rows_from;       /* bytes of a row from which on rows are scanned one after the other */
     int64_t many_rows_from;  /* the same if there are at least as many rows as multiprocessors */
     unsigned large_ready;    /* bit p: the shared memory of pair p's kernel has been set;
                             the higher bits: of the segmented ones */
@@ -78,12 +78,10 @@ struct vscan__launch {
     unsigned matrix_ready;   /* rows */
     unsigned columns_ready;  /* columns */
     unsigned sorts_ready;    /* histograms of sorts; bits: sizes of keys */
-    void *
-        sort_memory; /* only for sorts, see sort/onesweep/onesweep.cu; NULL: none yet */
-    int64_t sort_bytes;   /* of it */
-    int64_t sort_portion; /* elements that one launch of a sort processes at most, < 2^30 */
-    uint32_t
-        test_delay; /* 0, or the seed of random delays: see common/lookback.cuh */
+    void *sort_memory;       /* only for sorts, see sort/onesweep/onesweep.cu; NULL: none yet */
+    int64_t sort_bytes;      /* of it */
+    int64_t sort_portion;    /* elements that one launch of a sort processes at most, < 2^30 */
+    uint32_t test_delay;     /* 0, or the seed of random delays: see common/lookback.cuh */
 };
 
 /* Status words, of 8 bytes, that a scan, a reduction or a pack of n elements needs at most. */
