@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How kernels go through vectors element by element. A block owns one tile of consecutive elements,
- * and there are as many blocks as tiles, which start in the order of the vector: that keeps memory
- * busier than a few blocks that stay. A thread asks for all its elements of a tile, R pieces of V of
- * each vector, before it waits for one.
+ * How kernels process vectors element by element. A block owns one tile of consecutive elements.
+ * There are as many blocks as tiles, and they start in the order of the vector: this uses more of
+ * the memory bandwidth than a few persistent blocks. A thread has R chunks of V elements of each
+ * vector, and loads all of them before it uses one.
  *
- * Where all vectors allow it, a lane's pieces are V consecutive elements, up to 16 bytes in one
- * access: whole tiles are then cut from the first element on at which that is so (begin), and the few
- * elements before it have a block to themselves. Elsewhere, in the last tile and where the vectors are
- * not aligned alike, the lanes of a warp take consecutive elements, one at a time.
+ * Where all vectors are aligned alike, a chunk is V consecutive elements, up to 16 bytes, in one
+ * access. Whole tiles then begin at the first aligned element (begin); the few elements before it
+ * have a block of their own. Elsewhere, that is in the last tile and where vectors are not aligned
+ * alike, the lanes of a warp access consecutive elements one at a time.
  *
- * A word of bits belongs to one warp. No thread leaves early: warps vote on bits and on late errors.
+ * A 32-bit flag word belongs to one warp. No thread returns early, because warps vote on flags and
+ * on late errors.
  */
 #ifndef VSCAN_COMMON_ELEMENTWISE_CUH
 #define VSCAN_COMMON_ELEMENTWISE_CUH
@@ -18,7 +19,7 @@
 #include <string.h>
 
 #include "common/launch.h"
-#include "common/ptx.cuh"
+#include "common/warp.cuh"
 
 namespace vscan {
 
@@ -33,7 +34,7 @@ struct map_arguments {
     vscan__map map;
     vscan__late *late;
     int begin; /* elements before the first tile, where tiles are aligned */
-    bool wide; /* whole tiles can be accessed by pieces */
+    bool wide; /* whole tiles are accessed in chunks */
 };
 
 struct move_arguments {
@@ -45,12 +46,12 @@ struct move_arguments {
 
 /* ---- A block's tile -------------------------------------------------------------------------- */
 
-/* R pieces of V elements a thread. */
+/* R chunks of V elements a thread. */
 template <int V, int R>
 struct map_tile {
     static constexpr int items = map_threads * V * R;
     int64_t first, end; /* elements first .. end - 1 */
-    bool wide;          /* by pieces, and whole */
+    bool wide;          /* a whole tile, accessed in chunks */
 
     __device__ __forceinline__ map_tile(int64_t n, int begin, bool wide_tiles) {
         const int64_t before = begin > 0; /* blocks */
@@ -64,59 +65,59 @@ struct map_tile {
         }
     }
 
-    /* Where this thread's element j of piece r lies. */
+    /* The index of element j of this thread's chunk r. */
     __device__ __forceinline__ int64_t at(int r, int j) const {
         return first + (wide ? (r * map_threads + (int)threadIdx.x) * V + j
                              : (r * V + j) * map_threads + (int)threadIdx.x);
     }
 };
 
-/* ---- Pieces in memory ------------------------------------------------------------------------ */
+/* ---- Chunks in memory ------------------------------------------------------------------------ */
 
+/* The type of one access of so many bytes. */
+template <int Bytes>
+struct access;
+template <>
+struct access<16> {
+    using type = int4;
+};
+template <>
+struct access<8> {
+    using type = int2;
+};
+template <>
+struct access<4> {
+    using type = uint32_t;
+};
+template <>
+struct access<2> {
+    using type = uint16_t;
+};
+
+/* A chunk in one access: V elements, aligned to their size. */
 template <class T, int V>
 static __device__ __forceinline__ void load_piece(T (&x)[V], const T *from) {
-    constexpr int bytes = V * (int)sizeof(T);
-    static_assert(bytes == 16 || bytes == 8 || bytes == 4 || bytes == 2, "one access");
-    if constexpr (bytes == 16) {
-        const int4 piece = *(const int4 *)from;
-        memcpy(x, &piece, 16);
-    } else if constexpr (bytes == 8) {
-        const int2 piece = *(const int2 *)from;
-        memcpy(x, &piece, 8);
-    } else if constexpr (bytes == 4) {
-        const uint32_t piece = *(const uint32_t *)from;
-        memcpy(x, &piece, 4);
-    } else {
-        const uint16_t piece = *(const uint16_t *)from;
-        memcpy(x, &piece, 2);
-    }
+    const auto chunk = *(const typename access<V *(int)sizeof(T)>::type *)from;
+    memcpy(x, &chunk, sizeof chunk);
 }
 
 template <class T, int V>
 static __device__ __forceinline__ void store_piece(T *to, const T (&x)[V]) {
-    constexpr int bytes = V * (int)sizeof(T);
-    static_assert(bytes == 16 || bytes == 8 || bytes == 4 || bytes == 2, "one access");
-    if constexpr (bytes == 16) {
-        int4 piece;
-        memcpy(&piece, x, 16);
-        *(int4 *)to = piece;
-    } else if constexpr (bytes == 8) {
-        int2 piece;
-        memcpy(&piece, x, 8);
-        *(int2 *)to = piece;
-    } else if constexpr (bytes == 4) {
-        uint32_t piece;
-        memcpy(&piece, x, 4);
-        *(uint32_t *)to = piece;
-    } else {
-        uint16_t piece;
-        memcpy(&piece, x, 2);
-        *(uint16_t *)to = piece;
-    }
+    typename access<V *(int)sizeof(T)>::type chunk;
+    memcpy(&chunk, x, sizeof chunk);
+    *(decltype(chunk) *)to = chunk;
 }
 
-/* By a block: memory is asked for elements first .. end - 1 of so many bits each, before it can be
-   waited for. */
+/* use(r, j) for all elements of a thread: element j of chunk r. */
+template <int R, int V, class Use>
+static __device__ __forceinline__ void for_each_item(const Use &use) {
+#pragma unroll
+    for (int r = 0; r < R; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) use(r, j);
+}
+
+/* By a block: elements first .. end - 1, of `bits` bits each, are prefetched into the L2 cache. */
 static __device__ __forceinline__ void prefetch_elements(const void *vector, int bits,
                                                          int64_t first, int64_t end) {
     const int64_t stop = end * bits / 8;
@@ -131,7 +132,7 @@ static __host__ __device__ inline int map_bits(int type) {
     return type == VSCAN_DOUBLE || type == VSCAN_LONG ? 64 : 32;
 }
 
-/* Elements past the tile's end are 1, for which no operator does anything special. */
+/* Elements past the tile's end become 1, which is harmless to every operator. */
 template <class T, int V, int R>
 static __device__ __forceinline__ void load_elements(T (&x)[R][V], const void *vector,
                                                      const map_tile<V, R> &tile) {
@@ -140,13 +141,10 @@ static __device__ __forceinline__ void load_elements(T (&x)[R][V], const void *v
 #pragma unroll
         for (int r = 0; r < R; ++r) load_piece<T, V>(x[r], from + tile.at(r, 0));
     } else {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const int64_t i = tile.at(r, j);
-                x[r][j] = i < tile.end ? from[i] : (T)1;
-            }
+        for_each_item<R, V>([&](int r, int j) {
+            const int64_t i = tile.at(r, j);
+            x[r][j] = i < tile.end ? from[i] : (T)1;
+        });
     }
 }
 
@@ -158,17 +156,14 @@ static __device__ __forceinline__ void store_elements(void *vector, const T (&x)
 #pragma unroll
         for (int r = 0; r < R; ++r) store_piece<T, V>(to + tile.at(r, 0), x[r]);
     } else {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const int64_t i = tile.at(r, j);
-                if (i < tile.end) to[i] = x[r][j];
-            }
+        for_each_item<R, V>([&](int r, int j) {
+            const int64_t i = tile.at(r, j);
+            if (i < tile.end) to[i] = x[r][j];
+        });
     }
 }
 
-/* The vector, or where it is NULL the scalar everywhere. */
+/* The elements of the vector, or the scalar where the vector is NULL. */
 template <class T, int V, int R>
 static __device__ __forceinline__ void load_operand(T (&x)[R][V], const void *vector,
                                                     const vscan__value &scalar,
@@ -179,53 +174,48 @@ static __device__ __forceinline__ void load_operand(T (&x)[R][V], const void *ve
     }
     T value;
     memcpy(&value, &scalar, sizeof value);
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) x[r][j] = value;
+    for_each_item<R, V>([&](int r, int j) { x[r][j] = value; });
 }
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-/* f is 0 or 1. */
+/* f is 0 or 1. F: the type of a flag. */
+template <class F, int V, int R>
+static __device__ __forceinline__ void load_flags_of(uint32_t (&f)[R][V], const void *flags,
+                                                     const map_tile<V, R> &tile) {
+    F x[R][V];
+    load_elements<F, V, R>(x, flags, tile);
+    for_each_item<R, V>([&](int r, int j) { f[r][j] = x[r][j] != 0; });
+}
+
 template <int V, int R>
 static __device__ __forceinline__ void load_flags(uint32_t (&f)[R][V], const void *flags, int type,
                                                   const map_tile<V, R> &tile) {
+    const uint32_t *const words = (const uint32_t *)flags;
     if (type == VSCAN_INT) {
-        int32_t x[R][V];
-        load_elements<int32_t, V, R>(x, flags, tile);
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) f[r][j] = x[r][j] != 0;
+        load_flags_of<int32_t, V, R>(f, flags, tile);
     } else if (type == VSCAN_BYTE) {
-        uint8_t x[R][V];
-        load_elements<uint8_t, V, R>(x, flags, tile);
+        load_flags_of<uint8_t, V, R>(f, flags, tile);
+    } else if (tile.wide) {
+        /* a chunk lies in one word: V divides 32, and tiles of bits begin with a word */
+        uint32_t x[R];
 #pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) f[r][j] = x[r][j] != 0;
+        for (int r = 0; r < R; ++r) x[r] = words[tile.at(r, 0) >> 5];
+        for_each_item<R, V>([&](int r, int j) { f[r][j] = x[r] >> (tile.at(r, j) & 31) & 1; });
     } else {
-        const uint32_t *const words = (const uint32_t *)flags;
-        if (tile.wide) {
-            /* no piece lies in two words: V divides 32, and tiles of bits begin with a word */
-            uint32_t x[R];
-#pragma unroll
-            for (int r = 0; r < R; ++r) x[r] = words[tile.at(r, 0) >> 5];
-#pragma unroll
-            for (int r = 0; r < R; ++r)
-#pragma unroll
-                for (int j = 0; j < V; ++j) f[r][j] = x[r] >> (tile.at(r, j) & 31) & 1;
-        } else {
-#pragma unroll
-            for (int r = 0; r < R; ++r)
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const int64_t i = tile.at(r, j);
-                    f[r][j] = i < tile.end ? words[i >> 5] >> (i & 31) & 1 : 0;
-                }
-        }
+        for_each_item<R, V>([&](int r, int j) {
+            const int64_t i = tile.at(r, j);
+            f[r][j] = i < tile.end ? words[i >> 5] >> (i & 31) & 1 : 0;
+        });
     }
+}
+
+/* By a warp whose first lane has bit i, a multiple of 32: bits up to the end are written. */
+static __device__ __forceinline__ void store_word(uint32_t *words, uint32_t word, int64_t i,
+                                                  int64_t end) {
+    if (threadIdx.x % 32 > 0 || i >= end) return;
+    const uint32_t kept = end - i < 32 ? 0xffffffffu << (end - i) : 0;
+    words[i >> 5] = kept ? (words[i >> 5] & kept) | (word & ~kept) : word;
 }
 
 template <int V, int R>
@@ -240,22 +230,15 @@ static __device__ __forceinline__ void store_bits(uint32_t *words, const uint32_
             for (int j = 0; j < V; ++j) word |= f[r][j] << j;
             word <<= lane * V & 31;
 #pragma unroll
-            for (int d = 1; d < 32 / V; d *= 2) word |= __shfl_xor_sync(0xffffffffu, word, d);
+            for (int d = 1; d < 32 / V; d *= 2) word |= __shfl_xor_sync(warp_mask, word, d);
             if ((lane * V & 31) == 0) words[tile.at(r, 0) >> 5] = word;
         }
         return;
     }
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const int64_t i = tile.at(r, j); /* lane 0's is a multiple of 32 */
-            const uint32_t word = __ballot_sync(0xffffffffu, f[r][j] != 0);
-            if (lane > 0 || i >= tile.end) continue;
-            const int64_t count = tile.end - i;
-            const uint32_t kept = count < 32 ? 0xffffffffu << count : 0;
-            words[i >> 5] = kept ? (words[i >> 5] & kept) | (word & ~kept) : word;
-        }
+    for_each_item<R, V>([&](int r, int j) {
+        const uint32_t word = __ballot_sync(warp_mask, f[r][j] != 0);
+        store_word(words, word, tile.at(r, j), tile.end);
+    });
 }
 
 template <int V, int R>
@@ -265,10 +248,7 @@ static __device__ __forceinline__ void store_flags(void *flags, int type, const 
         store_elements<uint32_t, V, R>(flags, f, tile);
     } else if (type == VSCAN_BYTE) {
         uint8_t x[R][V];
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) x[r][j] = (uint8_t)f[r][j];
+        for_each_item<R, V>([&](int r, int j) { x[r][j] = (uint8_t)f[r][j]; });
         store_elements<uint8_t, V, R>(flags, x, tile);
     } else {
         store_bits<V, R>((uint32_t *)flags, f, tile);
@@ -278,12 +258,13 @@ static __device__ __forceinline__ void store_flags(void *flags, int type, const 
 /* ---- Late errors ----------------------------------------------------------------------------- */
 
 /*
- * All lanes of a warp call this; at: where this one found what the status tells of, or -1. The first
- * error stays until it has been reported: a kernel sees what those before it have written. Among the
- * blocks of one kernel it may be any that gets to tell where.
+ * Called by all lanes of a warp. at: the element at which this lane found the error, or -1. The
+ * first error is kept until the host has read it, since a kernel sees what earlier kernels have
+ * written. If several blocks of one kernel find an error, any of their elements may be the one
+ * reported.
  */
 static __device__ __forceinline__ void report(vscan__late *late, vscan_status status, int64_t at) {
-    const unsigned found = __ballot_sync(0xffffffffu, at >= 0);
+    const unsigned found = __ballot_sync(warp_mask, at >= 0);
     if (found == 0 || (int)(threadIdx.x % 32) != __ffs((int)found) - 1) return;
     if (*(volatile int32_t *)&late->status != VSCAN_OK) return;
     *(volatile int64_t *)&late->at = at;
@@ -292,7 +273,8 @@ static __device__ __forceinline__ void report(vscan__late *late, vscan_status st
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-/* A vector that a kernel goes through; size 0: bits. NULL: none. */
+/* A vector that a kernel reads or writes, NULL if there is none; size: bytes an element, 0 for
+   bits. */
 struct map_vector {
     const void *at;
     int64_t size;
@@ -303,8 +285,8 @@ static inline int64_t map_size(int type) {
     return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
 }
 
-/* Whether pieces of V elements from element begin on are aligned to their size. */
-static inline bool pieces_aligned(const map_vector *vectors, int count, int V, int begin) {
+/* Whether chunks of V elements, from element begin on, are aligned to their size. */
+static inline bool chunks_aligned(const map_vector *vectors, int count, int V, int begin) {
     for (int k = 0; k < count; ++k) {
         const map_vector &v = vectors[k];
         if (v.at == nullptr) continue;
@@ -316,7 +298,17 @@ static inline bool pieces_aligned(const map_vector *vectors, int count, int V, i
     return true;
 }
 
-/* Starts a kernel whose blocks own V * R elements a thread, after filling in begin and wide. */
+typedef void map_kernel(map_arguments);
+
+static inline map_kernel *kernel_of_type(int type, map_kernel *of_int, map_kernel *of_long,
+                                         map_kernel *of_float, map_kernel *of_double) {
+    return type == VSCAN_INT     ? of_int
+           : type == VSCAN_LONG  ? of_long
+           : type == VSCAN_FLOAT ? of_float
+                                 : of_double;
+}
+
+/* Starts a kernel whose threads have R chunks of V elements, after filling in begin and wide. */
 template <class Arguments>
 static cudaError_t start_map(void (*kernel)(Arguments), const vscan__launch *launch, int V, int R,
                              int64_t n, const map_vector *vectors, int count,
@@ -325,7 +317,7 @@ static cudaError_t start_map(void (*kernel)(Arguments), const vscan__launch *lau
     arguments.begin = 0;
     arguments.wide = false;
     for (int begin = 0; begin < V && begin < n && !arguments.wide; ++begin)
-        if (pieces_aligned(vectors, count, V, begin)) {
+        if (chunks_aligned(vectors, count, V, begin)) {
             arguments.begin = begin;
             arguments.wide = true;
         }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling, copying bits, counting segments. */
+/* Fills vectors, copies bits, counts segments. No communication between blocks but one atomic
+   sum. */
 #include "common/vectors.cuh"
+#include "common/warp.cuh"
 
 namespace vscan {
 
@@ -19,7 +21,7 @@ static __device__ __forceinline__ int64_t index_step() {
     return (int64_t)gridDim.x * block_threads;
 }
 
-/* Which bits of word w are among bits first .. first + n - 1 of the vector. */
+/* The bits of word w that are among bits first .. first + n - 1 of the vector. */
 static __device__ __forceinline__ uint32_t bits_of_word(int64_t w, int64_t first, int64_t n) {
     const int64_t low = first - 32 * w, high = first + n - 32 * w;
     uint32_t mask = 0xffffffffu;
@@ -28,7 +30,7 @@ static __device__ __forceinline__ uint32_t bits_of_word(int64_t w, int64_t first
     return mask;
 }
 
-/* Only the first and the last word can be shared with bits that must not change. */
+/* Only the first and the last word may contain bits that must not change. */
 __global__ void fill_bits(uint32_t *to, int64_t first, int64_t n, uint32_t ones) {
     const int64_t end = (first + n + 31) / 32;
     for (int64_t w = first / 32 + first_index(); w < end; w += index_step()) {
@@ -44,7 +46,8 @@ __global__ void copy_bits(uint32_t *to, const uint32_t *from, int64_t n) {
     }
 }
 
-/* *segments += set flags among elements 1 .. n - 1, + 1 for element 0. 32 flags a thread a step. */
+/* Adds to *segments the set flags of elements 1 .. n - 1, and 1 for element 0. A thread counts 32
+   flags at a time. */
 __global__ void count_segments(unsigned long long *segments, const void *flags, int type,
                                int64_t n) {
     unsigned long long count = 0;
@@ -60,7 +63,7 @@ __global__ void count_segments(unsigned long long *segments, const void *flags, 
             }
         }
     }
-    for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(0xffffffffu, count, d);
+    count = warp_sum(count);
     if (threadIdx.x % 32 == 0 && count) atomicAdd(segments, count);
 }
 
@@ -72,10 +75,10 @@ extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type t
     const int64_t size = type == VSCAN_DOUBLE ? 8 : 4;
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t tiles = n / tile + (n % tile > 0);
-    /* with bulk copies a scan publishes a tile at a time, without them partitions */
+    /* with TMA a scan publishes whole tiles, without it partitions */
     int64_t words = tiles * (launch->shared_memory == 0 ? VSCAN__PARTITIONS_A_TILE : 1);
-    /* what does not grow with n: short vectors, reductions by half tiles, and a word a block that
-       reduces, 2 an SM */
+    /* what does not grow with n: scans of small vectors, reductions by half tiles, and 2 blocks a
+       multiprocessor that reduce */
     if (words < VSCAN__SMALL_WORDS) words = VSCAN__SMALL_WORDS;
     if (words < 2 * launch->multiprocessors) words = 2 * launch->multiprocessors;
     return words * (size / 4); /* 8-byte values take two */
@@ -99,7 +102,7 @@ extern "C" cudaError_t vscan__launch_fill(const vscan__launch *launch, vscan_typ
                                                                 value.as_byte ? 0xffffffffu : 0);
         return cudaGetLastError();
     }
-    /* numbers in steps of 0; as integers, so that every NaN keeps its bits */
+    /* index with step 0; as integers, so that every NaN keeps its bits */
     const bool narrow = type == VSCAN_INT || type == VSCAN_FLOAT;
     vscan__map map = {};
     map.n = n;

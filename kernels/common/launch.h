@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lib/cuda_backend.c (C) and the kernels (CUDA C++) share: where a launch goes, the workspace,
- * and the launchers. A launcher enqueues and returns a cudaError_t.
+ * The interface of lib/cuda/ (C) and the kernels (CUDA C++): the state of a launch, the workspace,
+ * and the launchers. A launcher enqueues kernels and returns a cudaError_t.
  */
 #ifndef VSCAN_COMMON_LAUNCH_H
 #define VSCAN_COMMON_LAUNCH_H
@@ -18,78 +18,78 @@ extern "C" {
 #endif
 
 enum {
-    /* Elements of a partition, what one block scans at a time: a quarter of a tile, 16 KiB */
+    /* A partition, what a block of scan/portable scans at a time, is a quarter of a tile, 16 KiB */
     VSCAN__PARTITIONS_A_TILE = 4,
-    /* Bytes that a block of the kernels with bulk copies has: what sm_90 and sm_100 can give it */
+    /* Bytes of shared memory of a block of the TMA kernels: the most that sm_90 and sm_100 have */
     VSCAN__TMA_SHARED = 227 << 10,
-    /* Words that scans of short vectors may need, kernels/scan/small.cuh, or reductions of vectors of
-       up to 128 MiB, kernels/reduce/launch.cuh */
+    /* Status words that scans of small vectors (scan/small.cuh) and reductions of vectors of up to
+       128 MiB (reduce/launch.cuh) may need */
     VSCAN__SMALL_WORDS = 4096,
-    /* Tiles that one launch of a scan goes through at most, 2 GiB: each needs a word. Longer vectors are
-       scanned in portions, whose carry stays in the workspace's header; a launch is 0.2 % of one. */
+    /* Tiles that one launch of a scan processes at most, 2 GiB: each needs a status word. Longer
+       vectors are scanned in portions, whose carry stays in the workspace's header. A launch takes
+       0.2 % of the time of a portion. */
     VSCAN__SCAN_TILES = 32768,
-    /* At the beginning of a workspace, before the status words (kernels/common/lookback.cuh) */
+    /* Bytes at the beginning of a workspace, before the status words (common/lookback.cuh) */
     VSCAN__WORKSPACE_HEADER = 256 + VSCAN__TILE_FLOAT / 8,
-    /* At the beginning of the memory for sorts: zero when that is new */
+    /* Bytes at the beginning of the memory for sorts; zero when it is new */
     VSCAN__SORT_HEADER = 49408
 };
 
 /* At the beginning of a workspace, in device memory; zero when it is new. */
 struct vscan__workspace_header {
     unsigned long long
-        epoch_and_ticket; /* of the next or running launch: see kernels/common/lookback.cuh */
+        epoch_and_ticket;        /* of the next or running launch: see common/lookback.cuh */
     unsigned long long segments; /* of the running backward scan with totals */
-    unsigned arrived;            /* blocks of the running split that have counted */
+    unsigned arrived;            /* blocks of the running split that have arrived */
     unsigned long long
-        marked; /* blocks of the running marking of flags: see kernels/segments/offsets.cu */
-    unsigned long long carry[2]; /* from portion to portion of a scan, in turn: one element */
-    uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* of a last tile that is not whole, as bits: see
-                                               kernels/scan/head_bits.cuh; at a multiple of 16 bytes */
+        marked; /* blocks that have arrived in the running launch of segments/offsets.cu */
+    unsigned long long carry[2]; /* one element, from portion to portion of a scan, alternately */
+    uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
+                                               bits: see scan/head_bits.cuh; 16-byte aligned */
 };
 
-/* Written by kernels into page-locked host memory when the data turn out to be wrong. */
+/* A late error: kernels write it into page-locked host memory when they find that data are
+   wrong. */
 struct vscan__late {
     int32_t status; /* 0, or a vscan_status from 400 */
-    int64_t at;     /* with all but TOTALS_LENGTH: an element at which it was found */
+    int64_t at;     /* an element at which it was found, except with TOTALS_LENGTH */
 };
 
 struct vscan__launch {
     cudaStream_t stream;
     int multiprocessors;
-    int architecture; /* that the code was compiled for: 90 for sm_90 */
-    void *workspace;  /* header and words */
+    int architecture; /* for which the code was compiled: 90 for sm_90 */
+    void *workspace;  /* header and status words */
     int64_t words;    /* status words after the header */
-    void *scratch;    /* memory without any contents between launches, 256-byte aligned */
+    void *scratch;    /* 256-byte aligned; its contents do not outlive a launch */
     struct vscan__late *late;
     PFN_cuTensorMapEncodeTiled_v12000 encode_tiled;
-    int shared_memory;   /* bytes that a block may have, where there are bulk copies; else 0 */
-    int32_t may_overlap; /* programmatic dependent launches: see scan/small.cuh */
-    int64_t small_to;    /* bytes of a vector up to which scans may use kernels for short vectors */
-    int64_t scan_tiles;  /* that one launch of a scan goes through at most */
-    int64_t large_from;  /* bytes of a vector from which on scans use bulk copies */
-    int64_t rows_from;   /* bytes of a row from which on few rows are scanned one after the other */
-    int64_t many_rows_from;  /* the same of as many rows as there are multiprocessors, or more */
-    unsigned large_ready;    /* bit p: pair p's kernel has been given its shared memory;
-                            further up, the segmented ones */
-    unsigned segments_ready; /* the same of segmented reductions */
-    unsigned packs_ready;    /* and of packs */
-    unsigned matrix_ready;   /* and of rows */
-    unsigned columns_ready;  /* and of columns */
-    unsigned sorts_ready;    /* and of counting for sorts; bits: sizes of keys */
-    void *
-        sort_memory; /* of its own for sorts, see kernels/sort/onesweep/onesweep.cu; NULL: none yet */
-    int64_t sort_bytes;   /* of it */
-    int64_t sort_portion; /* elements that one launch of a sort goes through at most, < 2^30 */
-    uint32_t
-        test_delay; /* 0, or a seed: kernels wait here and there, see kernels/common/lookback.cuh */
+    int shared_memory;       /* bytes that a block may have, where there is TMA; else 0 */
+    int32_t may_overlap;     /* programmatic dependent launches: see scan/small.cuh */
+    int64_t small_to;        /* bytes of a vector up to which the small kernels are used */
+    int64_t scan_tiles;      /* that one launch of a scan processes at most */
+    int64_t large_from;      /* bytes of a vector from which on scans use the TMA kernels */
+    int64_t rows_from;       /* bytes of a row from which on rows are scanned one after the other */
+    int64_t many_rows_from;  /* the same if there are at least as many rows as multiprocessors */
+    unsigned large_ready;    /* bit p: the shared memory of pair p's kernel has been set;
+                            the higher bits: of the segmented ones */
+    unsigned segments_ready; /* the same for segmented reductions */
+    unsigned packs_ready;    /* packs */
+    unsigned matrix_ready;   /* rows */
+    unsigned columns_ready;  /* columns */
+    unsigned sorts_ready;    /* histograms of sorts; bits: sizes of keys */
+    void *sort_memory;       /* only for sorts, see sort/onesweep/onesweep.cu; NULL: none yet */
+    int64_t sort_bytes;      /* of it */
+    int64_t sort_portion;    /* elements that one launch of a sort processes at most, < 2^30 */
+    uint32_t test_delay;     /* 0, or the seed of random delays: see common/lookback.cuh */
 };
 
-/* 8-byte words that a scan, a reduction or a pack of n elements of a type needs at most. */
+/* Status words, of 8 bytes, that a scan, a reduction or a pack of n elements needs at most. */
 int64_t vscan__words_needed(const struct vscan__launch *launch, vscan_type type, int64_t n);
 
 /*
- * Whether the current device has code in this library: cudaSuccess, or why not; and the architecture
- * that this code was compiled for, 90 for sm_90, which may be an older one than the device's.
+ * Whether this library has code for the current device: cudaSuccess, or why not. Also the
+ * architecture for which this code was compiled, 90 for sm_90; it may be older than the device's.
  */
 cudaError_t vscan__probe_kernels(int *compiled_for);
 
@@ -97,7 +97,7 @@ cudaError_t vscan__launch_fill(const struct vscan__launch *launch, vscan_type ty
                                int64_t first, int64_t n, union vscan__value value);
 cudaError_t vscan__launch_copy_bits(const struct vscan__launch *launch, void *to, const void *from,
                                     int64_t n);
-/* header->segments = the number of segments that n > 0 flags make */
+/* header->segments = the number of segments of n > 0 flags */
 cudaError_t vscan__launch_count_segments(const struct vscan__launch *launch,
                                          const struct vscan__scan *scan);
 
@@ -110,7 +110,7 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
 VSCAN__PAIRS(X)
 #undef X
 
-/* Rows and columns; 8-byte words that a launch needs. */
+/* Rows and columns, and the status words, of 8 bytes, that a launch needs. */
 typedef cudaError_t vscan__matrix_launcher(struct vscan__launch *launch,
                                            const struct vscan__matrix *matrix);
 #define X(pair, op, type, OP, TYPE) vscan__matrix_launcher vscan__launch_matrix_##pair;
@@ -118,7 +118,7 @@ VSCAN__PAIRS(X)
 #undef X
 int64_t vscan__matrix_words_needed(vscan_type type, const struct vscan__matrix *matrix);
 
-/* Element by element, and by position; see the slots of struct vscan__backend. */
+/* Element by element, and by position: see the members of struct vscan__backend. */
 typedef cudaError_t vscan__map_launcher(const struct vscan__launch *launch,
                                         const struct vscan__map *map);
 vscan__map_launcher vscan__launch_unary, vscan__launch_binary, vscan__launch_compare,

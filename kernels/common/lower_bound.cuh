@@ -1,33 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a number belongs among others that ascend. */
+/* The lower bound of a key in an ascending sequence, by a warp. */
 #ifndef VSCAN_COMMON_LOWER_BOUND_CUH
 #define VSCAN_COMMON_LOWER_BOUND_CUH
 
 #include <math.h>
 #include <stdint.h>
 
+#include "common/warp.cuh"
+
 namespace vscan {
 
 /*
- * Where the first look of a search is. Offsets of segments that are not too unlike one another lie about
- * where they would if all were alike; those of random segments within a few times the square root of
- * their number. Without that look every search of a launch begins with the same addresses, too, for
- * which they all wait in turn.
+ * Where a search probes first. If segments have similar lengths, an offset is close to where it
+ * would be if all lengths were equal; with random segments it is within a few times the square root
+ * of their number. Without a guess all searches of a launch would also begin at the same addresses,
+ * and queue for them.
  */
 struct search_guess {
-    double each;  /* numbers for each 1 of the key */
-    int64_t step; /* numbers from one that is looked at to the next */
+    double each;  /* index = key * each, about */
+    int64_t step; /* distance of two probes */
 };
 
-/* Of searches that ask for 32 * each numbers at a time. */
+/* For searches with 32 * each probes at a time. */
 static inline search_guess guess_search(int64_t n, int64_t keys, int each) {
     return {keys > 0 ? (double)n / (double)keys : 0, 1 + (int64_t)(sqrt((double)n) / (4 * each))};
 }
 
 /*
- * For each of some keys, how many of the n numbers are less than it, if they ascend: by a warp, that asks
- * for 32 * Each of them at a time and key. What is looked for is low .. high, and is low in the end. If
- * they do not ascend, some number of that range, the same every time.
+ * By a warp: for each key, how many of the n ascending numbers are less than it. Each iteration
+ * loads 32 * Each probes a key. The result is in low .. high, and is low in the end. If the numbers
+ * do not ascend, the result is some index of that range, always the same.
  */
 template <int Each, int Keys, class Numbers>
 static __device__ __forceinline__ void
@@ -61,7 +63,7 @@ lower_bounds(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
             if (low[q] >= high[q]) continue;
             int count = 0;
 #pragma unroll
-            for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(0xffffffffu, less[q][k]));
+            for (int k = 0; k < Each; ++k) count += __popc(__ballot_sync(warp_mask, less[q][k]));
             if (count > 0) low[q] = base[q] + count * step[q];
             if (count < probes && base[q] + (count + 1) * step[q] - 1 < high[q])
                 high[q] = base[q] + (count + 1) * step[q] - 1;
@@ -72,7 +74,7 @@ lower_bounds(const Numbers &numbers, int64_t n, const int64_t (&key)[Keys],
     }
 }
 
-/* The same of one key. */
+/* The same for one key. */
 template <int Each, class Numbers>
 static __device__ __forceinline__ int64_t lower_bound(const Numbers &numbers, int64_t n,
                                                       int64_t key, const search_guess &guess) {

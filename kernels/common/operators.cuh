@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pairs of lib/pairs.h as types. A pair says how an element T of a vector becomes the value U
- * that kernels scan (in), how two values combine (combine), what becomes of a value in the end
- * (out), the value that changes no bit of any result (identity), and the one that callers see where
- * nothing has been combined (visible); in_any_order: any order of combining gives the same bits.
+ * The pairs (operator, type) of core/pairs.h as types. A pair has
+ *     in            converts an element T of a vector to the value U that kernels scan
+ *     combine       combines two values
+ *     out           converts a value back to an element
+ *     identity      the value that changes no bit of any result
+ *     visible       what callers see where nothing has been combined
+ *     in_any_order  whether any order of combining gives the same bits
  *
- * Double max and min run on integers that have the order of the doubles: the sign bit of a negative
- * number flips all others, so that signed comparison sees -inf < ... < -0 < +0 < ... < +inf, and
- * every NaN becomes an integer that wins. Logical and, or run on 0 and 1. So kernels see four
- * kinds of value (int32, int64, float, double) and only float and double plus depend on the order.
+ * Double max and min work on integers that are ordered like the doubles: in negative numbers all
+ * bits but the sign are flipped, so that signed comparison gives -inf < ... < -0 < +0 < ... < +inf,
+ * and every NaN becomes an integer that wins. Logical and, or work on 0 and 1. So there are four
+ * types of values (int32, int64, float, double), and only float and double plus depend on the
+ * order.
  */
 #ifndef VSCAN_COMMON_OPERATORS_CUH
 #define VSCAN_COMMON_OPERATORS_CUH
@@ -103,7 +107,7 @@ static __device__ __forceinline__ double float_of(int64_t x) {
     return __longlong_as_double(x);
 }
 
-/* -1 where x is negative, else 0; what the compiler would rather choose by a predicate. */
+/* -1 where x is negative, else 0. opaque keeps the compiler from using a predicate instead. */
 static __device__ __forceinline__ int32_t all_signs(int32_t x) {
     return opaque(x >> 31);
 }
@@ -113,17 +117,18 @@ static __device__ __forceinline__ int64_t all_signs(int64_t x) {
 }
 
 /*
- * Keys: the bits of a negative number but its sign are flipped. Of the NaNs, those with one sign are
- * then beyond the infinity that they have to beat, those with the other beyond the other infinity; so
- * keys are moved by an offset, modulo 2^32 or 2^64, that makes this other infinity the last integer
- * and lets what was beyond it come round to the other end.
+ * Keys: in a negative number all bits but the sign are flipped. NaNs of one sign are then beyond
+ * the infinity that they must beat, and NaNs of the other sign beyond the other infinity. So an
+ * offset is added, modulo 2^32 or 2^64, that makes this other infinity the last integer; the NaNs
+ * beyond it wrap around to the winning end.
  */
 template <class F, class I, class Unsigned, I Lowest, I Infinity, bool Max>
 struct extreme_key {
     using T = F;
     using U = I;
     static constexpr I highest = ~Lowest;
-    /* Of a negative number all bits but the sign; an involution. No predicate is needed. */
+    /* Flips all bits but the sign of a negative number. It is its own inverse and needs no
+       predicate. */
     static __device__ I flip(I x) { return x ^ (all_signs(x) & highest); }
     static constexpr Unsigned offset =
         Max ? (Unsigned)Lowest - (Unsigned)((Lowest | Infinity) ^ highest)
@@ -140,7 +145,7 @@ template <bool Max>
 using extreme_float_key =
     extreme_key<float, int32_t, uint32_t, INT32_MIN, INT32_C(0x7f800000), Max>;
 
-/* sm_80 has instructions that do what is asked for, +0 > -0 included. */
+/* sm_80 and later have instructions for this, with +0 > -0. */
 template <bool Max>
 struct extreme_float {
     using T = float;
@@ -186,7 +191,7 @@ struct logical_pair {
     static constexpr U identity = And ? 1 : 0;
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
-    /* NaN is true; an integer, where the compiler would rather keep 32 predicates */
+    /* NaN is true. opaque: an integer, where the compiler would otherwise keep 32 predicates. */
     static __device__ U in(T x) { return opaque((U) !(x == (T)0)); }
     static __device__ T out(U x) { return (T)x; }
     static __device__ U combine(U a, U b) { return And ? a & b : a | b; }
@@ -201,7 +206,7 @@ struct pair<op_and, double> : logical_pair<double, true> {};
 template <>
 struct pair<op_or, double> : logical_pair<double, false> {};
 
-/* The balanced tree over 2^k values of a lane. */
+/* The balanced tree over the N = 2^k values of a lane. */
 template <class Pair, int N>
 static __device__ __forceinline__ typename Pair::U sum_items(typename Pair::U (&x)[N]) {
 #pragma unroll

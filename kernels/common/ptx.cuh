@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What CUDA C++ has no words for, one small function each; the copies and barriers of sm_90 are in
- * common/tma.cuh. VSCAN_EMULATOR: kernels run on a CPU, and tests/emulator/emulated.h stands in for both.
+ * Instructions that CUDA C++ cannot express, one small function each. TMA copies and mbarriers are
+ * in common/tma.cuh. With VSCAN_EMULATOR kernels run on a CPU, and tests/emulator/emulated.h
+ * replaces both.
  */
 #ifndef VSCAN_COMMON_PTX_CUH
 #define VSCAN_COMMON_PTX_CUH
@@ -14,7 +15,7 @@
 
 namespace vscan {
 
-/* x itself. The compiler does not know that, so it keeps nothing that it has made of x before. */
+/* Returns x. The compiler does not know that, so it cannot reuse what it derived from x before. */
 template <class X>
 static __device__ __forceinline__ X opaque(X x) {
     if constexpr (sizeof(X) == 8)
@@ -24,13 +25,15 @@ static __device__ __forceinline__ X opaque(X x) {
     return x;
 }
 
-/* x itself, made at this place each time: not kept in a register from one turn of a loop to the next. */
+/* Returns x, computed here each time: not kept in a register from one iteration of a loop to the
+   next. */
 static __device__ __forceinline__ int made_here(int x) {
     asm volatile("" : "+r"(x));
     return x;
 }
 
-/* x = y where it stands: what a branch does to many registers is not done to copies of them. */
+/* x = y, in the register of x: a branch that changes many registers then needs no copies of
+   them. */
 template <class X>
 static __device__ __forceinline__ void move_here(X &x, X y) {
     if constexpr (sizeof(X) == 8) {
@@ -48,8 +51,8 @@ static __device__ __forceinline__ void move_here(X &x, X y) {
     }
 }
 
-/* x, changed by what has been before in this branch: that is then done under a predicate, not always
-   and chosen afterwards. */
+/* Tells the compiler that x changes here. What this branch did to x is then done under a predicate,
+   not always with a selection afterwards. */
 template <class X>
 static __device__ __forceinline__ void changed_here(X &x) {
     if constexpr (sizeof(X) == 8) {
@@ -66,9 +69,9 @@ static __device__ __forceinline__ void changed_here(X &x) {
 }
 
 /*
- * x = y where there says so and y is greater than x, or less. By moves under a predicate: they take
- * turns with multiplications, while the instructions by which the compiler would choose take turns with
- * comparisons and all that is done to bits. The jump never becomes one.
+ * x = y if `there` and y > x (or y < x). By predicated moves, which share a pipe with
+ * multiplications. The selections that the compiler would use share one with comparisons and bit
+ * operations. The branch in the PTX becomes a predicate, never a jump.
  */
 template <bool Greater>
 static __device__ __forceinline__ void take_where(bool there, int64_t y, int64_t &x) {
@@ -84,7 +87,7 @@ static __device__ __forceinline__ void take_where(bool there, int64_t y, int64_t
             : "l"(y), "r"((uint32_t)there));
 }
 
-/* x and y change places where they stand. */
+/* Swaps x and y in their registers. */
 template <class X>
 static __device__ __forceinline__ void exchange_here(X &x, X &y) {
     if constexpr (sizeof(X) == 8) {
@@ -106,14 +109,14 @@ static __device__ __forceinline__ void exchange_here(X &x, X &y) {
     }
 }
 
-/* 1 or 0, by one instruction. */
+/* x != 0 as 1 or 0, in one instruction. */
 static __device__ __forceinline__ uint32_t is_not_0(int x) {
     uint32_t y;
     asm("min.u32 %0, %1, 1;" : "=r"(y) : "r"(x));
     return y;
 }
 
-/* The lanes of the warp in which this bit is as it is here. */
+/* The lanes of the warp in which this bit of x equals this lane's. */
 static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit) {
     uint32_t lanes;
     asm("{\n\t"
@@ -128,14 +131,15 @@ static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit)
     return lanes;
 }
 
-/* a & b & c, by one instruction. */
+/* a & b & c, in one instruction. */
 static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
     uint32_t x;
     asm("lop3.b32 %0, %1, %2, %3, 0x80;" : "=r"(x) : "r"(a), "r"(b), "r"(c));
     return x;
 }
 
-/* ---- Words in global memory, accesses that are never torn -------------------------------------- */
+/* ---- Relaxed accesses to global memory, each one indivisible
+   ------------------------------------ */
 
 static __device__ __forceinline__ void store_relaxed(unsigned long long *at,
                                                      unsigned long long value) {
@@ -148,7 +152,7 @@ static __device__ __forceinline__ unsigned long long load_relaxed(const unsigned
     return value;
 }
 
-/* *at &= ~bits, as one step; nothing waits for it. */
+/* *at &= ~bits, atomically, without a result to wait for. */
 static __device__ __forceinline__ void clear_bits(unsigned long long *at, unsigned long long bits) {
     asm volatile("red.relaxed.gpu.global.and.b64 [%0], %1;" ::"l"(at), "l"(~bits) : "memory");
 }
@@ -164,7 +168,7 @@ static __device__ __forceinline__ uint32_t load_relaxed(const uint32_t *at) {
     return value;
 }
 
-/* Two of them beside each other, at a multiple of 16 bytes. */
+/* Two consecutive ones, 16-byte aligned. */
 static __device__ __forceinline__ void store_relaxed(unsigned long long *at, unsigned long long low,
                                                      unsigned long long high) {
     asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(at), "l"(low), "l"(high)
@@ -179,7 +183,7 @@ load_relaxed(const unsigned long long *at, unsigned long long *low, unsigned lon
                  : "memory");
 }
 
-/* Not kept in the L1 cache: for what is read once. */
+/* Bypasses the L1 cache: for data that is read once. */
 static __device__ __forceinline__ int4 load_quad(const void *at) {
     int4 quad;
     asm volatile("ld.global.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
@@ -188,20 +192,20 @@ static __device__ __forceinline__ int4 load_quad(const void *at) {
     return quad;
 }
 
-/* Asks memory for the line of 128 bytes that this is in. */
+/* Prefetches the 128-byte line of this address into the L2 cache. */
 static __device__ __forceinline__ void prefetch_line(const void *from) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
 /* ---- Shared memory --------------------------------------------------------------------------- */
 
-/* Of the size that the launch says; the swizzle of tensor copies counts from 1024 bytes. */
+/* Dynamic shared memory. Its alignment of 1024 bytes is that of the swizzle of tensor copies. */
 static __device__ __forceinline__ char *dynamic_shared() {
     extern __shared__ __align__(1024) char bytes[];
     return bytes;
 }
 
-/* The same object, with its address computed once, not where each access has to wait for it. */
+/* The same object; its address is computed once, not before each access. */
 template <class T>
 static __device__ __forceinline__ T &addressed_once(T &object) {
     uint32_t address = (uint32_t)__cvta_generic_to_shared(&object);
@@ -209,8 +213,8 @@ static __device__ __forceinline__ T &addressed_once(T &object) {
     return *(T *)__cvta_shared_to_generic(address);
 }
 
-/* *to = *from, from memory to shared memory, at the latest when the thread has waited for its copies:
-   4, 8 or 16 bytes, and the addresses multiples of that. */
+/* Asynchronous *to = *from, from global to shared memory, complete after wait_for_copies. 4, 8 or
+   16 bytes, both addresses aligned to that. */
 template <class X>
 static __device__ __forceinline__ void copy_ahead(X *to, const X *from) {
 #if __CUDA_ARCH__ >= 800
@@ -235,20 +239,20 @@ static __device__ __forceinline__ void wait_for_copies() {
 #endif
 }
 
-/* __syncthreads for some warps of a block, Threads in all. Barrier is not 0. */
+/* __syncthreads for some warps of a block, with Threads threads in all. Barrier is not 0. */
 template <int Barrier, int Threads>
 static __device__ __forceinline__ void meet_warps() {
     asm volatile("barrier.cta.sync %0, %1;" ::"n"(Barrier), "n"(Threads) : "memory");
 }
 
-/* The same, known when the kernel runs. */
+/* The same with values known only at run time. */
 static __device__ __forceinline__ void meet_warps(int barrier, int threads) {
     asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
-/* Where all blocks of a kernel have said so, or are done, blocks of the next one may be there early
+/* Once all blocks of a kernel have called this or finished, blocks of the next kernel may start
    (programmatic dependent launch). */
 static __device__ __forceinline__ void let_next_kernel_begin() {
 #if __CUDA_ARCH__ >= 900
@@ -256,7 +260,7 @@ static __device__ __forceinline__ void let_next_kernel_begin() {
 #endif
 }
 
-/* Until the kernel before this one is done and its memory can be seen. */
+/* Waits until the previous kernel has finished and its writes are visible. */
 static __device__ __forceinline__ void wait_for_kernel_before(bool let_next = true) {
 #if __CUDA_ARCH__ >= 900
     asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -268,12 +272,12 @@ static __device__ __forceinline__ void wait_for_kernel_before(bool let_next = tr
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
 
-/* An mbarrier that has been initialised is seen so by the other blocks after the next wait. */
+/* Other blocks of the cluster see initialised mbarriers after the next cluster_wait. */
 static __device__ __forceinline__ void fence_for_cluster() {
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 
-/* That a block is there, and that all are. */
+/* The barrier of the cluster, in two steps. */
 static __device__ __forceinline__ void cluster_arrive() {
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 }
@@ -282,8 +286,8 @@ static __device__ __forceinline__ void cluster_wait() {
 }
 
 /*
- * Writes to what is here in this block's shared memory, in that of the cluster's first block, whose
- * mbarrier counts the bytes: no fence for all memory, and nobody waits who does not read.
+ * Writes value to the variable `here` of the cluster's first block. That block's mbarrier counts
+ * the bytes, so no fence over all memory is needed, and only readers wait.
  */
 template <class U>
 static __device__ __forceinline__ void send_to_first_block(U *here, U value, uint64_t *barrier) {
@@ -315,11 +319,12 @@ static __device__ __forceinline__ void send_to_first_block(U *here, U value, uin
 
 #endif
 
-/* ---- Starting a kernel ------------------------------------------------------------------------ */
+/* ---- Starting a kernel
+   ------------------------------------------------------------------------ */
 
 /*
- * kernel<<<blocks, threads, shared, stream>>>(argument), where overlap says so with blocks that may
- * be there before the kernel before is done, and in clusters of so many blocks.
+ * kernel<<<blocks, threads, shared, stream>>>(argument). overlap: its blocks may start before the
+ * previous kernel has finished (programmatic dependent launch). cluster: blocks of a cluster.
  */
 template <class Argument>
 static cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared,

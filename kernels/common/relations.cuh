@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The relations of lib/map_ops.h, for all kernels that compare. */
+/* The relations of core/map_ops.h, for all kernels that compare elements. */
 #ifndef VSCAN_COMMON_RELATIONS_CUH
 #define VSCAN_COMMON_RELATIONS_CUH
 
@@ -15,8 +15,8 @@ namespace vscan {
 VSCAN__COMPARE(X)
 #undef X
 
-/* use(the row of this number), which has to be one of type T. A kernel has all rows of its type:
-   they differ in next to nothing. */
+/* use(row), the row of this number, whose type must be T. A kernel contains all rows of its type,
+   since they hardly differ. */
 template <class T, class Use>
 static __device__ __forceinline__ void with_relation(int number, Use use) {
     switch (number) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Packs and splits of short vectors, where latency counts: what is short runs once, so its time is
- * that of fetching instructions, of which these have few.
+ * Packs and splits of small vectors, where latency counts. Such a kernel executes each instruction
+ * about once, so its time is mostly that of fetching instructions, and these kernels have few of
+ * them.
  *
- * A warp has rows of 32 elements one after the other, a lane one element of each. The flags of a
- * row are one word, by ballot, so a place in the block is a sum of numbers of bits: nothing goes
- * through shared memory but one number a warp, and nothing depends on how vectors are aligned.
+ * A warp has small_rows lines of 32 consecutive elements; a lane has one element of each. The flags
+ * of a line are one 32-bit word, by ballot, so a position in the block is a sum of bit counts. Only
+ * one number a warp goes through shared memory, and the alignment of vectors does not matter.
  */
 #ifndef VSCAN_COMMON_SMALL_VECTORS_CUH
 #define VSCAN_COMMON_SMALL_VECTORS_CUH
@@ -16,10 +17,10 @@
 
 namespace vscan {
 
-static constexpr int small_rows = 4; /* of a warp */
+static constexpr int small_rows = 4; /* lines of a warp */
 static constexpr int small_most_threads = 1024;
 
-/* Where this lane has its elements, one of each row. */
+/* A lane's elements, one of each line of its warp. */
 struct lane_rows {
     int first, n; /* the lane's first element */
 
@@ -37,14 +38,14 @@ struct lane_rows {
 #pragma unroll
         for (int r = 0; r < small_rows; ++r) x[r] = is(r) ? from[32 * r] : (T)0;
     }
-    /* Row r's set bits, 0 past the n-th element. */
+    /* masks[r]: the flags of line r as bits, 0 past the n-th element. */
     template <class Flag>
     __device__ __forceinline__ void load_masks_of(uint32_t (&masks)[small_rows],
                                                   const void *flags) const {
         Flag x[small_rows];
         load(x, flags);
 #pragma unroll
-        for (int r = 0; r < small_rows; ++r) masks[r] = __ballot_sync(0xffffffffu, x[r] != 0);
+        for (int r = 0; r < small_rows; ++r) masks[r] = __ballot_sync(warp_mask, x[r] != 0);
     }
     __device__ __forceinline__ void load_masks(uint32_t (&masks)[small_rows], const void *flags,
                                                int type) const {
@@ -61,8 +62,7 @@ struct lane_rows {
     }
 };
 
-/* By a block: memory is asked for its elements, of so many bits, by eights, at most a line a
-   thread. */
+/* By a block: its elements, of `bits` bits each, are prefetched, at most 128 bytes a thread. */
 static __device__ __forceinline__ void prefetch_rows(const void *vector, int bits, int64_t n) {
     const int items = (int)blockDim.x * small_rows, begin = (int)blockIdx.x * items;
     const int end = begin + items < (int)n ? begin + items : (int)n;
@@ -70,8 +70,9 @@ static __device__ __forceinline__ void prefetch_rows(const void *vector, int bit
     if (at < end / 8 * bits) prefetch_line((const char *)vector + at);
 }
 
-/* What the warps of the block have, each at most 32 * small_rows: those before this one, and above
-   bit 16 all of them. By all threads; a barrier lies in it. */
+/* By all threads of the block; contains a barrier. own: a number of the warp, at most 32 *
+   small_rows. Returns the sum over the warps before this one in the low 16 bits, over all warps in
+   the high ones. */
 static __device__ __forceinline__ uint32_t sum_over_warps(uint32_t own, uint32_t (&warps)[32]) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     if (lane == 0) warps[warp] = own;
@@ -82,8 +83,8 @@ static __device__ __forceinline__ uint32_t sum_over_warps(uint32_t own, uint32_t
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Threads of a block. One has all of the vector where it can; else they are so large that there are
-   no more than can soon know of one another: measured on an H200. */
+/* Threads of a block. One block has the whole vector if it can. Otherwise blocks are so large that
+   they are few, because each waits for all others. Measured on an H200. */
 static inline int small_threads(int64_t n) {
     constexpr int row = 32 * small_rows;
     if (n <= small_most_threads * small_rows) return (int)((n + row - 1) / row) * 32;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a lane reads and writes its consecutive elements of a vector, and the head flags that go with
- * them. Positions i count in scan order: a backward scan has element n - 1 - i of memory at i, so
- * that nothing above this file needs to know the direction.
+ * How a lane loads and stores its consecutive elements of a vector, and their head flags. Positions
+ * i count in scan order: in a backward scan position i is element n - 1 - i in memory. So no caller
+ * needs to know the direction.
  */
 #ifndef VSCAN_COMMON_VECTORS_CUH
 #define VSCAN_COMMON_VECTORS_CUH
@@ -14,23 +14,23 @@
 
 namespace vscan {
 
-/* Whether positions that are multiples of 16 bytes lie on addresses that are. */
+/* Whether positions that are multiples of 16 bytes have addresses that are, too. */
 template <class T>
 static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bool backward) {
     return ((uintptr_t)(backward ? vector + n : vector) & 15) == 0;
 }
 
 /*
- * A lane's 16 bytes of a vector, from position i on. The loads only ask for them; what is done with
- * the elements is done by items, so that a lane can ask for several such pieces before it waits for
- * one. I: int where it is wide enough, which saves instructions, or int64_t.
+ * A lane's 16 bytes of a vector, from position i on. load only issues the loads, and items converts
+ * the elements, so that a lane can have several loads in flight before it waits for one. I: int
+ * where that is wide enough, which saves instructions, or int64_t.
  */
 template <class Pair, int V>
 struct lane_items {
     using T = typename Pair::T;
-    T raw[V]; /* in the order of memory; from position n on what becomes the identity */
+    T raw[V]; /* in memory order; from position n on the identity */
 
-    /* aligned, and all before position n */
+    /* 16-byte aligned, and all before position n */
     template <class I>
     __device__ __forceinline__ void load_whole(const T *in, I i, I n, bool backward) {
         const int4 quad = *(const int4 *)(backward ? in + (n - V - i) : in + i);
@@ -77,19 +77,20 @@ static __device__ __forceinline__ uint32_t bits_of_ints(int4 x) {
     return (is_not_0(x.w) * 2 + is_not_0(x.z)) * 4 + (is_not_0(x.y) * 2 + is_not_0(x.x));
 }
 
-/* Four bytes as four bits: 1 where the byte is not 0; they are pushed into bits from the left. */
+/* Four bytes as four bits, 1 where the byte is not 0, which are shifted into bits from the
+   right. */
 static __device__ __forceinline__ uint32_t push_bytes(uint32_t bits, uint32_t bytes) {
     const uint32_t low = 0x7f7f7f7f, any = ((bytes & low) + low) | bytes; /* bit 7 of each byte */
-    /* the product moves bit 8 j + 7 to bit 28 + j; no two bits of it meet */
+    /* the product moves bit 8 j + 7 to bit 28 + j; no two bits of it coincide */
     return __funnelshift_l((any & ~low) * 0x00204081u, bits, 4);
 }
 
 /* Four bits as four bytes. */
 static __device__ __forceinline__ uint32_t bytes_of_bits(uint32_t bits) {
-    return bits * 0x00204081u & 0x01010101u; /* the product moves bit j to bit 8 j, too */
+    return bits * 0x00204081u & 0x01010101u; /* the product copies bit j to bit 8 j */
 }
 
-/* Flag number at of memory. */
+/* Flag number `at` in memory. */
 static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, int64_t at) {
     if (type == VSCAN_INT) return ((const int32_t *)flags)[at] != 0;
     if (type == VSCAN_BYTE) return ((const uint8_t *)flags)[at] != 0;
@@ -97,20 +98,21 @@ static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, 
 }
 
 /*
- * Whether the element at position i > 0 is the first of its segment in scan order. Backward it is
- * where the element before it in scan order, the next one in memory, has its flag set.
+ * Whether the element at position i > 0 is the first of its segment in scan order. In a backward
+ * scan this is so if the element before it in scan order, the next one in memory, has its flag set.
  */
 static __device__ __forceinline__ uint32_t head_at(const vscan__scan &scan, int64_t i) {
     return flag_at(scan.flags, scan.flag_type, scan.backward ? scan.n - i : i);
 }
 
-/* The head flags of a lane's V elements from position i on; load only asks for them, as above. */
+/* The head flags of a lane's V elements from position i on; load only issues the loads, as
+   above. */
 template <int V>
 struct lane_heads {
     uint32_t raw[V];
-    bool slow; /* at an end of the vector: bits does all the work */
+    bool slow; /* at an end of the vector: nothing is loaded, bits does all the work */
 
-    /* number of the first flag in memory */
+    /* index of the first flag in memory */
     static __device__ __forceinline__ int64_t first(const vscan__scan &scan, int64_t i) {
         return scan.backward ? scan.n - i - (V - 1) : i;
     }
@@ -118,7 +120,7 @@ struct lane_heads {
     template <int Type>
     __device__ __forceinline__ void load(const vscan__scan &scan, int64_t i) {
         const int64_t at = first(scan, i);
-        /* words are read that have a wanted byte, so the next 3 flags must be there too */
+        /* whole 32-bit words are read, so the next 3 flags must exist, too */
         slow = at <= 0 || at + V + 3 > scan.n;
         if (slow) return;
         if (Type == VSCAN_INT) {
@@ -175,39 +177,42 @@ struct lane_heads {
     }
 };
 
-/* load and bits of a lane's rows, the first from position i on, the others step positions apart. */
+/* use(t), t::value being the type of flags as a constant. */
+template <int Type>
+struct flag_type_constant {
+    static constexpr int value = Type;
+};
+template <class Use>
+static __device__ __forceinline__ void with_flag_type(int type, const Use &use) {
+    if (type == VSCAN_BYTE)
+        use(flag_type_constant<VSCAN_BYTE>());
+    else if (type == VSCAN_BIT)
+        use(flag_type_constant<VSCAN_BIT>());
+    else
+        use(flag_type_constant<VSCAN_INT>());
+}
+
+/* load and bits for several groups of V elements: the first from position i on, the others step
+   positions apart. */
 template <int Rows, int V>
 static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
                                                   const vscan__scan &scan, int64_t i, int step) {
-    if (scan.flag_type == VSCAN_BYTE) {
+    with_flag_type(scan.flag_type, [&](auto type) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BYTE>(scan, i + r * step);
-    } else if (scan.flag_type == VSCAN_BIT) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_BIT>(scan, i + r * step);
-    } else {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r) flags[r].template load<VSCAN_INT>(scan, i + r * step);
-    }
+        for (int r = 0; r < Rows; ++r)
+            flags[r].template load<decltype(type)::value>(scan, i + r * step);
+    });
 }
 
 template <int Rows, int V>
 static __device__ __forceinline__ void bits_of_heads(uint32_t (&heads)[Rows],
                                                      const lane_heads<V> (&flags)[Rows],
                                                      const vscan__scan &scan, int64_t i, int step) {
-    if (scan.flag_type == VSCAN_BYTE) {
+    with_flag_type(scan.flag_type, [&](auto type) {
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
-            heads[r] = flags[r].template bits<VSCAN_BYTE>(scan, i + r * step);
-    } else if (scan.flag_type == VSCAN_BIT) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            heads[r] = flags[r].template bits<VSCAN_BIT>(scan, i + r * step);
-    } else {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            heads[r] = flags[r].template bits<VSCAN_INT>(scan, i + r * step);
-    }
+            heads[r] = flags[r].template bits<decltype(type)::value>(scan, i + r * step);
+    });
 }
 
 } /* namespace vscan */

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sums over the lanes of a warp, and over rows of values that its lanes have: by the balanced tree of
- * lib/order.h, or by one instruction where any order will do and there is one.
+ * Reductions over the lanes of a warp, and over several values of each lane: by the balanced tree
+ * of core/order.h, or by one instruction where the order does not matter and there is one.
  */
 #ifndef VSCAN_COMMON_WARP_REDUCE_CUH
 #define VSCAN_COMMON_WARP_REDUCE_CUH
 
 #include "common/operators.cuh"
+#include "common/warp.cuh"
 
 namespace vscan {
 
-static constexpr unsigned reduce_lanes = 0xffffffffu;
+static constexpr unsigned reduce_lanes = warp_mask; /* its name in kernels/reduce */
 
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U across(typename Pair::U x, int distance) {
-    return Pair::combine(x, __shfl_xor_sync(reduce_lanes, x, distance));
+    return Pair::combine(x, __shfl_xor_sync(warp_mask, x, distance));
 }
 
-/* The balanced tree over the lanes of a warp, in all of them. */
+/* The balanced tree over the lanes of a warp. All lanes get the result. */
 template <class Pair>
 struct over_lanes {
     using U = typename Pair::U;
@@ -28,63 +29,53 @@ struct over_lanes {
     }
 };
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* one instruction, where there is one */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800 /* redux.sync */
 template <>
 struct over_lanes<pair<op_plus, int>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return (int32_t)__reduce_add_sync(reduce_lanes, (uint32_t)x);
+        return (int32_t)__reduce_add_sync(warp_mask, (uint32_t)x);
     }
 };
 template <class T>
 struct over_lanes<pair<op_and, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return (int32_t)__reduce_and_sync(reduce_lanes, (uint32_t)x);
+        return (int32_t)__reduce_and_sync(warp_mask, (uint32_t)x);
     }
 };
 template <class T>
 struct over_lanes<pair<op_or, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return (int32_t)__reduce_or_sync(reduce_lanes, (uint32_t)x);
+        return (int32_t)__reduce_or_sync(warp_mask, (uint32_t)x);
+    }
+};
+template <bool Max>
+struct extreme_over_lanes {
+    static __device__ __forceinline__ int32_t sum(int32_t x) {
+        return Max ? __reduce_max_sync(warp_mask, x) : __reduce_min_sync(warp_mask, x);
+    }
+    static __device__ __forceinline__ float sum(float x) {
+        using key = extreme_float_key<Max>;
+        return key::out(sum(key::in(x)));
+    }
+    /* the high 32 bits decide; among lanes in which they are equal, the low ones */
+    static __device__ __forceinline__ int64_t sum(int64_t x) {
+        const int32_t high = sum((int32_t)(x >> 32));
+        const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : Max ? 0 : ~0u;
+        return (int64_t)high << 32 |
+               (Max ? __reduce_max_sync(warp_mask, low) : __reduce_min_sync(warp_mask, low));
     }
 };
 template <class T>
-struct over_lanes<pair<op_max, T>> {
-    static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return __reduce_max_sync(reduce_lanes, x);
-    }
-    static __device__ __forceinline__ float sum(float x) {
-        using key = extreme_float_key<true>;
-        return key::out(sum(key::in(x)));
-    }
-    /* the high half decides; among lanes that have the same, the low one */
-    static __device__ __forceinline__ int64_t sum(int64_t x) {
-        const int32_t high = sum((int32_t)(x >> 32));
-        const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : 0;
-        return (int64_t)high << 32 | __reduce_max_sync(reduce_lanes, low);
-    }
-};
+struct over_lanes<pair<op_max, T>> : extreme_over_lanes<true> {};
 template <class T>
-struct over_lanes<pair<op_min, T>> {
-    static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return __reduce_min_sync(reduce_lanes, x);
-    }
-    static __device__ __forceinline__ float sum(float x) {
-        using key = extreme_float_key<false>;
-        return key::out(sum(key::in(x)));
-    }
-    static __device__ __forceinline__ int64_t sum(int64_t x) {
-        const int32_t high = sum((int32_t)(x >> 32));
-        const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : ~0u;
-        return (int64_t)high << 32 | __reduce_min_sync(reduce_lanes, low);
-    }
-};
+struct over_lanes<pair<op_min, T>> : extreme_over_lanes<false> {};
 #endif
 
 /*
- * Sums over the lanes of N rows, x[r] the lane's value of row r: lane l returns that of row l % N,
- * over the End lanes of its block of so many, by the balanced tree. While a lane has several rows, a
- * step gives half of them to the lane across and gets that lane's values of the other half: N - 1
- * exchanges until each lane has one row, not N a level.
+ * N reductions over lanes at once, by the balanced tree. Row r is x[r] of all lanes. The lanes form
+ * groups of End; lane l returns the sum of row l % N over its group. While a lane has several rows,
+ * each step sends half of them to the lane at Distance and receives its values of the other half.
+ * So it takes N - 1 exchanges until each lane has one row, not N at each level.
  */
 template <class Pair, int Rows, int End, int Distance = 1, int N>
 static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair::U (&x)[N],
@@ -101,13 +92,14 @@ static __device__ __forceinline__ typename Pair::U rows_over_lanes(typename Pair
 #pragma unroll
         for (int r = 0; r < Rows; r += 2) {
             const U keep = odd ? x[r + 1] : x[r], give = odd ? x[r] : x[r + 1];
-            x[r / 2] = Pair::combine(keep, __shfl_xor_sync(reduce_lanes, give, Distance));
+            x[r / 2] = Pair::combine(keep, __shfl_xor_sync(warp_mask, give, Distance));
         }
         return rows_over_lanes<Pair, Rows / 2, End, 2 * Distance>(x, lane);
     }
 }
 
-/* The balanced tree over N rows of 32 values: over the lanes, then over the rows. In all lanes. */
+/* The balanced tree over N rows of 32 values: over the lanes, then over the rows. All lanes get
+   it. */
 template <class Pair, int N>
 static __device__ __forceinline__ typename Pair::U sum_rows(typename Pair::U (&x)[N], int lane) {
     typename Pair::U sum = rows_over_lanes<Pair, N, 32>(x, lane);

@@ -1,38 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reads or writes flags: comparisons, logic, select; and conversions. */
+/* Maps that read or write flags (comparison, logic, select), and conversions. A block owns a tile,
+   uses no shared memory and communicates with no other block. */
 #include "common/relations.cuh"
 #include "common/vectors.cuh"
+#include "map/tuning.cuh"
 
 namespace vscan {
-
-static constexpr int compare_rows = 2, logic_rows = 4, select_rows = 1, number_rows = 1,
-                     flag_rows = 4, byte_rows = 4;
-
-static __host__ __device__ constexpr int convert_rows(int64_t from, int64_t to) {
-    return from < to ? 4 : 1;
-}
 
 /* ---- Comparison ------------------------------------------------------------------------------ */
 
 template <class T>
 __global__ void __launch_bounds__(map_threads)
     map_compare(const __grid_constant__ map_arguments g) {
-    constexpr int V = 16 / (int)sizeof(T), R = compare_rows;
+    constexpr int V = 16 / (int)sizeof(T), R = compare_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     T a[R][V], b[R][V];
     load_operand<T, V, R>(a, g.map.a, g.map.scalar, tile);
     load_operand<T, V, R>(b, g.map.b, g.map.scalar, tile);
     uint32_t f[R][V] = {};
     with_relation<T>(g.map.row, [&](auto relation) {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) f[r][j] = (uint32_t)relation.apply(a[r][j], b[r][j]);
+        for_each_item<R, V>(
+            [&](int r, int j) { f[r][j] = (uint32_t)relation.apply(a[r][j], b[r][j]); });
     });
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) f[r][j] ^= (uint32_t)g.map.turned;
+    for_each_item<R, V>([&](int r, int j) { f[r][j] ^= (uint32_t)g.map.turned; });
     store_flags<V, R>(g.map.out, g.map.out_type, f, tile);
 }
 
@@ -44,20 +34,19 @@ static __device__ __forceinline__ uint32_t logic(int op, uint32_t a, uint32_t b)
 
 __global__ void __launch_bounds__(map_threads)
     logic_bytes(const __grid_constant__ map_arguments g) {
-    constexpr int V = 4, R = logic_rows;
+    constexpr int V = 4, R = logic_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     uint32_t a[R][V], b[R][V];
     load_flags<V, R>(a, g.map.a, VSCAN_BYTE, tile);
     if (g.map.row != vscan__logic_not) load_flags<V, R>(b, g.map.b, VSCAN_BYTE, tile);
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j)
-            a[r][j] = logic(g.map.row, a[r][j], g.map.row == vscan__logic_not ? 1 : b[r][j]);
+    for_each_item<R, V>([&](int r, int j) {
+        a[r][j] = logic(g.map.row, a[r][j], g.map.row == vscan__logic_not ? 1 : b[r][j]);
+    });
     store_flags<V, R>(g.map.out, VSCAN_BYTE, a, tile);
 }
 
-/* Words of bits, as elements; tile counts words, and only the last one may be shared. */
+/* The elements of the tile are 32-bit flag words. Only the last one may have bits past the end,
+   which are kept. */
 __global__ void __launch_bounds__(map_threads) logic_bits(const __grid_constant__ map_arguments g) {
     constexpr int V = 4, R = 1;
     const int64_t n = (g.map.n + 31) / 32;
@@ -78,25 +67,22 @@ __global__ void __launch_bounds__(map_threads) logic_bits(const __grid_constant_
 
 /* ---- Select ---------------------------------------------------------------------------------- */
 
-/* Elements of any type, as integers of its size. */
+/* T: an unsigned integer of the size of an element. */
 template <class T>
 __global__ void __launch_bounds__(map_threads)
     select_elements(const __grid_constant__ map_arguments g) {
-    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = select_rows;
+    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = select_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     T a[R][V], b[R][V];
     uint32_t f[R][V];
     load_operand<T, V, R>(a, g.map.a, g.map.scalar, tile);
     load_operand<T, V, R>(b, g.map.b, g.map.scalar, tile);
     load_flags<V, R>(f, g.map.flags, g.map.flag_type, tile);
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) a[r][j] = f[r][j] ? a[r][j] : b[r][j];
+    for_each_item<R, V>([&](int r, int j) { a[r][j] = f[r][j] ? a[r][j] : b[r][j]; });
     store_elements<T, V, R>(g.map.out, a, tile);
 }
 
-/* Bits, or where there is no vector the scalar everywhere. */
+/* The bits of the vector, or the scalar where the vector is NULL. */
 template <int V, int R>
 static __device__ __forceinline__ void load_bits(uint32_t (&x)[R][V], const void *vector,
                                                  const vscan__value &scalar,
@@ -105,24 +91,18 @@ static __device__ __forceinline__ void load_bits(uint32_t (&x)[R][V], const void
         load_flags<V, R>(x, vector, VSCAN_BIT, tile);
         return;
     }
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) x[r][j] = scalar.as_byte;
+    for_each_item<R, V>([&](int r, int j) { x[r][j] = scalar.as_byte; });
 }
 
 __global__ void __launch_bounds__(map_threads)
     select_bits(const __grid_constant__ map_arguments g) {
-    constexpr int V = 4, R = select_rows;
+    constexpr int V = 4, R = select_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     uint32_t a[R][V], b[R][V], f[R][V];
     load_bits<V, R>(a, g.map.a, g.map.scalar, tile);
     load_bits<V, R>(b, g.map.b, g.map.scalar, tile);
     load_flags<V, R>(f, g.map.flags, g.map.flag_type, tile);
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) a[r][j] = f[r][j] ? a[r][j] : b[r][j];
+    for_each_item<R, V>([&](int r, int j) { a[r][j] = f[r][j] ? a[r][j] : b[r][j]; });
     store_flags<V, R>(g.map.out, VSCAN_BIT, a, tile);
 }
 
@@ -137,21 +117,18 @@ __global__ void __launch_bounds__(map_threads)
 VSCAN__CONVERT(X)
 #undef X
 
-/* One kernel for two sizes, From and To being unsigned integers of these: applies the row where it is
-   one of them. */
+/* One kernel serves all conversions between two sizes; From and To are unsigned integers of these
+   sizes. Applies the row if it is one of them. */
 template <class Row, class To, class From, int V, int R>
 static __device__ __forceinline__ void apply_convert(To (&x)[R][V], const From (&a)[R][V]) {
     if constexpr (sizeof(From) == sizeof(typename Row::F) &&
                   sizeof(To) == sizeof(typename Row::T)) {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                typename Row::F from;
-                memcpy(&from, &a[r][j], sizeof from);
-                const typename Row::T to = Row::apply(from);
-                memcpy(&x[r][j], &to, sizeof to);
-            }
+        for_each_item<R, V>([&](int r, int j) {
+            typename Row::F from;
+            memcpy(&from, &a[r][j], sizeof from);
+            const typename Row::T to = Row::apply(from);
+            memcpy(&x[r][j], &to, sizeof to);
+        });
     }
 }
 
@@ -159,7 +136,7 @@ template <class From, class To>
 __global__ void __launch_bounds__(map_threads)
     map_convert(const __grid_constant__ map_arguments g) {
     constexpr int V = sizeof(From) == 8 || sizeof(To) == 8 ? 2 : 4;
-    constexpr int R = convert_rows(sizeof(From), sizeof(To));
+    constexpr int R = convert_chunks(sizeof(From), sizeof(To));
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     From a[R][V];
     load_elements<From, V, R>(a, g.map.a, tile);
@@ -175,43 +152,32 @@ __global__ void __launch_bounds__(map_threads)
     store_elements<To, V, R>(g.map.out, x, tile);
 }
 
-/* T: an unsigned integer of the number's size; the scalar is the number's 1. */
+/* T: an unsigned integer of the size of a number; the scalar has the bits of the number 1. */
 template <class T>
 __global__ void __launch_bounds__(map_threads)
     numbers_of_flags(const __grid_constant__ map_arguments g) {
-    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = number_rows;
+    constexpr int V = sizeof(T) == 8 ? 2 : 4, R = number_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     uint32_t f[R][V];
     load_flags<V, R>(f, g.map.a, g.map.type, tile);
     T x[R][V];
-#pragma unroll
-    for (int r = 0; r < R; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) x[r][j] = f[r][j] ? (T)g.map.scalar.bits : 0;
+    for_each_item<R, V>([&](int r, int j) { x[r][j] = f[r][j] ? (T)g.map.scalar.bits : 0; });
     store_elements<T, V, R>(g.map.out, x, tile);
 }
 
 __global__ void __launch_bounds__(map_threads)
     flags_of_flags(const __grid_constant__ map_arguments g) {
-    constexpr int V = 4, R = flag_rows;
+    constexpr int V = 4, R = flag_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     uint32_t f[R][V];
     load_flags<V, R>(f, g.map.a, g.map.type, tile);
     store_flags<V, R>(g.map.out, g.map.out_type, f, tile);
 }
 
-/* By a warp whose first lane has bit i, a multiple of 32: bits up to the end are written. */
-static __device__ __forceinline__ void store_word(uint32_t *words, uint32_t word, int64_t i,
-                                                  int64_t end) {
-    if (threadIdx.x % 32 > 0 || i >= end) return;
-    const uint32_t kept = end - i < 32 ? 0xffffffffu << (end - i) : 0;
-    words[i >> 5] = kept ? (words[i >> 5] & kept) | (word & ~kept) : word;
-}
-
-/* Bytes to bits or bits to bytes: a piece is 16 bytes on the one side and 16 bits on the other. */
+/* Bytes to bits or bits to bytes: a chunk is 16 bytes on one side and 16 bits on the other. */
 __global__ void __launch_bounds__(map_threads)
     bits_and_bytes(const __grid_constant__ map_arguments g) {
-    constexpr int V = 16, R = byte_rows;
+    constexpr int V = 16, R = byte_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     const bool to_bits = g.map.out_type == VSCAN_BIT;
     if (tile.wide && to_bits) {
@@ -244,7 +210,7 @@ __global__ void __launch_bounds__(map_threads)
             const int64_t i = tile.first + k * map_threads + threadIdx.x;
             const uint32_t f = i < tile.end ? flag_at(g.map.a, g.map.type, i) : 0;
             if (to_bits)
-                store_word((uint32_t *)g.map.out, __ballot_sync(0xffffffffu, f != 0), i, tile.end);
+                store_word((uint32_t *)g.map.out, __ballot_sync(warp_mask, f != 0), i, tile.end);
             else if (i < tile.end)
                 ((uint8_t *)g.map.out)[i] = (uint8_t)f;
         }
@@ -255,18 +221,15 @@ __global__ void __launch_bounds__(map_threads)
 
 using namespace vscan;
 
-typedef void map_kernel(map_arguments);
-
 extern "C" cudaError_t vscan__launch_compare(const vscan__launch *launch, const vscan__map *map) {
-    map_kernel *const kernel = map->type == VSCAN_INT     ? map_compare<int32_t>
-                               : map->type == VSCAN_LONG  ? map_compare<int64_t>
-                               : map->type == VSCAN_FLOAT ? map_compare<float>
-                                                          : map_compare<double>;
+    map_kernel *const kernel = kernel_of_type(map->type, map_compare<int32_t>, map_compare<int64_t>,
+                                              map_compare<float>, map_compare<double>);
     const int64_t size = map_size(map->type);
     const map_vector vectors[] = {
         {map->a, size}, {map->b, size}, {map->out, map_size(map->out_type)}};
     map_arguments arguments = {*map};
-    return start_map(kernel, launch, (int)(16 / size), compare_rows, map->n, vectors, 3, arguments);
+    return start_map(kernel, launch, (int)(16 / size), compare_chunks, map->n, vectors, 3,
+                     arguments);
 }
 
 extern "C" cudaError_t vscan__launch_logic(const vscan__launch *launch, const vscan__map *map) {
@@ -274,7 +237,7 @@ extern "C" cudaError_t vscan__launch_logic(const vscan__launch *launch, const vs
     const int64_t size = bits ? 4 : 1;
     const map_vector vectors[] = {{map->a, size}, {map->b, size}, {map->out, size}};
     map_arguments arguments = {*map};
-    return start_map(bits ? logic_bits : logic_bytes, launch, 4, bits ? 1 : logic_rows,
+    return start_map(bits ? logic_bits : logic_bytes, launch, 4, bits ? 1 : logic_chunks,
                      bits ? (map->n + 31) / 32 : map->n, vectors, 3, arguments);
 }
 
@@ -287,7 +250,8 @@ extern "C" cudaError_t vscan__launch_select(const vscan__launch *launch, const v
                                : size == 1 ? select_elements<uint8_t>
                                            : select_bits;
     map_arguments arguments = {*map};
-    return start_map(kernel, launch, size == 8 ? 2 : 4, select_rows, map->n, vectors, 4, arguments);
+    return start_map(kernel, launch, size == 8 ? 2 : 4, select_chunks, map->n, vectors, 4,
+                     arguments);
 }
 
 extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const vscan__map *map) {
@@ -300,14 +264,15 @@ extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const 
             from == 8 ? to == 8 ? map_convert<uint64_t, uint64_t> : map_convert<uint64_t, uint32_t>
             : to == 8 ? map_convert<uint32_t, uint64_t>
                       : map_convert<uint32_t, uint32_t>;
-        return start_map(kernel, launch, V, convert_rows(from, to), map->n, vectors, 2, arguments);
+        return start_map(kernel, launch, V, convert_chunks(from, to), map->n, vectors, 2,
+                         arguments);
     }
     vscan__value &one = arguments.map.scalar;
     one.bits = 0;
     switch (map->out_type) {
     case VSCAN_FLOAT:
         one.as_float = 1;
-        return start_map(numbers_of_flags<uint32_t>, launch, V, number_rows, map->n, vectors, 2,
+        return start_map(numbers_of_flags<uint32_t>, launch, V, number_chunks, map->n, vectors, 2,
                          arguments);
     case VSCAN_DOUBLE:
     case VSCAN_LONG:
@@ -315,11 +280,12 @@ extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const 
             one.as_double = 1;
         else
             one.as_long = 1;
-        return start_map(numbers_of_flags<uint64_t>, launch, V, number_rows, map->n, vectors, 2,
+        return start_map(numbers_of_flags<uint64_t>, launch, V, number_chunks, map->n, vectors, 2,
                          arguments);
     default:
-        if (from + to == 1) /* 1 and, of bits, 0 */
-            return start_map(bits_and_bytes, launch, 16, byte_rows, map->n, vectors, 2, arguments);
-        return start_map(flags_of_flags, launch, V, flag_rows, map->n, vectors, 2, arguments);
+        if (from + to == 1) /* sizes 1 and, for bits, 0 */
+            return start_map(bits_and_bytes, launch, 16, byte_chunks, map->n, vectors, 2,
+                             arguments);
+        return start_map(flags_of_flags, launch, V, flag_chunks, map->n, vectors, 2, arguments);
     }
 }

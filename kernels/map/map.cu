@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unary and binary operators. One kernel a type, which takes the row of lib/map_ops.h as a number:
- * a kernel a row would be six times the code, and memory takes far longer than the choice. Divisions
- * need more registers than the others, and have late errors, so they have kernels of their own.
+ * Unary and binary operators. There is one kernel a type, and it is told the row of core/map_ops.h:
+ * a kernel a row would be six times the code, and the switch costs little beside the memory
+ * traffic. Divisions have kernels of their own, because they need more registers and have late
+ * errors.
+ *
+ * A block owns a tile, uses no shared memory and communicates with no other block.
  */
 #include "common/elementwise.cuh"
+#include "map/tuning.cuh"
 
 namespace vscan {
-
-/* 16 bytes of each vector a thread: at the speed of memcpy. With 32 bytes, or with loads that pass by
-   the L1 cache, it was 0.93 and 0.98 of it (single development runs, H200). */
-static constexpr int map_rows = 1;
 
 /* ---- Unary ----------------------------------------------------------------------------------- */
 
@@ -22,20 +22,17 @@ static constexpr int map_rows = 1;
 VSCAN__UNARY(X)
 #undef X
 
-/* Applies the row where it is one of this type; there is no code where it is not. */
+/* Applies the row if it is one of type T; otherwise there is no code. */
 template <class Row, class T, int V, int R>
 static __device__ __forceinline__ void apply_unary(T (&a)[R][V]) {
     if constexpr (same_type<T, typename Row::T>) {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) a[r][j] = Row::apply(a[r][j]);
+        for_each_item<R, V>([&](int r, int j) { a[r][j] = Row::apply(a[r][j]); });
     }
 }
 
 template <class T>
 __global__ void __launch_bounds__(map_threads) map_unary(const __grid_constant__ map_arguments g) {
-    constexpr int V = 16 / (int)sizeof(T), R = map_rows;
+    constexpr int V = 16 / (int)sizeof(T), R = operator_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     T a[R][V];
     load_elements<T, V, R>(a, g.map.a, tile);
@@ -66,25 +63,21 @@ static constexpr bool is_division(int op) {
 VSCAN__BINARY(X)
 #undef X
 
-/* As apply_unary, for divisions or for all others. wrong: an element that was divided by 0. */
+/* The same for divisions, or for all others. *wrong: an element that was divided by 0. */
 template <class Row, bool Division, class T, int V, int R>
 static __device__ __forceinline__ void apply_binary(T (&a)[R][V], const T (&b)[R][V],
                                                     const map_tile<V, R> &tile, int64_t *wrong) {
     if constexpr (same_type<T, typename Row::T> && Row::division == Division) {
-#pragma unroll
-        for (int r = 0; r < R; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                if (Row::wrong(a[r][j], b[r][j]) && tile.at(r, j) < tile.end)
-                    *wrong = tile.at(r, j);
-                a[r][j] = Row::apply(a[r][j], b[r][j]);
-            }
+        for_each_item<R, V>([&](int r, int j) {
+            if (Row::wrong(a[r][j], b[r][j]) && tile.at(r, j) < tile.end) *wrong = tile.at(r, j);
+            a[r][j] = Row::apply(a[r][j], b[r][j]);
+        });
     }
 }
 
 template <class T, bool Division>
 __global__ void __launch_bounds__(map_threads) map_binary(const __grid_constant__ map_arguments g) {
-    constexpr int V = 16 / (int)sizeof(T), R = map_rows;
+    constexpr int V = 16 / (int)sizeof(T), R = operator_chunks;
     const map_tile<V, R> tile(g.map.n, g.begin, g.wide);
     T a[R][V], b[R][V];
     load_operand<T, V, R>(a, g.map.a, g.map.scalar, tile);
@@ -106,25 +99,20 @@ __global__ void __launch_bounds__(map_threads) map_binary(const __grid_constant_
 
 using namespace vscan;
 
-typedef void map_kernel(map_arguments);
-
 extern "C" cudaError_t vscan__launch_unary(const vscan__launch *launch, const vscan__map *map) {
-    map_kernel *const kernel = map->type == VSCAN_INT     ? map_unary<int32_t>
-                               : map->type == VSCAN_LONG  ? map_unary<int64_t>
-                               : map->type == VSCAN_FLOAT ? map_unary<float>
-                                                          : map_unary<double>;
+    map_kernel *const kernel = kernel_of_type(map->type, map_unary<int32_t>, map_unary<int64_t>,
+                                              map_unary<float>, map_unary<double>);
     const int64_t size = map_size(map->type);
     const map_vector vectors[] = {{map->a, size}, {map->out, size}};
     map_arguments arguments = {*map};
-    return start_map(kernel, launch, (int)(16 / size), map_rows, map->n, vectors, 2, arguments);
+    return start_map(kernel, launch, (int)(16 / size), operator_chunks, map->n, vectors, 2,
+                     arguments);
 }
 
 template <bool Division>
 static map_kernel *binary_kernel(int type) {
-    return type == VSCAN_INT     ? map_binary<int32_t, Division>
-           : type == VSCAN_LONG  ? map_binary<int64_t, Division>
-           : type == VSCAN_FLOAT ? map_binary<float, Division>
-                                 : map_binary<double, Division>;
+    return kernel_of_type(type, map_binary<int32_t, Division>, map_binary<int64_t, Division>,
+                          map_binary<float, Division>, map_binary<double, Division>);
 }
 
 extern "C" cudaError_t vscan__launch_binary(const vscan__launch *launch, const vscan__map *map) {
@@ -136,5 +124,6 @@ extern "C" cudaError_t vscan__launch_binary(const vscan__launch *launch, const v
     const int64_t size = map_size(map->type);
     const map_vector vectors[] = {{map->a, size}, {map->b, size}, {map->out, size}};
     map_arguments arguments = {*map};
-    return start_map(kernel, launch, (int)(16 / size), map_rows, map->n, vectors, 3, arguments);
+    return start_map(kernel, launch, (int)(16 / size), operator_chunks, map->n, vectors, 3,
+                     arguments);
 }

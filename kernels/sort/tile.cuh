@@ -1,66 +1,59 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the sorts of vectors (sort/onesweep/onesweep.cu, sort/small/small.cu) and of segments (sort/segmented/segmented.cu, sort/segmented/by_block.cu)
- * share: digits of keys, the memory, what a block does to a tile, and how tiles learn of earlier ones.
+ * What the radix sorts of vectors (sort/onesweep, sort/small) and of segments (sort/segmented)
+ * share: digits of keys, the memory, what a block does with a tile, and the look-back.
  *
- * Elements are never changed on their way, not even into what they compare as: digits are made of
- * them each time, so a NaN keeps its bits, and one kernel does for all types of a size.
+ * Elements are never changed, not even into the numbers that they compare as. Digits are computed
+ * from the elements each time. So a NaN keeps its bits, and one kernel serves all types of a size.
  *
- * An element's place in a tile: warps count the digits of their parts of it, the counts are summed up
- * over digits and warps, and then each warp goes through its elements in their order once more, 32 at
- * a time, and asks by votes which lanes have the same digit.
+ * The rank of an element is its position in the sorted tile. Each warp counts the digits of its
+ * part of the tile; the counts are summed over digits and warps. Then each warp goes through its
+ * elements in order again, 32 at a time, and finds the lanes with equal digits by ballots.
  *
- * Between the blocks of a launch, words of 32 bits hand over how many elements of earlier tiles have a
- * digit: whether the word is there at all, whether it is the tile's count or the sum of all tiles up
- * to it, and 30 bits of number. Nothing else goes with a word, so relaxed order is enough.
+ * Look-back: each tile has one status word for each digit, and thread d looks back for digit d. A
+ * status word is a flag (aggregate: the count of the tile; inclusive prefix: the count of all tiles
+ * up to it) and the count. It is all that a tile publishes, so relaxed order is enough. This is not
+ * common/lookback.cuh, for three reasons: a tile publishes 256 words, not one value; the words have
+ * no epoch, because an earlier kernel of the same sort clears them (the histogram kernel, then each
+ * pass the words of the next; sort/segmented likewise); and tickets restart at 0 in each launch.
  */
 #ifndef VSCAN_SORT_TILE_CUH
 #define VSCAN_SORT_TILE_CUH
 
 #include "common/elementwise.cuh"
+#include "sort/tuning.cuh"
 
 namespace vscan {
 
-static constexpr int sort_threads = 512, sort_warps = sort_threads / 32;
-static constexpr int digit_bits = 8, digits = 1 << digit_bits;
-static constexpr int most_passes = 64 / digit_bits;
+/* Status words, of 32 bits or, where a segment may be too long for them, of 64. Zero: not yet
+   written. */
+template <class W>
+static constexpr W status_is_aggregate = (W)1 << (8 * sizeof(W) - 2);
+template <class W>
+static constexpr W status_is_prefix = (W)2 << (8 * sizeof(W) - 2);
+template <class W>
+static constexpr W status_value = status_is_aggregate<W> - 1;
 
-/* Words, of 32 bits or, where a segment may be too long for them, of 64. */
-template <class W>
-static constexpr W word_is_count = (W)1 << (8 * sizeof(W) - 2);
-template <class W>
-static constexpr W word_is_sum = (W)2 << (8 * sizeof(W) - 2);
-template <class W>
-static constexpr W word_number = word_is_count<W> - 1;
-
-/* In the place of values where there are none. */
+/* The type of values where there are none. */
 struct no_value {};
 
 template <class V>
 static constexpr bool has_values = !same_type<V, no_value>;
 
-/* Of segments: items of a thread, elements of a tile. A block sorts so many in shared memory, and two
-   blocks share a multiprocessor. */
-static constexpr int segment_items = 8;
-static constexpr int segment_tile = sort_threads * segment_items;
-
-/* With so many items a thread, and one block a multiprocessor: as many as 48 KiB have room for. */
-static constexpr int large_items = 22;
-static constexpr int large_segment = sort_threads * large_items;
-
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
 /*
- * What keys of a type compare as, in a few instructions: as the unsigned number
+ * A key compares as the unsigned number
  *
- *     min((x ^ (x < 0 ? turned : 0)) + shift, most)
+ *     min((x ^ (x < 0 ? flipped : 0)) + shift, most)
  *
- * Integers: x with its sign bit turned over. Floating point: the other bits of negative numbers turned
- * over too, and then -infinity is 0, and every NaN, of either sign, comes to lie beyond +infinity.
+ * Integers: x with its sign bit flipped. Floating point: in negative numbers the other bits are
+ * flipped, too; then -infinity becomes 0, and every NaN, of either sign, becomes the number after
+ * +infinity.
  */
 struct sort_order {
-    unsigned long long turned, shift, most;
-    uint32_t descending; /* ~0: digits are turned over; else 0 */
+    unsigned long long flipped, shift, most;
+    uint32_t descending; /* ~0: digits are flipped; else 0 */
     int first_bit, bits;
 };
 
@@ -68,15 +61,15 @@ template <class K>
 static __device__ __forceinline__ K ordered(K x, const sort_order &order) {
     constexpr int top = 8 * (int)sizeof(K) - 1;
     const K negative = (K)0 - (x >> top);
-    const K number = (x ^ (negative & (K)order.turned)) + (K)order.shift;
+    const K number = (x ^ (negative & (K)order.flipped)) + (K)order.shift;
     return number < (K)order.most ? number : (K)order.most;
 }
 
-/* One digit of what keys compare as. */
+/* One digit of the number that a key compares as. */
 struct sort_digit {
     int first_bit;
-    uint32_t mask; /* 0 where no bit is left */
-    uint32_t turned;
+    uint32_t mask; /* 0 if no bits are left */
+    uint32_t flipped;
 };
 
 static __host__ __device__ __forceinline__ sort_digit digit_of_pass(const sort_order &order,
@@ -90,62 +83,63 @@ static __host__ __device__ __forceinline__ sort_digit digit_of_pass(const sort_o
 
 template <class K>
 static __device__ __forceinline__ uint32_t digit_of(K number, const sort_digit &digit) {
-    return ((uint32_t)(number >> digit.first_bit) & digit.mask) ^ digit.turned;
+    return ((uint32_t)(number >> digit.first_bit) & digit.mask) ^ digit.flipped;
 }
 
-/* The digit of a key, by numbers that stay in registers: a tile asks for it again and again. */
+/* The digit of a key. Its parameters stay in registers, because a tile needs it many times. */
 template <class K>
 struct digit_maker {
-    K turned, shift, most;
+    K flipped, shift, most;
     sort_digit digit;
 
     __device__ __forceinline__ digit_maker(const sort_order &order, const sort_digit &of)
         : digit(of) {
-        turned = opaque((K)order.turned);
+        flipped = opaque((K)order.flipped);
         shift = opaque((K)order.shift);
         most = opaque((K)order.most);
         digit.first_bit = opaque(digit.first_bit);
         digit.mask = opaque(digit.mask);
-        digit.turned = opaque(digit.turned);
+        digit.flipped = opaque(digit.flipped);
     }
     __device__ __forceinline__ uint32_t operator()(K x) const {
-        const sort_order order = {turned, shift, most, 0, 0, 0};
+        const sort_order order = {flipped, shift, most, 0, 0, 0};
         return digit_of(ordered(x, order), digit);
     }
 };
 
 /* ---- Memory of a context for sorts ----------------------------------------------------------- */
 
-/* At its beginning; zero when it is new. */
+/* At the beginning of the memory; zero when it is new. */
 struct sort_header {
     unsigned long long counts[most_passes][digits]; /* 0 between sorts */
-    int64_t bases[most_passes][2][digits];          /* of a pass's even and odd portions */
-    uint32_t ticket, counted; /* 0 between launches; blocks that have counted */
-    /* of segments, 0 between sorts: see sort/segmented/segmented.cu */
-    unsigned long long middling, large; /* in the queues */
-    unsigned long long longs;           /* the same << 36, and the number of their tiles */
-    uint32_t next_middling, next_large, next_long; /* tickets */
-    uint32_t left, wrong;                          /* blocks that are done; offsets are wrong */
+    int64_t bases[most_passes][2][digits];          /* of even and odd portions */
+    uint32_t ticket, counted; /* 0 between launches; counted: blocks that have arrived */
+    /* sorts of segments, 0 between sorts: see sort/segmented/queues.cuh */
+    unsigned long long medium, large;            /* segments in the queues */
+    unsigned long long longs;                    /* segments << tile_bits | tiles of them */
+    uint32_t next_medium, next_large, next_long; /* tickets */
+    uint32_t finished, bad_offsets; /* blocks that have finished; 1: offsets are wrong */
     uint32_t unused[51];
 };
 static_assert(sizeof(sort_header) == VSCAN__SORT_HEADER, "what is cleared where it is new");
+
 /* ---- A tile ---------------------------------------------------------------------------------- */
 
-/* What the thread of a digit knows of it. */
+/* What thread d knows of digit d. */
 struct digit_counts {
     uint32_t count; /* elements of the tile that have it */
-    uint32_t place; /* of the first of them */
+    uint32_t rank;  /* of the first of them */
 };
 
-/* Where item i of this thread stands in the tile, before it is put in order. */
+/* The index of item i of this thread in the unsorted tile. */
 template <int I>
 static __device__ __forceinline__ int item_at(int i) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     return (warp * I + i) * 32 + lane;
 }
 
-/* By a warp: makes places of the digits of its first items, in their order; next: where the next one
-   of a digit goes. */
+/* By a warp: replaces the digits x of its items by their ranks, in order. next[d]: the rank of the
+   next element with digit d. */
 template <int I>
 static __device__ __forceinline__ void rank_items(uint32_t *next, uint32_t (&x)[I], int items) {
     const int lane = threadIdx.x % 32;
@@ -158,22 +152,22 @@ static __device__ __forceinline__ void rank_items(uint32_t *next, uint32_t (&x)[
             same = all_three(same, lanes_alike(x[i], 1u << b), lanes_alike(x[i], 2u << b));
         const int last = 31 - __clz((int)same);
         const uint32_t before = (uint32_t)__popc(same & ((1u << lane) - 1));
-        uint32_t place = 0;
+        uint32_t rank = 0;
         if (lane == last) {
-            place = next[x[i]];
-            next[x[i]] = place + before + 1;
+            rank = next[x[i]];
+            next[x[i]] = rank + before + 1;
         }
-        x[i] = __shfl_sync(0xffffffffu, place, last) + before;
+        x[i] = __shfl_sync(warp_mask, rank, last) + before;
         __syncwarp();
     }
 }
 
-/* By the whole block: makes places of the digits of a tile's items, of which this warp has so many a
-   thread. publish(count) is called by the first threads, one a digit, as soon as the digit is counted.
-   The last barrier is before the last use of s.counts. */
+/* By the block: replaces the digits x of a tile by their ranks. items: of each thread of this warp.
+   Thread d calls publish(count) as soon as digit d is counted. The last barrier comes before the
+   last use of s.counts. */
 template <class Shared, int I, class Publish>
-static __device__ __forceinline__ digit_counts digits_to_places(Shared &s, uint32_t (&x)[I],
-                                                                int items, Publish publish) {
+static __device__ __forceinline__ digit_counts rank_tile(Shared &s, uint32_t (&x)[I], int items,
+                                                         Publish publish) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     uint32_t *const mine = s.counts[warp];
 #pragma unroll
@@ -190,26 +184,21 @@ static __device__ __forceinline__ digit_counts digits_to_places(Shared &s, uint3
 #pragma unroll
         for (int w = 0; w < sort_warps; ++w) own.count += s.counts[w][threadIdx.x];
         publish(own.count);
-        uint32_t upto = own.count;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const uint32_t left = __shfl_up_sync(0xffffffffu, upto, d);
-            if (lane >= d) upto += left;
-        }
-        own.place = upto - own.count;
+        const uint32_t upto = warp_inclusive_sum(own.count);
+        own.rank = upto - own.count;
         if (lane == 31) s.sums[warp] = upto;
     }
     __syncthreads();
     if (threadIdx.x < digits) {
 #pragma unroll
         for (int w = 0; w < digits / 32 - 1; ++w)
-            if (w < warp) own.place += s.sums[w];
-        uint32_t place = own.place;
+            if (w < warp) own.rank += s.sums[w];
+        uint32_t rank = own.rank;
 #pragma unroll
         for (int w = 0; w < sort_warps; ++w) {
             const uint32_t count = s.counts[w][threadIdx.x];
-            s.counts[w][threadIdx.x] = place;
-            place += count;
+            s.counts[w][threadIdx.x] = rank;
+            rank += count;
         }
     }
     __syncthreads();
@@ -217,7 +206,7 @@ static __device__ __forceinline__ digit_counts digits_to_places(Shared &s, uint3
     return own;
 }
 
-/* Items past the tile's end get the last digit: they stand after all others, and stay there. */
+/* Items past the tile's end get the last digit, so that they stay behind all others. */
 template <class K, int I>
 static __device__ __forceinline__ void digits_of_items(uint32_t (&x)[I], const K (&key)[I],
                                                        int count, const digit_maker<K> &digit) {
@@ -229,7 +218,7 @@ static __device__ __forceinline__ void digits_of_items(uint32_t (&x)[I], const K
         if (item_at<I>(i) >= count) x[i] = digits - 1;
 }
 
-/* Wide: whole tiles without a question between one element and the next, by code of their own. */
+/* Wide: whole tiles have code of their own, without a bounds check an element. */
 template <bool Wide, class T, int I>
 static __device__ __forceinline__ void load_items(T (&x)[I], const T *from, int count) {
     from += item_at<I>(0);
@@ -242,7 +231,7 @@ static __device__ __forceinline__ void load_items(T (&x)[I], const T *from, int 
     }
 }
 
-/* Writes items to their digits' bases and on. */
+/* Writes a thread's items of the sorted tile: to[base of the digit + rank]. */
 template <bool Wide, class T, int I>
 static __device__ __forceinline__ void store_runs(T *to, const T (&x)[I], const int64_t *bases,
                                                   const uint32_t (&digit)[I], int count) {
@@ -258,8 +247,7 @@ static __device__ __forceinline__ void store_runs(T *to, const T (&x)[I], const 
     }
 }
 
-/* Writes the tile's keys in order, from s.keys, those of each digit from its base on. Needs a barrier
-   before it. */
+/* Writes the tile's keys from s.keys, where they are in order. Needs a barrier before. */
 template <bool Wide, class Shared, class K, int I>
 static __device__ __forceinline__ void write_keys(Shared &s, uint32_t (&digit)[I], int count,
                                                   const digit_maker<K> &digit_of_key, K *keys_out) {
@@ -271,38 +259,40 @@ static __device__ __forceinline__ void write_keys(Shared &s, uint32_t (&digit)[I
     store_runs<Wide>(keys_out, keys, s.bases, digit, count);
 }
 
-/* The same with values, by way of `room` in s, after the keys. Needs a barrier before s is used again. */
+/* The same for values, after the keys, through `buffer` in s. Needs a barrier before s is used
+   again. */
 template <bool Wide, class Shared, class V, int I>
 static __device__ __forceinline__ void
-write_values(Shared &s, V *room, V (&values)[I], const uint32_t (&place)[I],
+write_values(Shared &s, V *buffer, V (&values)[I], const uint32_t (&rank)[I],
              const uint32_t (&digit)[I], int count, V *values_out) {
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < I; ++i) room[place[i]] = values[i];
+    for (int i = 0; i < I; ++i) buffer[rank[i]] = values[i];
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < I; ++i) values[i] = room[i * sort_threads + threadIdx.x];
+    for (int i = 0; i < I; ++i) values[i] = buffer[i * sort_threads + threadIdx.x];
     store_runs<Wide>(values_out, values, s.bases, digit, count);
 }
 
-/* ---- Earlier tiles --------------------------------------------------------------------------- */
+/* ---- Look-back ------------------------------------------------------------------------------- */
 
-/* How many elements of earlier tiles have this thread's digit. */
+/* How many elements of earlier tiles have this thread's digit. Adds aggregates backwards up to the
+   first inclusive prefix. */
 template <class W>
-static __device__ __forceinline__ W look_back(const W *words, int64_t tile) {
-    constexpr int at_once = 4;
+static __device__ __forceinline__ W look_back(const W *status, int64_t tile) {
     W sum = 0;
 #pragma unroll 1
     for (int64_t t = tile - 1;;) {
-        W w[at_once];
+        W w[look_back_loads];
 #pragma unroll
-        for (int k = 0; k < at_once; ++k)
-            w[k] = t >= k ? load_relaxed(words + (t - k) * digits + threadIdx.x) : word_is_sum<W>;
+        for (int k = 0; k < look_back_loads; ++k)
+            w[k] = t >= k ? load_relaxed(status + (t - k) * digits + threadIdx.x)
+                          : status_is_prefix<W>;
 #pragma unroll
-        for (int k = 0; k < at_once; ++k) {
-            if ((w[k] & ~word_number<W>) == 0) break;
-            sum += w[k] & word_number<W>;
-            if (w[k] & word_is_sum<W>) return sum;
+        for (int k = 0; k < look_back_loads; ++k) {
+            if ((w[k] & ~status_value<W>) == 0) break;
+            sum += w[k] & status_value<W>;
+            if (w[k] & status_is_prefix<W>) return sum;
             --t;
         }
     }
@@ -314,8 +304,8 @@ static inline int64_t rounded(int64_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
-/* The last pass writes to the outputs and the first one must not write to what it reads: in place the
-   number of passes is even, where the last one may find no bits, and copies. */
+/* The last pass writes to the outputs, and the first must not write to what it reads. So in place
+   the number of passes is even; the last one may then have no bits left, and copies. */
 static inline int passes_of(const vscan__sort *sort) {
     const int passes = (sort->bits + digit_bits - 1) / digit_bits;
     const bool in_place = sort->keys == sort->keys_out ||
@@ -328,21 +318,21 @@ static inline sort_order order_of(const vscan__sort *sort) {
     const unsigned long long infinity = sort->key_size == 8 ? 0x7ff0000000000000ull : 0x7f800000u;
     sort_order order = {0, sign, ~0ull, sort->descending ? ~0u : 0, sort->first_bit, sort->bits};
     if (sort->real) {
-        order.turned = sign - 1;
-        order.shift = infinity + 1; /* -infinity, turned, is sign + sign - 1 - infinity */
+        order.flipped = sign - 1;
+        order.shift = infinity + 1; /* -infinity, flipped, is sign + sign - 1 - infinity */
         order.most = 2 * infinity + 2;
     }
     return order;
 }
 
-/* Bytes that segments of vectors of so many elements need: see sort/segmented/segmented.cu. */
+/* Bytes that a sort of segments needs: see sort/segmented/segmented.cu. */
 int64_t segments_memory(const vscan__sort *sort);
 
 /* Sorts n <= large_segment elements by one block: see sort/segmented/by_block.cu. */
 cudaError_t start_block_sort(const vscan__launch *launch, const vscan__sort *sort);
 
-/* Sorts by counting, where counts_all says that it can: see sort/small/small.cu. */
-bool counts_all(const vscan__sort *sort);
+/* Sorts by counting, if sorts_by_counting says so: see sort/small/small.cu. */
+bool sorts_by_counting(const vscan__sort *sort);
 cudaError_t start_counting_sort(const vscan__launch *launch, const vscan__sort *sort);
 
 } /* namespace vscan */

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first kernel of a split, see split/split.cuh: flags as bits, and what each tile has to know. */
+/*
+ * The first kernel of a split (split/split.cuh): packs flags into bits, and computes what each tile
+ * needs. A block owns a chunk; a warp counts a tile at a time. Shared memory: the flag words of a
+ * tile a warp, and three numbers a tile. Memory order: a block writes its sums, then a fence, then
+ * its arrival; the last block to arrive has a fence before it reads them.
+ */
 #ifndef VSCAN_SPLIT_COUNT_CUH
 #define VSCAN_SPLIT_COUNT_CUH
 
@@ -7,29 +12,19 @@
 
 namespace vscan {
 
-struct fold_plus {
-    static __device__ __forceinline__ int64_t fold(int64_t a, int64_t b) { return a + b; }
-};
-struct fold_max {
-    static __device__ __forceinline__ int64_t fold(int64_t a, int64_t b) { return a > b ? a : b; }
-};
-struct fold_min {
-    static __device__ __forceinline__ int64_t fold(int64_t a, int64_t b) { return a < b ? a : b; }
-};
-
-/* By the block: *carry and the values of the threads before this one, or Backward of those behind
-   it; all of them go into *carry. */
-template <class Fold, bool Backward>
-static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
-                                       int64_t (&sums)[split_warps]) {
+/* By the block: combines *carry with the values of the threads before this one (Backward: after
+   it), and returns that. Then *carry includes the values of all threads. */
+template <bool Backward, class Op>
+static __device__ int64_t scan_threads(int64_t value, int64_t *carry, int64_t (&sums)[split_warps],
+                                       const Op &combine) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int rank = Backward ? 31 - lane : lane;
     int64_t upto = value;
 #pragma unroll
     for (int d = 1; d < 32; d *= 2) {
-        const int64_t other = Backward ? __shfl_down_sync(0xffffffffu, upto, d)
-                                       : __shfl_up_sync(0xffffffffu, upto, d);
-        if (rank >= d) upto = Fold::fold(other, upto);
+        const int64_t other =
+            Backward ? __shfl_down_sync(warp_mask, upto, d) : __shfl_up_sync(warp_mask, upto, d);
+        if (rank >= d) upto = combine(other, upto);
     }
     if (rank == 31) sums[warp] = upto;
     __syncthreads();
@@ -38,60 +33,63 @@ static __device__ int64_t scan_threads(int64_t value, int64_t *carry,
     for (int k = 0; k < split_warps; ++k) {
         const int w = Backward ? split_warps - 1 - k : k;
         if (w == warp) before = all;
-        all = Fold::fold(all, sums[w]);
+        all = combine(all, sums[w]);
     }
     *carry = all;
     __syncthreads();
     const int64_t other =
-        Backward ? __shfl_down_sync(0xffffffffu, upto, 1) : __shfl_up_sync(0xffffffffu, upto, 1);
-    return rank > 0 ? Fold::fold(before, other) : before;
+        Backward ? __shfl_down_sync(warp_mask, upto, 1) : __shfl_up_sync(warp_mask, upto, 1);
+    return rank > 0 ? combine(before, other) : before;
 }
 
-/* Chunks that a thread adds up at a time, side by side. */
-static constexpr int fold_items = 8, fold_chunks = split_threads * fold_items;
+static constexpr int batch_chunks = split_threads * thread_chunks;
 
-/* Sums from .. from + fold_items - 1, of which those at end and past it are `none`. */
-static __device__ __forceinline__ void load_sums(uint32_t (&x)[fold_items], const uint32_t *sums,
+/* Sums from .. from + thread_chunks - 1; those from `end` on are `none`. */
+static __device__ __forceinline__ void load_sums(uint32_t (&x)[thread_chunks], const uint32_t *sums,
                                                  int64_t from, int64_t end, uint32_t none) {
 #pragma unroll
-    for (int k = 0; k < fold_items; k += 4) {
+    for (int k = 0; k < thread_chunks; k += 4) {
         int4 quad = {};
         if (from + k < end) quad = load_quad(sums + from + k);
         memcpy(&x[k], &quad, 16);
     }
 #pragma unroll
-    for (int k = 0; k < fold_items; ++k)
+    for (int k = 0; k < thread_chunks; ++k)
         if (from + k >= end) x[k] = none;
 }
 
-/* The entries of all chunks, by one block, after all sums. */
-static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
-                                     int64_t (&sums)[split_warps]) {
+/* By one block, when the sums of all chunks are there: computes their entries. Batch by batch,
+   forwards for K and the heads before, then backwards for the heads after. */
+static __device__ void scan_chunks(const split_arguments &a, int64_t chunks,
+                                   int64_t (&sums)[split_warps]) {
     const int64_t n = a.split.n, items = (int64_t)tile_items << a.chunk_log2;
     const split_scratch &s = a.scratch;
     const bool segmented = a.split.heads != nullptr;
+    const auto plus = [](int64_t x, int64_t y) { return x + y; };
+    const auto max = [](int64_t x, int64_t y) { return x > y ? x : y; };
+    const auto min = [](int64_t x, int64_t y) { return x < y ? x : y; };
     int64_t all = 0, head = 0;
-    for (int64_t begin = 0; begin < chunks; begin += fold_chunks) {
-        const int64_t from = begin + threadIdx.x * fold_items;
-        uint32_t set[fold_items], heads[fold_items];
+    for (int64_t begin = 0; begin < chunks; begin += batch_chunks) {
+        const int64_t from = begin + threadIdx.x * thread_chunks;
+        uint32_t set[thread_chunks], heads[thread_chunks];
         load_sums(set, s.sums.set, from, chunks, 0);
         if (segmented) load_sums(heads, s.sums.head, from, chunks, nowhere);
         int64_t own = 0;
 #pragma unroll
-        for (int k = 0; k < fold_items; ++k) own += set[k];
-        const int64_t before = scan_threads<fold_plus, false>(own, &all, sums);
+        for (int k = 0; k < thread_chunks; ++k) own += set[k];
+        const int64_t before = scan_threads<false>(own, &all, sums, plus);
         int64_t greatest = 0, at = before;
         if (segmented) {
 #pragma unroll
-            for (int k = 0; k < fold_items; ++k) {
+            for (int k = 0; k < thread_chunks; ++k) {
                 if (heads[k] != nowhere) greatest = at + heads[k];
                 at += set[k];
             }
-            greatest = scan_threads<fold_max, false>(greatest, &head, sums);
+            greatest = scan_threads<false>(greatest, &head, sums, max);
             at = before;
         }
 #pragma unroll
-        for (int k = 0; k < fold_items; ++k) {
+        for (int k = 0; k < thread_chunks; ++k) {
             if (from + k >= chunks) break;
             s.chunks[from + k].before = at;
             if (segmented) {
@@ -107,25 +105,25 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
         if (a.split.count != nullptr) *a.split.count = n - all;
     }
     if (segmented) {
-        for (int64_t begin = (chunks - 1) / fold_chunks * fold_chunks; begin >= 0;
-             begin -= fold_chunks) {
-            const int64_t from = begin + threadIdx.x * fold_items;
-            uint32_t set[fold_items], firsts[fold_items];
+        for (int64_t begin = (chunks - 1) / batch_chunks * batch_chunks; begin >= 0;
+             begin -= batch_chunks) {
+            const int64_t from = begin + threadIdx.x * thread_chunks;
+            uint32_t set[thread_chunks], firsts[thread_chunks];
             load_sums(set, s.sums.set, from, chunks, 0);
             load_sums(firsts, s.sums.next, from, chunks, nowhere);
             int64_t upto = from < chunks ? s.chunks[from].before : 0;
 #pragma unroll
-            for (int k = 0; k < fold_items; ++k) upto += set[k];
+            for (int k = 0; k < thread_chunks; ++k) upto += set[k];
             int64_t least = n, at = upto;
 #pragma unroll
-            for (int k = fold_items - 1; k >= 0; --k) {
+            for (int k = thread_chunks - 1; k >= 0; --k) {
                 at -= set[k];
                 if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
             }
-            least = scan_threads<fold_min, true>(least, &next, sums);
+            least = scan_threads<true>(least, &next, sums, min);
             at = upto;
 #pragma unroll
-            for (int k = fold_items - 1; k >= 0; --k) {
+            for (int k = thread_chunks - 1; k >= 0; --k) {
                 at -= set[k];
                 if (from + k < chunks) s.chunks[from + k].next = least;
                 if (firsts[k] != nowhere) least = (from + k) * items - at + firsts[k];
@@ -134,30 +132,26 @@ static __device__ void add_up_chunks(const split_arguments &a, int64_t chunks,
     }
 }
 
-/* By a block: memory is asked for so many tiles of bits. */
+/* By a block: prefetches the bits of some tiles. */
 static __device__ __forceinline__ void prefetch_bits(const void *bits, int64_t tile, int tiles,
                                                      int64_t n) {
     const int64_t end = (tile + tiles) * tile_items;
     prefetch_elements(bits, 1, tile * tile_items, end < n ? end : n);
 }
 
-/* By a block: for what it loads of the next tiles at a time, a line a thread. */
-static __device__ __forceinline__ void prefetch_start(const void *vector, int bits, int64_t first,
+/* By a block: prefetches what it loads next at a time, 128 bytes a thread. */
+static __device__ __forceinline__ void prefetch_batch(const void *vector, int bits, int64_t first,
                                                       int64_t n) {
     const int64_t end = first + split_threads * 128 * 8 / bits;
     prefetch_elements(vector, bits, first, end < n ? end : n);
 }
 
-/* Where there is a kernel for bits alone: it has room for more blocks, but is not worth its size for
-   GPUs that it has not been measured on. */
-static constexpr int bits_architecture = 90;
-
-/* Bits: of flags and heads, all are bits already. */
+/* Bits: flags and heads are bits already. */
 template <bool Bits>
 __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     count_flags(const __grid_constant__ split_arguments a) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 900
-    if (Bits) return; /* never started: see bits_architecture */
+    if (Bits) return; /* never launched: see bits_architecture */
 #endif
     __shared__ __align__(16) uint32_t flag_words[Bits ? 1 : split_warps][tile_words];
     __shared__ __align__(16) uint32_t head_words[Bits ? 1 : split_warps][tile_words];
@@ -171,7 +165,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     const int64_t n = a.split.n, chunk = blockIdx.x, first = chunk << a.chunk_log2; /* tile */
     if (a.scratch.flags == nullptr) prefetch_bits(a.split.flags, first, tiles, n);
     if (segmented && a.scratch.heads == nullptr) prefetch_bits(a.split.heads, first, tiles, n);
-    wait_for_kernel_before(); /* then the next one may begin, which loads elements at once */
+    wait_for_kernel_before(); /* the next kernel may then start, and load its elements */
 
 #pragma unroll 1
     for (int begin = 0; begin < tiles; begin += split_warps) {
@@ -188,12 +182,12 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
         if (!Bits && begin + split_warps < tiles) { /* while tiles are counted */
             const int64_t ahead = (first + begin + split_warps) * tile_items;
             if (a.scratch.flags != nullptr)
-                prefetch_start(a.split.flags, map_bits(a.split.flag_type), ahead, n);
+                prefetch_batch(a.split.flags, map_bits(a.split.flag_type), ahead, n);
             if (segmented && a.scratch.heads != nullptr)
-                prefetch_start(a.split.heads, map_bits(a.split.head_type), ahead, n);
+                prefetch_batch(a.split.heads, map_bits(a.split.head_type), ahead, n);
         }
 
-        /* ---- A warp's tile ------------------------------------------------------------------- */
+        /* ---- Count a tile, by a warp --------------------------------------------------------- */
         const int k = begin + warp;
         const int64_t tile = first + k;
         if (k < tiles) {
@@ -205,7 +199,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
                     store_piece<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane,
                                                       x);
             };
-            tile_marks marks;
+            tile_flags marks;
             keep(marks.flags, a.split.flags, a.scratch.flags, flag_words[Bits ? 0 : warp]);
             if (segmented)
                 keep(marks.heads, a.split.heads, a.scratch.heads, head_words[Bits ? 0 : warp]);
@@ -221,7 +215,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     }
     __syncthreads();
 
-    /* ---- The chunk's tiles, a lane each ------------------------------------------------------ */
+    /* ---- Scan the tiles of the chunk, by one warp, a lane each ------------------------------- */
     if (warp == 0) {
         const uint32_t own = lane < tiles ? tile_set[lane] : 0, upto = warp_inclusive_sum(own);
         const uint32_t last = lane < tiles ? tile_last[lane] : nowhere;
@@ -231,10 +225,10 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
             const uint32_t h = entry.before + last;
             const uint32_t z =
                 tile_items * (uint32_t)lane - entry.before + (lane < tiles ? tile_first[lane] : 0);
-            const uint32_t lanes = __ballot_sync(0xffffffffu, last != nowhere);
+            const uint32_t lanes = __ballot_sync(warp_mask, last != nowhere);
             const uint32_t left = lanes & bits_below(lane), right = lanes & ~bits_below(lane + 1);
             const auto from = [](uint32_t x, uint32_t those, int there) {
-                const uint32_t y = __shfl_sync(0xffffffffu, x, those != 0 ? there : 0);
+                const uint32_t y = __shfl_sync(warp_mask, x, those != 0 ? there : 0);
                 return those != 0 ? y : nowhere;
             };
             entry.head = from(h, left, 31 - __clz((int)left));
@@ -243,7 +237,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
             chunk_first = from(z, lanes, __ffs((int)lanes) - 1);
         }
         if (lane < tiles && (first + lane) * tile_items < n) a.scratch.tiles[first + lane] = entry;
-        const uint32_t set = __shfl_sync(0xffffffffu, upto, 31);
+        const uint32_t set = __shfl_sync(warp_mask, upto, 31);
         if (lane == 0) {
             a.scratch.sums.set[chunk] = set;
             if (segmented) {
@@ -255,12 +249,12 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
         }
     }
 
-    /* ---- The last block adds up all chunks --------------------------------------------------- */
+    /* ---- Scan all chunks, by the last block -------------------------------------------------- */
     __syncthreads();
     if (!is_last) return;
     __threadfence();
     if (threadIdx.x == 0) a.lookback.header->arrived = 0; /* for the next launch */
-    add_up_chunks(a, gridDim.x, sums);
+    scan_chunks(a, gridDim.x, sums);
 }
 
 } /* namespace vscan */

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The second kernel of a split, see split/split.cuh: elements go to their places, a tile a block. */
+/*
+ * The second kernel of a split (split/split.cuh): moves the elements. A block owns a tile. Shared
+ * memory: the tile in the order of its slots, and what one warp finds out about its flags. What it
+ * reads of the first kernel is visible because of the kernel boundary (wait_for_kernel_before).
+ */
 #ifndef VSCAN_SPLIT_MOVE_CUH
 #define VSCAN_SPLIT_MOVE_CUH
 
@@ -7,58 +11,58 @@
 
 namespace vscan {
 
-/* A tile, by a block. */
+/* The tile of a block. */
 struct split_tile {
-    int64_t first; /* element */
-    int count;     /* of elements */
-    int row;       /* this warp's first */
+    int64_t first; /* its first element */
+    int count;     /* its elements */
+    int line;      /* the first line of this warp */
 
     __device__ __forceinline__ split_tile(int64_t tile, int64_t n) {
         first = tile * tile_items;
         count = n - first < tile_items ? (int)(n - first) : tile_items;
-        row = (int)threadIdx.x / 32 * warp_rows;
+        line = (int)threadIdx.x / 32 * warp_lines;
     }
     template <class T>
-    __device__ __forceinline__ void load(T (&x)[warp_rows], const void *vector) const {
-        const int at = row * 32 + (int)threadIdx.x % 32;
+    __device__ __forceinline__ void load(T (&x)[warp_lines], const void *vector) const {
+        const int at = line * 32 + (int)threadIdx.x % 32;
         const T *const in = (const T *)vector + first + at;
         if (count == tile_items) {
 #pragma unroll
-            for (int r = 0; r < warp_rows; ++r) x[r] = in[r * 32];
+            for (int r = 0; r < warp_lines; ++r) x[r] = in[r * 32];
         } else {
 #pragma unroll
-            for (int r = 0; r < warp_rows; ++r) x[r] = r * 32 + at < count ? in[r * 32] : (T)0;
+            for (int r = 0; r < warp_lines; ++r) x[r] = r * 32 + at < count ? in[r * 32] : (T)0;
         }
     }
 };
 
-/* In the vector, K where a tile begins, K(h) of the last head before it, Z(e) of the first one
-   behind it. */
-struct tile_places {
+/* In the vector: K at the begin of a tile, K(h) of the last head before it, Z(e) of the first head
+   after. */
+struct tile_bases {
     int64_t before, head, next;
 };
 
-/* What all warps need of a tile's marks, of which one warp knows all. */
+/* What all warps need to know about the flags of the tile; one warp computes it. */
 struct tile_slots {
-    uint4 rows[tile_words]; /* flags; slots of the first clear and the first set one; heads */
+    uint4 lines[tile_words]; /* flags; slots of the first clear and the first set one; heads */
     uint32_t set, first, last;
 };
 
-/* By one warp, with the tile's flags and heads. */
-static __device__ __forceinline__ void mark_tile(tile_slots &slots, tile_marks &marks, int count,
-                                                 bool segmented) {
+/* By one warp that has loaded the tile's flags and heads. */
+static __device__ __forceinline__ void find_slots(tile_slots &slots, tile_flags &marks, int count,
+                                                  bool segmented) {
     const int lane = threadIdx.x % 32;
-    marks.set_behind(count);
+    marks.set_past(count);
     marks.count();
     if (segmented) marks.find_heads();
 #pragma unroll
     for (int j = 0; j < lane_words; ++j) {
-        const int row = lane_words * lane + j;
+        const int line = lane_words * lane + j;
         const uint32_t before = marks.before[j];
         const uint32_t head = segmented ? marks.head[j] : 0;
         const uint32_t next = segmented ? marks.next[j] : tile_items - marks.set;
-        slots.rows[row] = uint4{marks.flags[j], 32u * (uint32_t)row - before + head, before + next,
-                                segmented ? marks.heads[j] : 0};
+        slots.lines[line] = uint4{marks.flags[j], 32u * (uint32_t)line - before + head,
+                                  before + next, segmented ? marks.heads[j] : 0};
     }
     if (lane > 0) return;
     slots.set = marks.set;
@@ -70,35 +74,37 @@ static __device__ __forceinline__ void mark_tile(tile_slots &slots, tile_marks &
    be heads. */
 template <class T, bool Positions, bool Segmented>
 static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
-                                                 const tile_places &places, const tile_slots &slots,
-                                                 const T (&x)[warp_rows], T *packed) {
-    const int lane = threadIdx.x % 32, count = tile.count, row = tile.row;
-    const int64_t first = tile.first, before = places.before;
+                                                 const tile_bases &bases, const tile_slots &slots,
+                                                 const T (&x)[warp_lines], T *packed) {
+    const int lane = threadIdx.x % 32, count = tile.count, line = tile.line;
+    const int64_t first = tile.first, before = bases.before;
 
     /* ---- The three runs ---------------------------------------------------------------------- */
     const int clear = tile_items - (int)slots.set;
-    const int clear_end = Segmented ? (int)slots.first : clear; /* slots of the first run end, */
-    const int set_begin = Segmented ? clear + (int)slots.last : clear; /* of the last begin */
-    T *const to_clear = out + (first - before + places.head);
+    const int clear_end =
+        Segmented ? (int)slots.first : clear; /* end of the slots of the first run, */
+    const int set_begin =
+        Segmented ? clear + (int)slots.last : clear; /* begin of those of the last */
+    T *const to_clear = out + (first - before + bases.head);
     T *const to_own = out + first;
-    T *const to_set = out + (before + places.next - clear);
+    T *const to_set = out + (before + bases.next - clear);
 
     /* ---- Slots ------------------------------------------------------------------------------- */
     const uint32_t below = bits_below(lane);
 #pragma unroll
-    for (int r = 0; r < warp_rows; ++r) {
-        const uint4 at = slots.rows[row + r];
-        const uint32_t start = 32u * (uint32_t)(row + r), i = start + (uint32_t)lane;
+    for (int r = 0; r < warp_lines; ++r) {
+        const uint4 at = slots.lines[line + r];
+        const uint32_t start = 32u * (uint32_t)(line + r), i = start + (uint32_t)lane;
         const uint32_t set = (uint32_t)__popc(at.x & below);
         const bool is_set = at.x >> lane & 1;
         uint32_t slot = is_set ? at.z + set : at.y + (uint32_t)lane - set;
         if constexpr (Segmented) {
             const uint32_t heads = at.w;
-            if (heads != 0) { /* for all lanes alike */
-                const uint32_t behind = heads & ~(2 * below + 1);
-                const uint32_t nearest = is_set ? behind & (0 - behind) : heads & (2 * below + 1);
+            if (heads != 0) { /* the same for all lanes */
+                const uint32_t after = heads & ~(2 * below + 1);
+                const uint32_t nearest = is_set ? after & (0 - after) : heads & (2 * below + 1);
                 const int head_lane = 31 - __clz((int)nearest);
-                const uint32_t set_there = __shfl_sync(0xffffffffu, set, head_lane);
+                const uint32_t set_there = __shfl_sync(warp_mask, set, head_lane);
                 if (nearest != 0)
                     slot = is_set ? start + (uint32_t)head_lane - set_there + set
                                   : i - set + set_there;
@@ -128,17 +134,9 @@ static __device__ __forceinline__ void move_tile(T *out, const split_tile &tile,
     }
 }
 
-/* Blocks of a multiprocessor: as many as have registers enough. */
-static constexpr int move_blocks(int size, bool positions, bool segmented) {
-    return positions || (size == 4 && !segmented) ? most_blocks
-           : size == 4 && most_blocks > 5         ? 5
-                                                  : 4;
-}
-
-/* By one thread. All that may be needed is loaded at once, before it is known whether it is. */
-static __device__ __forceinline__ tile_places find_places(const split_scratch &kept, int64_t tile,
-                                                          int chunk_log2, int64_t n,
-                                                          bool segmented) {
+/* By one thread. Loads all that may be needed at once, before it knows what is. */
+static __device__ __forceinline__ tile_bases find_bases(const split_scratch &kept, int64_t tile,
+                                                        int chunk_log2, int64_t n, bool segmented) {
     const int64_t in_chunk = tile >> chunk_log2;
     const chunk_entry chunk = kept.chunks[in_chunk];
     const tile_entry entry = kept.tiles[tile];
@@ -155,26 +153,26 @@ __global__ void __launch_bounds__(split_threads, move_blocks(sizeof(T), Position
     split_tiles(const __grid_constant__ split_arguments a) {
     __shared__ T packed[Positions ? 1 : tile_items];
     __shared__ tile_slots slots;
-    __shared__ tile_places places;
+    __shared__ tile_bases bases;
 
     const int64_t n = a.split.n, number = blockIdx.x;
     const split_tile tile(number, n);
-    T x[warp_rows];
+    T x[warp_lines];
     if constexpr (!Positions) tile.load(x, a.split.in);
     const void *const flags = a.scratch.flags != nullptr ? a.scratch.flags : a.split.flags;
     const void *const heads = a.scratch.heads != nullptr ? a.scratch.heads : a.split.heads;
-    wait_for_kernel_before(); /* whose results all that follows needs, but not the elements */
+    wait_for_kernel_before(); /* all but the elements comes from it */
     const bool segmented = Segmented && heads != nullptr;
     if (threadIdx.x < 32) {
-        tile_marks marks;
+        tile_flags marks;
         load_words(marks.flags, (const uint32_t *)flags, number, n);
         if (segmented) load_words(marks.heads, (const uint32_t *)heads, number, n);
-        mark_tile(slots, marks, tile.count, segmented);
+        find_slots(slots, marks, tile.count, segmented);
     } else if (threadIdx.x == 32) {
-        places = find_places(a.scratch, number, a.chunk_log2, n, segmented);
+        bases = find_bases(a.scratch, number, a.chunk_log2, n, segmented);
     }
     __syncthreads();
-    move_tile<T, Positions, Segmented>((T *)a.split.out, tile, places, slots, x, packed);
+    move_tile<T, Positions, Segmented>((T *)a.split.out, tile, bases, slots, x, packed);
 }
 
 } /* namespace vscan */

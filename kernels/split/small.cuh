@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Splits of short vectors by one launch; see split/split.cuh and common/small_vectors.cuh. */
+/*
+ * Splits of small vectors by one launch (split/split.cuh, common/small_vectors.cuh). A block
+ * publishes its number of set flags (common/lookback.cuh), and needs those of all blocks. Blocks
+ * need not be resident together: a block that has polled a status word for long counts that block's
+ * flags itself, so none depends on another. Relaxed order is enough, because a status word carries
+ * all that is published. A block arrives after it has read the epoch; the last one to arrive ends
+ * the launch.
+ */
 #ifndef VSCAN_SPLIT_SMALL_CUH
 #define VSCAN_SPLIT_SMALL_CUH
 
@@ -8,14 +15,7 @@
 
 namespace vscan {
 
-/* Blocks of a multiprocessor; a vector is short that has no more tiles than all have blocks. */
-template <class T>
-static constexpr int small_most_blocks = sizeof(T) == 8 ? 2 : 3;
-
-/* Looks at a word, each some hundred ns, before one does its block's work. */
-static constexpr int patience = 256;
-
-/* Set flags of a block's elements, in all lanes of a warp. */
+/* By a warp: the number of set flags of a block. */
 static __device__ uint32_t count_elements(const vscan__split &split, int64_t first, int items) {
     const int64_t end = first + items < split.n ? first + items : split.n;
     uint32_t count = 0;
@@ -25,21 +25,21 @@ static __device__ uint32_t count_elements(const vscan__split &split, int64_t fir
     return warp_sum(count);
 }
 
-/* By a block: set flags of all blocks, of so many elements each, and above bit 32 of those before
-   this one. Each warp has a part of the sum, in all its lanes. */
+/* By a block: the number of set flags of all blocks, with `items` elements each, and in the high 32
+   bits of those before this one. Each warp returns a part of the sum, in all lanes. */
 static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &a, epoch_t epoch,
                                                          int items) {
     const int lane = threadIdx.x % 32, number = (int)blockIdx.x, blocks = (int)gridDim.x;
     uint64_t sum = 0;
 #pragma unroll 1
     for (int begin = (int)threadIdx.x - lane; begin < blocks; begin += (int)blockDim.x) {
-        const int wanted = begin + lane;
+        const int block = begin + lane;
         uint32_t value = 0;
-        bool missing = wanted < blocks;
+        bool missing = block < blocks;
 #pragma unroll 1
-        for (int turn = 0; turn < patience && missing; ++turn)
-            missing = !try_read<uint32_t>(a.lookback, epoch, wanted, &value);
-        for (uint32_t left; (left = __ballot_sync(0xffffffffu, missing)) != 0;) {
+        for (int poll = 0; poll < most_polls && missing; ++poll)
+            missing = !try_read<uint32_t>(a.lookback, epoch, block, &value);
+        for (uint32_t left; (left = __ballot_sync(warp_mask, missing)) != 0;) {
             const int helped = __ffs((int)left) - 1;
             const uint32_t count =
                 count_elements(a.split, (int64_t)(begin + helped) * items, items);
@@ -48,18 +48,16 @@ static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &
                 missing = false;
             }
         }
-        if (wanted < blocks) sum += value | (uint64_t)(wanted < number ? value : 0) << 32;
+        if (block < blocks) sum += value | (uint64_t)(block < number ? value : 0) << 32;
     }
     return warp_sum(sum);
 }
 
-/*
- * What split_small below does, for vectors that are shorter still: see common/small_vectors.cuh. A block has
- * fewer elements, or all there are.
- */
+/* The smallest vectors, as common/small_vectors.cuh says. A block has fewer elements than a tile,
+   or all. */
 template <class T>
 __global__ void __launch_bounds__(small_most_threads, 1)
-    split_rows(const __grid_constant__ split_arguments a) {
+    split_lines(const __grid_constant__ split_arguments a) {
     __shared__ uint32_t warp_counts[32];
     __shared__ uint64_t sums[32];
 
@@ -81,7 +79,7 @@ __global__ void __launch_bounds__(small_most_threads, 1)
 #pragma unroll
     for (int r = 0; r < small_rows; ++r) own += (uint32_t)__popc(masks[r]);
     const uint32_t sum =
-        sum_over_warps(own, warp_counts);        /* then all have read the launch number */
+        sum_over_warps(own, warp_counts);        /* then all threads have read the epoch */
     uint32_t at = sum & 0xffff, all = sum >> 16; /* set flags before the warp, and of the vector */
     if (blocks > 1) {
         unsigned before_me = (unsigned)blocks; /* blocks that have arrived */
@@ -107,22 +105,16 @@ __global__ void __launch_bounds__(small_most_threads, 1)
 #pragma unroll
     for (int r = 0; r < small_rows; ++r) {
         const uint32_t set = at + (uint32_t)__popc(masks[r] & bits_below(lane));
-        const uint32_t place = masks[r] >> lane & 1 ? clear + set : (uint32_t)rows.at(r) - set;
-        if (rows.is(r)) ((T *)a.split.out)[place] = x[r];
+        const uint32_t position = masks[r] >> lane & 1 ? clear + set : (uint32_t)rows.at(r) - set;
+        if (rows.is(r)) ((T *)a.split.out)[position] = x[r];
         at += (uint32_t)__popc(masks[r]);
     }
     if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = clear;
 }
 
 /*
- * A plain split by one launch: a block has the tile of its number, counts its flags, publishes the
- * number of set ones (common/lookback.cuh), and waits for those of all tiles. Blocks need not be
- * resident together: one that has looked for a word for long counts the tile itself, so none
- * depends on another. Each arrives once it has read the launch number; the last one to do so moves
- * that on.
- *
- * Barriers: (1) bits and launch number written; (2) slots and the warps' sums written; (3) elements
- * in their slots.
+ * A block has the tile of its number. Barriers: (1) flag words and epoch are written; (2) slots and
+ * the sums of the warps are written; (3) elements are in their slots.
  */
 template <class T>
 __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
@@ -145,26 +137,26 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
     /* ---- Elements and flags ------------------------------------------------------------------ */
     epoch_t epoch = 0;
     if (threadIdx.x == 0 && tiles > 1) epoch = read_epoch(a.lookback);
-    T x[warp_rows];
+    T x[warp_lines];
     tile.load(x, a.split.in);
     const bool bits = a.split.flag_type == VSCAN_BIT;
     if (!bits)
         flags_to_words(flag_words, a.split.flags, a.split.flag_type, tile.first, tile_items, n);
     if (threadIdx.x == 0) shared_epoch = epoch;
     __syncthreads();
-    uint32_t own = 0; /* set flags, known to the first warp */
+    uint32_t own = 0; /* set flags, in the first warp */
     if (warp == 0) {
-        tile_marks marks;
+        tile_flags marks;
         if (bits)
             load_words(marks.flags, (const uint32_t *)a.split.flags, number, n);
         else
             load_piece<uint32_t, lane_words>(marks.flags, &flag_words[lane_words * lane]);
-        mark_tile(slots, marks, tile.count, false);
+        find_slots(slots, marks, tile.count, false);
         own = marks.set - (uint32_t)(tile_items - tile.count);
     }
 
-    /* ---- Numbers of all tiles ---------------------------------------------------------------- */
-    uint64_t sum = own;                   /* of all tiles, above bit 32 of those before this one */
+    /* ---- Set flags of all tiles -------------------------------------------------------------- */
+    uint64_t sum = own;                   /* of all tiles; high 32 bits: of those before this one */
     unsigned before_me = (unsigned)tiles; /* blocks that have arrived */
     if (tiles > 1) {
         epoch = shared_epoch;
@@ -187,8 +179,8 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
     }
     const int64_t all = (int64_t)(sum & 0xffffffffu);
     if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = n - all;
-    const tile_places places = {(int64_t)(sum >> 32), 0, n - all};
-    move_tile<T, false, false>((T *)a.split.out, tile, places, slots, x, packed);
+    const tile_bases bases = {(int64_t)(sum >> 32), 0, n - all};
+    move_tile<T, false, false>((T *)a.split.out, tile, bases, slots, x, packed);
 }
 
 } /* namespace vscan */

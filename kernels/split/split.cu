@@ -1,24 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launches splits; what they do is in split/split.cuh. */
+/* Launches splits; split/split.cuh explains them. */
 #include "split/count.cuh"
 #include "split/small.cuh"
 
 namespace vscan {
 
-/* Elements up to which chunks are small: there, more blocks are worth more than fewer sums, most of
-   all for ints, of which a large chunk has more than a block can load at once. */
-static constexpr int64_t small_to = 1 << 18, small_to_ints = 1 << 23;
-
-/* Elements from which on chunks are large: the block that adds them all up has to be soon done. */
-static constexpr int64_t large_from = 1 << 25;
-
-/* Elements up to which split_rows is soonest done. */
-static constexpr int64_t rows_to = 1 << 18;
-
-/* Lays out the scratch memory from base on, NULL to learn its size: returns that. */
+/* Lays out the scratch memory from base on, and returns its size. base may be NULL. */
 static int64_t lay_out(split_scratch *s, char *base, int64_t n, int flag_type, int head_type) {
     const int64_t tiles = (n + tile_items - 1) / tile_items;
-    const int64_t chunks = (tiles + 1) / 2; /* where they are small */
+    const int64_t chunks = (tiles + 1) / 2; /* where chunks are small */
     int64_t bytes = 0;
     const auto take = [&](int64_t count, int64_t size) {
         char *const at = base + bytes;
@@ -55,10 +45,10 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
     a.split = *split;
     a.lookback = lookback_of(launch);
     const bool segmented = split->heads != nullptr;
-    const bool moves = size >= 4 && !positions && !segmented; /* by one launch, where it is short */
-    if (moves && split->n <= rows_to && split->n * size <= launch->small_to) {
+    const bool moves = size >= 4 && !positions && !segmented; /* by one launch if it is small */
+    if (moves && split->n <= lines_to && split->n * size <= launch->small_to) {
         const int threads = small_threads(split->n);
-        return start(size == 8 ? split_rows<uint64_t> : split_rows<uint32_t>,
+        return start(size == 8 ? split_lines<uint64_t> : split_lines<uint32_t>,
                      small_blocks(split->n, threads), threads, 0, launch->stream, a,
                      launch->may_overlap);
     }
@@ -67,10 +57,7 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
         return start(size == 8 ? split_small<uint64_t> : split_small<uint32_t>, tiles,
                      split_threads, 0, launch->stream, a, launch->may_overlap);
     const bool ints = split->flag_type == VSCAN_INT || split->head_type == VSCAN_INT;
-    a.chunk_log2 = split->n <= (ints ? small_to_ints : small_to) ? 1
-                   : split->n <= large_from                      ? 3
-                   : ints                                        ? 4
-                                                                 : 5;
+    a.chunk_log2 = chunk_log2_of(split->n, ints);
     lay_out(&a.scratch, (char *)launch->scratch, split->n, split->flag_type, split->head_type);
     const bool bits = launch->architecture == bits_architecture && a.scratch.flags == nullptr &&
                       a.scratch.heads == nullptr;
@@ -86,6 +73,6 @@ extern "C" cudaError_t vscan__launch_split(const vscan__launch *launch, const vs
             ? segmented ? split_tiles<uint32_t, false, true> : split_tiles<uint32_t, false, false>
         : segmented ? split_tiles<uint64_t, false, true>
                     : split_tiles<uint64_t, false, false>;
-    /* its first blocks load their elements while the last ones of the first kernel count flags */
+    /* its first blocks load elements while the last blocks of the first kernel count flags */
     return start(move, tiles, split_threads, 0, launch->stream, a, launch->may_overlap);
 }

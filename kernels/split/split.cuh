@@ -8,19 +8,22 @@
  *     K(h) + Z(i) if its flag is clear,  Z(e) + K(i) if it is set;
  *
  * a plain split is that of one segment, h = 0, e = n. Z(e) is known only when the flags up to e
- * are, so there are two kernels, except for short vectors. The first reads the flags alone, which
- * it leaves as bits for the second, unless they are bits already: a tile is 4096 elements, a chunk
- * up to 32 tiles, and a block has a chunk. The block that ends last adds up what the chunks have found;
- * nobody waits for anybody. The second kernel moves the elements, a tile a block.
+ * are, so there are two kernels, except for small vectors (split/small.cuh). The first
+ * (split/count.cuh) reads only the flags, and stores them as bits for the second, unless they are
+ * bits already. A tile has 4096 elements, a chunk up to 32 tiles, and a block has a chunk. The last
+ * block to arrive scans the results of all chunks; no block waits for another. The second kernel
+ * (split/move.cuh) moves the elements, a tile a block.
  *
- * Seen from a tile, the places of its elements are three runs, whatever segments there are. Let its
- * elements be split within the tile, as if segments were cut at its ends; the place in that is a
- * slot. The clear ones of the segment that was begun before the tile come first and go where that
- * one's clear ones go on; the set ones of the segment that is open at the tile's end come last, and
- * go where that one's set ones do; for all others, whose segment begins here, if they are clear, or
- * ends here, if they are set, the slot is the place. So elements are brought to their slots in
- * shared memory and written from there, runs side by side. Past the n-th element flags count as
- * set, so that such elements have the last slots.
+ * Seen from a tile, its elements go to three runs, whatever the segments are. Split the tile by
+ * itself, as if segments were cut at its ends; an element's position in that is its slot.
+ *   - Clear elements of the segment that began before the tile come first; they continue that
+ *     segment's clear elements.
+ *   - Set elements of the segment that is open at the end of the tile come last; they continue that
+ *     segment's set elements.
+ *   - All others have a segment that begins in the tile, if they are clear, or ends in it, if they
+ *     are set. Their slot is their position.
+ * So elements are moved to their slots in shared memory, and written from there as consecutive
+ * runs. Flags past the n-th element count as set, so that such elements have the last slots.
  */
 #ifndef VSCAN_SPLIT_SPLIT_CUH
 #define VSCAN_SPLIT_SPLIT_CUH
@@ -29,47 +32,40 @@
 #include "common/elementwise.cuh"
 #include "common/lookback.cuh"
 #include "common/vectors.cuh"
+#include "split/tuning.cuh"
 
 namespace vscan {
 
-static constexpr int split_warps = 8, split_threads = 32 * split_warps;
-static constexpr int tile_words = 128, tile_items = 32 * tile_words;
-static constexpr int most_tiles = 32;                      /* of a chunk: one a lane */
-static constexpr int lane_words = tile_words / 32;         /* of a tile's bits, side by side */
-static constexpr int warp_rows = tile_words / split_warps; /* a row is 32 elements, one word */
+static constexpr int most_tiles = 32;                       /* of a chunk: one a lane */
+static constexpr int lane_words = tile_words / 32;          /* consecutive flag words of a tile */
+static constexpr int warp_lines = tile_words / split_warps; /* a line: 32 elements, one flag word */
 static constexpr uint32_t nowhere = 0xffffffffu;
 
-/* Blocks of a multiprocessor: as many as have registers enough. */
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-static constexpr int most_blocks = 4; /* no more threads than that */
-#else
-static constexpr int most_blocks = 6;
-#endif
-
-/* Of a tile: K where it begins, K(h) of the last head before it, Z(e) of the first head behind it;
-   all of them less K or Z where the chunk begins, and the heads only if they are in the chunk. */
+/* Of a tile: K at its begin, K(h) of the last head before it, Z(e) of the first head after it.
+   All are relative to K or Z at the begin of the chunk, and heads count only if they are in the
+   chunk. */
 struct __align__(16) tile_entry {
     uint32_t before, head, next, unused;
 };
 
-/* Of a chunk: the same in all of the vector, where a segment begins at 0 and ends at n. */
+/* Of a chunk: the same in the whole vector, where a segment begins at 0 and ends at n. */
 struct __align__(16) chunk_entry {
     int64_t before, head, next, unused;
 };
 
-/* Of a chunk, as its block leaves it for the last one: set flags, and from its beginning on K(h) of
-   the last head in it and Z(e) of the first. */
+/* Of a chunk, as its block leaves it for the last block: the number of set flags, K(h) of the last
+   head in it and Z(e) of the first, relative to its begin. */
 struct chunk_sums {
     uint32_t *set, *head, *next;
 };
 
-/* What lies in the scratch memory. */
+/* The scratch memory. */
 struct split_scratch {
     int64_t *set; /* flags of the vector */
     chunk_sums sums;
     chunk_entry *chunks;
     tile_entry *tiles;
-    uint32_t *flags, *heads; /* bits, 0 past the n-th; NULL: the caller's are bits */
+    uint32_t *flags, *heads; /* bits, 0 past the n-th; NULL if the caller's are bits */
 };
 
 struct split_arguments {
@@ -81,7 +77,7 @@ struct split_arguments {
 
 /* ---- Bits ------------------------------------------------------------------------------------ */
 
-/* This lane's words of a tile of bits; those past the n-th are 0. */
+/* This lane's flag words of a tile; bits past the n-th are 0. */
 static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], const uint32_t *bits,
                                                   int64_t tile, int64_t n) {
     const int64_t first = tile * tile_words + lane_words * (int)(threadIdx.x % 32);
@@ -96,20 +92,17 @@ static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], con
     }
 }
 
-/* A piece is what a warp loads as two quads a lane, 256 ints or 1024 bytes; so many at a time. */
-static constexpr int warp_pieces = 4;
-
-/* A whole piece as bits. */
-static __device__ __forceinline__ void piece_to_bits(void *bits, const int4 (&quads)[2], int type) {
+/* Packs what a warp has loaded, 16-byte loads two a lane (256 ints or 1024 bytes), into bits. */
+static __device__ __forceinline__ void pack_flags(void *bits, const int4 (&quads)[2], int type) {
     const int lane = threadIdx.x % 32;
-    if (type == VSCAN_INT) { /* 4 bits a quad: a lane has one of two neighbours' bytes */
+    if (type == VSCAN_INT) { /* 4 bits a load: two neighbours make 2 bytes, one each */
         uint32_t own = 0;
 #pragma unroll
         for (int half = 0; half < 2; ++half)
             own |= (uint32_t)((quads[half].x != 0) | (quads[half].y != 0) << 1 |
                               (quads[half].z != 0) << 2 | (quads[half].w != 0) << 3)
                    << 8 * half;
-        const uint32_t other = __shfl_xor_sync(0xffffffffu, own, 1);
+        const uint32_t other = __shfl_xor_sync(warp_mask, own, 1);
         const uint32_t both = lane % 2 ? other >> 8 | own >> 4 : own | other << 4;
         ((uint8_t *)bits)[lane % 2 * 16 + lane / 2] = (uint8_t)both;
         return;
@@ -124,7 +117,7 @@ static __device__ __forceinline__ void piece_to_bits(void *bits, const int4 (&qu
     }
 }
 
-/* Ints or bytes from element `first` on as bits, so many of them, by a block; those past the n-th
+/* By a block: packs `items` ints or bytes, from element `first` on, into bits; those past the n-th
    are 0. */
 static __device__ __forceinline__ void flags_to_words(uint32_t *words, const void *flags, int type,
                                                       int64_t first, int items, int64_t n) {
@@ -133,65 +126,65 @@ static __device__ __forceinline__ void flags_to_words(uint32_t *words, const voi
     const bool aligned = (uintptr_t)flags % 16 == 0;
     const auto is_wide = [&](int at) { return aligned && at < items && first + at + each <= n; };
 #pragma unroll 1
-    for (int begin = warp * each; begin < items; begin += warp_pieces * split_warps * each) {
+    for (int begin = warp * each; begin < items; begin += loads_at_once * split_warps * each) {
         const char *const from = (const char *)flags + (first + begin) * size + lane * 16;
         const int step = split_warps * each;
-        int4 quads[warp_pieces][2] = {};
+        int4 quads[loads_at_once][2] = {};
 #pragma unroll
-        for (int k = 0; k < warp_pieces; ++k)
+        for (int k = 0; k < loads_at_once; ++k)
             if (is_wide(begin + k * step)) {
                 quads[k][0] = load_quad(from + k * step * size);
                 quads[k][1] = load_quad(from + k * step * size + 512);
             }
 #pragma unroll
-        for (int k = 0; k < warp_pieces; ++k) {
+        for (int k = 0; k < loads_at_once; ++k) {
             const int at = begin + k * step;
-            if (is_wide(at)) piece_to_bits((char *)words + at / 8, quads[k], type);
+            if (is_wide(at)) pack_flags((char *)words + at / 8, quads[k], type);
         }
 #pragma unroll 1
-        for (int at = begin; at < items && at < begin + warp_pieces * step; at += step) {
+        for (int at = begin; at < items && at < begin + loads_at_once * step; at += step) {
             if (is_wide(at)) continue;
 #pragma unroll 8
             for (int r = 0; r < each / 32; ++r) {
                 const int64_t i = first + at + 32 * r + lane;
-                const uint32_t word = __ballot_sync(0xffffffffu, i < n && flag_at(flags, type, i));
+                const uint32_t word = __ballot_sync(warp_mask, i < n && flag_at(flags, type, i));
                 if (lane == 0) words[at / 32 + r] = word;
             }
         }
     }
 }
 
-/* What a warp knows of its tile's words; numbers count from the tile's beginning. */
-struct tile_marks {
+/* What a warp knows of its tile's flag words; all numbers are relative to the begin of the tile. */
+struct tile_flags {
     uint32_t flags[lane_words], heads[lane_words];
-    uint32_t before[lane_words]; /* K where the word begins */
+    uint32_t before[lane_words]; /* K at the begin of the word */
     uint32_t head[lane_words];   /* K(h) of the last head before the word, or 0 */
-    uint32_t next[lane_words];   /* Z(e) of the first head behind it, or all of the tile's Z */
-    /* of the whole tile: K, K(h) of the last head, or 0, and Z(e) of the first, or all of its Z */
+    uint32_t next[lane_words];   /* Z(e) of the first head after it, or the Z of the tile */
+    /* of the tile: K; K(h) of the last head, or 0; Z(e) of the first, or the Z of the tile */
     uint32_t set, last, first;
 
-    /* Elements past the tile's count-th have their flags set, so that they have the last slots. */
-    __device__ __forceinline__ void set_behind(int count) {
+    /* Sets the flags past the count-th element, so that they have the last slots. */
+    __device__ __forceinline__ void set_past(int count) {
         if (count == tile_items) return;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j)
             flags[j] |= ~bits_that_are(lane_words * ((int)threadIdx.x % 32) + j, count);
     }
 
-    /* By whole warps, with flags: K of each word and of the tile. */
+    /* By a warp that has loaded flags: K of each word and of the tile. */
     __device__ __forceinline__ void count() {
         uint32_t own = 0;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) own += (uint32_t)__popc(flags[j]);
         const uint32_t upto = warp_inclusive_sum(own);
-        set = __shfl_sync(0xffffffffu, upto, 31);
+        set = __shfl_sync(warp_mask, upto, 31);
         before[0] = upto - own;
 #pragma unroll
         for (int j = 1; j < lane_words; ++j)
             before[j] = before[j - 1] + (uint32_t)__popc(flags[j - 1]);
     }
 
-    /* Then, with heads: last and first. Whether there are any. */
+    /* After count, with heads: finds last and first. Returns whether there are any heads. */
     __device__ __forceinline__ bool find_ends() {
         uint32_t greatest = 0, least = tile_items - set; /* of this lane's last and first head */
 #pragma unroll
@@ -201,12 +194,12 @@ struct tile_marks {
             if (heads[k] != 0) least = first_of(k);
         }
         const uint32_t lanes = lanes_with_heads();
-        last = __shfl_sync(0xffffffffu, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
-        first = __shfl_sync(0xffffffffu, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
+        last = __shfl_sync(warp_mask, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
+        first = __shfl_sync(warp_mask, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
         return lanes != 0;
     }
 
-    /* In its place: these two, and head and next of each word. */
+    /* Instead of find_ends: finds these two, and head and next of each word. */
     __device__ __forceinline__ void find_heads() {
         const int lane = threadIdx.x % 32;
         uint32_t greatest = 0, least = tile_items - set;
@@ -220,18 +213,18 @@ struct tile_marks {
         }
         const uint32_t lanes = lanes_with_heads(), left = lanes & bits_below(lane);
         const uint32_t right = lanes & ~bits_below(lane + 1);
-        last = __shfl_sync(0xffffffffu, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
-        first = __shfl_sync(0xffffffffu, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
+        last = __shfl_sync(warp_mask, greatest, lanes != 0 ? 31 - __clz((int)lanes) : 0);
+        first = __shfl_sync(warp_mask, least, lanes != 0 ? __ffs((int)lanes) - 1 : 0);
         const uint32_t before_lane =
-            __shfl_sync(0xffffffffu, greatest, left != 0 ? 31 - __clz((int)left) : lane);
-        const uint32_t behind_lane =
-            __shfl_sync(0xffffffffu, least, right != 0 ? __ffs((int)right) - 1 : lane);
-        /* K never falls from left to right, and Z neither: the last head has the greatest K, the
-           first one the least Z, and those of this lane are greater or less than any other's. */
+            __shfl_sync(warp_mask, greatest, left != 0 ? 31 - __clz((int)left) : lane);
+        const uint32_t after_lane =
+            __shfl_sync(warp_mask, least, right != 0 ? __ffs((int)right) - 1 : lane);
+        /* K and Z never decrease from left to right. So the last head has the greatest K, and the
+           first one the least Z. */
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) {
             if (left != 0 && before_lane > head[j]) head[j] = before_lane;
-            if (right != 0 && behind_lane < next[j]) next[j] = behind_lane;
+            if (right != 0 && after_lane < next[j]) next[j] = after_lane;
         }
     }
 
@@ -240,13 +233,13 @@ struct tile_marks {
         uint32_t any = 0;
 #pragma unroll
         for (int j = 0; j < lane_words; ++j) any |= heads[j];
-        return __ballot_sync(0xffffffffu, any != 0);
+        return __ballot_sync(warp_mask, any != 0);
     }
-    /* K(h) of word j's last head, if it has one. */
+    /* K(h) of the last head of word j, which has one. */
     __device__ __forceinline__ uint32_t last_of(int j) const {
         return before[j] + (uint32_t)__popc(flags[j] & (0x7fffffffu >> __clz((int)heads[j])));
     }
-    /* Z(e) of its first head. */
+    /* Z(e) of the first head of word j. */
     __device__ __forceinline__ uint32_t first_of(int j) const {
         const uint32_t below = (heads[j] - 1) & ~heads[j];
         const uint32_t start = 32u * (uint32_t)(lane_words * ((int)threadIdx.x % 32) + j);

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How many keys have each digit, of all passes of a sort, by one sweep over them; and of that, bases: where
- * the first element of each digit goes.
+ * The histogram of the digits of all passes, in one sweep over the keys, and its exclusive prefix
+ * sums, the bases: where the first element of each digit goes. It also clears the status words of
+ * the first pass.
  *
- * count_digits has one counter in shared memory for a digit of a pass. count_digits_apart is for long
- * vectors, where a block may have a great part of a multiprocessor's shared memory: a counter for each of
- * the lanes of a warp (of keys of 8 bytes, for two of them), each in a bank of its own. Lanes then never wait
- * for one another, which with one counter for all takes as long as reading the keys does. Its blocks ask for
- * keys, 16 bytes at a time, while they count those before.
+ * count_digits has one counter for each digit of each pass, in shared memory.
+ * count_digits_privately is for large vectors, where a block may use most of a multiprocessor's
+ * shared memory: each lane of a warp (with 8-byte keys, two lanes) has counters of its own, in a
+ * bank of their own. So lanes never conflict; with shared counters the conflicts take as long as
+ * reading the keys. Its blocks load the next keys while they count.
+ *
+ * Blocks add their counts to the header with atomics. The last block to arrive computes the bases:
+ * the fences before and after its arrival order the counts before the bases.
  */
 #ifndef VSCAN_SORT_ONESWEEP_HISTOGRAM_CUH
 #define VSCAN_SORT_ONESWEEP_HISTOGRAM_CUH
@@ -16,8 +20,6 @@
 
 namespace vscan {
 
-static constexpr int count_threads = 512, count_blocks = 4; /* of a multiprocessor */
-
 struct count_arguments {
     const void *keys;
     int64_t n;
@@ -25,11 +27,12 @@ struct count_arguments {
     sort_digit digit[most_passes];
     int passes;
     sort_header *header;
-    uint32_t *words; /* to be cleared */
-    int64_t word_count;
+    uint32_t *status; /* status words to clear */
+    int64_t status_words;
 };
 
-/* When a block has added its counts: the last one makes bases of them all, and clears them. */
+/* After a block has added its counts. The last block turns all counts into bases, and clears
+   them. */
 static __device__ __forceinline__ void make_bases(const count_arguments &a) {
     __shared__ bool last;
     __threadfence();
@@ -45,31 +48,26 @@ static __device__ __forceinline__ void make_bases(const count_arguments &a) {
 #pragma unroll 1
         for (int k = lane; k < digits; k += 32) {
             const int64_t own = (int64_t)load_relaxed(&a.header->counts[p][k]);
-            int64_t upto = own;
-#pragma unroll
-            for (int d = 1; d < 32; d *= 2) {
-                const int64_t left = __shfl_up_sync(0xffffffffu, upto, d);
-                if (lane >= d) upto += left;
-            }
+            const int64_t upto = warp_inclusive_sum(own);
             a.header->bases[p][0][k] = before + upto - own;
             a.header->counts[p][k] = 0;
-            before += __shfl_sync(0xffffffffu, upto, 31);
+            before += __shfl_sync(warp_mask, upto, 31);
         }
     }
     if (threadIdx.x == 0) a.header->counted = 0;
 }
 
 template <class K>
-__global__ void __launch_bounds__(count_threads)
+__global__ void __launch_bounds__(histogram_threads)
     count_digits(const __grid_constant__ count_arguments a) {
     constexpr int passes = (int)sizeof(K), unroll = 16 / (int)sizeof(K);
     __shared__ uint32_t counts[passes][digits];
-    const int64_t step = (int64_t)gridDim.x * count_threads;
-    const int64_t first = (int64_t)blockIdx.x * count_threads + threadIdx.x;
+    const int64_t step = (int64_t)gridDim.x * histogram_threads;
+    const int64_t first = (int64_t)blockIdx.x * histogram_threads + threadIdx.x;
 #pragma unroll 1
-    for (int k = threadIdx.x; k < passes * digits; k += count_threads) (&counts[0][0])[k] = 0;
+    for (int k = threadIdx.x; k < passes * digits; k += histogram_threads) (&counts[0][0])[k] = 0;
 #pragma unroll 1
-    for (int64_t k = first; k < a.word_count; k += step) a.words[k] = 0;
+    for (int64_t k = first; k < a.status_words; k += step) a.status[k] = 0;
     __syncthreads();
 
     const K *const keys = (const K *)a.keys;
@@ -89,7 +87,7 @@ __global__ void __launch_bounds__(count_threads)
     }
     __syncthreads();
 #pragma unroll 1
-    for (int k = threadIdx.x; k < a.passes * digits; k += count_threads) {
+    for (int k = threadIdx.x; k < a.passes * digits; k += histogram_threads) {
         const uint32_t count = (&counts[0][0])[k];
         if (count > 0) atomicAdd(&a.header->counts[0][0] + k, (unsigned long long)count);
     }
@@ -97,32 +95,31 @@ __global__ void __launch_bounds__(count_threads)
     make_bases(a);
 }
 
-/* ---- Long vectors ----------------------------------------------------------------------------- */
-
-static constexpr int apart_threads = 1024;           /* one block a multiprocessor */
-static constexpr int64_t count_apart_from = 1 << 20; /* bytes of keys */
+/* ---- Large vectors
+   ---------------------------------------------------------------------------- */
 
 template <class K>
-static constexpr int apart_lanes = 128 / (int)sizeof(K); /* that have counters of their own */
+static constexpr int private_lanes = 128 / (int)sizeof(K); /* with counters of their own */
 template <class K>
-static constexpr int apart_bytes = (int)sizeof(K) * digits *apart_lanes<K> * 4;
+static constexpr int private_bytes = (int)sizeof(K) * digits *private_lanes<K> * 4;
 
-/* Counts keys, by a lane's own counters. Digits of passes that there are not are 0. */
+/* Counts keys with a lane's own counters. Passes that do not exist count digit 0. */
 template <class K>
-struct apart_counter {
+struct private_counter {
     sort_order order;
     char *counts;
-    uint32_t lane; /* bytes */
+    uint32_t lane; /* offset of its counters in bytes */
     sort_digit digit[sizeof(K)];
 
-    __device__ __forceinline__ apart_counter(const count_arguments &a, uint32_t *counts)
+    __device__ __forceinline__ private_counter(const count_arguments &a, uint32_t *counts)
         : order(a.order), counts((char *)&addressed_once(*counts)),
-          lane(opaque(threadIdx.x % apart_lanes<K> * 4)) {
-        constexpr int first_bit = 31 - __builtin_clz(apart_lanes<K> * 4); /* of a digit's bytes */
+          lane(opaque(threadIdx.x % private_lanes<K> * 4)) {
+        constexpr int first_bit =
+            31 - __builtin_clz(private_lanes<K> * 4); /* of a digit, in the offset of its counter */
 #pragma unroll
         for (int p = 0; p < (int)sizeof(K); ++p) {
             digit[p] = a.digit[p];
-            if (sizeof(K) == 4) { /* keys are turned to where counters lie */
+            if (sizeof(K) == 4) { /* rotate keys so that the digit is the offset */
                 digit[p].first_bit = (first_bit - a.digit[p].first_bit) & 31;
                 digit[p].mask <<= first_bit;
             }
@@ -138,44 +135,45 @@ struct apart_counter {
                 at = __funnelshift_l((uint32_t)number, (uint32_t)number, digit[p].first_bit) &
                      digit[p].mask;
             else
-                at = digit_of(number, digit[p]) * (apart_lanes<K> * 4);
-            atomicAdd((uint32_t *)(counts + p * digits * apart_lanes<K> * 4 + (at | lane)), 1u);
+                at = digit_of(number, digit[p]) * (private_lanes<K> * 4);
+            atomicAdd((uint32_t *)(counts + p * digits * private_lanes<K> * 4 + (at | lane)), 1u);
         }
     }
 };
 
 template <class K>
-__global__ void __launch_bounds__(apart_threads, 1)
-    count_digits_apart(const __grid_constant__ count_arguments a) {
+__global__ void __launch_bounds__(private_threads, 1)
+    count_digits_privately(const __grid_constant__ count_arguments a) {
 #if !defined(__CUDA_ARCH__) || (__CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200)
-    constexpr int V = 16 / (int)sizeof(K), unroll = sizeof(K) == 4 ? 4 : 3, lanes = apart_lanes<K>;
+    constexpr int V = 16 / (int)sizeof(K), unroll = sizeof(K) == 4 ? 4 : 3,
+                  lanes = private_lanes<K>;
     uint32_t *const counts = (uint32_t *)dynamic_shared();
-    const int64_t step = (int64_t)gridDim.x * apart_threads;
-    const int64_t first = (int64_t)blockIdx.x * apart_threads + threadIdx.x;
+    const int64_t step = (int64_t)gridDim.x * private_threads;
+    const int64_t first = (int64_t)blockIdx.x * private_threads + threadIdx.x;
 #pragma unroll 1
-    for (int k = threadIdx.x; k < apart_bytes<K> / 16; k += apart_threads)
+    for (int k = threadIdx.x; k < private_bytes<K> / 16; k += private_threads)
         ((int4 *)counts)[k] = int4{0, 0, 0, 0};
 #pragma unroll 1
-    for (int64_t k = first; k < a.word_count; k += step) a.words[k] = 0;
+    for (int64_t k = first; k < a.status_words; k += step) a.status[k] = 0;
     __syncthreads();
 
-    /* pieces of 16 bytes, from the first one on */
-    const apart_counter<K> count(a, counts);
+    /* aligned vectors of 16 bytes */
+    const private_counter<K> count(a, counts);
     const int before = (int)((16 - (uintptr_t)a.keys % 16) % 16 / sizeof(K));
     const K *const keys = (const K *)a.keys + before;
-    const int64_t pieces = (a.n - before) / V;
+    const int64_t vectors = (a.n - before) / V;
     K x[unroll][V], next[unroll][V];
     const auto load = [&](int64_t i) {
 #pragma unroll
         for (int j = 0; j < unroll; ++j) {
-            const int64_t piece = i + j * apart_threads;
-            if (piece < pieces) load_piece<K, V>(next[j], keys + piece * V);
+            const int64_t vector = i + j * private_threads;
+            if (vector < vectors) load_piece<K, V>(next[j], keys + vector * V);
         }
     };
-    int64_t i = (int64_t)blockIdx.x * unroll * apart_threads + threadIdx.x;
+    int64_t i = (int64_t)blockIdx.x * unroll * private_threads + threadIdx.x;
     load(i);
 #pragma unroll 1
-    for (; i < pieces; i += unroll * step) {
+    for (; i < vectors; i += unroll * step) {
 #pragma unroll
         for (int j = 0; j < unroll; ++j)
 #pragma unroll
@@ -183,45 +181,46 @@ __global__ void __launch_bounds__(apart_threads, 1)
         load(i + unroll * step);
 #pragma unroll
         for (int j = 0; j < unroll; ++j) {
-            if (i + j * apart_threads >= pieces) break;
+            if (i + j * private_threads >= vectors) break;
 #pragma unroll
             for (int v = 0; v < V; ++v) count(x[j][v]);
         }
     }
-    if (blockIdx.x == 0) { /* what is left at both ends, less than two pieces */
-        const int64_t after = before + pieces * V;
+    if (blockIdx.x == 0) { /* the keys before the first and after the last vector */
+        const int64_t after = before + vectors * V;
         const int64_t at = threadIdx.x < V ? threadIdx.x : after + threadIdx.x - V;
         if (threadIdx.x < V ? at < before : at < a.n) count(((const K *)a.keys)[at]);
     }
     __syncthreads();
 #pragma unroll 1
-    for (int k = threadIdx.x; k < a.passes * digits; k += apart_threads) {
+    for (int k = threadIdx.x; k < a.passes * digits; k += private_threads) {
         uint32_t sum = 0;
 #pragma unroll 8
         for (int j = 0; j < lanes; ++j) sum += counts[k * lanes + (threadIdx.x + j) % lanes];
         if (sum > 0) atomicAdd(&a.header->counts[0][0] + k, (unsigned long long)sum);
     }
     make_bases(a);
-#endif /* elsewhere blocks do not have that much shared memory, and this is never started */
+#endif /* other architectures have less shared memory; this is never started there */
 }
 
-/* ---- Launching -------------------------------------------------------------------------------- */
+/* ---- Launching
+   -------------------------------------------------------------------------------- */
 
 template <class K>
-static cudaError_t start_count(vscan__launch *launch, const count_arguments &a,
-                               int64_t tiles) {
-    if (a.n * (int64_t)sizeof(K) >= count_apart_from && launch->shared_memory >= apart_bytes<K>) {
+static cudaError_t start_count(vscan__launch *launch, const count_arguments &a, int64_t tiles) {
+    if (a.n * (int64_t)sizeof(K) >= private_from && launch->shared_memory >= private_bytes<K>) {
         if (!(launch->sorts_ready & sizeof(K))) {
-            const cudaError_t error = cudaFuncSetAttribute(
-                count_digits_apart<K>, cudaFuncAttributeMaxDynamicSharedMemorySize, apart_bytes<K>);
+            const cudaError_t error =
+                cudaFuncSetAttribute(count_digits_privately<K>,
+                                     cudaFuncAttributeMaxDynamicSharedMemorySize, private_bytes<K>);
             if (error != cudaSuccess) return error;
             launch->sorts_ready |= sizeof(K);
         }
-        return start(count_digits_apart<K>, launch->multiprocessors, apart_threads, apart_bytes<K>,
-                     launch->stream, a);
+        return start(count_digits_privately<K>, launch->multiprocessors, private_threads,
+                     private_bytes<K>, launch->stream, a);
     }
-    const int64_t resident = (int64_t)count_blocks * launch->multiprocessors;
-    return start(count_digits<K>, tiles < resident ? tiles : resident, count_threads, 0,
+    const int64_t resident = (int64_t)histogram_blocks * launch->multiprocessors;
+    return start(count_digits<K>, tiles < resident ? tiles : resident, histogram_threads, 0,
                  launch->stream, a);
 }
 

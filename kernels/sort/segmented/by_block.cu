@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts by blocks: of segments that are too long for a warp, by way of queues, and of whole vectors that
- * fit in the shared memory of a block.
+ * Sorts by blocks: segments that are too long for a warp, from queues, and whole vectors that fit
+ * in the shared memory of a block.
  *
- * sort_large: a block takes one segment of more than a tile at a time, up to 22 items a thread.
+ * sort_large: a block sorts one segment of more than a tile at a time, with up to 22 items a
+ * thread.
  *
- * sort_by_blocks: as many blocks as there is room for take from the queues, by ticket. Segments of up to
- * one tile are read once, sorted in shared memory, and written once, as those in sort_large. The longest
- * ones are sorted by all blocks, tile by tile, as sort/onesweep/onesweep.cu sorts a vector: first the digits of all passes
- * are counted, then comes pass after pass. A ticket is a tile of a pass, and all tiles of a pass come
- * before those of the next: who waits for tiles, of this pass or the one before, waits for earlier
- * tickets, whose blocks are at work, so all get on however few blocks there are. Per segment a number
- * says how many of its tiles are done; who does a tile of the next pass waits for it, and fences make the
- * elements seen.
+ * sort_by_blocks: all resident blocks take work by ticket. Segments of up to a tile are read once,
+ * sorted in shared memory and written once, as in sort_large. Long segments are sorted by all
+ * blocks, tile by tile, as in sort/onesweep: phase 0 counts the digits of all passes, then follow
+ * the passes. A ticket is a tile of a phase, and all tiles of a phase come before those of the
+ * next. A block waits only for smaller tickets, whose blocks are running, so every wait ends
+ * however few blocks are resident. done[k] counts the finished tiles of long segment k; a tile of
+ * the next phase waits for it. The release fence before the count and the acquire fence after the
+ * wait make the elements visible.
  *
- * Values do not go through the passes in shared memory: positions do, of 16 bits, and at the end values
- * are taken from where they are.
+ * In shared memory the passes do not move values but their 16-bit positions; at the end values are
+ * gathered from where they are.
  */
 #include "sort/segmented/queues.cuh"
 
@@ -25,15 +26,15 @@ namespace vscan {
 
 template <class K>
 struct block_shared {
-    union { /* one after the other */
+    union { /* used one after the other */
         uint32_t counts[sort_warps][digits];
         uint32_t all_counts[sizeof(K)][digits];
         K keys[segment_tile];
         uint64_t wide_values[segment_tile];
         uint32_t values[segment_tile];
-        K room[segment_tile]; /* of sort_in_shared */
+        K buffer[segment_tile]; /* of sort_in_shared */
     };
-    int64_t bases[digits]; /* where an element goes, less its place in the tile */
+    int64_t bases[digits]; /* where an element goes, minus its rank in the tile */
     uint32_t sums[digits / 32];
     uint32_t ticket;
 };
@@ -41,13 +42,13 @@ struct block_shared {
 struct large_shared {
     union {
         uint32_t counts[sort_warps][digits];
-        uint32_t room[large_segment];
+        uint32_t buffer[large_segment];
     };
     uint32_t sums[digits / 32];
     uint32_t ticket;
 };
 
-/* Items that a thread has of n elements: those of a warp are beside one another. */
+/* The items of a thread, of n elements: those of a warp are consecutive. */
 struct thread_items {
     int first, number;
 
@@ -59,10 +60,10 @@ struct thread_items {
     }
 };
 
-/* Item i goes to place[i], by way of room, and this thread gets what comes to its own items' places.
-   Needs no barrier. */
+/* Moves item i to rank[i] through buffer; this thread gets the items that arrive at its own
+   positions. Needs no barrier before it. */
 template <class T, int I, class Room>
-static __device__ __forceinline__ void exchange(Room *room, T (&x)[I], const uint32_t (&place)[I],
+static __device__ __forceinline__ void exchange(Room *buffer, T (&x)[I], const uint32_t (&rank)[I],
                                                 const thread_items &items) {
     constexpr int parts = sizeof(T) > sizeof(Room) ? (int)(sizeof(T) / sizeof(Room)) : 1;
 #pragma unroll
@@ -72,25 +73,26 @@ static __device__ __forceinline__ void exchange(Room *room, T (&x)[I], const uin
 #pragma unroll
         for (int i = 0; i < I; ++i) {
             if (i >= items.number) break;
-            room[place[i]] = (Room)(x[i] >> part * part_bits);
+            buffer[rank[i]] = (Room)(x[i] >> part * part_bits);
         }
         __syncthreads();
 #pragma unroll
         for (int i = 0; i < I; ++i) {
             if (i >= items.number) break;
-            const Room got = room[items.first + i * 32];
+            const Room got = buffer[items.first + i * 32];
             if (parts == 1)
                 x[i] = (T)got;
-            else /* this part of x has been written */
+            else /* this part of x has been moved */
                 x[i] = (T)((x[i] & ~((T)(Room) ~(Room)0 << part * part_bits)) |
                            (T)got << part * part_bits);
         }
     }
 }
 
-/* n <= sort_threads * I elements from b on. Items past the end get the last digit, and stay there. */
+/* Sorts n <= sort_threads * I elements from b on. Items past the end get the last digit, and stay
+   there. */
 template <class K, int I, class Shared>
-static __device__ __forceinline__ void sort_in_shared(const segments_arguments &a, Shared &s,
+static __device__ __forceinline__ void sort_in_shared(const segment_sort_arguments &a, Shared &s,
                                                       int64_t b, int n) {
     const int passes = (a.order.bits + digit_bits - 1) / digit_bits;
     const thread_items items(n);
@@ -107,16 +109,16 @@ static __device__ __forceinline__ void sort_in_shared(const segments_arguments &
 #pragma unroll 1
     for (int pass = 0; pass < passes; ++pass) {
         const digit_maker<K> digit(a.order, digit_of_pass(a.order, pass));
-        uint32_t place[I];
+        uint32_t rank[I];
 #pragma unroll
         for (int i = 0; i < I; ++i) {
             if (i >= items.number) break;
-            place[i] = items.first + i * 32 < n ? digit(key[i]) : digits - 1;
+            rank[i] = items.first + i * 32 < n ? digit(key[i]) : digits - 1;
         }
         __syncthreads();
-        digits_to_places(s, place, items.number, [](uint32_t) {});
-        exchange(s.room, key, place, items);
-        if (pairs) exchange(s.room, from, place, items);
+        rank_tile(s, rank, items.number, [](uint32_t) {});
+        exchange(s.buffer, key, rank, items);
+        if (pairs) exchange(s.buffer, from, rank, items);
     }
     b += items.first;
     n -= items.first;
@@ -129,15 +131,15 @@ static __device__ __forceinline__ void sort_in_shared(const segments_arguments &
     for (int i = 0; i < I; ++i)
         if (i < items.number && i * 32 < n)
             value[i] = value_at(a.sort, b + (int)from[i] - items.first);
-    __syncthreads(); /* in place all are read before one is written */
+    __syncthreads(); /* in place, all are read before one is written */
 #pragma unroll
     for (int i = 0; i < I; ++i)
-        if (i < items.number && i * 32 < n) put_value(a.sort, b + i * 32, value[i]);
+        if (i < items.number && i * 32 < n) store_value(a.sort, b + i * 32, value[i]);
 }
 
-/* By the whole block, one segment of a queue after the other; a vector alone is one, without a queue. */
+/* By the block: one segment of a queue after the other, or without segments the whole vector. */
 template <class K, int I, class Shared>
-static __device__ __forceinline__ void sort_queue(const segments_arguments &a, Shared &s,
+static __device__ __forceinline__ void sort_queue(const segment_sort_arguments &a, Shared &s,
                                                   const queued_segment *queue,
                                                   unsigned long long count, uint32_t *next) {
     const bool alone = a.sort.offsets == nullptr;
@@ -157,19 +159,21 @@ static __device__ __forceinline__ void sort_queue(const segments_arguments &a, S
 
 template <class K>
 __global__ void __launch_bounds__(sort_threads, 1)
-    sort_large(const __grid_constant__ segments_arguments a) {
+    sort_large(const __grid_constant__ segment_sort_arguments a) {
     __shared__ large_shared s;
     unsigned long long count = 0;
-    if (a.sort.offsets != nullptr && a.header->wrong == 0) count = a.header->large;
+    if (a.sort.offsets != nullptr && a.header->bad_offsets == 0) count = a.header->large;
     sort_queue<K, large_items>(a, s, a.large, count, &a.header->next_large);
 }
 
-/* ---- By all blocks, tile by tile --------------------------------------------------------------- */
+/* ---- By all blocks, tile by tile
+   --------------------------------------------------------------- */
 
-/* Adds the digits of a tile, of all passes, to the counts of its segment. */
+/* Adds the digit counts of a tile, of all passes, to the histogram of its segment. */
 template <class K>
-static __device__ __forceinline__ void count_tile(const segments_arguments &a, block_shared<K> &s,
-                                                  const K *keys, int count, segment_word *counts) {
+static __device__ __forceinline__ void count_tile(const segment_sort_arguments &a,
+                                                  block_shared<K> &s, const K *keys, int count,
+                                                  long_count *counts) {
     const int all = a.passes * digits;
 #pragma unroll 1
     for (int k = threadIdx.x; k < all; k += sort_threads) (&s.all_counts[0][0])[k] = 0;
@@ -187,51 +191,46 @@ static __device__ __forceinline__ void count_tile(const segments_arguments &a, b
 #pragma unroll 1
     for (int k = threadIdx.x; k < all; k += sort_threads) {
         const uint32_t number = (&s.all_counts[0][0])[k];
-        if (number > 0) atomicAdd(counts + k, (segment_word)number);
+        if (number > 0) atomicAdd(counts + k, (long_count)number);
     }
 }
 
-/* Where elements of a tile are, and go. */
+/* Input of a tile, and output of its segment. */
 struct moved_tile {
     const void *keys, *values;
     void *keys_out, *values_out; /* of the segment */
     int count;
 };
 
-/* Sorts a tile of a segment by one digit, which its segment has as often as counts say. words: of the
-   segment's tiles, of which this is one. */
+/* Sorts a tile of a segment by one digit. counts: the histogram of the segment. status: the status
+   words of the segment's tiles. */
 template <class K>
-static __device__ __forceinline__ void sort_tile(const segments_arguments &a, block_shared<K> &s,
-                                                 const moved_tile &here, const sort_digit &of_pass,
-                                                 const segment_word *counts, segment_word *words,
-                                                 int64_t tile) {
+static __device__ __forceinline__ void
+sort_tile(const segment_sort_arguments &a, block_shared<K> &s, const moved_tile &here,
+          const sort_digit &of_pass, const long_count *counts, long_count *status, int64_t tile) {
     constexpr int I = segment_items;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const digit_maker<K> digit(a.order, of_pass);
     K key[I];
     load_items<false>(key, (const K *)here.keys, here.count);
-    uint32_t place[I];
-    digits_of_items(place, key, here.count, digit);
+    uint32_t rank[I];
+    digits_of_items(rank, key, here.count, digit);
     int64_t base = 0; /* of this thread's digit in the segment */
     if (threadIdx.x < digits) base = (int64_t)load_relaxed(counts + threadIdx.x);
-    segment_word *const own_word = words + tile * digits + threadIdx.x;
-    const digit_counts own = digits_to_places(s, place, I, [&](uint32_t number) {
-        store_relaxed(own_word, number | (tile == 0 ? word_is_sum<segment_word>
-                                                    : word_is_count<segment_word>));
+    long_count *const own_status = status + tile * digits + threadIdx.x;
+    const digit_counts own = rank_tile(s, rank, I, [&](uint32_t number) {
+        store_relaxed(own_status, number | (tile == 0 ? status_is_prefix<long_count>
+                                                      : status_is_aggregate<long_count>));
     });
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < I; ++i) s.keys[place[i]] = key[i];
-    segment_word before = 0;
+    for (int i = 0; i < I; ++i) s.keys[rank[i]] = key[i];
+    long_count before = 0;
     if (threadIdx.x < digits) {
-        before = look_back((const segment_word *)words, tile);
-        if (tile > 0) store_relaxed(own_word, (before + own.count) | word_is_sum<segment_word>);
-        int64_t upto = base;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const int64_t left = __shfl_up_sync(0xffffffffu, upto, d);
-            if (lane >= d) upto += left;
-        }
+        before = look_back((const long_count *)status, tile);
+        if (tile > 0)
+            store_relaxed(own_status, (before + own.count) | status_is_prefix<long_count>);
+        const int64_t upto = warp_inclusive_sum(base);
         if (lane == 31) s.bases[warp] = upto;
         base = upto - base;
     }
@@ -241,19 +240,19 @@ static __device__ __forceinline__ void sort_tile(const segments_arguments &a, bl
         for (int w = 0; w < digits / 32 - 1; ++w)
             if (w < warp) base += s.bases[w];
     __syncthreads();
-    if (threadIdx.x < digits) s.bases[threadIdx.x] = base + (int64_t)before - own.place;
+    if (threadIdx.x < digits) s.bases[threadIdx.x] = base + (int64_t)before - own.rank;
     __syncthreads();
     uint32_t digit_at[I];
     write_keys<false>(s, digit_at, here.count, digit, (K *)here.keys_out);
     if (a.sort.value_size == 8) {
         uint64_t values[I];
         load_items<false>(values, (const uint64_t *)here.values, here.count);
-        write_values<false>(s, s.wide_values, values, place, digit_at, here.count,
+        write_values<false>(s, s.wide_values, values, rank, digit_at, here.count,
                             (uint64_t *)here.values_out);
     } else if (a.sort.value_size == 4) {
         uint32_t values[I];
         load_items<false>(values, (const uint32_t *)here.values, here.count);
-        write_values<false>(s, s.values, values, place, digit_at, here.count,
+        write_values<false>(s, s.values, values, rank, digit_at, here.count,
                             (uint32_t *)here.values_out);
     }
 }
@@ -262,17 +261,17 @@ static __device__ __forceinline__ char *moved_by(const void *vector, int64_t ele
     return (char *)vector + elements * size;
 }
 
-/* Long segment k, which has the tile; `phase` 0 counts, and others are passes. */
+/* A tile of long segment k. Phase 0 counts digits, phase p + 1 is pass p. */
 template <class K>
-static __device__ __forceinline__ void do_tile(const segments_arguments &a, block_shared<K> &s,
-                                               int64_t k, int64_t tile, int phase) {
+static __device__ __forceinline__ void run_tile(const segment_sort_arguments &a, block_shared<K> &s,
+                                                int64_t k, int64_t tile, int phase) {
     const vscan__sort &sort = a.sort;
     const long_segment segment = a.longs[k];
     const int64_t in_segment = tile - segment.first_tile, at = in_segment * segment_tile;
     const int64_t left = segment.n - at, first = segment.first + at;
     const int count = left < segment_tile ? (int)left : segment_tile;
-    segment_word *const counts = (segment_word *)a.counts + k * (int)sizeof(K) * digits;
-    segment_word *const words = (segment_word *)a.words;
+    long_count *const counts = (long_count *)a.counts + k * (int)sizeof(K) * digits;
+    long_count *const status = (long_count *)a.status;
 
     if (threadIdx.x == 0 && phase > 0) {
         const uint32_t needed = (uint32_t)(phase * tiles_of(segment.n));
@@ -281,22 +280,24 @@ static __device__ __forceinline__ void do_tile(const segments_arguments &a, bloc
         __threadfence();
     }
     __syncthreads();
-    /* those of the pass after this one, which the pass before this one has done with */
-    if (threadIdx.x < digits) words[((phase & 1) * a.most_tiles + tile) * digits + threadIdx.x] = 0;
+    /* status words of the pass after this one, which the pass before this one no longer needs */
+    if (threadIdx.x < digits)
+        status[((phase & 1) * a.most_tiles + tile) * digits + threadIdx.x] = 0;
     if (phase == 0) {
         count_tile(a, s, (const K *)sort.keys + first, count, counts);
     } else {
         const int pass = phase - 1;
-        const bool to_out = (a.passes - 1 - pass) % 2 == 0; /* the last one, and every other */
+        const bool to_out =
+            (a.passes - 1 - pass) % 2 == 0; /* the last pass, and every other one before */
         const void *const keys = pass == 0 ? sort.keys : to_out ? a.keys : sort.keys_out;
         const void *const values = pass == 0 ? sort.values : to_out ? a.values : sort.values_out;
         const moved_tile here = {
             moved_by(keys, first, (int)sizeof(K)), moved_by(values, first, sort.value_size),
             moved_by(to_out ? sort.keys_out : a.keys, segment.first, (int)sizeof(K)),
             moved_by(to_out ? sort.values_out : a.values, segment.first, sort.value_size), count};
-        sort_tile<K>(a, s, here, digit_of_pass(a.order, pass),
-                     (const segment_word *)counts + pass * digits,
-                     words + ((pass & 1) * a.most_tiles + segment.first_tile) * digits, in_segment);
+        sort_tile<K>(
+            a, s, here, digit_of_pass(a.order, pass), (const long_count *)counts + pass * digits,
+            status + ((pass & 1) * a.most_tiles + segment.first_tile) * digits, in_segment);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -307,14 +308,14 @@ static __device__ __forceinline__ void do_tile(const segments_arguments &a, bloc
 
 template <class K>
 __global__ void __launch_bounds__(sort_threads, 2)
-    sort_by_blocks(const __grid_constant__ segments_arguments a) {
+    sort_by_blocks(const __grid_constant__ segment_sort_arguments a) {
     __shared__ block_shared<K> s;
     int64_t longs = 0, tiles = 0;
-    unsigned long long middling = 0;
-    if (a.sort.offsets != nullptr && a.header->wrong == 0) { /* where wrong, they may overlap */
+    unsigned long long medium = 0;
+    if (a.sort.offsets != nullptr && a.header->bad_offsets == 0) { /* wrong ones may overlap */
         longs = (int64_t)(a.header->longs >> tile_bits);
         tiles = (int64_t)(a.header->longs & ((1ull << tile_bits) - 1));
-        middling = a.header->middling;
+        medium = a.header->medium;
     }
     const int64_t tickets = tiles * (a.passes + 1);
     for (;;) {
@@ -332,23 +333,23 @@ __global__ void __launch_bounds__(sort_threads, 2)
             else
                 high = middle;
         }
-        do_tile(a, s, low, tile, phase);
+        run_tile(a, s, low, tile, phase);
     }
-    sort_queue<K, segment_items>(a, s, a.middling, middling, &a.header->next_middling);
+    sort_queue<K, segment_items>(a, s, a.medium, medium, &a.header->next_medium);
     if (a.sort.offsets == nullptr) return;
-    /* all have read what the last one clears */
+    /* all blocks have read what the last one clears */
     if (threadIdx.x > 0) return;
     __threadfence();
-    if (atomicAdd(&a.header->left, 1u) < gridDim.x - 1) return;
-    a.header->longs = a.header->large = a.header->middling = 0;
-    a.header->next_long = a.header->next_large = a.header->next_middling = 0;
-    a.header->left = a.header->wrong = 0;
+    if (atomicAdd(&a.header->finished, 1u) < gridDim.x - 1) return;
+    a.header->longs = a.header->large = a.header->medium = 0;
+    a.header->next_long = a.header->next_large = a.header->next_medium = 0;
+    a.header->finished = a.header->bad_offsets = 0;
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
 cudaError_t start_block_sort(const vscan__launch *launch, const vscan__sort *sort) {
-    const segments_arguments a = arguments_of(launch, sort);
+    const segment_sort_arguments a = arguments_of(launch, sort);
     const bool wide = sort->key_size == 8;
     if (sort->n > segment_tile)
         return start(wide ? sort_large<uint64_t> : sort_large<uint32_t>, 1, sort_threads, 0,
@@ -357,17 +358,17 @@ cudaError_t start_block_sort(const vscan__launch *launch, const vscan__sort *sor
                  launch->stream, a);
 }
 
-cudaError_t start_queued_sorts(const vscan__launch *launch, const segments_arguments &a) {
+cudaError_t start_queued_sorts(const vscan__launch *launch, const segment_sort_arguments &a) {
     const bool wide = a.sort.key_size == 8;
-    const int64_t room = launch->multiprocessors;
+    const int64_t blocks = launch->multiprocessors;
     if (a.most_large > 0) {
-        const cudaError_t error =
-            start(wide ? sort_large<uint64_t> : sort_large<uint32_t>,
-                  a.most_large < room ? a.most_large : room, sort_threads, 0, launch->stream, a);
+        const cudaError_t error = start(wide ? sort_large<uint64_t> : sort_large<uint32_t>,
+                                        a.most_large < blocks ? a.most_large : blocks, sort_threads,
+                                        0, launch->stream, a);
         if (error != cudaSuccess) return error;
     }
     return start(wide ? sort_by_blocks<uint64_t> : sort_by_blocks<uint32_t>,
-                 a.most_middling < 2 * room ? a.most_middling : 2 * room, sort_threads, 0,
+                 a.most_medium < 2 * blocks ? a.most_medium : 2 * blocks, sort_threads, 0,
                  launch->stream, a);
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A warp sorts up to 512 numbers in registers, as one group or as several that have a power of two of
- * lanes each. A lane has 16 consecutive ones. It sorts them by Batcher's odd-even merges; then groups of
- * 2, 4, ... lanes are merged: each number of the lower half is compared with its mirror image in the
- * upper one, and then with those 1/2, 1/4, ... as far away, first in other lanes and at last in this one.
- * Which numbers are compared never depends on them. The order of equal ones is lost: who needs it makes
- * them differ.
+ * Sorting networks. A warp sorts up to 512 numbers in registers, in one group or in several groups
+ * of a power of two of lanes. A lane has 16 consecutive numbers and sorts them by Batcher's
+ * odd-even merge sort. Then groups of 2, 4, ... lanes are merged: each number of the lower half is
+ * compared with its mirror image in the upper half, then with the numbers 1/2, 1/4, ... as far
+ * away, first in other lanes and then in the same lane. Which numbers are compared does not depend
+ * on the data. The sort is not stable: a caller that needs the order of equal keys must make the
+ * numbers differ.
  */
 #ifndef VSCAN_SORT_SEGMENTED_NETWORK_CUH
 #define VSCAN_SORT_SEGMENTED_NETWORK_CUH
@@ -14,46 +15,43 @@
 
 namespace vscan {
 
-static constexpr int network_items = 16; /* of a lane */
-static constexpr int network_room = 32 * network_items;
-
 template <class T>
-static __device__ __forceinline__ void put_in_order(T &a, T &b) {
-    const bool turned = b < a;
-    const T low = turned ? b : a;
-    b = turned ? a : b;
+static __device__ __forceinline__ void compare_exchange(T &a, T &b) {
+    const bool flipped = b < a;
+    const T low = flipped ? b : a;
+    b = flipped ? a : b;
     a = low;
 }
 
-/* Sorted runs of Have items of a lane are merged into twice as long ones: items this far apart, and nearer
-   ones. */
+/* Merges sorted runs of Have items of a lane into runs of 2 * Have: compares items Apart apart,
+   then nearer ones. */
 template <int Have, int Apart = Have, class T, int N>
 static __device__ __forceinline__ void merge_runs(T (&x)[N]) {
     constexpr int first = Apart % Have;
 #pragma unroll
     for (int i = first; i + Apart < N; ++i)
         if ((i - first) / Apart % 2 == 0 && i / (2 * Have) == (i + Apart) / (2 * Have))
-            put_in_order(x[i], x[i + Apart]);
+            compare_exchange(x[i], x[i + Apart]);
     if constexpr (Apart > 1) merge_runs<Have, Apart / 2>(x);
 }
 
-/* By one lane alone: N is a power of two. */
+/* Sorts the N items of a lane; N is a power of two. */
 template <int Have = 1, class T, int N>
 static __device__ __forceinline__ void sort_items(T (&x)[N]) {
     merge_runs<Have>(x);
     if constexpr (2 * Have < N) sort_items<2 * Have>(x);
 }
 
-/* Items of a lane that fall and then rise, or rise and then fall. */
+/* Sorts the items of a lane, which are a bitonic sequence. */
 template <int Apart, class T>
-static __device__ __forceinline__ void merge_halves(T (&x)[network_items]) {
+static __device__ __forceinline__ void merge_bitonic(T (&x)[network_items]) {
 #pragma unroll
     for (int i = 0; i < network_items; ++i)
-        if ((i & Apart) == 0) put_in_order(x[i], x[i + Apart]);
-    if constexpr (Apart > 1) merge_halves<Apart / 2>(x);
+        if ((i & Apart) == 0) compare_exchange(x[i], x[i + Apart]);
+    if constexpr (Apart > 1) merge_bitonic<Apart / 2>(x);
 }
 
-/* x: the smaller one of x and y, or the larger one. */
+/* x = the smaller of x and y, or the larger. */
 template <class T>
 static __device__ __forceinline__ void keep_one(T &x, T y, bool smaller) {
     if constexpr (sizeof(T) == 4)
@@ -62,8 +60,8 @@ static __device__ __forceinline__ void keep_one(T &x, T y, bool smaller) {
         x = (y < x) == smaller ? y : x;
 }
 
-/* Groups of `lanes` lanes, a power of two; half: no lane has anything in its upper 8 items but what
-   comes after all others. */
+/* Sorts groups of `lanes` lanes, a power of two. half: the upper 8 items of every lane are already
+   the greatest. */
 template <class T>
 static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], int lanes,
                                                        bool half) {
@@ -78,8 +76,8 @@ static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], in
         bool smaller = (lane & merged / 2) == 0;
 #pragma unroll
         for (int i = 0; i < I / 2; ++i) {
-            const T low = __shfl_xor_sync(0xffffffffu, x[I - 1 - i], merged - 1);
-            const T high = __shfl_xor_sync(0xffffffffu, x[i], merged - 1);
+            const T low = __shfl_xor_sync(warp_mask, x[I - 1 - i], merged - 1);
+            const T high = __shfl_xor_sync(warp_mask, x[i], merged - 1);
             keep_one(x[i], low, smaller);
             keep_one(x[I - 1 - i], high, smaller);
         }
@@ -88,42 +86,42 @@ static __device__ __forceinline__ void sort_by_network(T (&x)[network_items], in
             smaller = (lane & apart) == 0;
 #pragma unroll
             for (int i = 0; i < I; ++i)
-                keep_one(x[i], __shfl_xor_sync(0xffffffffu, x[i], apart), smaller);
+                keep_one(x[i], __shfl_xor_sync(warp_mask, x[i], apart), smaller);
         }
-        merge_halves<I / 2>(x);
+        merge_bitonic<I / 2>(x);
     }
 }
 
-/* Where number p lies in shared memory, so that neither lanes that read 16 consecutive numbers nor those
-   that read one each wait for one another. */
+/* The index of number p in shared memory: an XOR layout without bank conflicts, both for lanes that
+   read 16 consecutive numbers and for lanes that read one each. */
 template <class T>
-static __device__ __forceinline__ int network_place(int p) {
+static __device__ __forceinline__ int swizzled_index(int p) {
     return sizeof(T) == 4 ? p ^ (p >> 5 & 3) << 2 : p ^ (p >> 4 & 7) << 1;
 }
 
-/* A lane's 16 numbers from there, and back. */
+/* A lane's 16 numbers, from and to that layout. */
 template <class T>
-static __device__ __forceinline__ void load_numbers(T (&x)[network_items], const T *room) {
+static __device__ __forceinline__ void load_numbers(T (&x)[network_items], const T *buffer) {
     constexpr int V = 16 / (int)sizeof(T);
     const int first = threadIdx.x % 32 * network_items;
 #pragma unroll
     for (int i = 0; i < network_items; i += V) {
-        T piece[V];
-        load_piece<T, V>(piece, room + network_place<T>(first + i));
+        T vector[V];
+        load_piece<T, V>(vector, buffer + swizzled_index<T>(first + i));
 #pragma unroll
-        for (int k = 0; k < V; ++k) x[i + k] = piece[k];
+        for (int k = 0; k < V; ++k) x[i + k] = vector[k];
     }
 }
 template <class T>
-static __device__ __forceinline__ void store_numbers(T *room, const T (&x)[network_items]) {
+static __device__ __forceinline__ void store_numbers(T *buffer, const T (&x)[network_items]) {
     constexpr int V = 16 / (int)sizeof(T);
     const int first = threadIdx.x % 32 * network_items;
 #pragma unroll
     for (int i = 0; i < network_items; i += V) {
-        T piece[V];
+        T vector[V];
 #pragma unroll
-        for (int k = 0; k < V; ++k) piece[k] = x[i + k];
-        store_piece<T, V>(room + network_place<T>(first + i), piece);
+        for (int k = 0; k < V; ++k) vector[k] = x[i + k];
+        store_piece<T, V>(buffer + swizzled_index<T>(first + i), vector);
     }
 }
 

@@ -1,21 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts short vectors by counting: an element's place is how many are less, and how many before it are
- * equal. A block has 32 elements, one a lane, and compares each with all others of the vector, which it
- * has in shared memory, every warp with a part of them. All multiprocessors do what one would take
- * several passes for, and no block waits for another one. That cannot be done in place.
+ * Sorts small vectors by counting: the position of an element is the number of elements that are
+ * less than it, or equal and before it. A block owns 32 elements, one a lane, and has all keys of
+ * the vector in shared memory; each warp compares the block's elements with a part of them. So all
+ * multiprocessors do what one would need several passes for, and no block waits for another. It
+ * cannot be done in place.
  */
 #include "sort/tile.cuh"
 
 namespace vscan {
 
-static constexpr int counting_threads = 512, counting_warps = counting_threads / 32;
-template <class K>
-static constexpr int counting_room = (32 << 10) / (int)sizeof(K);
-
 template <class K>
 struct counting_shared {
-    alignas(16) K numbers[counting_room<K>];
+    alignas(16) K numbers[counting_capacity<K>];
     uint32_t counts[counting_warps][32];
 };
 
@@ -24,7 +21,8 @@ struct counting_arguments {
     sort_order order;
 };
 
-/* How many of numbers first .. end - 1, multiples of 32, are less than mine, or not more. */
+/* How many of numbers first .. end - 1 (multiples of 32) are less than mine, or with Equal not
+   greater. */
 template <bool Equal, class K>
 static __device__ __forceinline__ uint32_t count_less(const K *numbers, int first, int end,
                                                       K mine) {
@@ -47,7 +45,7 @@ static __device__ __forceinline__ uint32_t count_less(const K *numbers, int firs
 }
 
 template <class K>
-__global__ void __launch_bounds__(counting_threads, 2)
+__global__ void __launch_bounds__(counting_threads, counting_blocks)
     sort_by_counting(const __grid_constant__ counting_arguments a) {
     __shared__ counting_shared<K> s;
     K *const numbers = s.numbers;
@@ -65,7 +63,7 @@ __global__ void __launch_bounds__(counting_threads, 2)
     }
 #pragma unroll 8
     for (int i = threadIdx.x; i < parts * 32; i += counting_threads) {
-        /* what is past the end is not less than anything */
+        /* numbers past the end are not less than any */
         numbers[i] = i < n ? (ordered(keys[i], a.order) >> a.order.first_bit ^
                               (K)(int32_t)a.order.descending) &
                                  window
@@ -95,11 +93,11 @@ __global__ void __launch_bounds__(counting_threads, 2)
     if (sort.value_size == 4) ((uint32_t *)sort.values_out)[count] = (uint32_t)value;
 }
 
-bool counts_all(const vscan__sort *sort) {
+bool sorts_by_counting(const vscan__sort *sort) {
     const bool in_place = sort->keys == sort->keys_out ||
                           (sort->values != nullptr && sort->values == sort->values_out);
-    return !in_place &&
-           sort->n <= (sort->key_size == 8 ? counting_room<uint64_t> : counting_room<uint32_t>);
+    return !in_place && sort->n <= (sort->key_size == 8 ? counting_capacity<uint64_t>
+                                                        : counting_capacity<uint32_t>);
 }
 
 cudaError_t start_counting_sort(const vscan__launch *launch, const vscan__sort *sort) {
