@@ -86,6 +86,15 @@ static constexpr int64_t split_rows_below = 256;
 /* Steps of a block where there are many rows: what a block computes once then serves several. */
 static constexpr int rows_scan_steps = 4, rows_reduce_steps = 8;
 
+/* ---- Narrow rows (matrix/rows/narrow.cuh) ---------------------------------------------------- */
+
+/* Bytes of a row, at most. Sums of 4-byte types, with so many rows a multiprocessor: as many
+   elements as 32 rows may have in the 48 KiB of a block. */
+static constexpr int narrow_bytes = 1024, narrow_sums_items = 383;
+static constexpr int64_t narrow_many_rows = 256;
+/* Longer rows than this only with so many rows a multiprocessor. */
+static constexpr int64_t narrow_always_items = 64, narrow_rows = 64;
+
 /* ---- Scans of unaligned rows (matrix/rows/unaligned.cuh) ------------------------------------- */
 
 /* Warps of a block: 16 and one more, since rows are more often a little longer than a power of 2

@@ -84,6 +84,48 @@ sum_slices(typename Pair::U x, typename Pair::U *sums, int slice, int slices, in
     return x;
 }
 
+/* Of a column from `at` on: batches of 128 bytes. */
+template <class Pair>
+static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pair::T *at,
+                                                               int64_t step, int batches) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    constexpr int R = 128 / (int)sizeof(T);
+    tree_so_far<Pair, 4> all;
+#pragma unroll 1
+    for (int b = 0; b < batches; ++b) {
+        T raw[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j, at += step) raw[j] = *at;
+        U x[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+        all.add(sum_items<Pair>(x));
+    }
+    return all.sum();
+}
+
+/* Of a column from `at` on: fewer than 32 elements. */
+template <class Pair>
+static __device__ __forceinline__ typename Pair::U sum_last_group(const typename Pair::T *at,
+                                                                  int64_t step, int left) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    constexpr int R = 128 / (int)sizeof(T);
+    tree_so_far<Pair, 3> all;
+#pragma unroll 1
+    for (; left > 0; left -= R) {
+        T raw[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j, at += step) raw[j] = j < left ? *at : (T)0;
+        U x[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j]) : Pair::identity;
+        all.add(sum_items<Pair>(x));
+    }
+    return all.sum();
+}
+
 template <class Pair>
 __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     matrix_column_sums(const __grid_constant__ matrix_arguments<column_sums_shape> a) {
@@ -114,40 +156,13 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     const int64_t step = matrix.backward ? -matrix.step : matrix.step;
     const T *const column =
         (const T *)matrix.in + my_line + (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
-    U sum, rest = Pair::identity;
-    {
-        const int64_t first = (((int64_t)chunk << shape.log_slices) + slice) * R * shape.batches;
-        const int64_t left = there ? (grouped - first) / R : 0;
-        const int batches = (int)(left < shape.batches ? left : (int64_t)shape.batches);
-        const T *at = column + first * step;
-        tree_so_far<Pair, 4> all;
-#pragma unroll 1
-        for (int b = 0; b < batches; ++b) {
-            T raw[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j, at += step) raw[j] = *at;
-            U x[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
-            all.add(sum_items<Pair>(x));
-        }
-        sum = all.sum();
-    }
-    if (ends && there && slice == 0 && matrix.length > grouped) {
-        const T *at = column + grouped * step;
-        tree_so_far<Pair, 3> all;
-#pragma unroll 1
-        for (int left = (int)(matrix.length - grouped); left > 0; left -= R) {
-            T raw[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j, at += step) raw[j] = j < left ? *at : (T)0;
-            U x[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j]) : Pair::identity;
-            all.add(sum_items<Pair>(x));
-        }
-        rest = all.sum();
-    }
+    const int64_t first = (((int64_t)chunk << shape.log_slices) + slice) * R * shape.batches;
+    const int64_t left = there ? (grouped - first) / R : 0;
+    U rest = Pair::identity;
+    U sum = sum_batches<Pair>(column + first * step, step,
+                              (int)(left < shape.batches ? left : (int64_t)shape.batches));
+    if (ends && there && slice == 0 && matrix.length > grouped)
+        rest = sum_last_group<Pair>(column + grouped * step, step, (int)(matrix.length - grouped));
     if (split && thread == 0) {
         shared_ticket = mine;
         if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
@@ -167,12 +182,11 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
         const int m = (int)chunk & (chunks_a_tile - 1);
         const int64_t tile = chunk / (uint32_t)chunks_a_tile;
         const bool ends_tile = m == chunks_a_tile - 1;
-        const auto publish_sum =
-            [&](int64_t number, U value) { /* the line's aggregate of this number */
-                                           if (publishes)
-                                               publish<U>(a.lookback, epoch,
-                                                          my_line + number * matrix.lines, value);
-            };
+        /* the line's aggregate of this number */
+        const auto publish_sum = [&](int64_t number, U value) {
+            if (!publishes) return;
+            publish<U>(a.lookback, epoch, my_line + number * matrix.lines, value);
+        };
         /* x[j] = the line's aggregate number + j, if that is below `end` */
         const auto read_aggregates = [&](U(&x)[W], int64_t number, int64_t end) {
             const int64_t at = my_line + number * matrix.lines;

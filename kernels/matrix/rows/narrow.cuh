@@ -229,8 +229,8 @@ __global__ void __launch_bounds__(256)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Pairs that have this kernel and that of matrix/rows/reduce.cuh. With and, or the library would
-   be 100 KB larger. */
+/* Pairs that have this kernel and that of matrix/rows/reduce.cuh. With op_and and op_or the
+   library would be 100 KB larger. */
 template <class Pair>
 static constexpr bool many_rows = true;
 template <class T>
@@ -243,12 +243,13 @@ static bool has_narrow_rows(const vscan__launch *launch, const vscan__matrix &ma
     const int V = 16 / size, slice = 4 * V; /* a slice of matrix/rows/rows.cuh */
     const int64_t length = matrix.length;
     /* sums of 4-byte types: as much as 32 rows may have of the shared memory of a block */
-    const bool longer =
-        matrix.out == nullptr && size == 4 && matrix.lines >= 256 * launch->multiprocessors;
-    const int most = longer ? 383 : 1024 / size;
+    const bool longer = matrix.out == nullptr && size == 4 &&
+                        matrix.lines >= narrow_many_rows * launch->multiprocessors;
+    const int most = longer ? narrow_sums_items : narrow_bytes / size;
     /* multiples of 8 have too many bank conflicts */
     if (matrix.line_step != length || length % 8 == 0 || length > most) return false;
-    if (length > 64 && matrix.lines < 64 * launch->multiprocessors) return false;
+    if (length > narrow_always_items && matrix.lines < narrow_rows * launch->multiprocessors)
+        return false;
     if (matrix.out == nullptr) return matrix.totals != nullptr;
     const bool quads =
         (((uintptr_t)matrix.in | (uintptr_t)matrix.out) & 15) == 0 && length % V == 0;

@@ -32,15 +32,14 @@ namespace vscan {
 struct rows_shape {
     int warps;
     int row_warps;   /* of a row; if less than all, a block has several such rows */
-    int lanes, rows; /* rows of a warp, and lanes of each */
+    int lanes, rows; /* of each row of a warp; rows of a warp */
     bool across;     /* a warp has one row, or a part of it, on all lanes */
     bool along;      /* a block has one row, a chunk of it in each step */
     bool quads;      /* rows are aligned to 16 bytes */
     bool dense;      /* and what a warp has is as contiguous in memory as in shared memory */
-    int over_row,
-        over_quads;     /* several rows a warp: 2^20 / a row's elements, vectors, rounded up */
-    int64_t step_lines; /* a block's, in one step */
-    int steps;          /* of a block */
+    int over_row, over_quads;     /* several rows a warp: 2^20 / elements, vectors of a row */
+    int64_t step_lines;           /* a block's, in one step */
+    int steps;                    /* of a block */
     int lines_ahead, items_ahead; /* from one step to the next: rows, elements of a row */
     int64_t advance;              /* bytes of memory */
     uint32_t tiles;               /* of a row, if a block has only one of them; else 0 */
