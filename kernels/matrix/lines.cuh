@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the kernels for rows and for columns of a matrix have in common. */
+/* What the kernels for rows and for columns of a matrix have in common. A line is a row or a
+   column; a slice is the part of a line that a thread holds in registers. */
 #ifndef VSCAN_MATRIX_LINES_CUH
 #define VSCAN_MATRIX_LINES_CUH
 
+#include "matrix/tuning.cuh"
 #include "scan/large_tile.cuh"
 
 namespace vscan {
 
-/* What the kernels are given; Shape says how the matrix is dealt to blocks. */
+/* Arguments of the kernels; Shape says how the matrix is divided among blocks. */
 template <class Shape>
 struct matrix_arguments {
     vscan__matrix matrix;
@@ -21,7 +23,7 @@ matrix_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, co
     return {matrix, shape, lookback_of(launch)};
 }
 
-/* Initial value of a line, or the identity. */
+/* The initial value of a line, or the identity. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U initial_of(const vscan__matrix &matrix,
                                                               int64_t line) {
@@ -32,9 +34,9 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__matri
     return Pair::identity;
 }
 
-/* x becomes the identity from x[here] on, and then x[j] the sum of x[0 .. j]. */
+/* Sets x to the identity from x[here] on, then scans it: x[j] = x[0] + ... + x[j]. */
 template <class Pair, int R>
-static __device__ __forceinline__ void scan_piece(typename Pair::U (&x)[R], int here) {
+static __device__ __forceinline__ void scan_slice(typename Pair::U (&x)[R], int here) {
     if (here < R) {
 #pragma unroll
         for (int j = 0; j < R; ++j)
@@ -49,12 +51,12 @@ static __device__ __forceinline__ void scan_piece(typename Pair::U (&x)[R], int 
 }
 
 /*
- * Rows of which lanes, warps and chunks have pieces one after the other, in this order. x: a lane's
- * R elements, scanned. upto: the sum of the row, or tile, so far, with the lane's; end: of the whole
- * groups before the lane's.
+ * The network of lib/order.h over lanes, warps and chunks that hold consecutive slices of a row. x:
+ * a lane's slice, scanned. upto: the sum of the row, or of the tile, up to and with the slice. end:
+ * the sum of the whole groups before the slice.
  */
 
-/* Over the row's lanes in the warp, from first_lane on: the lane is number k of so many. */
+/* Over the row's lanes in the warp, from first_lane on: this is lane k of `lanes`. */
 template <class Pair, int R>
 static __device__ __forceinline__ void add_lanes(typename Pair::U (&x)[R], int k, int first_lane,
                                                  int lanes, typename Pair::U &upto,
@@ -79,8 +81,8 @@ static __device__ __forceinline__ void add_lanes(typename Pair::U (&x)[R], int k
     }
 }
 
-/* Over the row's warps, number row_warp of so many. sum: that of warp number `lane`; becomes that of
-   the warps up to it in its part of the tree, in the last one's lane of them all. */
+/* Over the row's warps: this is warp row_warp of `warps`. sum: in lane l, that of warp l;
+   becomes that of its left subtree and itself, in the last warp's lane the sum of all. */
 template <class Pair>
 static __device__ __forceinline__ void add_warps(int lane, int row_warp, int warps,
                                                  typename Pair::U &sum, typename Pair::U &upto,
@@ -98,8 +100,8 @@ static __device__ __forceinline__ void add_warps(int lane, int row_warp, int war
     }
 }
 
-/* Over the tile's chunks, of which this is number m of 1, 2 or 4. left_chunk: sums of the chunk
-   before, and of the first two. p: what comes before the tile; after its last chunk, with it. */
+/* Over the tile's chunks: this is chunk m of 1, 2 or 4. left_chunk: sums of the chunk before,
+   and of the first two. p: the prefix of the tile; of the next one after the last chunk. */
 template <class Pair>
 static __device__ __forceinline__ void
 add_chunks(int m, int chunks, typename Pair::U &chunk_sum, typename Pair::U (&left_chunk)[2],
@@ -119,7 +121,7 @@ add_chunks(int m, int chunks, typename Pair::U &chunk_sum, typename Pair::U (&le
     if (m == chunks - 1) p = Pair::combine(p, chunk_sum);
 }
 
-/* x becomes the results, end the one before the first. before: what comes before the tile. */
+/* Turns x into results, and end into the result before x[0]. before: the prefix of the tile. */
 template <class Pair, int R>
 static __device__ __forceinline__ void make_results(typename Pair::U (&x)[R],
                                                     typename Pair::U before, typename Pair::U upto,
@@ -139,7 +141,26 @@ static __device__ __forceinline__ void make_results(typename Pair::U (&x)[R],
     }
 }
 
-/* x[here - 1], or else this: not from memory. */
+/* p and the aggregates of so many tiles from number `at` on, from left to right; the same in all
+   lanes. By a warp. */
+template <class Pair>
+static __device__ __forceinline__ typename Pair::U
+add_row_tiles(typename Pair::U p, const lookback_memory &memory, int64_t at, uint32_t tiles,
+              epoch_t epoch, int lane) {
+    using U = typename Pair::U;
+#pragma unroll 1
+    for (uint32_t t = 0; t < tiles; t += 32) {
+        U of_tile = Pair::identity;
+        if (t + lane < tiles) of_tile = wait_for<U>(memory, epoch, at + t + lane);
+        __syncwarp();
+#pragma unroll 1
+        for (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
+            p = Pair::combine(p, __shfl_sync(all_lanes, of_tile, l));
+    }
+    return p;
+}
+
+/* x[here - 1] if it exists, else `none`; by selects, since an index would put x in local memory. */
 template <class U, int R>
 static __device__ __forceinline__ U last_of(const U (&x)[R], int here, U none) {
     U last = none;

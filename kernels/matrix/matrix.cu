@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of scans and reductions of rows and columns, one a row of lib/pairs.h. */
+/* Launchers of scans and reductions of rows and columns, one for each row of lib/pairs.h. */
 #include "matrix/columns/reduce.cuh"
 #include "matrix/columns/columns.cuh"
 #include "matrix/columns/large.cuh"
@@ -21,13 +21,14 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
                    : launch_columns<Pair>(launch, matrix);
     }
     if constexpr (many_rows<Pair>) {
-        if (has_lane_rows(launch, *matrix, size)) return launch_lane_rows<Pair>(launch, matrix);
-        if (has_odd_rows(launch, *matrix, size)) return launch_odd_rows<Pair>(launch, matrix);
-        if (has_quad_sums(*matrix, size, Pair::in_any_order))
+        if (has_narrow_rows(launch, *matrix, size)) return launch_narrow_rows<Pair>(launch, matrix);
+        if (has_unaligned_rows(launch, *matrix, size))
+            return launch_unaligned_rows<Pair>(launch, matrix);
+        if (has_vector_sums(*matrix, size, Pair::in_any_order))
             return launch_row_sums<Pair, true>(launch, matrix);
     }
     if constexpr (!Pair::in_any_order) {
-        if (has_line_sums(*matrix, size)) return launch_row_sums<Pair, false>(launch, matrix);
+        if (has_scalar_sums(*matrix, size)) return launch_row_sums<Pair, false>(launch, matrix);
     }
     if constexpr (large_rows<Pair>) {
         if (has_large_rows(launch, *matrix, size))
@@ -38,12 +39,12 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
 
 static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
 
-/* Of a column, for either kernel. */
-static int64_t scan_columns_words(const vscan__matrix &matrix, int size) {
-    const int64_t words = columns_shape_of(matrix, size).words;
-    if (!is_large_columns(matrix, size)) return words;
+/* Status words of a column, enough for both kernels. */
+static int64_t scan_columns_status_words(const vscan__matrix &matrix, int size) {
+    const int64_t status_words = columns_shape_of(matrix, size).status_words;
+    if (!is_large_columns(matrix, size)) return status_words;
     const int64_t chunks = large_columns_shape_of(matrix, size, size).chunks;
-    return words > chunks ? words : chunks;
+    return status_words > chunks ? status_words : chunks;
 }
 
 } /* namespace vscan */
@@ -52,12 +53,12 @@ using namespace vscan;
 
 extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matrix *matrix) {
     const int size = type == VSCAN_DOUBLE ? 8 : 4;
-    int64_t of_line = row_words(*matrix, size);
+    int64_t of_line = row_status_words(*matrix, size);
     if (matrix->columns)
-        of_line = matrix->out == nullptr ? column_sums_shape_of(*matrix, size).words
-                                         : scan_columns_words(*matrix, size);
+        of_line = matrix->out == nullptr ? column_sums_shape_of(*matrix, size).status_words
+                                         : scan_columns_status_words(*matrix, size);
     else if (matrix->out == nullptr && sum_tiles(*matrix, size) > 1)
-        of_line = sum_tiles(*matrix, size); /* never fewer than a scan's */
+        of_line = sum_tiles(*matrix, size); /* never fewer than for a scan */
     return of_line * matrix->lines * (size / 4);
 }
 

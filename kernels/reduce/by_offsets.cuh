@@ -1,35 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segmented reduction by offsets of segments that are not very short: one pass, one launch.
+ * Segmented reduction by offsets, for all but very small segments: one pass, one launch.
  *
- *     reduce/by_offsets_window.cuh   what a warp does to a window
- *     reduce/by_offsets_search.cuh    what a block's warps share; which partitions, and their offsets
+ *   reduce/by_offsets_window.cuh   what a warp does to a window
+ *   reduce/by_offsets_search.cuh   shared memory of a block; the search of partitions' offsets
  *
- * A block owns partitions, halves of tiles, by ticket; where each block has one only, partition number and
- * block number are the same, as in scan/small.cuh. Its warps hand partitions on:
+ * A block owns partitions, halves of tiles, by ticket; if each block has only one, partition number
+ * and block number are equal, as in scan/small.cuh. Shared memory has two windows a reduction warp,
+ * and a pipeline of partitions. The warps hand partitions on:
  *
- *   scouts    take a ticket (-> taken), and look for the partition's offsets           -> found
- *   workers   bring a window of it each to shared memory while they sum the one before, sum
- *             it from its last offset on (-> summed), and make the totals of segments that
- *             begin and end in it                                                 -> done
- *   finisher  publishes the partition's sum (common/lookback.cuh), and makes the totals of segments
- *             that only end in it                                                 -> freed
+ *   search warps      take a ticket (-> taken), and search the partition's offsets      -> found
+ *   reduction warps   load a window each to shared memory while they reduce the one before, reduce
+ *                     it from its last offset on (-> summed), and write the totals of segments
+ *                     that begin and end in it                                           -> done
+ *   prefix warp       publishes the partition's aggregate (common/lookback.cuh), and writes the
+ *                     totals of segments that only end in it                             -> freed
  *
- * Each arrow is a barrier in shared memory (mbarrier), at which every thread arrives; a partition has
- * one place in a stage until it is freed. No warp waits for all others.
+ * Each arrow is an mbarrier at which every thread of the warps arrives; a partition has its stage
+ * of the pipeline until it is freed. No warp waits for all others.
  *
- * An offset belongs to the window that has the element before it (0: to the first), so a segment's
- * total is made where its last element is. A segment that began in an earlier window of the partition is
- * put together from what the workers have. Of one that began before the partition, of which a partition has
- * one at most that ends in it, the sums of earlier partitions are needed, from the one on that has the
- * segment's first element; these are published as words: the sum of a partition from its last offset on,
- * or all of it. Such a segment is pending until they are there. The finisher has room for a few,
- * and looks once a partition; it waits only where there is no more room, and in the end. It publishes
- * its block's partitions in ascending order, and what it waits for comes before all that it has not
- * published: so of all that wait, the one for the first partition waits for nobody who waits.
+ * An offset belongs to the window with the element before it (0: to the first one), so a segment's
+ * total is written where its last element is. The parts of a segment that began in an earlier
+ * window of the partition come from the reduction warps. At most one segment that ends in a
+ * partition began before it. It needs the aggregates of earlier partitions, from the one with its
+ * first element on; the aggregate is the sum of a partition from its last offset on, or of all of
+ * it. Such a segment is pending until they are published. The prefix warp keeps up to four of them
+ * and looks once a partition; it waits only if there is no room for another, and at the end.
  *
- * Every offset is looked at by a worker: the ranges that are found are joined, and where one is
- * negative that is reported. An offset outside its window is reported and not followed.
+ * Progress: a block publishes its partitions in ascending order, and waits only for partitions
+ * before all that it has not published. So among all blocks that wait, the one that waits for the
+ * first partition waits for a running block. Memory order: an aggregate carries its epoch
+ * (kernels/README.md); in a block the mbarriers order all accesses.
+ *
+ * Each offset is checked by a reduction warp, since the ranges that are found are adjacent; a
+ * negative range is reported. An offset outside its window is reported and not used.
  */
 #ifndef VSCAN_REDUCE_BY_OFFSETS_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_CUH
@@ -40,52 +44,52 @@ namespace vscan {
 
 #ifdef VSCAN__TMA
 
-/* ---- Workers --------------------------------------------------------------------------------- */
+/* ---- Reduction warps ------------------------------------------------------------------------- */
 
 template <class Pair>
-static __device__ __forceinline__ int64_t reduce_windows(const segments_arguments &a,
+static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_arguments &a,
                                                          const segments_offsets &offsets,
                                                          offsets_shared<Pair> &shared) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const auto slot = [&](int k) {
-        return (T *)dynamic_shared() + (k % 2 * offsets_workers + warp) * shape::window;
+    const auto buffer = [&](int k) {
+        return (T *)dynamic_shared() + (k % 2 * offsets_reduction_warps + warp) * shape::window;
     };
     const auto first_of = [&](int64_t partition) {
         return partition * shape::items + warp * shape::window;
     };
     int64_t partition = first_partition(a, shared), wrong = -1;
     if (partition >= a.partitions) return -1;
-    load_share<Pair>(a, slot(0), first_of(partition));
+    load_share<Pair>(a, buffer(0), first_of(partition));
     end_of_pieces();
     const U initial = initial_of<Pair>(a.scan);
-    const bool turns = offsets_turns(a);
+    const bool by_ticket = offsets_by_ticket(a);
 #pragma unroll 1
     for (int k = 0;; ++k) {
         offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
         int64_t next = a.partitions;
-        if (turns) {
+        if (by_ticket) {
             barrier_wait(&shared.taken[(k + 1) % offsets_stages], offsets_parity(k + 1));
             next = shared.stage[(k + 1) % offsets_stages].partition;
         }
         if (next < a.partitions)
-            load_share<Pair>(a, slot(k + 1), first_of(next));
+            load_share<Pair>(a, buffer(k + 1), first_of(next));
         else
             let_next_kernel_begin();
         end_of_pieces();
         wait_for_pieces(1);
         __syncwarp();
-        const U of_row = row_of_window<Pair>(slot(k));
+        const U of_line = line_of_window<Pair>(buffer(k));
         barrier_wait(&shared.found[k % offsets_stages], offsets_parity(k));
         offsets_window<Pair> window = {a,
                                        {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
                                        initial,
-                                       slot(k),
+                                       buffer(k),
                                        first_of(partition),
-                                       of_row};
-        window.choose(warp == 0, warp == offsets_workers - 1);
+                                       of_line};
+        window.choose(warp == 0, warp == offsets_reduction_warps - 1);
         const seen_offsets seen = window.look(window.lower);
         bool any;
         const U suffix = window.suffix(seen, any);
@@ -100,29 +104,30 @@ static __device__ __forceinline__ int64_t reduce_windows(const segments_argument
         if (window.wrong >= 0) wrong = window.wrong;
         if (next >= a.partitions) return wrong;
         partition = next;
-        __syncwarp(); /* all have read the window */
+        __syncwarp(); /* all lanes have read the window */
     }
 }
 
-/* ---- Finisher -------------------------------------------------------------------------------- */
+/* ---- Prefix warp ----------------------------------------------------------------------------- */
 
-/* Segments that began before their partition, in the order of their ends: by a warp. */
+/* Segments that began before their partition, in the order of their ends. By a warp. */
 template <class Pair>
 struct pending_segments {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
 
-    const segments_arguments &a;
+    const segmented_reduce_arguments &a;
     offsets_shared<Pair> &shared;
-    int first = 0, count = 0; /* which are there */
+    int first = 0, count = 0; /* which are pending */
 
-    /* of the first one: the next tile to be added to p, -1: none has been; its partition's neighbour */
+    /* of the first one: the next tile to be added to p, or -1; the partition that precedes its
+       own in the same tile */
     int64_t tile = -1;
-    bool gathered = false; /* all are */
+    bool gathered = false; /* all tiles are added */
     U p = Pair::identity, beside = Pair::identity;
 
-    /* Adds the next tiles to p, two partitions a lane, if they are there. */
+    /* Adds the next 32 tiles to p, two partitions a lane, if they are published. */
     __device__ __forceinline__ bool gather(epoch_t epoch) {
         const int lane = threadIdx.x % 32;
         const pending_segment<U> &s = shared.pending[first % offsets_pending];
@@ -131,7 +136,7 @@ struct pending_segments {
             tile = from / 2;
             p = Pair::identity;
         }
-        /* in the own tile, the one that comes before the partition, if one does */
+        /* in its own tile: the partition before it, if there is one */
         const int64_t t = tile + lane;
         U low = Pair::identity, high = Pair::identity;
         bool ready = true;
@@ -156,12 +161,13 @@ struct pending_segments {
         return true;
     }
 
-    /* Totals of those whose earlier partitions are there; waits until no more than `room` are left. */
-    __device__ __forceinline__ void fold(epoch_t epoch, int room) {
+    /* Writes the totals of those whose predecessors are published; waits until at most `room`
+       segments are pending. */
+    __device__ __forceinline__ void write_totals(epoch_t epoch, int room) {
 #pragma unroll 1
-        for (int turns = 0; count > 0 && (count > room || turns < 2); ++turns) {
+        for (int tries = 0; count > 0 && (count > room || tries < 2); ++tries) {
             if (!gathered) {
-                jitter(a.lookback, epoch, blockIdx.x + turns, jitter_wait);
+                jitter(a.lookback, epoch, blockIdx.x + tries, jitter_wait);
                 if (!gather(epoch) && count <= room) return;
             }
             if (!gathered) continue;
@@ -178,18 +184,18 @@ struct pending_segments {
 };
 
 template <class Pair>
-static __device__ __forceinline__ void finish_partitions(const segments_arguments &a,
+static __device__ __forceinline__ void finish_partitions(const segmented_reduce_arguments &a,
                                                          const segments_offsets &offsets,
                                                          offsets_shared<Pair> &shared) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
     const int lane = threadIdx.x % 32;
-    const bool turns = offsets_turns(a);
+    const bool by_ticket = offsets_by_ticket(a);
     pending_segments<Pair> pending = {a, shared};
     int64_t partition = first_partition(a, shared);
     if (partition >= a.partitions) return;
-    barrier_wait(&shared.taken[0], 0); /* then the epoch is there */
+    barrier_wait(&shared.taken[0], 0); /* then the epoch is valid */
     const epoch_t epoch = shared.epoch;
 #pragma unroll 1
     for (int k = 0;; ++k) {
@@ -197,13 +203,14 @@ static __device__ __forceinline__ void finish_partitions(const segments_argument
         offsets_partition<Pair> &here = shared.stage[at];
         const int64_t begin_of_partition = partition * shape::items;
         barrier_wait(&shared.summed[at], offsets_parity(k));
-        const unsigned with_offsets = __ballot_sync(
-            segments_lanes, lane < offsets_workers && here.any[lane % offsets_workers]);
+        const unsigned with_offsets =
+            __ballot_sync(segments_lanes, lane < offsets_reduction_warps &&
+                                              here.any[lane % offsets_reduction_warps]);
         const int latest = 31 - __clz((int)(with_offsets | 1));
         if (a.partitions > 1) {
-            U sum[offsets_workers];
+            U sum[offsets_reduction_warps];
 #pragma unroll
-            for (int w = 0; w < offsets_workers; ++w)
+            for (int w = 0; w < offsets_reduction_warps; ++w)
                 sum[w] = w < latest ? (U)Pair::identity : here.sums[w];
             const U all = sum_items<Pair>(sum);
             if (lane == 0) {
@@ -230,23 +237,23 @@ static __device__ __forceinline__ void finish_partitions(const segments_argument
                 latest_one.segment = of_partition.from - 1;
             }
             __syncwarp();
-            if (!turns) {
+            if (!by_ticket) {
                 jitter(a.lookback, epoch, partition, jitter_wait);
                 while (!pending.gathered) pending.gather(epoch);
             }
         }
 
-        /* a segment that ends in window `lane`, from an earlier one on */
+        /* a segment that ends in window `lane` and began in an earlier one */
         barrier_wait(&shared.done[at], offsets_parity(k));
-        const open_segment<U> open = here.open[lane % offsets_workers];
-        const bool ends = lane < offsets_workers && open.segment >= 0;
+        const open_segment<U> open = here.open[lane % offsets_reduction_warps];
+        const bool ends = lane < offsets_reduction_warps && open.segment >= 0;
         const unsigned earlier = with_offsets & ((1u << lane) - 1);
         bool mine = false;
         if (__any_sync(segments_lanes, ends)) {
             const int since = 31 - __clz((int)(earlier | 1));
-            U node[offsets_workers];
+            U node[offsets_reduction_warps];
 #pragma unroll
-            for (int w = 0; w < offsets_workers; ++w) {
+            for (int w = 0; w < offsets_reduction_warps; ++w) {
                 node[w] = w == lane ? open.node : here.sums[w];
                 if (w < since || w > lane) node[w] = Pair::identity;
             }
@@ -259,17 +266,18 @@ static __device__ __forceinline__ void finish_partitions(const segments_argument
                 latest_one.rest = open.rest;
             }
         }
-        if (one_more && __any_sync(segments_lanes, mine)) ++pending.count; /* offsets are right */
-        if (turns) {
+        if (one_more && __any_sync(segments_lanes, mine))
+            ++pending.count; /* only for valid offsets */
+        if (by_ticket) {
             barrier_wait(&shared.taken[(k + 1) % offsets_stages], offsets_parity(k + 1));
             partition = shared.stage[(k + 1) % offsets_stages].partition;
         }
         barrier_arrive_at(&shared.freed[at]);
         __syncwarp();
-        if (!turns || partition >= a.partitions) break;
-        pending.fold(epoch, offsets_pending - 1);
+        if (!by_ticket || partition >= a.partitions) break;
+        pending.write_totals(epoch, offsets_pending - 1);
     }
-    pending.fold(epoch, 0);
+    pending.write_totals(epoch, 0);
 }
 
 #endif
@@ -278,51 +286,54 @@ static __device__ __forceinline__ void finish_partitions(const segments_argument
 
 template <class Pair>
 __global__ void __launch_bounds__(offsets_threads, offsets_resident)
-    reduce_offsets(const __grid_constant__ segments_arguments a) {
+    reduce_offsets(const __grid_constant__ segmented_reduce_arguments a) {
 #ifdef VSCAN__TMA
     offsets_shared<Pair> &shared =
-        *(offsets_shared<Pair> *)(dynamic_shared() + 2 * offsets_workers * segments_share);
+        *(offsets_shared<Pair> *)(dynamic_shared() + 2 * offsets_reduction_warps * segments_share);
     const int warp = threadIdx.x / 32;
     if (threadIdx.x < offsets_stages) {
         barrier_init(&shared.taken[threadIdx.x], 32);
-        barrier_init(&shared.found[threadIdx.x], offsets_turns(a) ? 32 : 32 * offsets_scouts);
-        barrier_init(&shared.summed[threadIdx.x], 32 * offsets_workers);
-        barrier_init(&shared.done[threadIdx.x], 32 * offsets_workers);
+        barrier_init(&shared.found[threadIdx.x],
+                     offsets_by_ticket(a) ? 32 : 32 * offsets_search_warps);
+        barrier_init(&shared.summed[threadIdx.x], 32 * offsets_reduction_warps);
+        barrier_init(&shared.done[threadIdx.x], 32 * offsets_reduction_warps);
         barrier_init(&shared.freed[threadIdx.x], 32);
     }
     __syncthreads();
     wait_for_kernel_before(false);
     const segments_offsets offsets = {a.scan.offsets, a.scan.totals_length + 1,
                                       a.scan.offset_type == VSCAN_LONG};
-    if (warp < offsets_workers)
+    if (warp < offsets_reduction_warps)
         report(a.late, VSCAN_ERROR_OFFSETS, reduce_windows<Pair>(a, offsets, shared));
-    else if (warp < offsets_workers + offsets_scouts)
-        offsets_turns(a) ? scout_partitions<Pair>(a, offsets, shared, warp - offsets_workers)
-                         : scout_partition<Pair>(a, offsets, shared, warp - offsets_workers);
+    else if (warp < offsets_reduction_warps + offsets_search_warps)
+        offsets_by_ticket(a)
+            ? search_partitions<Pair>(a, offsets, shared, warp - offsets_reduction_warps)
+            : search_partition<Pair>(a, offsets, shared, warp - offsets_reduction_warps);
     else
         finish_partitions<Pair>(a, offsets, shared);
 #endif
 }
 
-/* ---- Launching ------------------------------------------------------------------------------- */
+/* ---- Launch ---------------------------------------------------------------------------------- */
 
 /*
- * Whether this is faster than reduce_segments, by the segments' length on average: measured on an
- * H200. The tiles of a segment of nearly all the vector are folded by one warp in the end (of 2^28
- * floats in 290 us), which reduce_segments does while it runs.
+ * Whether this is faster than reduce_segments, by the average length of segments.
  */
 template <class Pair>
 static bool suits_reduce_offsets(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t each = scan->n / (scan->totals_length + 1);
     return launch->shared_memory > 0 && scan->offsets != nullptr &&
-           each >= (Pair::in_any_order ? 96 : 128) && each < 1 << 20;
+           each >= (Pair::in_any_order ? offsets_from_any_order : offsets_from_in_order) &&
+           each < offsets_below;
 }
 
 template <class Pair>
-static cudaError_t launch_reduce_offsets(vscan__launch *launch, segments_arguments &a, int pair) {
+static cudaError_t launch_reduce_offsets(vscan__launch *launch, segmented_reduce_arguments &a,
+                                         int pair) {
     const int64_t n = a.scan.n, items = offsets_shape<Pair>::items;
-    const int bytes = 2 * offsets_workers * segments_share + (int)sizeof(offsets_shared<Pair>);
-    const unsigned ready = 1u << (16 + pair); /* there are 15 pairs */
+    const int bytes =
+        2 * offsets_reduction_warps * segments_share + (int)sizeof(offsets_shared<Pair>);
+    const unsigned ready = 1u << (16 + pair); /* above the bits of reduce_segments */
     if (!(launch->segments_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
             reduce_offsets<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -330,7 +341,7 @@ static cudaError_t launch_reduce_offsets(vscan__launch *launch, segments_argumen
         launch->segments_ready |= ready;
     }
     a.partitions = n > 0 ? (n + items - 1) / items : 1;
-    /* twice as many as if all segments were alike: what a search has looked at is in the cache */
+    /* twice the average: what a search has read is in the cache */
     const int64_t each = (a.scan.totals_length + 1) * items / (n + 1);
     a.copied = each < offsets_copied / 2 - 16 ? (int)(2 * each) + 32 : offsets_copied;
     a.guess.step = 1 + (int64_t)(sqrt((double)(a.scan.totals_length + 1)) / 50);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segmented reduction by offsets (reduce/by_offsets.cuh): what a block's warps hand on to each other,
- * and the scouts, two warps, which take partitions and look for their offsets.
+ * Segmented reduction by offsets (reduce/by_offsets.cuh): the shared memory through which the warps
+ * of a block hand partitions on, and the two search warps, which take partitions and search their
+ * offsets.
  *
- * Where a partition's offsets are is found by reads of memory that follow one another, and these may
- * take as long as the partition itself: so each scout has every other partition, and a stage of four partitions
- * lets them run ahead. Offsets are copied to shared memory, as the level 1 cache, which has what
- * shared memory leaves of it, does not keep them: workers that read them there wait for memory
- * several times in a window.
+ * A search reads memory several times, each read depending on the last, which may take as long as a
+ * partition itself. So each search warp has every other partition, and a pipeline of four
+ * partitions lets them run ahead. Offsets are copied to shared memory: the L1 cache, which has what
+ * shared memory leaves of it, does not keep them, and reduction warps would wait for memory several
+ * times a window.
  */
 #ifndef VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
@@ -16,32 +17,21 @@
 
 namespace vscan {
 
-static constexpr int offsets_scouts = 2;
-static constexpr int offsets_threads = 32 * (offsets_workers + offsets_scouts + 1);
-/* Blocks of a multiprocessor; before sm_80 it may have no more than 1024 threads. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-static constexpr int offsets_resident = 3;
-#else
-static constexpr int offsets_resident = 2;
-#endif
-static constexpr int offsets_stages = 4;  /* partitions of a block, at most, at a time */
-static constexpr int offsets_pending = 4; /* segments that wait for earlier partitions */
-
 template <class Pair>
 struct offsets_partition {
     using U = typename Pair::U;
-    int64_t partition;             /* its number */
-    int64_t edges[offsets_scouts]; /* its first offset, and the next partition's */
-    int64_t copy[offsets_copied];  /* of its offsets */
-    U sums[offsets_workers];       /* of windows, from their last offset on */
-    int any[offsets_workers];      /* whether there is one */
-    open_segment<U> open[offsets_workers];
+    int64_t partition;                   /* its search_warp */
+    int64_t edges[offsets_search_warps]; /* its first offset, and that of the next one */
+    int64_t copy[offsets_copied];        /* of its offsets */
+    U sums[offsets_reduction_warps];     /* of windows, from the last offset on */
+    int any[offsets_reduction_warps];    /* whether they have an offset */
+    open_segment<U> open[offsets_reduction_warps];
 };
 
 /* A segment that ends in a partition and began before it. */
 template <class U>
 struct pending_segment {
-    U node, rest; /* the node of its partition, the last group */
+    U node, rest; /* its part of the partition: a node; the last group */
     int64_t segment;
     int64_t begin; /* its first element */
     int64_t partition;
@@ -53,7 +43,7 @@ struct offsets_shared {
     uint64_t taken[offsets_stages], found[offsets_stages], summed[offsets_stages],
         done[offsets_stages], freed[offsets_stages];
     offsets_partition<Pair> stage[offsets_stages];
-    epoch_t epoch; /* of the launch: there once taken[0] has been arrived at */
+    epoch_t epoch; /* of the launch; valid once taken[0] is complete */
     pending_segment<U> pending[offsets_pending];
     U tiles[32];
 };
@@ -62,8 +52,8 @@ static __device__ __forceinline__ uint32_t offsets_parity(int k) {
     return (uint32_t)(k / offsets_stages) & 1;
 }
 
-/* Whether blocks have several partitions, by ticket; else one each, by number. */
-static __device__ __forceinline__ bool offsets_turns(const segments_arguments &a) {
+/* Whether blocks have several partitions, by ticket; otherwise one each, by block search_warp. */
+static __device__ __forceinline__ bool offsets_by_ticket(const segmented_reduce_arguments &a) {
     return a.partitions > gridDim.x;
 }
 
@@ -71,25 +61,18 @@ static __device__ __forceinline__ bool offsets_turns(const segments_arguments &a
 
 /* The first partition of a block. */
 template <class Pair>
-static __device__ __forceinline__ int64_t first_partition(const segments_arguments &a,
+static __device__ __forceinline__ int64_t first_partition(const segmented_reduce_arguments &a,
                                                           offsets_shared<Pair> &shared) {
-    if (!offsets_turns(a)) return blockIdx.x;
+    if (!offsets_by_ticket(a)) return blockIdx.x;
     barrier_wait(&shared.taken[0], 0);
     return shared.stage[0].partition;
 }
 
-/* ---- Scouts ---------------------------------------------------------------------------------- */
+/* ---- Search warps ---------------------------------------------------------------------------- */
 
-/* By lane 0: the ticket is the last of the launch. */
+/* Copies the offsets of a partition, from search_warp `from` - 1 on. */
 template <class Pair>
-static __device__ __forceinline__ void end_after(const segments_arguments &a, const ticket &t,
-                                                 int64_t all) {
-    end_launch_after(a.lookback, t, all);
-}
-
-/* Copies a partition's offsets, from the one before number `from` on. */
-template <class Pair>
-static __device__ __forceinline__ void copy_offsets(const segments_arguments &a,
+static __device__ __forceinline__ void copy_offsets(const segmented_reduce_arguments &a,
                                                     const segments_offsets &offsets,
                                                     offsets_partition<Pair> &here, int64_t from) {
     const int lane = threadIdx.x % 32;
@@ -105,16 +88,16 @@ static __device__ __forceinline__ void copy_offsets(const segments_arguments &a,
         if (j * 32 < a.copied) here.copy[j * 32 + lane] = some[j];
 }
 
-/* Units by ticket: each scout has every other one. Tickets are taken in the order of the partitions, and
-   none once there are no more. */
+/* Several partitions a block: each search warp has every other one. Tickets are taken in the
+   order of the block's partitions, and none after one that finds no more. */
 template <class Pair>
-static __device__ __forceinline__ void scout_partitions(const segments_arguments &a,
-                                                        const segments_offsets &offsets,
-                                                        offsets_shared<Pair> &shared, int number) {
+static __device__ __forceinline__ void
+search_partitions(const segmented_reduce_arguments &a, const segments_offsets &offsets,
+                  offsets_shared<Pair> &shared, int search_warp) {
     using shape = offsets_shape<Pair>;
     const int lane = threadIdx.x % 32;
 #pragma unroll 1
-    for (int k = number;; k += offsets_scouts) {
+    for (int k = search_warp;; k += offsets_search_warps) {
         const int at = k % offsets_stages, before = (k + offsets_stages - 1) % offsets_stages;
         offsets_partition<Pair> &here = shared.stage[at];
         if (k >= offsets_stages)
@@ -130,7 +113,7 @@ static __device__ __forceinline__ void scout_partitions(const segments_arguments
             if (k == 0) shared.epoch = t.epoch;
         }
         barrier_arrive_at(&shared.taken[at]);
-        if (lane == 0) end_after<Pair>(a, t, a.partitions + gridDim.x);
+        if (lane == 0) end_launch_after(a.lookback, t, a.partitions + gridDim.x);
         const int64_t partition = __shfl_sync(segments_lanes, t.index, 0);
         if (partition >= a.partitions) return;
         const int64_t keys[2] = {partition * shape::items + 1, (partition + 1) * shape::items + 1};
@@ -144,27 +127,27 @@ static __device__ __forceinline__ void scout_partitions(const segments_arguments
     }
 }
 
-/* The only partition of the block: where it begins, and where it ends. */
+/* One partition a block: one search warp finds its first offset, the other that of the next one. */
 template <class Pair>
-static __device__ __forceinline__ void scout_partition(const segments_arguments &a,
-                                                       const segments_offsets &offsets,
-                                                       offsets_shared<Pair> &shared, int number) {
+static __device__ __forceinline__ void
+search_partition(const segmented_reduce_arguments &a, const segments_offsets &offsets,
+                 offsets_shared<Pair> &shared, int search_warp) {
     using shape = offsets_shape<Pair>;
     const int lane = threadIdx.x % 32;
-    const bool takes = number == 0 && lane == 0 && a.partitions > 1;
+    const bool takes = search_warp == 0 && lane == 0 && a.partitions > 1;
     ticket t = {0, 0};
     if (takes) t = take_ticket(a.lookback);
-    const int64_t edge = blockIdx.x + number;
+    const int64_t edge = blockIdx.x + search_warp;
     int64_t found = edge == 0 ? 0 : offsets.n;
     if (edge > 0 && edge < a.partitions)
         found = lower_bound<4>(offsets, offsets.n, edge * shape::items + 1, a.guess);
-    if (lane == 0) shared.stage[0].edges[number] = found;
-    if (number == 0) copy_offsets<Pair>(a, offsets, shared.stage[0], found);
+    if (lane == 0) shared.stage[0].edges[search_warp] = found;
+    if (search_warp == 0) copy_offsets<Pair>(a, offsets, shared.stage[0], found);
     barrier_arrive_at(&shared.found[0]);
-    if (number != 0) return;
+    if (search_warp != 0) return;
     if (lane == 0) shared.epoch = t.epoch;
     barrier_arrive_at(&shared.taken[0]);
-    if (takes) end_after<Pair>(a, t, gridDim.x);
+    if (takes) end_launch_after(a.lookback, t, gridDim.x);
 }
 
 #endif

@@ -3,13 +3,13 @@
  * Segmented reduction by offsets (reduce/by_offsets.cuh): what a warp does to a window, 4 KiB in
  * shared memory, and to the offsets that belong to it.
  *
- * A lane sums a row of 128 bytes; nothing so far depends on segments. The group that an offset lies
- * in is read once more, for the part before it and the part after it; whole groups between two
- * offsets are there already. Absent elements and groups are identities in the trees of lib/order.h,
- * so what a segment is in a window is one node of the tile's tree, and its last group, if that is
- * not whole, a second value, which is added when the tree is done.
+ * Each lane reduces a line of 128 bytes; this does not depend on segments. The group with an offset
+ * is read once more, for the part before it and the part after it; the whole groups between two
+ * offsets have been reduced already. Missing elements and groups are identities in the trees of
+ * lib/order.h. So what a window has of a segment is one node of the tile's tree, and its last
+ * group, if not whole, is a second value, which is added when the tree is done.
  *
- * The sum from the window's last offset on comes first: others wait for it.
+ * The sum from the window's last offset on comes first, since others wait for it.
  */
 #ifndef VSCAN_REDUCE_BY_OFFSETS_WINDOW_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_WINDOW_CUH
@@ -19,19 +19,17 @@
 
 namespace vscan {
 
-static constexpr int offsets_workers = 8;
-
 template <class Pair>
 struct offsets_shape {
     using T = typename Pair::T;
-    static constexpr int row = 128 / (int)sizeof(T), window = 32 * row;
-    static constexpr int items = offsets_workers * window; /* of a partition */
-    static constexpr int groups = window / VSCAN__GROUP, group_rows = VSCAN__GROUP / row;
+    static constexpr int line = 128 / (int)sizeof(T), window = 32 * line;
+    static constexpr int items = offsets_reduction_warps * window; /* of a partition */
+    static constexpr int groups = window / VSCAN__GROUP, group_lines = VSCAN__GROUP / line;
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     static_assert(tile == 2 * items, "a partition is half a tile");
 };
 
-/* What of a window is in the segment that ends in it first, if that began before it. */
+/* The part of a window in the segment that ends in it first, if that began before the window. */
 template <class U>
 struct open_segment {
     U node, rest;
@@ -41,7 +39,7 @@ struct open_segment {
 
 /* ---- Offsets --------------------------------------------------------------------------------- */
 
-/* The first of a partition's offsets that is more than key, if they ascend: by a warp. */
+/* The index of the partition's first offset above key, if offsets ascend. By a warp. */
 template <class Offsets>
 static __device__ __forceinline__ int64_t split_offsets(const Offsets &offsets, int64_t key) {
     int64_t low = offsets.from, high = offsets.to;
@@ -59,8 +57,7 @@ static __device__ __forceinline__ int64_t split_offsets(const Offsets &offsets, 
     return low;
 }
 
-/* The offsets of a partition, and the one before them: a copy in shared memory, if not too many. */
-static constexpr int offsets_copied = 128;
+/* The offsets of a partition and the one before them: a copy in shared memory, if not too many. */
 struct partition_offsets {
     const segments_offsets &all;
     const int64_t *copy; /* from the one before the first on */
@@ -74,24 +71,24 @@ struct partition_offsets {
 /* Offsets k0 .. k0 + 31 of a window, one a lane. */
 struct seen_offsets {
     int64_t k0, previous; /* the one before the lane's */
-    int stop;             /* where in the window it is */
-    bool empty;           /* it ends a segment without elements */
-    uint32_t ends;        /* bit i: that of lane i ends one that has some, or begins the first */
+    int stop;             /* its position in the window */
+    bool empty;           /* it ends an empty segment */
+    uint32_t ends;        /* bit i: that of lane i ends a segment with elements, or is the first */
 };
 
-/* The sum of a lane's row of a window. */
+/* The sum of a lane's line of a window. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U row_of_window(const typename Pair::T *share) {
+static __device__ __forceinline__ typename Pair::U line_of_window(const typename Pair::T *share) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
     constexpr int V = 16 / (int)sizeof(T);
     const int lane = threadIdx.x % 32;
-    U x[shape::row];
+    U x[shape::line];
 #pragma unroll
-    for (int c = 0; c < shape::row / V; ++c) {
+    for (int c = 0; c < shape::line / V; ++c) {
         T raw[V];
-        const int4 quad = *(const int4 *)segments_at(share, lane * shape::row + c * V);
+        const int4 quad = *(const int4 *)swizzled_element(share, lane * shape::line + c * V);
         memcpy(raw, &quad, 16);
 #pragma unroll
         for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j]);
@@ -106,16 +103,16 @@ struct offsets_window {
     using shape = offsets_shape<Pair>;
     static constexpr int G = VSCAN__GROUP;
 
-    const segments_arguments &a;
+    const segmented_reduce_arguments &a;
     const partition_offsets offsets;
     const U initial;
     const T *const share;
     const int64_t first; /* its first element */
-    const U of_row;
+    const U of_line;
     int64_t lower = 0, upper = 0; /* its offsets are lower .. upper - 1 */
-    int64_t wrong = -1;           /* the number of an offset that is, if there is one */
+    int64_t wrong = -1;           /* the index of an invalid offset, or -1 */
 
-    /* Which offsets are the window's, of the partition's. */
+    /* Chooses the window's offsets among the partition's. */
     __device__ __forceinline__ void choose(bool is_first, bool is_last) {
         const int lane = threadIdx.x % 32;
         const int64_t from = offsets.from, to = offsets.to;
@@ -125,10 +122,10 @@ struct offsets_window {
             int64_t there = INT64_MAX;
             if (lane < to - from) there = offsets[from + lane];
             const unsigned earlier = __ballot_sync(segments_lanes, there <= first);
-            const unsigned not_later =
+            const unsigned up_to_end =
                 __ballot_sync(segments_lanes, there <= first + shape::window);
             if (!is_first) lower = from + __popc(earlier);
-            if (!is_last) upper = from + __popc(not_later);
+            if (!is_last) upper = from + __popc(up_to_end);
         } else {
 #pragma unroll 1
             for (int edge = is_first; edge < 2 - is_last; ++edge)
@@ -137,7 +134,7 @@ struct offsets_window {
         if (to < from || upper < lower) wrong = from;
     }
 
-    /* Lane 0 also knows the one before offset k0 where there are no more. */
+    /* Also where there are no more, lane 0 knows the offset before k0. */
     __device__ __forceinline__ seen_offsets look(int64_t k0) {
         const int64_t k = k0 + (int)(threadIdx.x % 32);
         const int64_t to_end = a.scan.n - first;
@@ -157,21 +154,21 @@ struct offsets_window {
         return s;
     }
 
-    /* Element `lane` of a group; an identity beyond the window. */
+    /* Element `lane` of a group; the identity beyond the window. */
     __device__ __forceinline__ U in_group(int group) const {
         U x = Pair::identity;
         if (group < shape::groups)
-            x = Pair::in(*segments_at(share, group * G + (int)(threadIdx.x % 32)));
+            x = Pair::in(*swizzled_element(share, group * G + (int)(threadIdx.x % 32)));
         return x;
     }
-    /* By rows, one a lane: whole groups from .. to - 1, but of group `from` what the head has. */
+    /* By lines, one a lane: whole groups from .. to - 1; of group `from` only `head`. */
     __device__ __forceinline__ U groups_of(int from, U head, int to) const {
-        const int lane = threadIdx.x % 32, group = lane / shape::group_rows;
-        U x = of_row;
-        if (group == from) x = lane % shape::group_rows == 0 ? head : (U)Pair::identity;
+        const int lane = threadIdx.x % 32, group = lane / shape::group_lines;
+        U x = of_line;
+        if (group == from) x = lane % shape::group_lines == 0 ? head : (U)Pair::identity;
         return group >= from && group < to ? x : (U)Pair::identity;
     }
-    /* What follows place `at` of its group, in a segment that begins there; in all lanes. */
+    /* The sum of the group from position `at` on, where a segment begins; in all lanes. */
     __device__ __forceinline__ U sum_head(int at) const {
         const int lane = threadIdx.x % 32;
         U x = in_group(at / G);
@@ -179,7 +176,7 @@ struct offsets_window {
         return over_lanes<Pair>::sum(lane < at % G ? (U)Pair::identity : x);
     }
 
-    /* The sum from the last offset on, and whether there is one; s: the first offsets. */
+    /* The sum from the last offset on; any: whether there is an offset. s: the first 32. */
     __device__ __forceinline__ U suffix(const seen_offsets &s, bool &any) {
         int at = s.ends ? __shfl_sync(segments_lanes, s.stop, 31 - __clz((int)s.ends)) : -1;
 #pragma unroll 1
@@ -198,7 +195,8 @@ struct offsets_window {
         return over_lanes<Pair>::sum(groups_of(from, head, shape::groups));
     }
 
-    /* Totals of segments that begin and end here, and what is here of one that only ends here. */
+    /* Writes the totals of segments that begin and end here; returns the part of one that only
+       ends here. */
     __device__ __forceinline__ open_segment<U> totals(seen_offsets s) {
         const int lane = threadIdx.x % 32;
         const bool has_initial = a.scan.has_initial != 0;
@@ -206,7 +204,8 @@ struct offsets_window {
         open_segment<U> open = {Pair::identity, Pair::identity, -1, 0};
         if (lower >= upper) return open;
 
-        /* the running segment: whether it began here, and if so where, its part of that group */
+        /* the current segment: whether it began here, and if so where, and its part of that
+           group */
         bool here = __shfl_sync(segments_lanes, s.previous, 0) == first;
         int begin = 0, head_group = -1;
         U head = Pair::identity;
@@ -253,7 +252,7 @@ struct offsets_window {
         }
     }
 
-    /* The trees over the lanes of three values, in all lanes. */
+    /* The trees over the lanes of three values; results in all lanes. */
     template <class P>
     static __device__ __forceinline__ void sum_three(U &x, U &y, U &z) {
         if constexpr (P::in_any_order && sizeof(U) == 4) {

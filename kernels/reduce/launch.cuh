@@ -2,20 +2,21 @@
 /*
  * Reduction: one pass over the vector at the speed of memory, one launch.
  *
- *     common/warp_reduce.cuh   sums over the lanes of a warp
- *     reduce/parts.cuh   what a warp reads and sums
- *     reduce/small.cuh   kernels for short vectors: one block, one cluster
- *     reduce/large.cuh   the kernel for all others: workers and a finisher
+ *   common/warp_reduce.cuh   sums over the lanes of a warp
+ *   reduce/tuning.cuh        sizes of blocks and parts, and which kernel is used for which size
+ *   reduce/parts.cuh         what a warp reads and reduces
+ *   reduce/small.cuh         kernels for small vectors: one block, one cluster
+ *   reduce/large.cuh         the kernel for all others: workers and a finisher
  *
  * The vector is a body, which is cut into parts, and a few elements outside it, which only the
- * finishing warp reads. Where the order does not matter (Pair::in_any_order), the body is all that
- * lies on whole 16-byte quads, wherever the vector begins. Float and double plus follow lib/order.h:
- * there the body is all whole groups, and outside are the elements after the last of these, whose sum
- * is added last to their tile's. The balanced tree does not mind left and right exchanged, so a lane's
- * 16 bytes are summed in the order of memory in both directions.
+ * finishing warp reads. In any order (Pair::in_any_order) the body is whatever lies in whole
+ * 16-byte vectors, wherever the vector begins. Float and double plus follow lib/order.h: there the
+ * body is all whole groups, and the elements after the last one are outside; their sum is added
+ * last to that of their tile. A balanced tree gives the same bits when left and right are
+ * exchanged, so the 16 bytes of a lane are added in memory order in both directions.
  *
- * Launches overlap where they may (wait_for_kernel_before). The total may be written over the initial
- * value: only the finishing warp touches either.
+ * Launches may overlap (wait_for_kernel_before). The total may overwrite the initial value: only
+ * the finishing warp accesses either.
  */
 #ifndef VSCAN_REDUCE_LAUNCH_CUH
 #define VSCAN_REDUCE_LAUNCH_CUH
@@ -27,29 +28,18 @@ namespace vscan {
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Bytes up to which kernels and shapes are the fastest. Measured on an H200. */
-enum {
-    REDUCE_WARP_BYTES = 1 << 10,      /* one warp, two rows */
-    REDUCE_LONG_WARP_BYTES = 2 << 10, /* one warp, four rows */
-    REDUCE_ROW_BYTES = 16 << 10,      /* one block, one row a warp */
-    REDUCE_BLOCK_BYTES = 32 << 10,    /* one block, four rows a warp */
-    REDUCE_TILE_BYTES = 64 << 10,     /* the same where there are no clusters; what it can hold */
-    REDUCE_CLUSTER_BYTES = 512 << 10, /* one cluster; what it can hold */
-    REDUCE_MIDDLE_BYTES =
-        128 << 20 /* partitions of half a tile, in turn; then of a tile, by tickets */
-};
-static_assert(REDUCE_MIDDLE_BYTES / (VSCAN__TILE_FLOAT * (int)sizeof(float) / 2) <=
+static_assert(reduce_medium_bytes / (VSCAN__TILE_FLOAT * (int)sizeof(float) / 2) <=
                   VSCAN__SMALL_WORDS,
-              "words for half tiles");
+              "status words for half tiles");
 
-/* Warps for a vector, dealt to so many blocks. */
-template <class Pair, int Rows>
+/* Warps of a block, for a vector that so many blocks reduce. */
+template <class Pair, int Loads>
 static int reduce_warps(const reduce_arguments &a, int blocks) {
-    const int items = blocks * reduce_part_shape<Pair, Rows>::items;
+    const int items = blocks * reduce_part_shape<Pair, Loads>::items;
     return a.n <= items ? 1 : (int)((a.n + items - 1) / items);
 }
 
-/* Where launches may overlap, blocks are there before the kernel before is done. */
+/* If launches may overlap, blocks start before the kernel before has ended. */
 template <class Kernel>
 static cudaError_t start_reduce(const vscan__launch *launch, Kernel kernel, int blocks, int threads,
                                 const reduce_arguments &a, bool cluster = false) {
@@ -57,27 +47,27 @@ static cudaError_t start_reduce(const vscan__launch *launch, Kernel kernel, int 
                  cluster ? reduce_cluster : 1);
 }
 
-template <class Pair, int Rows, bool Alone>
+template <class Pair, int Loads, bool Alone>
 static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce_arguments &a) {
-    const int threads = Alone ? 32 : 32 * reduce_warps<Pair, Rows>(a, 1);
-    const auto kernel = a.aligned ? reduce_block<Pair, Rows, true, Alone>
-                                  : reduce_block<Pair, Rows, Pair::in_any_order, Alone>;
+    const int threads = Alone ? 32 : 32 * reduce_warps<Pair, Loads>(a, 1);
+    const auto kernel = a.aligned ? reduce_block<Pair, Loads, true, Alone>
+                                  : reduce_block<Pair, Loads, Pair::in_any_order, Alone>;
     return start_reduce(launch, kernel, 1, threads, a);
 }
 
 template <class Pair>
 static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduce_arguments &a) {
     return start_reduce(launch, reduce_blocks<Pair>, reduce_cluster,
-                        32 * reduce_warps<Pair, reduce_block_rows>(a, reduce_cluster), a, true);
+                        32 * reduce_warps<Pair, reduce_block_loads>(a, reduce_cluster), a, true);
 }
 
-template <class Pair, int Rows, bool Tickets>
+template <class Pair, int Loads, bool Tickets>
 static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce_arguments &a) {
-    using shape = reduce_partition<Pair, Rows>;
+    using shape = reduce_partition<Pair, Loads>;
     const int64_t partitions = (a.body_n + shape::items - 1) / shape::items;
     const int64_t resident = (int64_t)reduce_resident * launch->multiprocessors - 1;
     const int blocks = (int)(partitions < resident ? partitions : resident) + 1;
-    return start_reduce(launch, reduce_large<Pair, Rows, Tickets>, blocks, shape::threads, a);
+    return start_reduce(launch, reduce_large<Pair, Loads, Tickets>, blocks, shape::threads, a);
 }
 
 template <class Pair>
@@ -108,16 +98,16 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.lookback = lookback_of(launch);
 
     const int64_t bytes = n * (int64_t)sizeof(T);
-    const bool clusters = launch->shared_memory > 0; /* they came with bulk copies */
+    const bool clusters = launch->shared_memory > 0; /* every GPU with TMA has clusters */
     if (launch->large_from == 0)                     /* for tests */
         return launch_reduce_large<Pair, 8, true>(launch, a);
-    if (bytes <= REDUCE_WARP_BYTES) return launch_reduce_block<Pair, 2, true>(launch, a);
-    if (bytes <= REDUCE_LONG_WARP_BYTES) return launch_reduce_block<Pair, 4, true>(launch, a);
-    if (bytes <= REDUCE_ROW_BYTES) return launch_reduce_block<Pair, 1, false>(launch, a);
-    if (bytes <= (clusters ? REDUCE_BLOCK_BYTES : REDUCE_TILE_BYTES))
-        return launch_reduce_block<Pair, reduce_block_rows, false>(launch, a);
-    if (clusters && bytes <= REDUCE_CLUSTER_BYTES) return launch_reduce_blocks<Pair>(launch, a);
-    if (bytes <= REDUCE_MIDDLE_BYTES) return launch_reduce_large<Pair, 4, false>(launch, a);
+    if (bytes <= reduce_warp_bytes) return launch_reduce_block<Pair, 2, true>(launch, a);
+    if (bytes <= reduce_large_warp_bytes) return launch_reduce_block<Pair, 4, true>(launch, a);
+    if (bytes <= reduce_one_load_bytes) return launch_reduce_block<Pair, 1, false>(launch, a);
+    if (bytes <= (clusters ? reduce_block_bytes : reduce_portable_block_bytes))
+        return launch_reduce_block<Pair, reduce_block_loads, false>(launch, a);
+    if (clusters && bytes <= reduce_cluster_bytes) return launch_reduce_blocks<Pair>(launch, a);
+    if (bytes <= reduce_medium_bytes) return launch_reduce_large<Pair, 4, false>(launch, a);
     return launch_reduce_large<Pair, 8, true>(launch, a);
 }
 

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a reduction sums: a vector is a body and a few elements outside it. A warp reads its part of
- * the body and sums it; the warp that finishes reads what is outside, and the initial value.
+ * What a reduction reads. A vector is a body and fewer than 32 elements outside it. A warp reads
+ * its part of the body and reduces it; the warp that finishes also reads the elements outside and
+ * the initial value.
  */
 #ifndef VSCAN_REDUCE_PARTS_CUH
 #define VSCAN_REDUCE_PARTS_CUH
 
 #include "common/warp_reduce.cuh"
 #include "common/lookback.cuh"
+#include "reduce/tuning.cuh"
 
 namespace vscan {
 
@@ -15,9 +17,9 @@ struct reduce_arguments {
     const void *in;   /* n elements */
     const void *body; /* body_n of them, begin elements after in */
     int64_t n, body_n;
-    int begin, outside; /* outside the body: before it, and before and after it, fewer than 32 */
-    bool backward;      /* in order only: partitions are counted from the body's end */
-    bool aligned;       /* the body's partitions lie on whole 16-byte quads */
+    int begin, outside; /* elements before the body; before and after it together, < 32 */
+    bool backward;      /* in order only: partitions count from the end of the body */
+    bool aligned;       /* the body begins at a multiple of 16 bytes */
     int has_initial;
     vscan__value initial;
     const void *initial_at;
@@ -25,16 +27,16 @@ struct reduce_arguments {
     lookback_memory lookback;
 };
 
-/* What a warp sums at a time: Rows rows of 512 bytes. */
-template <class Pair, int Rows>
+/* A part: what a warp reduces at a time, as many warp loads of 512 bytes as Loads says. */
+template <class Pair, int Loads>
 struct reduce_part_shape {
     using T = typename Pair::T;
     static constexpr int lane_items = 16 / (int)sizeof(T);
-    static constexpr int items = Rows * 32 * lane_items;
+    static constexpr int items = Loads * 32 * lane_items;
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
 };
 
-/* x from shared memory, at a multiple of 16 bytes. */
+/* x = 16-byte reads from shared memory; from is a multiple of 16 bytes. */
 template <class U, int N>
 static __device__ __forceinline__ void read_quads(U (&x)[N], const U *from) {
     int4 quads[sizeof x / 16];
@@ -43,60 +45,62 @@ static __device__ __forceinline__ void read_quads(U (&x)[N], const U *from) {
     memcpy(x, quads, sizeof x);
 }
 
-/* What the finisher reads besides the body: loaded first, used later. */
+/* What the finishing warp reads besides the body: loaded early, used late. */
 template <class Pair>
 struct finish {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    T element = 0, z = 0; /* the lane's element outside the body, the initial value */
+    T element = 0, z = 0; /* the lane's element outside the body; the initial value */
 
-    /* Without a jump: the compiler would move sums of what has been loaded before to before it. */
+    /* No branch: with one, the compiler adds what was loaded earlier before it issues these
+       loads. */
     __device__ __forceinline__ void load(const reduce_arguments &a, int lane, bool asked) {
-        const int k = a.backward ? a.outside - 1 - lane : lane; /* counted in memory */
+        const int k = a.backward ? a.outside - 1 - lane : lane; /* in memory order */
         if (asked && lane < a.outside) element = ((const T *)a.in)[k < a.begin ? k : a.body_n + k];
         memcpy(&z, &a.initial, sizeof z);
         if (asked && a.has_initial == 2) z = *(const T *)a.initial_at;
     }
-    /* the lane's share of what is outside */
+    /* the lane's element outside the body */
     __device__ __forceinline__ U rest(const reduce_arguments &a, int lane) const {
         return lane < a.outside ? Pair::in(element) : Pair::identity;
     }
-    /* what the fold begins with */
+    /* the leftmost operand of the total */
     __device__ __forceinline__ U initial(const reduce_arguments &a) const {
         if (a.has_initial) return Pair::in(z);
         return a.n == 0 ? Pair::visible : Pair::identity;
     }
 };
 
-/* What a warp that sums a part does for the finisher at the same time. */
+/* What a warp that reduces a part also does for the total. */
 enum reduce_role {
-    reduce_part, /* nothing */
-    reduce_first, /* where asked to, it loads what is outside the body, once the part's loads are out */
-    reduce_alone /* it does so and returns the sum of both, in order: B(part) + B(outside) */
+    reduce_part,  /* nothing */
+    reduce_first, /* if asked, loads what is outside the body, after the loads of the part */
+    reduce_alone  /* does so, and returns the sum of both, in order: part + outside */
 };
 
 /*
- * What a lane contributes to its warp's part, Rows rows from position `first` of the body: in order,
- * the sum of the part (every lane has it), else the lane's own elements combined. Whole: all of the
- * part is there. Backward, position i is at body_n - 1 - i in memory.
+ * What a lane contributes to its warp's part, Loads warp loads from position `first` of the body.
+ * In order: the sum of the part, in every lane. In any order: the lane's own elements combined.
+ * Whole: the part lies wholly inside the body. Backward, position i is element body_n - 1 - i in
+ * memory.
  */
-template <class Pair, int Rows, bool Whole, bool Aligned, reduce_role Role>
+template <class Pair, int Loads, bool Whole, bool Aligned, reduce_role Role>
 static __device__ __forceinline__ typename Pair::U
 sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bool asked) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = reduce_part_shape<Pair, Rows>;
-    /* not aligned: by rows of 32 elements, as many bytes in flight, more exchanges */
+    using shape = reduce_part_shape<Pair, Loads>;
+    /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */
     constexpr int V = Aligned ? shape::lane_items : 1;
-    constexpr int rows = Rows * shape::lane_items / V;
+    constexpr int loads = Loads * shape::lane_items / V;
     constexpr bool with_rest = Role == reduce_alone && !Pair::in_any_order;
     const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
-    const int i = lane * V; /* in the part, of which `left` elements are there */
+    const int i = lane * V; /* in the part; `left` elements of the part exist */
     const int left = a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
     const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
-    T raw[rows][V];
+    T raw[loads][V];
 #pragma unroll
-    for (int r = 0; r < rows; ++r)
+    for (int r = 0; r < loads; ++r)
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[r][j] = 0;
     const auto load = [&](int r, int k) {
@@ -108,24 +112,24 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bo
         }
     };
     if constexpr (Role == reduce_part) {
-        /* Rows that are not there load the last that is: loads without conditions are sooner out. A
-           block that runs once is slower with that. */
+        /* Loads behind the end repeat the last vector, since unconditional loads are issued
+           sooner. In a block that runs once this is slower. */
         if (Whole || left > 0) {
 #pragma unroll
-            for (int r = 0; r < rows; ++r) {
+            for (int r = 0; r < loads; ++r) {
                 const int k = i + r * 32 * V;
                 load(r, Whole || k < left ? k : left - V);
             }
         }
     } else {
 #pragma unroll
-        for (int r = 0; r < rows; ++r)
+        for (int r = 0; r < loads; ++r)
             if (i + r * 32 * V < left) load(r, i + r * 32 * V);
     }
     if (Role != reduce_part) f.load(a, lane, Role == reduce_alone || asked);
-    U x[with_rest ? 2 * rows : rows];
+    U x[with_rest ? 2 * loads : loads];
 #pragma unroll
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < loads; ++r) {
         U items[V];
 #pragma unroll
         for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
@@ -136,26 +140,26 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bo
         return sum_items<Pair>(x);
     } else {
         if constexpr (with_rest) {
-            x[rows] = f.rest(a, lane);
+            x[loads] = f.rest(a, lane);
 #pragma unroll
-            for (int r = rows + 1; r < 2 * rows; ++r) x[r] = Pair::identity;
+            for (int r = loads + 1; r < 2 * loads; ++r) x[r] = Pair::identity;
         }
         return sum_rows<Pair>(x, lane);
     }
 }
 
-/* The same with what is known of the alignment only when the kernel runs. */
-template <class Pair, int Rows, bool Whole, reduce_role Role>
+/* The same, for an alignment known only at run time. */
+template <class Pair, int Loads, bool Whole, reduce_role Role>
 static __device__ __forceinline__ typename Pair::U
 sum_any_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bool asked) {
     if (Pair::in_any_order || a.aligned)
-        return sum_part<Pair, Rows, Whole, true, Role>(a, first, lane, f, asked);
-    return sum_part<Pair, Rows, Whole, Pair::in_any_order, Role>(a, first, lane, f, asked);
+        return sum_part<Pair, Loads, Whole, true, Role>(a, first, lane, f, asked);
+    return sum_part<Pair, Loads, Whole, Pair::in_any_order, Role>(a, first, lane, f, asked);
 }
 
 /*
- * Sums of parts in shared memory. A lane reads eight at a time; eights lie apart so that lanes do so
- * without conflicts.
+ * Sums of parts in shared memory. A lane reads eight of them at a time. Groups of eight are 16
+ * bytes apart, so that lanes read without bank conflicts.
  */
 template <class U, int Eights>
 struct part_sums {

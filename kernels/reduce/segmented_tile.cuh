@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a warp of the segmented reduction (reduce/segmented.cuh) does to its share of a partition: elements and
- * heads by rows, sums of rows, offsets; and what a block shares.
+ * What a warp of the segmented reduction (reduce/segmented.cuh) does to its share of a partition:
+ * it loads the elements and heads of lines, reduces lines, and loads offsets. Also the shared
+ * memory of a block.
+ *
+ * A line is the 128 bytes of one lane. A share is the 32 lines of a warp, swizzled in shared
+ * memory.
  */
 #ifndef VSCAN_REDUCE_SEGMENTED_TILE_CUH
 #define VSCAN_REDUCE_SEGMENTED_TILE_CUH
@@ -11,54 +15,52 @@
 #include "common/lower_bound.cuh"
 #include "common/operators.cuh"
 #include "common/lookback.cuh"
+#include "reduce/tuning.cuh"
 
 namespace vscan {
 
-struct segments_arguments {
+struct segmented_reduce_arguments {
     vscan__scan scan;
     lookback_memory lookback;
-    int64_t partitions; /* one past the last element lies in one, too */
+    int64_t partitions; /* the position behind the last element also lies in one */
     vscan__late *late;
-    bool aligned;       /* elements, to 16 bytes */
-    bool wide_flags;    /* bytes, to 16 */
+    bool aligned;       /* elements, at 16 bytes */
+    bool wide_flags;    /* byte flags, at 16 bytes */
     search_guess guess; /* by offsets */
-    int copied; /* offsets of a partition that have a place in shared memory, and one more */
+    int copied;         /* offsets of a partition copied to shared memory, and one more */
 };
 
 static constexpr unsigned segments_lanes = 0xffffffffu;
-static constexpr int segments_warps =
-    8; /* of a block at most; half as many where memory is scarce */
-static constexpr int segments_share = 4096; /* bytes of a warp's elements */
-static constexpr int segments_resident = 3; /* blocks of a multiprocessor */
 
 template <class Pair>
 struct segments_shape {
     using T = typename Pair::T;
-    static constexpr int row_items = 128 / (int)sizeof(T);
-    static constexpr int piece = 16 / (int)sizeof(T);
-    static constexpr int share = 32 * row_items;
+    static constexpr int line_items = 128 / (int)sizeof(T);
+    static constexpr int vector_items = 16 / (int)sizeof(T);
+    static constexpr int share = 32 * line_items;
     static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    static constexpr int group_lanes = Pair::in_any_order ? 1 : VSCAN__GROUP / row_items;
+    static constexpr int group_lanes = Pair::in_any_order ? 1 : VSCAN__GROUP / line_items;
     static constexpr int parts = Pair::in_any_order ? 1 : 4; /* partitions of a tile, at most */
 };
 
 template <class Pair>
 struct segments_shared {
     using U = typename Pair::U;
-    U sums[segments_warps];          /* of warps, from their last head on */
+    U sums[segments_warps];          /* of warps, from the last head on */
     uint32_t counts[segments_warps]; /* of heads */
-    U first_prefix, first_pre; /* of the partition's first head: groups before its own, the rest */
-    int first_at;              /* where it is in the partition */
-    int64_t first_segment;     /* by offsets: which segment it closes, or -1 */
-    int64_t edges[2]; /* by offsets: the first that lies in the partition, and in the next */
+    U first_prefix, first_pre;       /* before the partition's first head: whole groups, the rest */
+    int first_at;                    /* its position in the partition */
+    int64_t first_segment;           /* by offsets: the segment that it ends, or -1 */
+    int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
-    /* folding: sums and heads of tiles (in any order: of warps' tiles), and of the own tile */
+    /* look-back: sums and heads of tiles (in any order: of the tiles of a warp), and of the own
+       tile */
     U tiles[32 * segments_warps];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
     U beside, above;
     uint32_t beside_heads, own_heads;
-    uint32_t rows[32 * segments_warps];  /* by offsets: heads of rows, */
-    uint16_t ranks[32 * segments_warps]; /* and how many come before them in the warp's share */
+    uint32_t line_heads[32 * segments_warps]; /* by offsets: the heads of each line, */
+    uint16_t line_ranks[32 * segments_warps]; /* and how many precede them in the share */
 };
 
 /* The initial value, or an identity. */
@@ -72,65 +74,68 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan 
     return Pair::in(z);
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
+/* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Element o of a warp's share. */
+/* Element o of a warp's share. Vectors of 16 bytes are swizzled: lanes that read the same vector
+   of their lines do so without bank conflicts. */
 template <class T>
-static __device__ __forceinline__ T *segments_at(T *share, unsigned o) {
+static __device__ __forceinline__ T *swizzled_element(T *share, unsigned o) {
     constexpr unsigned V = 16 / (unsigned)sizeof(T), R = 128 / (unsigned)sizeof(T);
     return share + (o ^ (o / R % 8) * V);
 }
 
-/* Where total k of a warp waits in its share: lanes that write some each, one after the other, do not
-   meet in a bank. */
+/* Where total k of a warp is staged in its share: lanes that write consecutive totals of their
+   lines do so without bank conflicts. */
 template <class T>
 static __device__ __forceinline__ int staged_at(int k) {
     constexpr int R = 128 / (int)sizeof(T);
     return k ^ (k / R % R);
 }
 
-/* Asks for the elements of a warp's share, from element first of the vector on. */
+/* Loads a warp's share from element `first` of the vector on; with TMA hardware asynchronously. */
 template <class Pair>
-static __device__ __forceinline__ void load_share(const segments_arguments &a,
+static __device__ __forceinline__ void load_share(const segmented_reduce_arguments &a,
                                                   typename Pair::T *share, int64_t first) {
     using T = typename Pair::T;
     using shape = segments_shape<Pair>;
-    constexpr int V = shape::piece, pieces = shape::share / V / 32;
+    constexpr int V = shape::vector_items, vectors = shape::share / V / 32;
     const int lane = threadIdx.x % 32;
     const T *const in = (const T *)a.scan.in;
     if (a.aligned && first + shape::share <= a.scan.n) {
 #ifdef VSCAN__TMA
 #pragma unroll
-        for (int r = 0; r < pieces; ++r)
-            copy_piece(segments_at(share, (r * 32 + lane) * V), in + first + (r * 32 + lane) * V);
+        for (int r = 0; r < vectors; ++r)
+            copy_piece(swizzled_element(share, (r * 32 + lane) * V),
+                       in + first + (r * 32 + lane) * V);
 #else
-        int4 x[pieces];
+        int4 x[vectors];
 #pragma unroll
-        for (int r = 0; r < pieces; ++r) x[r] = load_quad(in + first + (r * 32 + lane) * V);
+        for (int r = 0; r < vectors; ++r) x[r] = load_quad(in + first + (r * 32 + lane) * V);
 #pragma unroll
-        for (int r = 0; r < pieces; ++r) *(int4 *)segments_at(share, (r * 32 + lane) * V) = x[r];
+        for (int r = 0; r < vectors; ++r)
+            *(int4 *)swizzled_element(share, (r * 32 + lane) * V) = x[r];
 #endif
     } else {
         const int64_t to_end = a.scan.n - first;
         const int left = (to_end > shape::share ? shape::share : (int)to_end) - lane;
-        T x[shape::row_items];
+        T x[shape::line_items];
 #pragma unroll
-        for (int r = 0; r < shape::row_items; ++r) {
+        for (int r = 0; r < shape::line_items; ++r) {
             x[r] = Pair::out(Pair::identity);
             if (r * 32 < left) x[r] = in[first + lane + r * 32];
         }
 #pragma unroll
-        for (int r = 0; r < shape::row_items; ++r) *segments_at(share, r * 32 + lane) = x[r];
+        for (int r = 0; r < shape::line_items; ++r) *swizzled_element(share, r * 32 + lane) = x[r];
     }
 }
 
 /*
- * Bit j: a segment starts at element first + lane * R + j, or has ended before it, as this is the n-th.
- * By whole warps.
+ * Bit j: a segment begins at element first + lane * R + j, or that is position n, where the last
+ * one ends. By whole warps.
  */
 template <int R>
-static __device__ __forceinline__ uint32_t row_of_flags(const segments_arguments &a,
-                                                        int64_t first) {
+static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce_arguments &a,
+                                                          int64_t first) {
     const int lane = threadIdx.x % 32;
     const int64_t to_end = a.scan.n - first;
     const int left = to_end > 32 * R ? 32 * R : to_end < 0 ? -1 : (int)to_end;
@@ -149,7 +154,7 @@ static __device__ __forceinline__ uint32_t row_of_flags(const segments_arguments
 #pragma unroll
         for (int q = 0; q < R / 4; ++q) /* as in load_mask of pack/pack.cu */
             heads |= (__vsetne4(fours[q], 0) * 0x01020408u >> 24) << 4 * q;
-    } else { /* 32 beside each other at a time, by votes */
+    } else { /* 32 consecutive flags at a time, by ballots */
         const bool bytes = a.scan.flag_type == VSCAN_BYTE;
         const int32_t *const as_ints = (const int32_t *)a.scan.flags + first + lane;
         const uint8_t *const as_bytes = (const uint8_t *)a.scan.flags + first + lane;
@@ -163,26 +168,26 @@ static __device__ __forceinline__ uint32_t row_of_flags(const segments_arguments
         }
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            const uint32_t word = __ballot_sync(segments_lanes, x[r] != 0);
-            if (lane * R / 32 == r) heads = R == 32 ? word : word >> lane * R % 32;
+            const uint32_t ballot = __ballot_sync(segments_lanes, x[r] != 0);
+            if (lane * R / 32 == r) heads = R == 32 ? ballot : ballot >> lane * R % 32;
         }
     }
     if (first + lane == 0) heads |= 1;
-    const int end = left - lane * R; /* in the row */
+    const int end = left - lane * R; /* in the line */
     if (end < 0) return 0;
     if (R < 32) heads &= (1u << R % 32) - 1;
     return end < R ? (heads & ((1u << end) - 1)) | 1u << end : heads;
 }
 
 /*
- * What a row's elements x come to: pre, what precedes its first head (all of it where there is none),
- * suf, what follows its last one from that on. The totals of segments between heads go to
- * places rank + 1, ... of the warp's share.
+ * Reduces the elements x of a line. pre: the sum before the first head, or of all where there is
+ * none. suf: the sum from the last head on. The totals of segments between two heads are staged at
+ * rank + 1, rank + 2, ... of the share.
  */
 template <class Pair, int R>
-static __device__ __forceinline__ void sum_row(typename Pair::U (&x)[R], uint32_t heads,
-                                               typename Pair::T *share, int rank,
-                                               typename Pair::U *pre, typename Pair::U *suf) {
+static __device__ __forceinline__ void reduce_line(typename Pair::U (&x)[R], uint32_t heads,
+                                                   typename Pair::T *share, int rank,
+                                                   typename Pair::U *pre, typename Pair::U *suf) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {
@@ -233,8 +238,8 @@ struct segments_offsets {
     }
 };
 
-/* Offsets b, b + threads, ..., before `to`, and the one before each; before `from`, anything small. */
-static constexpr int segments_batch = 4;
+/* Offsets b, b + blockdim.x, ... below `to`, each with the one before it; before number `from`,
+   a minimum. */
 static __device__ __forceinline__ void load_batch(int64_t (&o)[segments_batch],
                                                   int64_t (&before)[segments_batch],
                                                   const segments_offsets &offsets, int64_t b,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions of short vectors, up to 512 KiB: by one warp, one block, or one cluster of blocks. Every
- * warp sums one part; the first one adds up what they have.
+ * Reductions of vectors of up to 512 KiB by one warp, one block or one cluster of blocks. Each warp
+ * reduces one part; the first warp adds the sums of the parts, which it finds in shared memory,
+ * behind a barrier of the block or an mbarrier of the cluster. Nothing goes through status words.
  */
 #ifndef VSCAN_REDUCE_SMALL_CUH
 #define VSCAN_REDUCE_SMALL_CUH
@@ -12,20 +13,21 @@
 namespace vscan {
 
 /*
- * One block of at most 32 warps, Rows rows each; at most a tile. Alone: one warp. What is short runs
- * once, so its time is that of fetching instructions: few of them, and no jumps.
+ * One block of at most 32 warps, each with Loads warp loads; at most a tile. Alone: one warp. A
+ * small kernel runs each instruction once, so its time is mostly instruction fetches: few
+ * instructions, no branches.
  */
-template <class Pair, int Rows, bool Aligned, bool Alone>
+template <class Pair, int Loads, bool Aligned, bool Alone>
 __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     reduce_block(const __grid_constant__ reduce_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr reduce_role role = Alone ? reduce_alone : reduce_first;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int first = warp * reduce_part_shape<Pair, Rows>::items;
+    const int first = warp * reduce_part_shape<Pair, Loads>::items;
     wait_for_kernel_before();
     finish<Pair> f;
-    U sum = sum_part<Pair, Rows, false, Aligned, role>(a, first, lane, f, warp == 0);
+    U sum = sum_part<Pair, Loads, false, Aligned, role>(a, first, lane, f, warp == 0);
     U rest = warp == 0 ? f.rest(a, lane) : Pair::identity;
     if constexpr (Pair::in_any_order) sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
     if constexpr (!Alone) {
@@ -44,13 +46,11 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
 }
 
-/* Blocks of a cluster, which every GPU with clusters can have, and rows of their warps. */
-static constexpr int reduce_cluster = 8, reduce_block_rows = 4;
-
 /*
- * One cluster: as reduce_block, with the sums of all blocks' parts in the first block's shared memory,
- * where the first warp, once an mbarrier has counted them, sums the tiles and folds them. (A cluster's
- * barrier in its place would have every thread wait for a fence of all its memory.)
+ * One cluster: as reduce_block, but the sums of all parts go to the shared memory of the first
+ * block. There an mbarrier counts them, and the first warp adds them up to tiles and the tiles from
+ * left to right. (With a cluster barrier instead, each thread would wait for a fence of all its
+ * memory.)
  */
 template <class Pair>
 __global__ void __launch_bounds__(1024, 1)
@@ -58,16 +58,16 @@ __global__ void __launch_bounds__(1024, 1)
 #ifdef VSCAN__TMA
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = reduce_part_shape<Pair, reduce_block_rows>;
+    using shape = reduce_part_shape<Pair, reduce_block_loads>;
     static_assert(32 * shape::items == shape::tile, "a tile is the eights of four lanes");
     static_assert(reduce_cluster == 8, "as many eights as a block has warps");
     __shared__ part_sums<U, 32> part_sums_here;
     part_sums<U, 32> &parts = addressed_once(part_sums_here);
-    __shared__ uint64_t all_there;
+    __shared__ uint64_t all_arrived;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const bool finisher = warp == 0 && blockIdx.x == 0;
     if (finisher && lane == 0) {
-        barrier_init(&all_there, 1);
+        barrier_init(&all_arrived, 1);
         fence_for_cluster();
     }
     __syncthreads();
@@ -75,17 +75,17 @@ __global__ void __launch_bounds__(1024, 1)
     const int part = (int)blockIdx.x * warps + warp;
     wait_for_kernel_before();
     finish<Pair> f;
-    U sum = sum_any_part<Pair, reduce_block_rows, false, reduce_first>(a, part * shape::items, lane,
-                                                                       f, finisher);
+    U sum = sum_any_part<Pair, reduce_block_loads, false, reduce_first>(a, part * shape::items,
+                                                                        lane, f, finisher);
     U rest = finisher ? f.rest(a, lane) : Pair::identity;
     if constexpr (Pair::in_any_order) sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
     cluster_wait();
     if (finisher && lane == 0)
-        barrier_arrive_expecting(&all_there, (uint32_t)(reduce_cluster * warps * sizeof(U)));
-    if (lane == 0) send_to_first_block(parts.at(part), sum, &all_there);
+        barrier_arrive_expecting(&all_arrived, (uint32_t)(reduce_cluster * warps * sizeof(U)));
+    if (lane == 0) send_to_first_block(parts.at(part), sum, &all_arrived);
     if (!finisher) return;
     if (!Pair::in_any_order && a.outside > 0) rest = over_lanes<Pair>::sum(rest);
-    barrier_wait(&all_there, 0);
+    barrier_wait(&all_arrived, 0);
     __syncwarp();
 
     U p = f.initial(a);

@@ -1,47 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What warps do in the kernel of matrix/columns/large.cuh: scans of columns of large matrices, on
- * sm_90 and sm_100. Of 8 to 32 columns, where rows lie one behind the other, some rows are one piece
- * of memory, which is copied as it is. More columns are dealt to strips, 128 bytes of each row, and
- * some rows of a strip are a box of a tensor map.
+ * Scans of columns of large matrices (matrix/columns/large.cuh): what a block shares, and the warps
+ * that load and store. The other warps are in matrix/columns/large_compute.cuh.
  *
- * A piece is 32 rows of a strip: a group of each column. A chunk is 8, 16 or 32 pieces, about 32 to
- * 64 KiB. One block lives on each multiprocessor, with a stage of three to six slots in shared
- * memory, a chunk each. Its warps hand slots on:
+ * With 8 to 32 columns and contiguous rows, some rows are contiguous memory, which is copied as it
+ * is. More columns are divided into strips, 128 bytes of each row, and some rows of a strip are a
+ * box of a tensor map. A slice is 32 rows of a strip: a group of each column. A chunk is 8, 16 or
+ * 32 slices, about 32 to 64 KiB.
  *
- *   loader     takes a ticket, a chunk (-> taken), and has its pieces copied in        -> loaded
- *   reduction_warps    sum each column of each piece, scan these sums, publish the chunk's     -> summed
- *   prefix_warps    wait for the words of earlier chunks                                    -> folded
- *   scanners   scan each column of each piece where it is                              -> scanned
- *   storers    have the pieces copied out                                              -> emptied
+ * One block runs on each multiprocessor, with a pipeline of three to six stages in shared memory,
+ * each with the buffer of a chunk. Its warps hand stages on:
  *
- * A slot is in the loader's hands for a load, and in the prefix_warps' for as long as other blocks
- * take to load and sum what comes before; the others are about as fast as memory is with several
- * slots.
+ *   load warp         takes a ticket, a chunk (-> taken), and loads its slices by TMA -> loaded
+ *   reduction warps   reduce each column of each slice, scan these sums, publish the
+ *                     aggregate of the chunk                                          -> summed
+ *   prefix warps      read the aggregates of earlier chunks and tiles                 -> prefixed
+ *   scan warps        scan each column of each slice in place                         -> scanned
+ *   store warps       store the slices by TMA                                         -> emptied
  *
- * A slot has
- *   pieces    each as many elements (rounded up to 16 bytes) after a multiple of 32 words as a row
- *             has (boxes: none): lanes with adjacent columns, and after the last column the next
- *             piece's first one, meet in no bank
- *   sums      [pieces][width]: of the chunk up to a piece, with it
- *   nodes     [bits][width]: of the chunks of its tile before it that a bit of its number m says
- *   before    [width]: P(tile), what comes before the tile
- * and behind the slots are the values of words that prefix_warps read, and what they keep of each strip.
+ * A stage is loading for as long as a load takes, and with the prefix warps for as long as other
+ * blocks need to load and reduce what comes before. With several stages all other warps keep up
+ * with memory.
  *
- * A tile is at most 32 chunks. A chunk's word (common/lookback.cuh) is its own sum, published as soon
- * as that is known; the word of a tile's last chunk is the sum of the tile. The chunks before
- * chunk m of a tile are those of m words; sums of tiles are folded from the left, by each block
- * from where it was with the strip's last chunk that it had. Where a row has too many strips to keep
- * that, columns are short, and they are folded from the first.
+ * A stage has
+ *   slices    each begins as many elements (rounded up to 16 bytes) behind a multiple of 128
+ *             bytes as a row has (boxes: none): lanes with adjacent columns, and after the last
+ *             column with the first one of the next slice, have no bank conflicts
+ *   sums      [slices][width]: of the chunk, up to and with each slice
+ *   nodes     [bits][width]: of the earlier chunks of the tile, one sum for each bit of the
+ *             chunk's number m
+ *   before    [width]: the prefix of the tile
+ * Behind the stages are the aggregates that prefix warps have read, and the prefixes of strips.
  *
- * Blocks need not be resident together: a block has its chunks in the order of their tickets, and
- * waits only for words of chunks with smaller tickets; those of the smallest wait for nobody.
+ * A tile is at most 32 chunks. The aggregate of a chunk (common/lookback.cuh) is its own sum,
+ * published as soon as it is known; that of a tile's last chunk is the sum of the tile. The chunks
+ * before chunk m of a tile are covered by m aggregates. Tiles are added from left to right, from
+ * the last chunk of the strip that the block had. If a row has too many strips to keep that,
+ * columns are small, and all tiles are added.
  *
- * Order of memory: a word says itself whether it is there. In a block each arrow is a barrier in
- * shared memory (mbarrier), and every thread that has read or written a slot, or what tells of
- * its chunk, arrives at one before the slot is the loader's again. What scanners wrote is fenced
- * before they arrive, for the copies that storers start; a storer arrives once its copies have
- * read the slot.
+ * Progress: a block has its chunks in the order of their tickets and waits only for smaller
+ * tickets, so blocks need not be resident together.
+ *
+ * Memory order: an aggregate carries its epoch, so relaxed order is enough (kernels/README.md). In
+ * a block each arrow is an mbarrier. Each thread that has read or written a stage, or the number of
+ * its chunk, arrives at one before the stage is loaded again. Scan warps fence what they wrote
+ * before they arrive, for the TMA stores; a store warp arrives once its stores have read the stage.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
@@ -51,51 +54,45 @@
 
 namespace vscan {
 
-/* How a matrix is dealt to chunks, and where things are, in bytes. */
+/* How a matrix is divided into chunks, and where things are, in bytes. */
 struct large_columns_shape {
-    int width, strips; /* columns of a strip, in a slot; strips of a row */
-    bool boxes;        /* pieces are boxes of the maps below; else they are copied as they are */
-    bool kept;         /* of each strip what comes before the last tile */
-    int log_pieces;    /* of a chunk */
-    int piece_step;    /* elements between pieces in a slot */
-    int slots, slot_bytes;
-    int sums_at, nodes_at;  /* in a slot */
-    int words_at, tiles_at; /* in shared memory: words of others; what is kept */
-    int ahead;              /* so many tickets later is what memory is asked for; 0: not */
-    int64_t chunks;         /* of a strip */
+    int width, strips; /* columns of a strip, also in a stage; strips of a row */
+    bool boxes;        /* slices are boxes of the maps below; else copied as they are */
+    bool kept;         /* the prefix of each strip */
+    int log_slices;    /* of a chunk */
+    int slice_step;    /* elements between slices in a stage */
+    int stages, stage_bytes;
+    int sums_at, nodes_at;      /* in a stage */
+    int values_at, prefixes_at; /* in shared memory: what has been read; prefixes of strips */
+    int ahead;      /* how many tickets later is the chunk that is prefetched; 0: none */
+    int64_t chunks; /* of a strip */
 };
 
 struct large_columns_arguments : matrix_arguments<large_columns_shape> {
     CUtensorMap in_map, out_map;
 };
 
-static constexpr int large_columns_slots = 6; /* at most */
-
-/* At the beginning of shared memory; slots follow. */
+/* At the beginning of shared memory; stages follow. */
 struct large_columns_shared {
-    int64_t chunk[large_columns_slots]; /* below 0: the end */
-    int strip[large_columns_slots];
-    uint64_t taken[large_columns_slots], loaded[large_columns_slots], summed[large_columns_slots];
-    uint64_t folded[large_columns_slots], scanned[large_columns_slots],
-        emptied[large_columns_slots];
+    int64_t chunk[large_columns_stages]; /* negative: the end */
+    int strip[large_columns_stages];
+    uint64_t taken[large_columns_stages], loaded[large_columns_stages],
+        summed[large_columns_stages];
+    uint64_t prefixed[large_columns_stages], scanned[large_columns_stages],
+        emptied[large_columns_stages];
     epoch_t epoch;
 };
 static constexpr int large_columns_header = (sizeof(large_columns_shared) + 127) / 128 * 128;
 
-/* Warps. Words of chunks and words of tiles are waited for at the same time, by warps of their
-   own. */
-static constexpr int column_reduction_warps = 8, column_storers = 2;
-static constexpr int column_chunk_prefix_warps = 6, column_tile_prefix_warps = 2;
-static constexpr int column_prefix_warps = column_chunk_prefix_warps + column_tile_prefix_warps;
-/* As many as have work at a time. Doubles are half as many, and want more registers. */
 template <class Pair>
-static constexpr int column_scanners = sizeof(typename Pair::T) == 8 ? 8 : 12;
+static constexpr int column_scan_warps = sizeof(typename Pair::T) == 8 ? column_scan_warps_double
+                                                                       : column_scan_warps_float;
 template <class Pair>
-static constexpr int large_columns_threads = 32 * (column_scanners<Pair> + column_reduction_warps +
-                                                   column_prefix_warps + column_storers + 1);
+static constexpr int large_columns_threads = 32 *
+                                             (column_scan_warps<Pair> + column_reduction_warps +
+                                              column_prefix_warps + column_store_warps + 1);
 
 static constexpr int column_chunk_bits = 5; /* of m, at most */
-static constexpr int column_tile_words = 8; /* of tiles that are waited for at a time */
 
 static constexpr int log_tile_double = 13, log_tile_float = 14;
 static_assert(1 << log_tile_double == VSCAN__TILE_DOUBLE, "");
@@ -103,14 +100,14 @@ static_assert(1 << log_tile_float == VSCAN__TILE_FLOAT, "");
 
 #ifdef VSCAN__TMA
 
-/* A slot, and how often it has been there: of the k-th chunk of a block. */
-struct slot_turn {
-    int slot = 0;
-    uint32_t parity = 0;
-    __device__ __forceinline__ void next(int slots) {
-        if (++slot < slots) return;
-        slot = 0;
-        parity ^= 1;
+/* The stage of the k-th chunk of a block, and the phase of its barriers. */
+struct pipeline_position {
+    int stage = 0;
+    uint32_t phase = 0;
+    __device__ __forceinline__ void next(int stages) {
+        if (++stage < stages) return;
+        stage = 0;
+        phase ^= 1;
     }
 };
 
@@ -118,15 +115,15 @@ template <class Pair>
 struct large_columns {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    static constexpr int half = VSCAN__GROUP / 2; /* of a piece's rows, in registers */
+    static constexpr int half = VSCAN__GROUP / 2; /* of a slice's rows, in registers at a time */
 
     const large_columns_arguments &a;
     large_columns_shared &shared;
-    int thread; /* of those with the same work */
+    int thread; /* among those with the same role */
 
     __device__ __forceinline__ int width() const { return a.shape.width; }
-    __device__ __forceinline__ int pieces() const { return 1 << a.shape.log_pieces; }
-    __device__ __forceinline__ int log_rows() const { return a.shape.log_pieces + 5; }
+    __device__ __forceinline__ int slices() const { return 1 << a.shape.log_slices; }
+    __device__ __forceinline__ int log_rows() const { return a.shape.log_slices + 5; }
     __device__ __forceinline__ int bits() const { /* of m */
         return (sizeof(T) == 8 ? log_tile_double : log_tile_float) - log_rows();
     }
@@ -136,79 +133,79 @@ struct large_columns {
     __device__ __forceinline__ bool ends_tile(int64_t chunk) const {
         return number_in_tile(chunk + 1) == 0;
     }
-    __device__ __forceinline__ T *slot(int s) const {
-        return (T *)(dynamic_shared() + large_columns_header + s * a.shape.slot_bytes);
+    __device__ __forceinline__ T *stage(int s) const {
+        return (T *)(dynamic_shared() + large_columns_header + s * a.shape.stage_bytes);
     }
     __device__ __forceinline__ U *sums(int s) const {
-        return (U *)((char *)slot(s) + a.shape.sums_at);
+        return (U *)((char *)stage(s) + a.shape.sums_at);
     }
     __device__ __forceinline__ U *nodes(int s) const {
-        return (U *)((char *)slot(s) + a.shape.nodes_at);
+        return (U *)((char *)stage(s) + a.shape.nodes_at);
     }
     __device__ __forceinline__ U *before(int s) const { return nodes(s) + width() * bits(); }
 
-    __device__ __forceinline__ int64_t chunk_of(slot_turn t) const {
-        barrier_wait(&shared.taken[t.slot], t.parity);
-        return shared.chunk[t.slot];
+    __device__ __forceinline__ int64_t chunk_of(pipeline_position t) const {
+        barrier_wait(&shared.taken[t.stage], t.phase);
+        return shared.chunk[t.stage];
     }
-    /* Of the chunk in a slot: the first column, and how many there are. */
-    __device__ __forceinline__ int first_of(slot_turn t) const {
-        return shared.strip[t.slot] * width();
+    /* Of the chunk in a stage: the first column, and how many there are. */
+    __device__ __forceinline__ int first_of(pipeline_position t) const {
+        return shared.strip[t.stage] * width();
     }
     __device__ __forceinline__ int columns_from(int first) const {
         const int left = (int)a.matrix.lines - first;
         return left < width() ? left : width();
     }
-    /* Rows of a chunk that there are. */
+    /* Rows of a chunk that exist. */
     __device__ __forceinline__ int span(int64_t chunk) const {
         const int64_t left = a.matrix.length - (chunk << log_rows());
         return left < 1 << log_rows() ? (int)left : 1 << log_rows();
     }
-    __device__ __forceinline__ uint32_t place(int64_t chunk, int column) const {
+    __device__ __forceinline__ uint32_t index_of(int64_t chunk, int column) const {
         return (uint32_t)chunk * (uint32_t)a.matrix.lines + (uint32_t)column;
     }
 
-    /* ---- Loader and storers ---- */
+    /* ---- Copies: a lane has a slice ---------------------------------------------------------- */
 
-    /* Calls copy(in the slot, element of the matrix, bytes) for a lane's piece of a chunk, if
-       there is one; the last one's bytes may be no multiple of 16, and then are the last of the
+    /* Calls copy(in the stage, element of the matrix, bytes) for a lane's slice of a chunk, if
+       it exists. The last slice's bytes may be no multiple of 16; they are then the last of the
        matrix. */
     template <class Copy>
-    __device__ __forceinline__ void copy_piece_of(int64_t chunk, int s, int lane, Copy copy) const {
+    __device__ __forceinline__ void copy_slice_of(int64_t chunk, int s, int lane, Copy copy) const {
         const int left = span(chunk) - lane * VSCAN__GROUP;
         if (left <= 0) return;
         const int here = left < VSCAN__GROUP ? left : VSCAN__GROUP;
         const int64_t first = (chunk << log_rows()) + lane * VSCAN__GROUP;
         const int64_t row = a.matrix.backward ? a.matrix.length - first - here : first;
         const int skip = a.matrix.backward ? (VSCAN__GROUP - here) * width() : 0;
-        copy(slot(s) + lane * a.shape.piece_step + skip, row * width(),
+        copy(stage(s) + lane * a.shape.slice_step + skip, row * width(),
              here * width() * (int)sizeof(T));
     }
 
-    /* The same with boxes: copy(in the slot, 4 bytes of a row, row) for a lane's piece, but for a
-       backward scan's last one, which would begin before the matrix. */
+    /* The same with boxes: copy(in the stage, column in 4 bytes, row), except for the last slice
+       of a backward scan, which would begin before the matrix. */
     template <class Copy>
     __device__ __forceinline__ void copy_box_of(int64_t chunk, int first, int s, int lane,
                                                 Copy copy) const {
         if (lane >= boxes_of(chunk)) return;
         const int64_t begin = (chunk << log_rows()) + lane * VSCAN__GROUP;
         const int64_t row = a.matrix.backward ? a.matrix.length - begin - VSCAN__GROUP : begin;
-        copy(slot(s) + lane * a.shape.piece_step, first * (int)sizeof(T) / 4, (int)row);
+        copy(stage(s) + lane * a.shape.slice_step, first * (int)sizeof(T) / 4, (int)row);
     }
     __device__ __forceinline__ int boxes_of(int64_t chunk) const {
         const int rows = span(chunk);
         return (a.matrix.backward ? rows : rows + VSCAN__GROUP - 1) / VSCAN__GROUP;
     }
-    /* That one: copy(element of the slot, of the matrix). */
+    /* That one: copy(element of the stage, of the matrix). */
     template <class Copy>
     __device__ __forceinline__ void copy_rest_of(int64_t chunk, int first, int s, int lane,
                                                  Copy copy) const {
         const int rows = span(chunk) % VSCAN__GROUP;
         if (!a.matrix.backward || rows == 0 || lane >= columns_from(first)) return;
-        const int at = boxes_of(chunk) * a.shape.piece_step + (VSCAN__GROUP - rows) * width();
+        const int at = boxes_of(chunk) * a.shape.slice_step + (VSCAN__GROUP - rows) * width();
 #pragma unroll 4
         for (int row = 0; row < rows; ++row)
-            copy(slot(s) + at + row * width() + lane, row * a.matrix.step + first + lane);
+            copy(stage(s) + at + row * width() + lane, row * a.matrix.step + first + lane);
     }
 
     __device__ __forceinline__ int64_t all_chunks() const {
@@ -229,14 +226,14 @@ struct large_columns {
         return index;
     }
 
-    /* Memory is asked for what will be a chunk. */
-    __device__ __forceinline__ void ask_for(int64_t index, int lane) const {
+    /* Prefetches what will be a chunk. */
+    __device__ __forceinline__ void prefetch(int64_t index, int lane) const {
         if (index >= all_chunks()) return;
         const int64_t chunk = chunk_number(index);
         const int64_t begin = chunk << log_rows(), rows = span(chunk);
         const int64_t row = a.matrix.backward ? a.matrix.length - begin - rows : begin;
         const T *const from = (const T *)a.matrix.in + row * a.matrix.step;
-        if (a.shape.boxes) { /* a strip's row is a line of the cache */
+        if (a.shape.boxes) { /* a strip's row is a cache line */
             const int first = strip_number(index, chunk) * width();
 #pragma unroll 4
             for (int r = lane; r < (int)rows; r += 32)
@@ -255,20 +252,20 @@ struct large_columns {
         return (int)(index - chunk * a.shape.strips);
     }
 
-    __device__ __forceinline__ void load_piece(int64_t chunk, int s, int lane) const {
+    __device__ __forceinline__ void load_slice(int64_t chunk, int s, int lane) const {
         const T *const in = (const T *)a.matrix.in;
         const int bytes = span(chunk) * width() * (int)sizeof(T);
-        /* what no copy brings: of a forward scan's last chunk */
+        /* what TMA does not copy: of the last chunk of a forward scan */
         if (lane == 0 && bytes % 16 != 0) {
             const int q = (span(chunk) - 1) / VSCAN__GROUP;
             const int64_t row = (chunk << log_rows()) + q * VSCAN__GROUP;
             const int items = (int)(a.matrix.length - row) * width();
 #pragma unroll 1
             for (int i = items - bytes % 16 / (int)sizeof(T); i < items; ++i)
-                slot(s)[q * a.shape.piece_step + i] = in[row * width() + i];
+                stage(s)[q * a.shape.slice_step + i] = in[row * width() + i];
         }
         expect_copies(s, lane, bytes / 16 * 16);
-        copy_piece_of(chunk, s, lane, [&](T *to, int64_t from, int count) {
+        copy_slice_of(chunk, s, lane, [&](T *to, int64_t from, int count) {
             if (count >= 16) tma_load(to, in + from, count / 16 * 16, &shared.loaded[s]);
         });
     }
@@ -282,9 +279,9 @@ struct large_columns {
         });
     }
 
-    /* What a lane has written is its own to tell of. */
+    /* Each lane arrives itself for what it has written. */
     __device__ __forceinline__ void expect_copies(int s, int lane, int bytes) const {
-        fence_for_tma(); /* the slot's next chunk comes by copies */
+        fence_for_tma(); /* the stage's next chunk is written by TMA */
         if (lane == 0)
             barrier_arrive_expecting(&shared.loaded[s], bytes);
         else
@@ -294,47 +291,48 @@ struct large_columns {
 
     __device__ void load_chunks() const {
         const int lane = thread;
-        slot_turn t;
-        for (int k = 0;; ++k, t.next(a.shape.slots)) {
-            if (k >= a.shape.slots) barrier_wait(&shared.emptied[t.slot], t.parity ^ 1);
+        pipeline_position t;
+        for (int k = 0;; ++k, t.next(a.shape.stages)) {
+            if (k >= a.shape.stages) barrier_wait(&shared.emptied[t.stage], t.phase ^ 1);
             const int64_t index = take(lane, k == 0);
             const bool more = index < all_chunks();
             const int64_t chunk = more ? chunk_number(index) : -1;
             const int strip = more ? strip_number(index, chunk) : 0;
             if (lane == 0) {
-                shared.chunk[t.slot] = chunk;
-                shared.strip[t.slot] = strip;
-                barrier_arrive_at(&shared.taken[t.slot]);
+                shared.chunk[t.stage] = chunk;
+                shared.strip[t.stage] = strip;
+                barrier_arrive_at(&shared.taken[t.stage]);
             }
             if (!more) return;
             if (a.shape.boxes)
-                load_box(chunk, strip * width(), t.slot, lane);
+                load_box(chunk, strip * width(), t.stage, lane);
             else
-                load_piece(chunk, t.slot, lane);
-            if (a.shape.ahead > 0) ask_for(index + a.shape.ahead, lane);
+                load_slice(chunk, t.stage, lane);
+            if (a.shape.ahead > 0) prefetch(index + a.shape.ahead, lane);
         }
     }
 
-    /* Two take turns: one waits until what it stores has been read. The other arrives too: else the
-       slot might have its next chunk before that one has looked at this. */
+    /* Two warps alternate, since one waits until its stores have been read. The other one
+       arrives too: otherwise the stage might get its next chunk before that one has looked at
+       this one. */
     __device__ void store_chunks() const {
         const int lane = thread % 32;
         T *const out = (T *)a.matrix.out;
-        slot_turn t;
-        for (int k = 0;; ++k, t.next(a.shape.slots)) {
+        pipeline_position t;
+        for (int k = 0;; ++k, t.next(a.shape.stages)) {
             const int64_t chunk = chunk_of(t);
             if (chunk < 0) return;
-            if (k % column_storers == thread / 32) {
+            if (k % column_store_warps == thread / 32) {
                 const int first = first_of(t);
-                barrier_wait(&shared.scanned[t.slot], t.parity);
+                barrier_wait(&shared.scanned[t.stage], t.phase);
                 if (a.shape.boxes) {
-                    copy_box_of(chunk, first, t.slot, lane, [&](T *from, int at, int row) {
+                    copy_box_of(chunk, first, t.stage, lane, [&](T *from, int at, int row) {
                         box_store(&a.out_map, at, row, from);
                     });
-                    copy_rest_of(chunk, first, t.slot, lane,
+                    copy_rest_of(chunk, first, t.stage, lane,
                                  [&](T *from, int64_t to) { out[to] = *from; });
                 } else {
-                    copy_piece_of(chunk, t.slot, lane, [&](T *from, int64_t to, int count) {
+                    copy_slice_of(chunk, t.stage, lane, [&](T *from, int64_t to, int count) {
                         if (count >= 16) tma_store(out + to, from, count / 16 * 16);
                         const int items = count / (int)sizeof(T);
 #pragma unroll 1
@@ -344,303 +342,20 @@ struct large_columns {
                 }
                 tma_stores_read();
             }
-            barrier_arrive_at(&shared.emptied[t.slot]);
+            barrier_arrive_at(&shared.emptied[t.stage]);
         }
     }
 
-    /* ---- Summers ---- */
+    /* ---- Roles of the other warps: matrix/columns/large_compute.cuh -------------------------- */
 
-    static __device__ __forceinline__ void sync_reduction_warps() {
-        meet_warps<1, 32 * column_reduction_warps>();
-    }
-
-    __device__ void sum_chunks() const {
-        constexpr int threads = 32 * column_reduction_warps;
-        const int items = width() << a.shape.log_pieces;
-        const int step = a.matrix.backward ? -width() : width();
-        slot_turn t;
-        for (;; t.next(a.shape.slots)) {
-            const int64_t chunk = chunk_of(t);
-            if (chunk < 0) return;
-            const int first = first_of(t), columns = columns_from(first);
-            U *const sums = this->sums(t.slot);
-            barrier_wait(&shared.loaded[t.slot], t.parity);
-#pragma unroll 1
-            for (int i = thread; i < items; i += threads) {
-                const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
-                if (column >= columns) continue;
-                const T *at = slot(t.slot) + q * a.shape.piece_step + column +
-                              (a.matrix.backward ? (VSCAN__GROUP - 1) * width() : 0);
-                U sum = Pair::identity;
-#pragma unroll 1
-                for (int h = 0; h < 2; ++h) {
-                    U x[half];
-#pragma unroll
-                    for (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at);
-                    sum = Pair::combine(sum, sum_items<Pair>(x));
-                }
-                sums[i] = sum;
-            }
-            sync_reduction_warps();
-            /* eights of pieces, then these */
-#pragma unroll 1
-            for (int i = thread; i < items / 8; i += threads) {
-                const int eight = (int)((uint32_t)i / (uint32_t)width());
-                U *const of = sums + eight * 7 * width() + i;
-                U x[8];
-#pragma unroll
-                for (int j = 0; j < 8; ++j) x[j] = of[j * width()];
-                scan_piece<Pair>(x, 8);
-#pragma unroll
-                for (int j = 0; j < 8; ++j) of[j * width()] = x[j];
-            }
-            sync_reduction_warps();
-#pragma unroll 1
-            for (int reach = 8; reach < pieces(); reach *= 2) {
-#pragma unroll 1
-                for (int i = thread; i < items; i += threads) {
-                    const int q = (int)((uint32_t)i / (uint32_t)width());
-                    if (!(q & reach)) continue;
-                    const int back = (q & (reach - 1)) + 1;
-                    sums[i] = Pair::combine(sums[i - back * width()], sums[i]);
-                }
-                sync_reduction_warps();
-            }
-            /* of a tile's last chunk, prefix_warps publish */
-            if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-                jitter(a.lookback, shared.epoch, chunk, jitter_publish);
-                if (thread < columns)
-                    publish<U>(a.lookback, shared.epoch, place(chunk, first + thread),
-                               sums[items - width() + thread]);
-            }
-            barrier_arrive_at(&shared.summed[t.slot]);
-        }
-    }
-
-    /* ---- Folders: some of chunks, some of tiles ---- */
-
-    /* value[k][width] = the words of chunks first, first + step, .., so many, from a column on, once
-       all are there. By so many threads together. */
+    __device__ void reduce_chunks() const;
+    __device__ void look_back_chunks() const;
+    __device__ void look_back_tiles() const;
+    __device__ void scan_chunks() const;
     template <int Threads>
-    __device__ __forceinline__ void read_words(U *value, int words, int me, epoch_t epoch,
-                                               int64_t first, int step, int from) const {
-        constexpr int some = 4; /* under way at a time */
-        const int items = words * width(), columns = columns_from(from);
-#pragma unroll 1
-        for (int i = me; i < items; i += some * Threads) {
-            uint32_t at[some], need = 0;
-#pragma unroll
-            for (int j = 0; j < some; ++j) {
-                const int item = i + j * Threads;
-                const int k = (int)((uint32_t)item / (uint32_t)width());
-                const int column = item - k * width();
-                at[j] = 0;
-                if (item >= items || column >= columns) continue;
-                at[j] = place(first + k * step, from + column);
-                need |= 1u << j;
-            }
-#pragma unroll 1
-            while (need != 0) {
-                U there[some];
-                bool ready[some];
-#pragma unroll
-                for (int j = 0; j < some; ++j) {
-                    ready[j] = false;
-                    if (need >> j & 1) ready[j] = try_read<U>(a.lookback, epoch, at[j], &there[j]);
-                }
-#pragma unroll
-                for (int j = 0; j < some; ++j) {
-                    if (!ready[j]) continue;
-                    value[i + j * Threads] = there[j];
-                    need &= ~(1u << j);
-                }
-            }
-        }
-    }
-
-    /* The sum of 2^log values of a column, at most 16. */
-    __device__ __forceinline__ U sum_words(const U *value, int log) const {
-        static_assert(column_chunk_bits <= 5, "the bits of m, from 0 on");
-        U sum = Pair::identity;
-#pragma unroll 1
-        for (int k = 0; k < 1 << log; k += 8) {
-            U x[8];
-#pragma unroll
-            for (int j = 0; j < 8; ++j)
-                x[j] = k + j < 1 << log ? value[(k + j) * width()] : Pair::identity;
-            sum = Pair::combine(sum, sum_items<Pair>(x));
-        }
-        return sum;
-    }
-
-    __device__ void fold_chunks() const {
-        constexpr int threads = 32 * column_chunk_prefix_warps;
-        U *const value = (U *)(dynamic_shared() + a.shape.words_at);
-        slot_turn t;
-        for (;; t.next(a.shape.slots)) {
-            const int64_t chunk = chunk_of(t);
-            if (chunk < 0) return;
-            const epoch_t epoch = shared.epoch;
-            const int m = number_in_tile(chunk), first = first_of(t);
-            U *const nodes = this->nodes(t.slot);
-            jitter(a.lookback, epoch, chunk, jitter_wait);
-            read_words<threads>(value, m, thread, epoch, chunk - m, 1, first);
-            meet_warps<2, threads>();
-#pragma unroll 1
-            for (int i = thread; i < bits() * width(); i += threads) {
-                const int bit = (int)((uint32_t)i / (uint32_t)width());
-                if (!(m >> bit & 1)) continue;
-                const int word = m >> bit >> 1 << bit << 1; /* the first of them */
-                nodes[i] = sum_words(value + word * width() + i - bit * width(), bit);
-            }
-            meet_warps<2, threads>();
-            if (ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-                barrier_wait(&shared.summed[t.slot], t.parity);
-                jitter(a.lookback, epoch, chunk, jitter_publish);
-                if (thread < columns_from(first)) {
-                    U word = sums(t.slot)[(pieces() - 1) * width() + thread];
-#pragma unroll 1
-                    for (int bit = 0; bit < bits(); ++bit) /* all are set */
-                        word = Pair::combine(nodes[bit * width() + thread], word);
-                    publish<U>(a.lookback, epoch, place(chunk, first + thread), word);
-                }
-            }
-            barrier_arrive_at(&shared.folded[t.slot]);
-        }
-    }
-
-    __device__ void look_back() const {
-        constexpr int threads = 32 * column_tile_prefix_warps;
-        U *const value =
-            (U *)(dynamic_shared() + a.shape.words_at) + ((1 << column_chunk_bits) - 1) * width();
-        /* if it is kept, of each column what comes before tile `last` of its strip */
-        U *const sums = (U *)(dynamic_shared() + a.shape.tiles_at);
-        int *const lasts = (int *)(sums + a.shape.strips * width());
-        const bool kept = a.shape.kept;
-        if (kept) {
-            /* a column of a strip is always the same thread's */
-            for (int strip = 0; strip < a.shape.strips; ++strip) {
-                const int first = strip * width();
-                if (thread < columns_from(first))
-                    sums[first + thread] = initial_of<Pair>(a.matrix, first + thread);
-            }
-            for (int strip = thread; strip < a.shape.strips; strip += threads) lasts[strip] = 0;
-            meet_warps<3, threads>();
-        }
-        slot_turn t;
-        for (;; t.next(a.shape.slots)) {
-            const int64_t chunk = chunk_of(t);
-            if (chunk < 0) return;
-            const int tile = (int)(chunk >> bits()), first = first_of(t);
-            const int strip = shared.strip[t.slot];
-            const bool mine = thread < columns_from(first);
-            const epoch_t epoch = shared.epoch;
-            jitter(a.lookback, epoch, chunk, 2);
-            int last = kept ? lasts[strip] : 0; /* tiles are below 2^31 */
-            U p = Pair::identity;
-            if (mine) p = kept ? sums[first + thread] : initial_of<Pair>(a.matrix, first + thread);
-#pragma unroll 1
-            while (last < tile) {
-                const int words = tile - last < column_tile_words ? tile - last : column_tile_words;
-                read_words<threads>(value, words, thread, epoch,
-                                    ((int64_t)(last + 1) << bits()) - 1, 1 << bits(), first);
-                meet_warps<3, threads>();
-                last += words;
-                if (kept && thread == 0) lasts[strip] = last; /* all have read it */
-                if (mine) {
-#pragma unroll
-                    for (int j = 0; j < column_tile_words; ++j)
-                        if (j < words) p = Pair::combine(p, value[j * width() + thread]);
-                    if (kept) sums[first + thread] = p;
-                }
-                meet_warps<3, threads>();
-            }
-            if (mine) before(t.slot)[thread] = p;
-            barrier_arrive_at(&shared.folded[t.slot]);
-        }
-    }
-
-    /* ---- Scanners ---- */
-
-    __device__ void scan_chunks() const {
-        constexpr int threads = 32 * column_scanners<Pair>;
-        const vscan__matrix &matrix = a.matrix;
-        const int items = width() << a.shape.log_pieces;
-        const int step = matrix.backward ? -width() : width();
-        slot_turn t;
-        for (;; t.next(a.shape.slots)) {
-            const int64_t chunk = chunk_of(t);
-            if (chunk < 0) return;
-            const int m = number_in_tile(chunk), rows = span(chunk);
-            const int first = first_of(t), columns = columns_from(first);
-            barrier_wait(&shared.loaded[t.slot], t.parity);
-            barrier_wait(&shared.summed[t.slot], t.parity);
-            barrier_wait(&shared.folded[t.slot], t.parity);
-            const U *const sums = this->sums(t.slot), *const nodes = this->nodes(t.slot);
-#pragma unroll 1
-            for (int i = thread; i < items; i += threads) {
-                const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
-                if (column >= columns) continue;
-                const U p = before(t.slot)[column];
-                U start = q > 0 ? sums[i - width()] : Pair::identity, end = sums[i];
-#pragma unroll 1
-                for (int left = m; left != 0; left &= left - 1) {
-                    const U node = nodes[(__ffs(left) - 1) * width() + column];
-                    start = Pair::combine(node, start);
-                    end = Pair::combine(node, end);
-                }
-                const U whole = Pair::combine(p, end);
-                U earlier = Pair::combine(p, start); /* the result before the next one */
-                if (chunk == 0 && q == 0 && !matrix.has_initial) earlier = Pair::visible;
-                const int last = matrix.totals != nullptr && chunk + 1 == a.shape.chunks
-                                     ? rows - 1 - q * VSCAN__GROUP
-                                     : -1; /* whose result is the total */
-                T *at = slot(t.slot) + q * a.shape.piece_step + column +
-                        (matrix.backward ? (VSCAN__GROUP - 1) * width() : 0);
-                U left = Pair::identity;
-#pragma unroll 1
-                for (int h = 0; h < 2; ++h) {
-                    U x[half];
-                    const T *from = at;
-#pragma unroll
-                    for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from);
-                    scan_piece<Pair>(x, half);
-                    if constexpr (Pair::in_any_order) {
-                        if (h == 0) left = Pair::combine(p, start);
-#pragma unroll
-                        for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
-                        left = x[half - 1];
-                    } else {
-#pragma unroll
-                        for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
-                        left = x[half - 1];
-#pragma unroll
-                        for (int j = 0; j < half; ++j)
-                            x[j] = Pair::combine(p, Pair::combine(start, x[j]));
-                        if (h == 1) x[half - 1] = whole;
-                    }
-                    if (h * half <= last && last < (h + 1) * half) {
-                        U total = x[0];
-#pragma unroll
-                        for (int j = 1; j < half; ++j)
-                            if (opaque(j) == last - h * half) total = x[j];
-                        ((T *)matrix.totals)[first + column] = Pair::out(total);
-                    }
-                    const U next = x[half - 1];
-                    if (matrix.exclusive) {
-#pragma unroll
-                        for (int j = half - 1; j > 0; --j) x[j] = x[j - 1];
-                        x[0] = earlier;
-                        earlier = next;
-                    }
-#pragma unroll
-                    for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j]);
-                }
-            }
-            fence_for_tma();
-            barrier_arrive_at(&shared.scanned[t.slot]);
-        }
-    }
+    __device__ __forceinline__ void read_aggregates(U *value, int count, int me, epoch_t epoch,
+                                                    int64_t first, int step, int from) const;
+    __device__ __forceinline__ U sum_values(const U *value, int log) const;
 };
 
 #endif

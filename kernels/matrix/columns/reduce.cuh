@@ -2,17 +2,19 @@
 /*
  * Reductions of the columns of a matrix.
  *
- * A thread sums a piece of a column, some batches of 128 bytes, whose loads are under way together; a
- * block has some columns and as many pieces of each, a power of 2, which make up a chunk, at most a
- * tile. What is left of a column behind its last whole group of 32 elements is summed by the block of
- * its last chunk, a tree of its own.
+ * A block owns a chunk of some columns, at most a tile: a power of 2 of slices of each. A thread
+ * reduces a slice of a column, in batches of 128 bytes whose loads are in flight together. The
+ * elements of a column behind its last whole group of 32 are reduced by the block of its last
+ * chunk, as a tree of their own. Shared memory has the sums of slices and the aggregates that have
+ * been read.
  *
- * The sum of a chunk is published as a word (common/lookback.cuh). The block of a tile's last chunk adds up
- * those of the tile and publishes that; the block of a column's last chunk folds tiles from the left,
- * from what the last tile of each window publishes of all tiles up to itself. So only few blocks wait,
- * for blocks that were there long before. Blocks have the chunks in the order of their numbers, in
- * which they also start (reduce/large.cuh relies on that too); the ticket that each takes only says
- * which launch this is, and is not waited for before the elements.
+ * Each chunk publishes its sum (common/lookback.cuh). The block of a tile's last chunk adds up the
+ * chunks of the tile and publishes that sum instead. The block of a column's last chunk adds the
+ * tiles from left to right, from the prefix that the last tile of each window publishes. So few
+ * blocks wait, and for blocks that ran long before. Blocks own chunks in the order of their
+ * numbers, in which they also start (reduce/large.cuh relies on that too). The ticket only tells
+ * the epoch and which block is the last, so no block waits for it before it loads. An aggregate
+ * carries its epoch, so relaxed order is enough (kernels/README.md).
  */
 #ifndef VSCAN_MATRIX_COLUMNS_REDUCE_CUH
 #define VSCAN_MATRIX_COLUMNS_REDUCE_CUH
@@ -21,19 +23,16 @@
 
 namespace vscan {
 
-static constexpr int column_sums_threads = 256, column_sums_blocks = 4; /* of a multiprocessor */
-static constexpr int column_sums_words = 4;   /* that a thread waits for at a time */
-static constexpr int column_sums_window = 32; /* tiles */
-
 struct column_sums_shape {
-    int lines, log_pieces; /* of a block; pieces of a line */
-    int batches;           /* of a piece, a power of 2 */
+    int lines, log_slices; /* of a block; slices of a line */
+    int batches;           /* of a slice, a power of 2 */
     uint32_t line_blocks;
     int64_t chunks, tiles; /* of a line, at least 1 */
-    int64_t words;         /* of a line, for one chunk and one window each; or 0 */
+    int64_t status_words;  /* of a line: one for each chunk and each window; or 0 */
 };
 
-/* The tree over values that come one after the other, so many as a power of 2 at most. */
+/* The balanced tree over values that come one after the other; a stack with a sum for each
+   level. */
 template <class Pair, int Levels>
 struct tree_so_far {
     using U = typename Pair::U;
@@ -68,29 +67,71 @@ struct tree_so_far {
     }
 };
 
-/* For each line the tree over what the threads of its pieces have, for piece 0. By the whole block;
-   sums: of each thread, read and written by all. */
+/* The tree over the sums of each line's slices, in slice 0. By the whole block; sums: of each
+   thread, for all to read and write. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U
-sum_pieces(typename Pair::U x, typename Pair::U *sums, int piece, int pieces, int lines) {
+sum_slices(typename Pair::U x, typename Pair::U *sums, int slice, int slices, int lines) {
     __syncthreads(); /* sums may still be read */
     sums[threadIdx.x] = x;
 #pragma unroll 1
-    for (int half = 1; half < pieces; half *= 2) {
+    for (int half = 1; half < slices; half *= 2) {
         __syncthreads();
-        if (piece & (2 * half - 1) || piece >= pieces) continue;
+        if (slice & (2 * half - 1) || slice >= slices) continue;
         x = Pair::combine(x, sums[threadIdx.x + half * lines]);
         sums[threadIdx.x] = x;
     }
     return x;
 }
 
+/* Of a column from `at` on: batches of 128 bytes. */
 template <class Pair>
-__global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
+static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pair::T *at,
+                                                               int64_t step, int batches) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    constexpr int R = 128 / (int)sizeof(T);
+    tree_so_far<Pair, 4> all;
+#pragma unroll 1
+    for (int b = 0; b < batches; ++b) {
+        T raw[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j, at += step) raw[j] = *at;
+        U x[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+        all.add(sum_items<Pair>(x));
+    }
+    return all.sum();
+}
+
+/* Of a column from `at` on: fewer than 32 elements. */
+template <class Pair>
+static __device__ __forceinline__ typename Pair::U sum_last_group(const typename Pair::T *at,
+                                                                  int64_t step, int left) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    constexpr int R = 128 / (int)sizeof(T);
+    tree_so_far<Pair, 3> all;
+#pragma unroll 1
+    for (; left > 0; left -= R) {
+        T raw[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j, at += step) raw[j] = j < left ? *at : (T)0;
+        U x[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j]) : Pair::identity;
+        all.add(sum_items<Pair>(x));
+    }
+    return all.sum();
+}
+
+template <class Pair>
+__global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     matrix_column_sums(const __grid_constant__ matrix_arguments<column_sums_shape> a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    constexpr int R = 128 / (int)sizeof(T), W = column_sums_words;
+    constexpr int R = 128 / (int)sizeof(T), W = column_sums_reads;
     constexpr int tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     __shared__ U sums[column_sums_threads];
     __shared__ U tiles[column_sums_threads * W];
@@ -99,15 +140,15 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     const vscan__matrix &matrix = a.matrix;
     const column_sums_shape &shape = a.shape;
     const bool split = shape.chunks > 1;
-    const int lines = shape.lines, pieces = 1 << shape.log_pieces;
+    const int lines = shape.lines, slices = 1 << shape.log_slices;
     const int thread = (int)threadIdx.x;
-    const int piece = (uint32_t)thread / (uint32_t)lines, line = thread - piece * lines;
+    const int slice = (uint32_t)thread / (uint32_t)lines, line = thread - slice * lines;
     ticket mine = {};
     if (split && thread == 0) mine = take_ticket(a.lookback);
 
     const uint32_t chunk = split ? blockIdx.x / shape.line_blocks : 0;
     const int64_t my_line = (int64_t)(blockIdx.x - chunk * shape.line_blocks) * lines + line;
-    const bool there = my_line < matrix.lines && piece < pieces;
+    const bool there = my_line < matrix.lines && slice < slices;
     const bool ends = chunk + 1 == shape.chunks; /* the columns */
 
     /* ---- Elements ---------------------------------------------------------------------------- */
@@ -115,73 +156,45 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
     const int64_t step = matrix.backward ? -matrix.step : matrix.step;
     const T *const column =
         (const T *)matrix.in + my_line + (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
-    U sum, rest = Pair::identity;
-    {
-        const int64_t first = (((int64_t)chunk << shape.log_pieces) + piece) * R * shape.batches;
-        const int64_t left = there ? (grouped - first) / R : 0;
-        const int batches = (int)(left < shape.batches ? left : (int64_t)shape.batches);
-        const T *at = column + first * step;
-        tree_so_far<Pair, 4> all;
-#pragma unroll 1
-        for (int b = 0; b < batches; ++b) {
-            T raw[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j, at += step) raw[j] = *at;
-            U x[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
-            all.add(sum_items<Pair>(x));
-        }
-        sum = all.sum();
-    }
-    if (ends && there && piece == 0 && matrix.length > grouped) {
-        const T *at = column + grouped * step;
-        tree_so_far<Pair, 3> all;
-#pragma unroll 1
-        for (int left = (int)(matrix.length - grouped); left > 0; left -= R) {
-            T raw[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j, at += step) raw[j] = j < left ? *at : (T)0;
-            U x[R];
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j]) : Pair::identity;
-            all.add(sum_items<Pair>(x));
-        }
-        rest = all.sum();
-    }
+    const int64_t first = (((int64_t)chunk << shape.log_slices) + slice) * R * shape.batches;
+    const int64_t left = there ? (grouped - first) / R : 0;
+    U rest = Pair::identity;
+    U sum = sum_batches<Pair>(column + first * step, step,
+                              (int)(left < shape.batches ? left : (int64_t)shape.batches));
+    if (ends && there && slice == 0 && matrix.length > grouped)
+        rest = sum_last_group<Pair>(column + grouped * step, step, (int)(matrix.length - grouped));
     if (split && thread == 0) {
         shared_ticket = mine;
         if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
     }
-    const bool speaks = there && piece == 0;
-    sum = sum_pieces<Pair>(sum, sums, piece, pieces, lines);
+    const bool publishes = there && slice == 0;
+    sum = sum_slices<Pair>(sum, sums, slice, slices, lines);
 
     /* ---- The tile's other chunks ------------------------------------------------------------- */
     U p = Pair::identity;
-    if (ends && speaks) p = initial_of<Pair>(matrix, my_line);
+    if (ends && publishes) p = initial_of<Pair>(matrix, my_line);
     if (split) {
         __syncthreads();
         const epoch_t epoch = shared_ticket.epoch;
         if (shared_ticket.index == gridDim.x - 1)
             scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
-        const int chunks_a_tile = tile_items / R / shape.batches >> shape.log_pieces;
+        const int chunks_a_tile = tile_items / R / shape.batches >> shape.log_slices;
         const int m = (int)chunk & (chunks_a_tile - 1);
         const int64_t tile = chunk / (uint32_t)chunks_a_tile;
         const bool ends_tile = m == chunks_a_tile - 1;
-        const auto publish_sum =
-            [&](int64_t place, U value) { /* among the line's aggregates */
-                                          if (speaks)
-                                              publish<U>(a.lookback, epoch,
-                                                         my_line + place * matrix.lines, value);
-            };
-        /* x[j] = word place + j, where that is before `end` */
-        const auto wait_for_words = [&](U(&x)[W], int64_t place, int64_t end) {
-            const int64_t at = my_line + place * matrix.lines;
+        /* the line's aggregate of this number */
+        const auto publish_sum = [&](int64_t number, U value) {
+            if (!publishes) return;
+            publish<U>(a.lookback, epoch, my_line + number * matrix.lines, value);
+        };
+        /* x[j] = the line's aggregate number + j, if that is below `end` */
+        const auto read_aggregates = [&](U(&x)[W], int64_t number, int64_t end) {
+            const int64_t at = my_line + number * matrix.lines;
             bool ready[W];
 #pragma unroll
             for (int j = 0; j < W; ++j) {
                 x[j] = Pair::identity;
-                ready[j] = !there || place + j >= end ||
+                ready[j] = !there || number + j >= end ||
                            try_read<U>(a.lookback, epoch, at + j * matrix.lines, &x[j]);
             }
 #pragma unroll
@@ -197,14 +210,14 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
             tree_so_far<Pair, 9> all;
             const U own = sums[line];
 #pragma unroll 1
-            for (int k = 0; k <= m; k += W * pieces) {
-                const int mine_from = k + piece * W;
+            for (int k = 0; k <= m; k += W * slices) {
+                const int mine_from = k + slice * W;
                 U x[W];
-                wait_for_words(x, (int64_t)chunk - m + mine_from, chunk);
+                read_aggregates(x, (int64_t)chunk - m + mine_from, chunk);
 #pragma unroll
                 for (int j = 0; j < W; ++j)
                     if (mine_from + j == m) x[j] = own;
-                all.add(sum_pieces<Pair>(sum_items<Pair>(x), sums, piece, pieces, lines));
+                all.add(sum_slices<Pair>(sum_items<Pair>(x), sums, slice, slices, lines));
             }
             sum = all.sum();
         }
@@ -215,25 +228,25 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
         if (!ends && (in_window < column_sums_window - 1)) return;
         jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
         const int64_t window = tile / column_sums_window;
-        if (window > 0 && speaks)
+        if (window > 0 && publishes)
             p = wait_for<U>(a.lookback, epoch,
                             my_line + (shape.chunks + window - 1) * matrix.lines);
-        else if (!ends && speaks)
+        else if (!ends && publishes)
             p = initial_of<Pair>(matrix, my_line);
         const U last = sum;
 #pragma unroll 1
-        for (int k = 0; k < in_window; k += W * pieces) {
-            const int mine_from = k + piece * W;
+        for (int k = 0; k < in_window; k += W * slices) {
+            const int mine_from = k + slice * W;
 #pragma unroll
             for (int j = 0; j < W; ++j) {
                 const int64_t t = tile - in_window + mine_from + j;
                 if (t >= tile || !there) continue;
-                tiles[(piece * W + j) * lines + line] = wait_for<U>(
+                tiles[(slice * W + j) * lines + line] = wait_for<U>(
                     a.lookback, epoch, my_line + ((t + 1) * chunks_a_tile - 1) * matrix.lines);
             }
             __syncthreads();
-            const int some = in_window - k < W * pieces ? in_window - k : W * pieces;
-            if (speaks) {
+            const int some = in_window - k < W * slices ? in_window - k : W * slices;
+            if (publishes) {
 #pragma unroll 8
                 for (int j = 0; j < some; ++j) p = Pair::combine(p, tiles[j * lines + line]);
             }
@@ -244,7 +257,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_blocks)
             return;
         }
     }
-    if (!speaks) return;
+    if (!publishes) return;
     if (matrix.length > grouped) sum = Pair::combine(sum, rest);
     const bool nothing = matrix.length == 0 && !matrix.has_initial;
     ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : Pair::combine(p, sum));
@@ -257,21 +270,22 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
     const int tile_items = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t length = matrix.length;
     column_sums_shape s = {};
-    /* few batches where there would be few blocks */
+    /* few batches if there would be few blocks */
     constexpr int threads = column_sums_threads;
-    const int64_t at_once = (int64_t)1024 * threads * R;
+    const int64_t at_once = column_sums_batch_threads * R;
     s.batches = 1;
     while (s.batches < 4 && matrix.lines * length >= at_once * 2 * s.batches) s.batches *= 2;
     const int64_t run = (int64_t)R * s.batches,
-                  pieces = length > run ? (length + run - 1) / run : 1;
-    s.log_pieces = log_over(pieces < threads ? pieces : threads);
-    s.lines = lines_of_block(matrix.lines, threads / 2, threads, 1 << s.log_pieces);
-    while (s.lines << s.log_pieces > threads || run << s.log_pieces > tile_items) --s.log_pieces;
-    const int64_t chunk_items = run << s.log_pieces;
+                  slices = length > run ? (length + run - 1) / run : 1;
+    s.log_slices = log_over(slices < threads ? slices : threads);
+    s.lines = lines_of_block(matrix.lines, threads / 2, threads, 1 << s.log_slices);
+    while (s.lines << s.log_slices > threads || run << s.log_slices > tile_items) --s.log_slices;
+    const int64_t chunk_items = run << s.log_slices;
     s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
     s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
     s.tiles = length > tile_items ? (length + tile_items - 1) / tile_items : 1;
-    s.words = s.chunks > 1 ? s.chunks + (s.tiles + column_sums_window - 1) / column_sums_window : 0;
+    s.status_words =
+        s.chunks > 1 ? s.chunks + (s.tiles + column_sums_window - 1) / column_sums_window : 0;
     return s;
 }
 
@@ -280,7 +294,7 @@ static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__
     const column_sums_shape s = column_sums_shape_of(*matrix, sizeof(typename Pair::T));
     const int64_t blocks = s.line_blocks * s.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
-    return start(matrix_column_sums<Pair>, blocks, ((s.lines << s.log_pieces) + 31) / 32 * 32, 0,
+    return start(matrix_column_sums<Pair>, blocks, ((s.lines << s.log_slices) + 31) / 32 * 32, 0,
                  launch->stream, matrix_arguments_of(launch, *matrix, s));
 }
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of short rows that lie one behind the other, where 16 bytes of a row are none of memory's, or
- * rows would leave much of what matrix/rows/rows.cuh has for them empty; and reductions of such rows: a lane
- * has a row.
+ * Scans and reductions of small contiguous rows that are not aligned to 16 bytes, or that would
+ * leave much of the slices of matrix/rows/rows.cuh empty: a lane owns a row.
  *
- * What 32 rows are in memory a warp copies into shared memory as it is, by 16 bytes but at the ends,
- * scans there, each lane eight elements of its row at a time in registers, and copies out. Lanes are a
- * row apart: an odd number of elements is in no two banks twice. A warp is done then; what it waits for
- * others do meanwhile.
+ * A warp owns 32 rows. It copies them to shared memory as they lie in memory, by 16 bytes except at
+ * both ends, scans them there, each lane eight elements of its row at a time in registers, and
+ * copies them back. Lanes are one row apart; with an odd number of elements that is without bank
+ * conflicts. A warp then ends; others work while it waits. Warps share nothing, so no memory order
+ * but that of a warp matters.
  *
- * The network of lib/order.h goes over eight elements, then over the four eights of a group, then over
- * the groups, all in the lane.
+ * The network of lib/order.h goes over eight elements, then over the four eights of a group, then
+ * over the groups, all in the lane.
  */
 #ifndef VSCAN_MATRIX_ROWS_NARROW_CUH
 #define VSCAN_MATRIX_ROWS_NARROW_CUH
@@ -19,15 +19,15 @@
 
 namespace vscan {
 
-struct lane_rows_shape {
+struct narrow_rows_shape {
     int warps, warp_bytes;
-    int shift; /* elements that memory has before the first one in its 16 bytes, in the input */
-    bool out_quads; /* and the output has as many */
+    int shift;      /* input elements between the previous multiple of 16 bytes and the first one */
+    bool out_quads; /* the output has as many */
 };
 
 /*
- * Calls copy(to, from) for a range of so many elements, the first of which has `shift` before it in its
- * 16 bytes: by 16 bytes, and by elements at both ends. By a warp.
+ * Calls copy(to, from) for a range of elements whose first one has `shift` elements before it in
+ * its 16 bytes: by 16 bytes, and by elements at both ends. By a warp.
  */
 template <class T, class Copy>
 static __device__ __forceinline__ void copy_range(T *to, const T *from, int items, int shift,
@@ -47,17 +47,17 @@ static __device__ __forceinline__ void copy_range(T *to, const T *from, int item
     }
 }
 
-/* The elements change places, where so; see turn_quads in matrix/rows/rows.cuh. */
+/* Reverses x, if so; see reverse_quads in matrix/rows/rows.cuh. */
 template <class T, int N>
-static __device__ __forceinline__ void turn_items(T (&x)[N], bool backward) {
+static __device__ __forceinline__ void reverse_items(T (&x)[N], bool backward) {
 #pragma unroll 1
-    for (int turns = made_here(backward); turns > 0; --turns) {
+    for (int times = made_here(backward); times > 0; --times) {
 #pragma unroll
         for (int j = 0; j < N / 2; ++j) exchange_here(x[j], x[N - 1 - j]);
     }
 }
 
-/* What a lane knows of its row up to the eight elements that come next. */
+/* The state of a lane in its row, before the next eight elements. */
 template <class Pair, bool InAnyOrder = Pair::in_any_order>
 struct lane_row {
     using U = typename Pair::U;
@@ -67,8 +67,8 @@ struct lane_row {
 
     __device__ __forceinline__ explicit lane_row(U p_) : p(p_) {}
 
-    /* x becomes what an inclusive scan has for the row's eight number k; of a reduction, the last of
-       them alone does. */
+    /* Turns eight number k of the row into its results of an inclusive scan; in a reduction,
+       only x[7]. */
     __device__ __forceinline__ void scan(U (&x)[8], int k, bool reduce) {
         if (reduce) {
             x[7] = sum_eight(x, k);
@@ -88,7 +88,7 @@ struct lane_row {
 #pragma unroll
             for (int j = 0; j < 8; ++j) x[j] = Pair::combine(half, x[j]);
         } else {
-            half = x[7]; /* in the end that of the group's first two */
+            half = x[7]; /* at last that of the first two eights of the group */
         }
         const U before = end;
         end_group(x[7], k);
@@ -110,11 +110,11 @@ struct lane_row {
         return Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, sum));
     }
 
-    /* Where eight number k is the last of a group. */
+    /* If eight number k is the last of a group. */
     __device__ __forceinline__ void end_group(U group, int k) {
         if ((k & 3) == 3) {
-            /* all groups so far; levels: those of blocks of 1, 2, 4 and 8 groups that are yet to be
-               followed by another */
+            /* end: all groups so far; levels: the blocks of 1, 2, 4 and 8 groups whose right
+               neighbour is not complete */
             end = group;
             bool kept = false;
 #pragma unroll
@@ -142,7 +142,7 @@ struct lane_row<Pair, true> {
     }
 };
 
-/* Bits of the eight numbers of a piece that are elements, where so many are left. */
+/* Bit j: element j of eight exists, if `left` do. */
 static __device__ __forceinline__ uint32_t items_there(int left, bool backward) {
     const uint32_t some = left >= 8 ? 255 : (1u << left) - 1;
     return backward ? some << (left >= 8 ? 0 : 8 - left) : some;
@@ -150,12 +150,12 @@ static __device__ __forceinline__ uint32_t items_there(int left, bool backward) 
 
 template <class Pair>
 __global__ void __launch_bounds__(256)
-    matrix_lane_rows(const __grid_constant__ matrix_arguments<lane_rows_shape> a) {
+    matrix_narrow_rows(const __grid_constant__ matrix_arguments<narrow_rows_shape> a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
 
     const vscan__matrix &matrix = a.matrix;
-    const lane_rows_shape &shape = a.shape;
+    const narrow_rows_shape &shape = a.shape;
     const bool backward = matrix.backward;
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     const int length = (int)matrix.length;
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(256)
                 raw[j] = Pair::out(Pair::identity);
                 if (there >> j & 1) raw[j] = at[j];
             }
-            turn_items(raw, backward);
+            reverse_items(raw, backward);
 #pragma unroll
             for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j]);
             r.scan(x, k, matrix.out == nullptr);
@@ -205,12 +205,12 @@ __global__ void __launch_bounds__(256)
             if (matrix.out == nullptr) continue;
 #pragma unroll
             for (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j]);
-            turn_items(raw, backward);
+            reverse_items(raw, backward);
 #pragma unroll
             for (int j = 0; j < 8; ++j)
                 if (there >> j & 1) at[j] = raw[j];
         }
-        /* behind the row's end there are identities */
+        /* behind the row's end are identities */
         if (matrix.totals != nullptr) ((T *)matrix.totals)[row] = Pair::out(earlier);
     }
     if (matrix.out == nullptr) return;
@@ -229,8 +229,8 @@ __global__ void __launch_bounds__(256)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Pairs that have this kernel and that of matrix/rows/reduce.cuh: with and, or the library would be larger by
-   some 100 KB. */
+/* Pairs that have this kernel and that of matrix/rows/reduce.cuh. With op_and and op_or the
+   library would be 100 KB larger. */
 template <class Pair>
 static constexpr bool many_rows = true;
 template <class T>
@@ -238,29 +238,30 @@ static constexpr bool many_rows<pair<op_and, T>> = false;
 template <class T>
 static constexpr bool many_rows<pair<op_or, T>> = false;
 
-/* Whether a matrix is one for this kernel. */
-static bool has_lane_rows(const vscan__launch *launch, const vscan__matrix &matrix, int size) {
-    const int V = 16 / size, piece = 4 * V; /* as matrix/rows/rows.cuh has pieces */
+/* Whether this kernel is used for a matrix. */
+static bool has_narrow_rows(const vscan__launch *launch, const vscan__matrix &matrix, int size) {
+    const int V = 16 / size, slice = 4 * V; /* a slice of matrix/rows/rows.cuh */
     const int64_t length = matrix.length;
-    /* sums of single precision: as much as 32 rows may have of a block's shared memory */
-    const bool longer =
-        matrix.out == nullptr && size == 4 && matrix.lines >= 256 * launch->multiprocessors;
-    const int most = longer ? 383 : 1024 / size;
-    /* multiples of 8: too many lanes would meet in a bank */
+    /* sums of 4-byte types: as much as 32 rows may have of the shared memory of a block */
+    const bool longer = matrix.out == nullptr && size == 4 &&
+                        matrix.lines >= narrow_many_rows * launch->multiprocessors;
+    const int most = longer ? narrow_sums_items : narrow_bytes / size;
+    /* multiples of 8 have too many bank conflicts */
     if (matrix.line_step != length || length % 8 == 0 || length > most) return false;
-    if (length > 64 && matrix.lines < 64 * launch->multiprocessors) return false;
+    if (length > narrow_always_items && matrix.lines < narrow_rows * launch->multiprocessors)
+        return false;
     if (matrix.out == nullptr) return matrix.totals != nullptr;
     const bool quads =
         (((uintptr_t)matrix.in | (uintptr_t)matrix.out) & 15) == 0 && length % V == 0;
-    const int64_t rows = 32 / ((length + piece - 1) / piece); /* of a warp there */
-    return !quads || rows * length * 4 < 3 * 32 * piece;
+    const int64_t rows = 32 / ((length + slice - 1) / slice); /* of a warp there */
+    return !quads || rows * length * 4 < 3 * 32 * slice;
 }
 
 template <class Pair>
-static cudaError_t launch_lane_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
+static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
     using T = typename Pair::T;
     const int size = sizeof(T);
-    lane_rows_shape s = {};
+    narrow_rows_shape s = {};
     s.shift = (int)((uintptr_t)matrix->in % 16) / size;
     s.out_quads = (uintptr_t)matrix->in % 16 == (uintptr_t)matrix->out % 16;
     s.warp_bytes = 32 * (int)matrix->length * size + 16;
@@ -268,7 +269,7 @@ static cudaError_t launch_lane_rows(const vscan__launch *launch, const vscan__ma
     s.warps = most < 8 ? most : 8;
     const int64_t rows = 32 * s.warps, blocks = (matrix->lines + rows - 1) / rows;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
-    return start(matrix_lane_rows<Pair>, blocks, 32 * s.warps, s.warps * s.warp_bytes,
+    return start(matrix_narrow_rows<Pair>, blocks, 32 * s.warps, s.warps * s.warp_bytes,
                  launch->stream, matrix_arguments_of(launch, *matrix, s));
 }
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of rows of more than some 1 KiB where 16 bytes of a row are none of memory's (4099 elements).
+ * Scans of rows of more than about 1 KiB that are not aligned to 16 bytes (4099 elements).
  *
- * As in matrix/rows/rows.cuh a lane has 64 bytes of a row, a warp 32 times as many, and a block a row, or
- * some, or of longer ones a chunk of 8 warps after the other. But a warp loads its elements one a lane
- * and all under way at once, each load from 32 elements that memory has side by side from a multiple of
- * 128 bytes on, and stores them so. In shared memory they pass from loads to lanes, and back: there one
- * place is left free after each 128 bytes, so that lanes meet in no bank, and since a load is 32
- * elements, places are known but for one number. Blocks do one row: what a block waits for others do
- * meanwhile, of which a multiprocessor has 36 warps or more as threads have few registers.
+ * As in matrix/rows/rows.cuh a lane has a slice of 64 bytes of a row, a warp 32 slices, and a block
+ * one row, several rows, or of a longer row one chunk of 8 warps after the other. But a warp loads
+ * its elements one a lane, with all loads in flight at once: each load has 32 elements from a
+ * multiple of 128 bytes on, and so does each store. They go through the warp's shared memory from
+ * loads to slices and back, where an element is left free after each 128 bytes against bank
+ * conflicts. Since a load has 32 elements, all shared addresses follow from one number. A block has
+ * one row; the threads have few registers, so that a multiprocessor has 36 warps or more, which
+ * hide the time that others wait. Warps exchange sums behind barriers of the block; nothing goes
+ * through status words.
  *
- * It has been measured on sm_90, and is there where bulk copies are, none of which it uses: with all
+ * It was measured on sm_90, and is compiled only for GPUs with TMA (which it does not use): for all
  * architectures it would take three times as much of the library.
  */
 #ifndef VSCAN_MATRIX_ROWS_UNALIGNED_CUH
@@ -20,28 +22,25 @@
 
 namespace vscan {
 
-/* Of a block: 16, and one more, as rows are sooner a few elements longer than a power of 2 than shorter.
-   Of a longer row's chunk 8, a quarter of a tile: of the last one less is empty. */
-static constexpr int odd_warps = 17, odd_chunk_warps = 8;
-static_assert(odd_chunk_warps * 4 == 32, "a tile is 64 KiB, a warp has 2 KiB");
+static_assert(unaligned_chunk_warps * 4 == 32, "a tile is 64 KiB, a warp has 2 KiB");
 
-/* Of a multiprocessor: for two blocks of this kernel's threads others than those with bulk copies have no
-   room, and the kernel is empty there. */
+/* Blocks of a multiprocessor. GPUs without TMA have no room for two blocks of so many threads,
+   and the kernel is empty there. */
 #ifdef VSCAN__TMA
-static constexpr int odd_blocks = 2;
+static constexpr int unaligned_resident = 2;
 #else
-static constexpr int odd_blocks = 1;
+static constexpr int unaligned_resident = 1;
 #endif
 
-struct odd_rows_shape {
+struct unaligned_rows_shape {
     int row_warps;      /* of a row */
-    int over_row_warps; /* 2^12 / that, rounded up */
+    int over_row_warps; /* 2^12 / row_warps, rounded up */
     int rows;           /* of a block */
     int chunks;         /* of a row */
 };
 
-/* *from, where so; else 0, as a register would else be kept for what it had been. Loads are begun
-   in the order in which they are written. */
+/* *from, if so; else 0, since a register would otherwise be kept for the old value. Loads are
+   issued in the order in which they are written. */
 template <class T>
 static __device__ __forceinline__ T load_where(bool there, const T *from) {
     T x;
@@ -69,38 +68,38 @@ static __device__ __forceinline__ T load_where(bool there, const T *from) {
 
 /* Where a warp's elements are, and how a lane copies them. */
 template <class T>
-struct odd_items {
+struct unaligned_items {
     static constexpr int R = 64 / (int)sizeof(T), all = 32 * R, loads = R + 1;
-    static constexpr int pad = 2 * R; /* elements up to a free place */
+    static constexpr int pad = 2 * R; /* elements before a free one */
     static constexpr int room = all + all / pad, step = 32 + 32 / pad;
-    int r;     /* the lane's element in the first load; may be below 0 */
-    int mine;  /* there are so many from it on */
-    int place; /* in shared memory, as if it had one */
+    int r;     /* the lane's element in the first load; may be negative */
+    int mine;  /* elements from that one on */
+    int index; /* its index in shared memory, if it exists */
 
-    /* from: where memory has the first of them */
-    __device__ __forceinline__ odd_items(const T *from, int items, bool backward, int lane) {
+    /* from: the first of the elements */
+    __device__ __forceinline__ unaligned_items(const T *from, int items, bool backward, int lane) {
         r = lane - ((int)((uintptr_t)from / sizeof(T)) & 31);
         mine = items - r;
         const int q = r + (backward ? all - items : 0);
-        place = q + (q >> (sizeof(T) == 8 ? 4 : 5));
+        index = q + (q >> (sizeof(T) == 8 ? 4 : 5));
         static_assert(pad == (sizeof(T) == 8 ? 16 : 32), "a power of 2");
     }
     __device__ __forceinline__ bool has(int j) const { return 32 * j < mine && (j > 0 || r >= 0); }
 };
 
 template <class Pair>
-__global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
-    matrix_odd_rows(const __grid_constant__ matrix_arguments<odd_rows_shape> a) {
+__global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
+    matrix_unaligned_rows(const __grid_constant__ matrix_arguments<unaligned_rows_shape> a) {
 #ifdef VSCAN__TMA
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using items_of = odd_items<T>;
+    using items_of = unaligned_items<T>;
     constexpr int R = items_of::R, warp_items = items_of::all;
     constexpr int group_lanes = Pair::in_any_order ? 1 : VSCAN__GROUP / R;
-    __shared__ U sums[2][odd_warps];
+    __shared__ U sums[2][unaligned_warps];
 
     const vscan__matrix &matrix = a.matrix;
-    const odd_rows_shape &shape = a.shape;
+    const unaligned_rows_shape &shape = a.shape;
     const bool backward = matrix.backward;
     const int lane = (int)(threadIdx.x % 32), warp = (int)(threadIdx.x / 32);
     const int row = warp * shape.over_row_warps >> 12, first_warp = row * shape.row_warps;
@@ -108,17 +107,16 @@ __global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
     const int64_t line = (int64_t)blockIdx.x * shape.rows + row;
     const bool there = line < matrix.lines;
     T *const shared = (T *)dynamic_shared() + warp * items_of::room;
-    const int block =
-        backward ? 31 - lane : lane; /* the lane's, of the warp's elements in memory */
-    T *const piece = shared + block * R + block / 2;
+    const int block = backward ? 31 - lane : lane; /* the lane's slice, in memory order */
+    T *const slice = shared + block * R + block / 2;
 
-    U p = Pair::identity; /* the row's initial value, and all its tiles before */
+    U p = Pair::identity; /* prefix of the tile */
     if (there) p = initial_of<Pair>(matrix, line);
     U left_chunk[2] = {}; /* sums of the chunk before, and of the first two, in this tile */
 #pragma unroll 1
     for (int chunk = 0; chunk < shape.chunks; ++chunk) {
         /* ---- Elements ------------------------------------------------------------------------ */
-        const int begin = (chunk * odd_chunk_warps + row_warp) * warp_items;
+        const int begin = (chunk * unaligned_chunk_warps + row_warp) * warp_items;
         const int left = there ? (int)matrix.length - begin : 0;
         const int items = left < 0 ? 0 : left < warp_items ? left : warp_items;
         const int64_t at =
@@ -130,26 +128,26 @@ __global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
             from += in.r;
 #pragma unroll
             for (int j = 0; j < items_of::loads; ++j) raw[j] = load_where(in.has(j), from + 32 * j);
-            T *const places = shared + in.place;
+            T *const shared_items = shared + in.index;
             in.mine = opaque(in.mine);
 #pragma unroll
             for (int j = 0; j < items_of::loads; ++j)
-                if (in.has(j)) places[items_of::step * j] = raw[j];
+                if (in.has(j)) shared_items[items_of::step * j] = raw[j];
         }
         __syncwarp();
         U x[R];
         {
             T mine[R];
 #pragma unroll
-            for (int j = 0; j < R; ++j) mine[j] = piece[j];
-            turn_items(mine, backward);
+            for (int j = 0; j < R; ++j) mine[j] = slice[j];
+            reverse_items(mine, backward);
 #pragma unroll
             for (int j = 0; j < R; ++j) x[j] = Pair::in(mine[j]);
         }
 
-        /* ---- Sums: of lanes, warps, chunks, as in matrix/rows/rows.cuh ------------------------------ */
+        /* ---- Lanes, warps, chunks: as in matrix/rows/rows.cuh -------------------------------- */
         const int here = items - lane * R;
-        scan_piece<Pair>(x, here);
+        scan_slice<Pair>(x, here);
         U upto, end;
         add_lanes<Pair>(x, lane, 0, 32, upto, end);
         U before = p;
@@ -160,7 +158,7 @@ __global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
             U sum = lane < shape.row_warps ? of_warps[first_warp + lane] : Pair::identity;
             add_warps<Pair>(lane, row_warp, shape.row_warps, sum, upto, end);
             if (shape.chunks > 1) {
-                U chunk_sum = __shfl_sync(all_lanes, sum, odd_chunk_warps - 1);
+                U chunk_sum = __shfl_sync(all_lanes, sum, unaligned_chunk_warps - 1);
                 add_chunks<Pair>(chunk & 3, 4, chunk_sum, left_chunk, p, upto, end);
             }
         }
@@ -181,17 +179,17 @@ __global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
         T results[R];
 #pragma unroll
         for (int j = 0; j < R; ++j) results[j] = Pair::out(x[j]);
-        turn_items(results, backward);
+        reverse_items(results, backward);
 #pragma unroll
-        for (int j = 0; j < R; ++j) piece[j] = results[j];
+        for (int j = 0; j < R; ++j) slice[j] = results[j];
         __syncwarp();
         T *to = (T *)matrix.out + at;
         const items_of out(to, items, backward, lane);
         to += out.r;
-        const T *const places = shared + out.place;
+        const T *const shared_items = shared + out.index;
 #pragma unroll
         for (int j = 0; j < items_of::loads; ++j)
-            if (out.has(j)) to[32 * j] = places[items_of::step * j];
+            if (out.has(j)) to[32 * j] = shared_items[items_of::step * j];
         __syncwarp();
     }
 #endif
@@ -199,13 +197,13 @@ __global__ void __launch_bounds__(32 * odd_warps, odd_blocks)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-static odd_rows_shape odd_rows_shape_of(const vscan__matrix &matrix, int size) {
+static unaligned_rows_shape odd_rows_shape_of(const vscan__matrix &matrix, int size) {
     const int64_t warp_items = 32 * 64 / size,
                   warps = (matrix.length + warp_items - 1) / warp_items;
-    odd_rows_shape s = {(int)warps, 0, 1, 1};
-    if (warps > odd_warps) {
-        s.row_warps = odd_chunk_warps;
-        s.chunks = (int)((warps + odd_chunk_warps - 1) / odd_chunk_warps);
+    unaligned_rows_shape s = {(int)warps, 0, 1, 1};
+    if (warps > unaligned_warps) {
+        s.row_warps = unaligned_chunk_warps;
+        s.chunks = (int)((warps + unaligned_chunk_warps - 1) / unaligned_chunk_warps);
     } else if (warps < 8) {
         s.rows = 8 / s.row_warps;
     }
@@ -213,30 +211,30 @@ static odd_rows_shape odd_rows_shape_of(const vscan__matrix &matrix, int size) {
     return s;
 }
 
-/* Whether a matrix that is none for matrix/rows/narrow.cuh is one for this kernel. */
-static bool has_odd_rows(const vscan__launch *launch, const vscan__matrix &matrix, int size) {
+/* Whether this kernel is used for a matrix that matrix/rows/narrow.cuh is not used for. */
+static bool has_unaligned_rows(const vscan__launch *launch, const vscan__matrix &matrix, int size) {
     const int V = 16 / size;
     const bool quads = (((uintptr_t)matrix.in | (uintptr_t)matrix.out) & 15) == 0 &&
                        matrix.line_step % V == 0 && (matrix.length % V == 0 || !matrix.backward);
     if (launch->shared_memory == 0 || quads || matrix.out == nullptr || matrix.length >= 1 << 30 ||
         matrix.length * size <= 1024)
         return false;
-    const odd_rows_shape s = odd_rows_shape_of(matrix, size);
-    /* not where much of a row's chunks is empty */
+    const unaligned_rows_shape s = odd_rows_shape_of(matrix, size);
+    /* not where a large part of the chunks is empty */
     const int64_t items = (int64_t)s.chunks * s.row_warps * (32 * 64 / size);
     return (s.chunks == 1 || matrix.length * 4 >= items * 3) &&
            matrix.lines >= 2 * launch->multiprocessors * s.rows;
 }
 
 template <class Pair>
-static cudaError_t launch_odd_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
+static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
     using T = typename Pair::T;
-    const odd_rows_shape s = odd_rows_shape_of(*matrix, sizeof(T));
+    const unaligned_rows_shape s = odd_rows_shape_of(*matrix, sizeof(T));
     const int64_t blocks = (matrix->lines + s.rows - 1) / s.rows;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int warps = s.rows * s.row_warps;
-    return start(matrix_odd_rows<Pair>, blocks, 32 * warps,
-                 warps * odd_items<T>::room * (int)sizeof(T), launch->stream,
+    return start(matrix_unaligned_rows<Pair>, blocks, 32 * warps,
+                 warps * unaligned_items<T>::room * (int)sizeof(T), launch->stream,
                  matrix_arguments_of(launch, *matrix, s));
 }
 

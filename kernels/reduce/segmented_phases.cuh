@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The phases of the segmented reduction (reduce/segmented.cuh), in the order in which a block runs
+ * them: load the next partition, reduce it, publish its aggregate; look back for the partition
+ * before; write totals. A block's state between phases is in registers and in segments_shared.
+ */
+#ifndef VSCAN_REDUCE_SEGMENTED_PHASES_CUH
+#define VSCAN_REDUCE_SEGMENTED_PHASES_CUH
+
+#include "common/warp.cuh"
+#include "reduce/segmented_tile.cuh"
+
+namespace vscan {
+
+template <class Pair>
+struct segmented_reduction {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = segments_shape<Pair>;
+    static constexpr int R = shape::line_items, V = shape::vector_items, G = shape::group_lanes;
+
+    /* Heads of a partition: of the lane's line; how many precede these in the warp; how many
+       precede the warp's; of the warp; of the partition. */
+    struct heads_of_partition {
+        uint32_t line = 0;
+        int line_rank = 0;
+        uint32_t warp_rank = 0, warp_count = 0, count = 0;
+    };
+
+    const segmented_reduce_arguments &a;
+    segments_shared<Pair> &shared;
+    const segments_offsets offsets;
+    const U initial;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
+    const int items = warps * shape::share;
+    const int parts = Pair::in_any_order ? 1 : shape::tile / items; /* of a tile: 1, 2 or 4 */
+
+    int64_t next = -1, partition = -1; /* read; whose totals are staged; -1: none */
+    epoch_t epoch = 0;
+    int buffer = 1;                    /* of the next partition's shares */
+    heads_of_partition coming, staged; /* of the next partition, of the other */
+    uint32_t warps_with_heads = 0;     /* of the next partition: bit w: its warp w has some */
+    U p = Pair::identity;              /* in the first warp: prefix of tile `seen` */
+    int64_t seen = 0, before = 0;      /* heads before it */
+
+    __device__ __forceinline__ bool by_offsets() const { return a.scan.offsets != nullptr; }
+    __device__ __forceinline__ T *share_of(int number, int w) const {
+        return (T *)dynamic_shared() + (number * warps + w) * shape::share;
+    }
+
+    /* ---- Tickets ----------------------------------------------------------------------------- */
+
+    __device__ __forceinline__ void take() const {
+        ticket t = {0, (uint32_t)(next + 1)}; /* one partition needs no tickets */
+        if (a.partitions > 1) {
+            t = take_ticket(a.lookback);
+            end_launch_after(a.lookback, t, a.partitions + gridDim.x);
+        }
+        shared.next = t;
+    }
+
+    /* ---- The next partition: elements and heads ---------------------------------------------- */
+
+    __device__ __forceinline__ void load() {
+        const int64_t first = next * items + warp * shape::share;
+        load_share<Pair>(a, share_of(buffer, warp), first);
+#ifdef VSCAN__TMA
+        end_of_pieces();
+#endif
+        coming.line = by_offsets() ? heads_of_offsets() : heads_of_flags<R>(a, first);
+        const uint32_t upto = warp_inclusive_sum(__popc(coming.line));
+        coming.line_rank = (int)upto - __popc(coming.line);
+        coming.warp_count = __shfl_sync(segments_lanes, upto, 31);
+        if (by_offsets()) shared.line_ranks[threadIdx.x] = (uint16_t)coming.line_rank;
+#ifdef VSCAN__TMA
+        wait_for_pieces(0);
+#endif
+        __syncwarp();
+    }
+
+    /* Finds the partition's offsets (shared.edges), and flags the heads that they are. */
+    __device__ __forceinline__ uint32_t heads_of_offsets() const {
+        const int64_t partition_first = next * items;
+        if (warp < 2) {
+            const int64_t of = next + warp;
+            int64_t found = of == 0 ? 0 : offsets.n;
+            if (of > 0 && of < a.partitions)
+                found = lower_bound<2>(offsets, offsets.n, of * items, a.guess);
+            if (lane == 0) shared.edges[warp] = found;
+        }
+        shared.line_heads[threadIdx.x] = 0;
+        if (threadIdx.x == 0) shared.first_segment = -1;
+        __syncthreads();
+        const int64_t from = shared.edges[0], to = shared.edges[1];
+        int64_t wrong = to < from ? from : -1;
+#pragma unroll 1
+        for (int64_t b = from + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
+            int64_t o[segments_batch], before_it[segments_batch];
+            load_batch(o, before_it, offsets, b, from, to);
+#pragma unroll
+            for (int j = 0; j < segments_batch; ++j) {
+                const int64_t i = b + j * (int)blockDim.x, at = o[j] - partition_first;
+                if (i >= to) continue;
+                if (at >= 0 && at < items && o[j] <= a.scan.n && before_it[j] <= o[j])
+                    atomicOr(&shared.line_heads[(unsigned)at / R], 1u << (unsigned)at % R);
+                else
+                    wrong = i;
+            }
+        }
+        __syncwarp();
+        report(a.late, VSCAN_ERROR_OFFSETS, wrong);
+        __syncthreads();
+        return shared.line_heads[threadIdx.x];
+    }
+
+    /* ---- The next partition: lines, lanes, warps --------------------------------------------- */
+
+    /* Of a line's first head: what precedes it in its group, and in earlier groups of the
+       partition. */
+    struct line_sums {
+        U pre, prefix;
+        bool inside; /* the group has a head in an earlier line */
+        unsigned any;
+        int group; /* its first lane */
+    };
+
+    /* Reduces the lines; totals between two heads of a line are staged. */
+    __device__ __forceinline__ line_sums reduce_lines(U &sum) const {
+        T *const share = share_of(buffer, warp);
+        const uint32_t heads = coming.line;
+        line_sums s;
+        U x[R];
+#pragma unroll
+        for (int c = 0; c < R / V; ++c) {
+            T raw[V];
+            const int4 quad = *(const int4 *)swizzled_element(share, lane * R + c * V);
+            memcpy(raw, &quad, 16);
+#pragma unroll
+            for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j]);
+        }
+        __syncwarp();
+        if (a.scan.has_initial) {
+#pragma unroll
+            for (int j = 0; j < R; ++j)
+                if (heads >> j & 1) x[j] = Pair::combine(initial, x[j]);
+        }
+        if (coming.warp_count == 0)
+            s.pre = sum = sum_items<Pair>(x);
+        else
+            reduce_line<Pair>(x, heads, share, coming.line_rank, &s.pre, &sum);
+        return s;
+    }
+
+    /* The network over the lanes. */
+    __device__ __forceinline__ void add_lanes(line_sums &s, U &sum) const {
+        bool head = coming.line != 0;
+        s.inside = false;
+        if (G == 2) {
+            const U other = __shfl_xor_sync(segments_lanes, sum, 1);
+            const bool other_head = __shfl_xor_sync(segments_lanes, (int)head, 1);
+            if (lane & 1) {
+                s.pre = Pair::combine(other, s.pre);
+                s.inside = other_head;
+                if (!head) sum = Pair::combine(other, sum);
+            } else if (other_head) {
+                sum = other;
+            } else {
+                sum = Pair::combine(sum, other);
+            }
+            head |= other_head;
+        }
+        s.any = __ballot_sync(segments_lanes, head);
+        s.group = lane & ~(G - 1);
+#pragma unroll
+        for (int half = G; half < 32; half *= 2) {
+            const int right = lane & ~(half - 1);
+            const U left = __shfl_sync(segments_lanes, sum, right - 1);
+            const bool open = !head && !(s.any & ((1u << s.group) - (1u << right)));
+            if ((lane & half) && open) sum = Pair::combine(left, sum);
+        }
+        s.prefix = __shfl_up_sync(segments_lanes, sum, G);
+        if (lane < G) s.prefix = Pair::identity;
+        if (lane == 31) {
+            shared.sums[warp] = sum;
+            shared.counts[warp] = coming.warp_count;
+        }
+        __syncthreads(); /* (1) */
+    }
+
+    /* The network over the warps; returns the partition's sum from its last head on. */
+    __device__ __forceinline__ U add_warps(line_sums &s) {
+        U level = lane < warps ? shared.sums[lane] : Pair::identity; /* of warp `lane` */
+        const uint32_t count = lane < warps ? shared.counts[lane] : 0;
+        const uint32_t with_heads = __ballot_sync(segments_lanes, count != 0);
+        const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
+        warps_with_heads = with_heads;
+        coming.count = __shfl_sync(segments_lanes, counts, segments_warps - 1);
+        coming.warp_rank = __shfl_sync(segments_lanes, counts - count, warp);
+        const bool first_group =
+            !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
+#pragma unroll
+        for (int half = 1; half < segments_warps; half *= 2) {
+            const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
+            const U left = __shfl_sync(segments_lanes, level, right - 1);
+            const U left_here = __shfl_sync(segments_lanes, level, right_here - 1);
+            if ((warp & half) && first_group && !(with_heads & ((1u << warp) - (1u << right_here))))
+                s.prefix = Pair::combine(left_here, s.prefix);
+            if ((lane & half) && !(with_heads & ((2u << lane) - (1u << right))))
+                level = Pair::combine(left, level);
+        }
+        return __shfl_sync(segments_lanes, level, segments_warps - 1);
+    }
+
+    /* The total that a line's first head ends: staged, but for the partition's first head. */
+    __device__ __forceinline__ void stage_first_total(const line_sums &s) const {
+        T *const share = share_of(buffer, warp);
+        const int rank = coming.line_rank;
+        if (coming.line == 0) return;
+        if (s.inside) {
+            share[staged_at<T>(rank)] = Pair::out(s.pre);
+        } else if (rank + coming.warp_rank == 0) {
+            shared.first_prefix = s.prefix;
+            shared.first_pre = s.pre;
+            shared.first_at = threadIdx.x * R + __ffs((int)coming.line) - 1;
+        } else {
+            share[staged_at<T>(rank)] = Pair::out(Pair::combine(s.prefix, s.pre));
+        }
+    }
+
+    __device__ __forceinline__ void publish_next(U sum) const {
+        if (threadIdx.x != 0 || a.partitions == 1) return;
+        jitter(a.lookback, epoch, next, jitter_publish);
+        if (a.scan.out == a.scan.in) __threadfence();
+        publish<U>(a.lookback, epoch, next, sum, coming.count);
+    }
+
+    /* ---- Look-back --------------------------------------------------------------------------- */
+
+    /* Of the partition's tile: aggregates before it. beside: of the partition that is the left
+       neighbour in the tree, if one is; above: of the two that precede both. */
+    struct own_tile {
+        U beside = Pair::identity, above = Pair::identity;
+        uint32_t beside_heads = 0, heads = 0;
+    };
+
+    /* Moves p and `before` on to the partition's tile. A thread reads the aggregates of one
+       tile. */
+    __device__ __forceinline__ own_tile look_back() {
+        jitter(a.lookback, epoch, partition, jitter_wait);
+        const int64_t own = partition >> parts / 2;
+        const int mine = (int)partition & (parts - 1);
+        for (;;) {
+            read_tile(own, mine);
+            __syncthreads(); /* (2) */
+            add_tiles(own);
+            seen += blockDim.x;
+            if (seen > own || (Pair::in_any_order && seen == own)) break;
+            __syncthreads();
+        }
+        seen = own;
+        own_tile t;
+        if constexpr (!Pair::in_any_order) {
+            t.beside = shared.beside;
+            t.above = shared.above;
+            t.beside_heads = shared.beside_heads;
+            t.heads = shared.own_heads;
+        }
+        return t;
+    }
+
+    __device__ __forceinline__ void read_tile(int64_t own, int mine) const {
+        const int64_t tile = seen + threadIdx.x;
+        const int here = tile < own ? parts : tile == own ? mine : 0;
+        U x[shape::parts];
+        uint32_t count[shape::parts];
+        wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, tile * parts,
+                        tile * parts + here);
+        if (a.scan.out == a.scan.in) __threadfence();
+        __syncwarp();
+        U sum = x[0];
+        uint32_t heads = count[0];
+        if constexpr (!Pair::in_any_order) {
+            const U low = count[1] ? x[1] : Pair::combine(x[0], x[1]);
+            const U high = count[3] ? x[3] : Pair::combine(x[2], x[3]);
+            sum = count[2] | count[3] ? high : Pair::combine(low, high);
+            heads += count[1] + count[2] + count[3];
+            if (tile == own) {
+                shared.beside = mine == 3 ? x[2] : mine == 1 ? x[0] : Pair::identity;
+                shared.beside_heads = mine == 3 ? count[2] : mine == 1 ? count[0] : 0;
+                shared.above = mine & 2 ? low : Pair::identity;
+                shared.own_heads = heads;
+                sum = Pair::identity;
+                heads = 0;
+            }
+        }
+        const uint32_t all = warp_sum(heads);
+        const unsigned cut = __ballot_sync(segments_lanes, heads != 0);
+        if constexpr (Pair::in_any_order) { /* nothing before the last head counts */
+            if (cut && lane < 31 - __clz((int)cut)) sum = Pair::identity;
+#pragma unroll
+            for (int d = 16; d > 0; d /= 2)
+                sum = Pair::combine(sum, __shfl_xor_sync(segments_lanes, sum, d));
+            if (lane == 0) shared.tiles[warp] = sum;
+        } else {
+            shared.tiles[threadIdx.x] = sum;
+        }
+        if (lane == 0) {
+            shared.tile_heads[warp] = cut;
+            shared.tile_counts[warp] = all;
+        }
+    }
+
+    __device__ __forceinline__ void add_tiles(int64_t own) {
+        uint32_t heads_here = lane < warps ? shared.tile_counts[lane] : 0;
+#pragma unroll
+        for (int d = segments_warps / 2; d > 0; d /= 2)
+            heads_here += __shfl_down_sync(segments_lanes, heads_here, d);
+        before += __shfl_sync(segments_lanes, heads_here, 0);
+        if (warp != 0) return;
+        if constexpr (Pair::in_any_order) {
+#pragma unroll
+            for (int w = 0; w < segments_warps; ++w) {
+                if (w >= warps) continue;
+                p = shared.tile_heads[w] ? shared.tiles[w] : Pair::combine(p, shared.tiles[w]);
+            }
+        } else {
+            int from = 0; /* the last tile with a head */
+#pragma unroll 1
+            for (int w = 0; w < warps; ++w)
+                if (shared.tile_heads[w]) from = 32 * w + 31 - __clz((int)shared.tile_heads[w]);
+            if (shared.tile_heads[from / 32]) p = Pair::identity;
+            const int to = own - seen < (int)blockDim.x ? (int)(own - seen) : (int)blockDim.x;
+#pragma unroll 8
+            for (int t = from; t < to; ++t) p = Pair::combine(p, shared.tiles[t]);
+        }
+    }
+
+    /* ---- Totals ------------------------------------------------------------------------------ */
+
+    /* The partition's first head: what precedes it in the partition, and where it is. */
+    struct first_head {
+        U prefix, pre;
+        int at;
+        int64_t segment; /* by offsets, in the first thread */
+    };
+
+    /* The total that the partition's first head ends; base: heads before the partition. */
+    __device__ __forceinline__ void write_first_total(const own_tile &t, int64_t base,
+                                                      const first_head &first) const {
+        if (threadIdx.x != 0 || staged.count == 0) return;
+        U total = Pair::combine(t.beside, first.prefix);
+        if (!t.beside_heads) total = Pair::combine(t.above, total);
+        total = Pair::combine(total, first.pre);
+        if (!t.heads) total = Pair::combine(p, total);
+        const int64_t k = by_offsets() ? first.segment : base - 1;
+        if (a.scan.out != nullptr && base > 0)
+            ((T *)a.scan.out)[partition * items + first.at - 1] = Pair::out(total);
+        else if (k >= 0 && k < a.scan.totals_length)
+            ((T *)a.scan.totals)[k] = Pair::out(total);
+    }
+
+    /* All others: to the last elements of their segments, or in a row. */
+    __device__ __forceinline__ void write_staged_totals(int64_t base) {
+        const T *const share = share_of(buffer ^ 1, warp);
+        if (a.scan.out != nullptr) {
+            T *const line = (T *)a.scan.out + partition * items + threadIdx.x * R - 1;
+#pragma unroll 1
+            for (uint32_t left = staged.line; left != 0; left &= left - 1, ++staged.line_rank)
+                if (staged.warp_rank + staged.line_rank > 0)
+                    line[__ffs((int)left) - 1] = share[staged_at<T>(staged.line_rank)];
+        } else if (!by_offsets()) {
+#pragma unroll 4
+            for (int i = lane; i < (int)staged.warp_count; i += 32) {
+                const int64_t k = base + staged.warp_rank + i - 1;
+                if (staged.warp_rank + i > 0 && k < a.scan.totals_length)
+                    ((T *)a.scan.totals)[k] = share[staged_at<T>(i)];
+            }
+            if (threadIdx.x == 0 && partition == a.partitions - 1) {
+                const int64_t segments = base + staged.count - 1;
+                if (a.scan.count != nullptr) *a.scan.count = segments;
+                if (segments > a.scan.totals_length) report_totals_length(a.late);
+            }
+        }
+    }
+
+    /* By offsets: the totals of the next partition, already. */
+    __device__ __forceinline__ void write_totals_by_offsets() const {
+        const T nothing = Pair::out(a.scan.has_initial ? initial : Pair::visible);
+        T *const totals = (T *)a.scan.totals;
+        const int64_t partition_first = next * items, to = shared.edges[1];
+#pragma unroll 1
+        for (int64_t b = shared.edges[0] + threadIdx.x; b < to; b += segments_batch * blockDim.x) {
+            int64_t o[segments_batch], before_it[segments_batch];
+            load_batch(o, before_it, offsets, b, 0, to);
+#pragma unroll
+            for (int j = 0; j < segments_batch; ++j) {
+                const int64_t i = b + j * (int)blockDim.x, at = o[j] - partition_first;
+                if (i == 0 || i >= to || at < 0 || at >= items || o[j] > a.scan.n) continue;
+                if (before_it[j] == o[j]) {
+                    totals[i - 1] = nothing;
+                    continue;
+                }
+                const unsigned line = (unsigned)at / R, of = line / 32;
+                const uint32_t earlier = shared.line_heads[line] & ((1u << (unsigned)at % R) - 1);
+                const int rank = shared.line_ranks[line] + __popc(earlier);
+                if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
+                    shared.first_segment = i - 1;
+                else
+                    totals[i - 1] = share_of(buffer, of)[staged_at<T>(rank)];
+            }
+        }
+    }
+};
+
+} /* namespace vscan */
+
+#endif
