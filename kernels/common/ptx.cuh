@@ -197,6 +197,13 @@ static __device__ __forceinline__ void prefetch_line(const void *from) {
     asm volatile("prefetch.global.L2 [%0];" ::"l"(from) : "memory");
 }
 
+/* Lets so many cycles of the multiprocessor pass. */
+static __device__ __forceinline__ void wait_cycles(uint32_t cycles) {
+    const uint32_t begin = (uint32_t)clock();
+    while ((uint32_t)clock() - begin < cycles) {
+    }
+}
+
 /* ---- Shared memory --------------------------------------------------------------------------- */
 
 /* Dynamic shared memory. Its alignment of 1024 bytes is that of the swizzle of tensor copies. */

@@ -78,6 +78,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &befo
 
     U sum[shape::polls];
     uint32_t heads[shape::polls];
+    wait_cycles(first_read_delay<Pair>(gridDim.x));
     wait_for_all<shape::threads>(memory, epoch, (U)Pair::identity, sum, heads, (int)threadIdx.x,
                                  partition);
     __syncwarp();

@@ -157,6 +157,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (!Alone) {
         jitter(lookback, epoch, partition, jitter_wait);
         const bool closes = last_partition && threadIdx.x == shape::threads - 1;
+        wait_cycles(first_read_delay<Pair>(gridDim.x));
         U seen[shape::polls];
         bool waits[shape::polls], ready;
 #pragma unroll
