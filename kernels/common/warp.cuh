@@ -20,8 +20,7 @@ static __device__ __forceinline__ T warp_sum(T x) {
     return x;
 }
 
-/* The sum over the lanes up to and including this one. Only the first Lanes have something to
-   add. */
+/* The sum over the lanes up to and including this one. Only the first Lanes have something to add. */
 template <int Lanes = 32, class T>
 static __device__ __forceinline__ T warp_inclusive_sum(T x) {
     const int lane = threadIdx.x % 32;

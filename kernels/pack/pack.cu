@@ -9,7 +9,7 @@ static bool aligned_to(const void *pointer, int64_t bytes) {
     return (uintptr_t)pointer % (uintptr_t)bytes == 0;
 }
 
-/* What kernels of both kinds need. */
+/* What all kernels need. */
 static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pack *pack) {
     pack_arguments a = {};
     a.pack = *pack;
@@ -18,9 +18,6 @@ static pack_arguments arguments_of(const vscan__launch *launch, const vscan__pac
     a.in_place = pack->out == pack->in;
     return a;
 }
-
-/* Elements up to which a vector is short. */
-static constexpr int64_t small_packs_to = 3 << 18;
 
 static bool small_fits(const vscan__launch *launch, const vscan__pack *pack) {
     const int64_t size = map_size(pack->type);
@@ -37,12 +34,11 @@ static cudaError_t launch_small(const vscan__launch *launch, const vscan__pack *
                  arguments_of(launch, pack), launch->may_overlap);
 }
 
-/* bit: the kernel's own in launch->packs_ready */
+/* bit of launch->packs_ready: this kernel has been given its shared memory */
 template <class Form>
 static cudaError_t launch_pack(vscan__launch *launch, const vscan__pack *pack, int bit) {
     constexpr int64_t size = sizeof(typename Form::T);
-    constexpr int here = pack_threads * Form::V; /* items a row */
-    const int items = here * pack_rows_of(10 * launch->architecture);
+    const int items = pack_threads * Form::V * pack_chunks_of(10 * launch->architecture);
     const int bytes = Form::elements ? items * (int)size : 0;
     if (bytes > 48 << 10 && !(launch->packs_ready >> bit & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels for packs share: those for long vectors are in pack/tiles.cuh, for short ones in
-   pack/small.cuh. */
+/* What the kernels of pack/tiles.cuh and of pack/small.cuh, for small vectors, share. */
 #ifndef VSCAN_PACK_PACK_CUH
 #define VSCAN_PACK_PACK_CUH
 
 #include "common/elementwise.cuh"
 #include "common/lookback.cuh"
+#include "pack/tuning.cuh"
 
 namespace vscan {
 
@@ -13,11 +13,11 @@ struct pack_arguments {
     vscan__pack pack;
     lookback_memory lookback;
     vscan__late *late;
-    bool wide_in, wide_flags, wide_out; /* aligned to pieces */
+    bool wide_in, wide_flags, wide_out; /* aligned to the chunks of a lane */
     bool in_place;
 };
 
-/* By one thread: whether out has room for so many elements. */
+/* By one thread: reports an error if out has no room for so many elements. */
 static __device__ __forceinline__ void check_room(const pack_arguments &a, int64_t elements) {
     if (elements <= a.pack.length || *(volatile int32_t *)&a.late->status != VSCAN_OK) return;
     *(volatile int64_t *)&a.late->at = elements;

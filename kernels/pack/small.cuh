@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs of short vectors; see common/small_vectors.cuh. */
+/* Packs of small vectors: see common/small_vectors.cuh. */
 #ifndef VSCAN_PACK_SMALL_CUH
 #define VSCAN_PACK_SMALL_CUH
 
@@ -9,7 +9,8 @@
 
 namespace vscan {
 
-/* Elements by comparison, which are kept as integers of their size: of type Value. */
+/* Bit l of masks[r]: whether lane l keeps its element of row r. x has elements of type Value as
+   integers. */
 template <class Value, class T>
 static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[small_rows],
                                                     const pack_arguments &a, const lane_rows &rows,
@@ -23,27 +24,21 @@ static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[small_rows
             memcpy(&y, &x[r], sizeof y);
             const bool holds =
                 a.pack.exchanged ? relation.apply(scalar, y) : relation.apply(y, scalar);
-            masks[r] = __ballot_sync(0xffffffffu, rows.is(r) && holds != (a.pack.turned != 0));
+            masks[r] = __ballot_sync(warp_mask, rows.is(r) && holds != (a.pack.turned != 0));
         }
     });
 }
 
-/* Blocks of a multiprocessor: so many threads as it has. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ >= 1200)
-static constexpr int pack_small_blocks = 1;
-#else
-static constexpr int pack_small_blocks = 2;
-#endif
-
 /*
- * Elements, as integers T of their size, by flags or by comparison: one block has all of them, or a
- * part in the order of its number. It then waits for the words of all parts before its own, all at
- * once, and as in scan/small.cuh there are no tickets: blocks start in the order of their numbers,
- * and the last one, which has seen a word of every other and so knows that all have read the launch
- * number, moves it on.
+ * Elements, as integers T of their size, by flags or by comparison. One block has the whole vector,
+ * or a partition of it in the order of block numbers. The block then reads the aggregates of all
+ * partitions before its own at once. As in scan/small.cuh there are no tickets: blocks start in the
+ * order of their numbers. The last block has seen an aggregate of every other block, so it knows
+ * that all have read the epoch, and advances it.
  *
- * In place, results go where elements of this or of earlier parts were. Those of this part have
- * been read before the first barrier, those of an earlier one before its word.
+ * In place, results go where elements of this or of earlier partitions were. Those of this
+ * partition have been read before the first barrier, those of an earlier one before its aggregate
+ * was published.
  */
 template <class T, bool Flags>
 __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
@@ -51,7 +46,7 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
     __shared__ uint32_t warp_counts[32], warp_sums[32];
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int part = (int)blockIdx.x, parts = (int)gridDim.x;
+    const int partition = (int)blockIdx.x, partitions = (int)gridDim.x;
     const lane_rows rows(a.pack.n);
     prefetch_rows(a.pack.in, 8 * (int)sizeof(T), a.pack.n);
     if (Flags) prefetch_rows(a.pack.flags, map_bits(a.pack.flag_type), a.pack.n);
@@ -59,7 +54,7 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
 
     /* ---- Elements and flags ------------------------------------------------------------------ */
     epoch_t epoch = 0;
-    if (parts > 1) epoch = read_epoch(a.lookback);
+    if (partitions > 1) epoch = read_epoch(a.lookback);
     T x[small_rows];
     rows.load(x, a.pack.in);
     uint32_t masks[small_rows];
@@ -79,23 +74,22 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
     uint32_t own = 0;
 #pragma unroll
     for (int r = 0; r < small_rows; ++r) own += (uint32_t)__popc(masks[r]);
-    if (a.in_place && parts > 1) __threadfence();
+    if (a.in_place && partitions > 1) __threadfence();
     const uint32_t sum = sum_over_warps(own, warp_counts);
 
-    /* ---- Parts before this one --------------------------------------------------------------- */
+    /* ---- Look-back --------------------------------------------------------------------------- */
     uint32_t before = 0;
-    if (parts > 1) {
-        const bool last = part == parts - 1;
+    if (partitions > 1) {
+        const bool last = partition == partitions - 1;
         if (threadIdx.x == 0 && !last) {
-            jitter(a.lookback, epoch, part, jitter_publish);
+            jitter(a.lookback, epoch, partition, jitter_publish);
             if (a.in_place) __threadfence();
-            publish<uint32_t>(a.lookback, epoch, part, sum >> 16);
+            publish<uint32_t>(a.lookback, epoch, partition, sum >> 16);
         }
-        jitter(a.lookback, epoch, part, jitter_wait);
+        jitter(a.lookback, epoch, partition, jitter_wait);
 #pragma unroll 1
-        for (int p = (int)threadIdx.x; p < part; p += (int)blockDim.x) {
+        for (int p = (int)threadIdx.x; p < partition; p += (int)blockDim.x)
             before += wait_for<uint32_t>(a.lookback, epoch, p);
-        }
         __syncwarp();
         before = warp_sum(before);
         if (lane == 0) warp_sums[warp] = before;
@@ -114,12 +108,13 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
         if ((masks[r] >> lane & 1) && place < length) ((T *)a.pack.out)[place] = x[r];
         at += (uint32_t)__popc(masks[r]);
     }
-    if (part == parts - 1 && threadIdx.x == 0) {
+    if (partition == partitions - 1 && threadIdx.x == 0) {
         const int64_t all = before + (sum >> 16);
         if (a.pack.count != nullptr) *a.pack.count = all;
         check_room(a, all);
     }
-    if (parts > 1 && part == parts - 1) scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
+    if (partitions > 1 && partition == partitions - 1)
+        scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
 }
 
 } /* namespace vscan */

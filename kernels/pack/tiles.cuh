@@ -1,55 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack and enumerate, in one pass: for every alignment and length, but packs of short vectors,
+ * Pack and enumerate in one pass: for every alignment and length, except packs of small vectors,
  * which are in pack/small.cuh.
  *
- * A block owns one tile at a time, taken by ticket (common/lookback.cuh), and keeps the number of flags
- * before the last one it had, so it reads every word of the launch once. A word is the number of
- * flags of a tile; numbers before a tile are 64-bit sums of them. As soon as the flags of a tile
- * are there, and before anything is waited for, its word is published; that is why waiting blocks
- * always get on. It also has the loads of a tile under way while the results of the tile before it,
- * which stand packed in shared memory, wait for their place and are written.
+ * A block owns the tiles that it takes by ticket, two at a time (common/chained_tiles.cuh). The
+ * aggregate of a tile is the number of its flags. The results of the tile in hand stand packed in
+ * shared memory, up to 64 KiB, until the number of flags before it is known.
  *
- * A lane has R pieces of V consecutive elements; a warp's pieces of one number are V * 32 elements
- * beside one another, its R times as many a part of the tile. Counts of the pieces are summed up
- * over the lanes as bytes of one 32-bit number: they are at most 128.
+ * A lane has pack_chunks chunks of V consecutive elements, each read by one access. The chunks with
+ * the same number of all lanes are V * 32 consecutive elements; pack_chunks times as many are a
+ * warp's part of the tile. Counts of chunks are summed up over the lanes as bytes of one 32-bit
+ * number: they are at most 128.
  *
- * Barriers: (1) counts of the warps written, and the tile before packed; (2) the warps' places
- * known, and the warps' sums of the words before the tile before; (3) that tile written, the next
- * ticket known.
+ * When the next tile is prefetched has been measured. Where few elements are kept memory mostly
+ * reads, and an early prefetch is best: after the tile in hand has been counted. Where most are
+ * kept (dense, as the tile in hand tells), what is prefetched so early is presumably evicted from
+ * the L2 cache by what is written, before it is loaded: there it is prefetched after the tile in
+ * hand has been written, and then together with the elements, unless flags are ints.
  *
- * The last warp takes that, and asks memory for what the tile's word depends on. When it does has
- * been measured. Where few elements are kept memory mostly reads, and the sooner it is asked the
- * better: after barrier (1). Where most are (dense, as the tile in hand tells), what is asked for
- * so soon has left the L2 cache, presumably, for what is written, before it is loaded: there it is
- * asked when the tile has been written, and then for the elements as well, unless flags are ints.
- *
- * In place, results go where elements of this or of earlier tiles were. Those of this tile stand in
- * shared memory by then. Those of an earlier one have been read, as its word was seen, and that is
- * published, in place, only after all elements of the tile have come: hence the fences.
+ * Memory order: a status word has value and epoch in one access, so relaxed order is enough
+ * (kernels/README.md). In place, results go where elements of this or of earlier tiles were. Those
+ * of this tile stand in shared memory by then. Those of an earlier tile have been read before its
+ * aggregate was published, and that was seen: hence the fences in place.
  */
 #ifndef VSCAN_PACK_TILES_CUH
 #define VSCAN_PACK_TILES_CUH
 
-#include "common/tma.cuh"
-#include "common/warp.cuh"
-#include "pack/pack.cuh"
+#include "common/chained_tiles.cuh"
 #include "common/relations.cuh"
+#include "common/tma.cuh"
+#include "pack/pack.cuh"
 
 namespace vscan {
 
-static constexpr int pack_warps = 16, pack_threads = 32 * pack_warps;
-static constexpr int pack_blocks = 2; /* of a multiprocessor */
-/* Pieces of a lane: before sm_90 shared memory may not have room for two tiles of 64 KiB. */
-static constexpr int pack_rows_of(int architecture) {
-    return architecture < 900 ? 4 : 8;
-}
 #ifdef __CUDA_ARCH__
-static constexpr int pack_rows = pack_rows_of(__CUDA_ARCH__);
+static constexpr int pack_chunks = pack_chunks_of(__CUDA_ARCH__);
 #else
-static constexpr int pack_rows = 8;
+static constexpr int pack_chunks = pack_chunks_of(900);
 #endif
-static constexpr int pack_fours = pack_rows / 4; /* 32-bit numbers of a byte a piece */
+static constexpr int pack_fours = pack_chunks / 4; /* 32-bit numbers with a byte for each chunk */
 
 /* ---- What is counted, what is written -------------------------------------------------------- */
 
@@ -69,7 +58,7 @@ struct pack_by_value {
     static constexpr bool flags = false, elements = true;
 };
 
-/* The numbers of flags, of type T. */
+/* For every element the number of flags before it, of type T. */
 template <class Number>
 struct pack_numbers {
     using T = Number;
@@ -78,76 +67,78 @@ struct pack_numbers {
 };
 
 template <class Form>
-static constexpr int pack_items = pack_threads *pack_rows *Form::V;
+static constexpr int pack_items = pack_threads *pack_chunks *Form::V;
 
-/* Where piece r of this lane begins. */
+/* Where chunk r of this lane begins. */
 template <class Form>
-static __device__ __forceinline__ int64_t piece_at(int64_t tile, int r) {
+static __device__ __forceinline__ int64_t chunk_at(int64_t tile, int r) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    return tile * pack_items<Form> + ((warp * pack_rows + r) * 32 + lane) * Form::V;
+    return tile * pack_items<Form> + ((warp * pack_chunks + r) * 32 + lane) * Form::V;
 }
 
 /* ---- A tile's elements and flags ------------------------------------------------------------- */
 
-/* This lane's pieces of a vector; those past the n-th are 0. whole: the tile is, wide: aligned to
-   pieces. */
+/* This lane's chunks of a vector, with 0 from element n on. whole: the tile is; wide: chunks are
+   aligned. */
 template <class Form, class U>
-static __device__ __forceinline__ void load_pieces(U (&x)[pack_rows][Form::V], const void *vector,
+static __device__ __forceinline__ void load_chunks(U (&x)[pack_chunks][Form::V], const void *vector,
                                                    int64_t n, int64_t tile, bool whole, bool wide) {
     constexpr int V = Form::V;
     const U *const from = (const U *)vector;
     if (whole && wide) {
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r) load_piece<U, V>(x[r], from + piece_at<Form>(tile, r));
+        for (int r = 0; r < pack_chunks; ++r)
+            load_piece<U, V>(x[r], from + chunk_at<Form>(tile, r));
     } else {
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r)
+        for (int r = 0; r < pack_chunks; ++r)
 #pragma unroll
             for (int j = 0; j < V; ++j) {
-                const int64_t i = piece_at<Form>(tile, r) + j;
+                const int64_t i = chunk_at<Form>(tile, r) + j;
                 x[r][j] = i < n ? from[i] : (U)0;
             }
     }
 }
 
 template <class Form>
-static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_rows][Form::V],
+static __device__ __forceinline__ void load_tile(typename Form::T (&x)[pack_chunks][Form::V],
                                                  const pack_arguments &a, int64_t tile,
                                                  bool whole) {
     using T = typename Form::T;
-    load_pieces<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
+    load_chunks<Form, T>(x, a.pack.in, a.pack.n, tile, whole, a.wide_in);
 }
 
-/* By a warp: memory is asked for all of a whole tile that its word depends on, flags or, without
-   them, elements, for which there are no registers yet, and for elements after flags if asked to;
-   where it is asked for as much as that by one instruction (sm_90). */
+/* By one thread: prefetches what the aggregate of a whole tile depends on, flags or, without them,
+   elements; and the elements that go with flags, if elements_too. Only where one instruction
+   prefetches that much (sm_90). */
 template <class Form>
 static __device__ __forceinline__ void prefetch_tile(const pack_arguments &a, int64_t tile,
                                                      bool elements_too) {
 #ifdef VSCAN__TMA
-    constexpr int items = pack_items<Form>, parts = 4;
-    const int lane = threadIdx.x % 32;
-    const int64_t from = tile * items + lane * (items / parts);
+    constexpr int size = sizeof(typename Form::T), items = pack_items<Form> / pack_prefetches;
     const char *const vector = (const char *)(Form::flags ? a.pack.flags : a.pack.in);
-    if ((tile + 1) * items > a.pack.n || (uintptr_t)vector % 16 != 0 || lane >= parts) return;
-    const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * (int)sizeof(typename Form::T);
-    tma_prefetch(vector + from * bits / 8, items / parts * bits / 8);
-    if constexpr (Form::flags && sizeof(typename Form::T) == 8)
-        if (elements_too && (uintptr_t)a.pack.in % 16 == 0)
-            tma_prefetch((const char *)a.pack.in + from * 8, items / parts * 8);
+    if ((tile + 1) * pack_items < Form >> a.pack.n || (uintptr_t)vector % 16 != 0) return;
+    const int bits = Form::flags ? map_bits(a.pack.flag_type) : 8 * size;
+#pragma unroll 1
+    for (int64_t at = tile * pack_items<Form>; at < (tile + 1) * pack_items<Form>; at += items) {
+        tma_prefetch(vector + at * bits / 8, items * bits / 8);
+        if constexpr (Form::flags && size == 8)
+            if (elements_too && (uintptr_t)a.pack.in % 16 == 0)
+                tma_prefetch((const char *)a.pack.in + at * 8, items * 8);
+    }
 #endif
 }
 
-/* Bit r * V + j: flag j of piece r, of type Flag. */
+/* Bit r * V + j: flag j of chunk r, of type Flag. */
 template <class Form, class Flag>
 static __device__ __forceinline__ uint32_t load_mask_of(const pack_arguments &a, int64_t tile,
                                                         bool whole) {
     constexpr int V = Form::V;
-    Flag x[pack_rows][V];
-    load_pieces<Form, Flag>(x, a.pack.flags, a.pack.n, tile, whole, a.wide_flags);
+    Flag x[pack_chunks][V];
+    load_chunks<Form, Flag>(x, a.pack.flags, a.pack.n, tile, whole, a.wide_flags);
     uint32_t mask = 0;
 #pragma unroll
-    for (int r = 0; r < pack_rows; ++r) {
+    for (int r = 0; r < pack_chunks; ++r) {
         if constexpr (sizeof(Flag) == 1) {
             uint32_t four = 0;
             memcpy(&four, x[r], V);
@@ -160,34 +151,34 @@ static __device__ __forceinline__ uint32_t load_mask_of(const pack_arguments &a,
     return mask;
 }
 
-/* The same of all types. Those past the n-th may be anything, but are not read. */
+/* The same for all types. Bits from element n on may be anything, but their flags are not read. */
 template <class Form>
 static __device__ __forceinline__ uint32_t load_mask(const pack_arguments &a, int64_t tile,
                                                      bool whole) {
     if (a.pack.flag_type == VSCAN_INT) return load_mask_of<Form, int32_t>(a, tile, whole);
     if (a.pack.flag_type == VSCAN_BYTE) return load_mask_of<Form, uint8_t>(a, tile, whole);
     const uint32_t *const words = (const uint32_t *)a.pack.flags;
-    uint32_t x[pack_rows], mask = 0;
+    uint32_t x[pack_chunks], mask = 0;
 #pragma unroll
-    for (int r = 0; r < pack_rows; ++r) {
-        const int64_t i = piece_at<Form>(tile, r);
+    for (int r = 0; r < pack_chunks; ++r) {
+        const int64_t i = chunk_at<Form>(tile, r);
         x[r] = i < a.pack.n ? words[i >> 5] >> (i & 31) : 0;
     }
 #pragma unroll
-    for (int r = 0; r < pack_rows; ++r) mask |= (x[r] & ((1u << Form::V) - 1)) << r * Form::V;
+    for (int r = 0; r < pack_chunks; ++r) mask |= (x[r] & ((1u << Form::V) - 1)) << r * Form::V;
     return mask;
 }
 
 template <class T, int V>
 static __device__ __forceinline__ uint32_t compare_mask(const pack_arguments &a,
-                                                        const T (&x)[pack_rows][V]) {
+                                                        const T (&x)[pack_chunks][V]) {
     T scalar;
     memcpy(&scalar, &a.pack.scalar, sizeof scalar);
     const bool exchanged = a.pack.exchanged;
     uint32_t mask = 0;
     with_relation<T>(a.pack.row, [&](auto relation) {
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r)
+        for (int r = 0; r < pack_chunks; ++r)
 #pragma unroll
             for (int j = 0; j < V; ++j) {
                 const T left = exchanged ? scalar : x[r][j], right = exchanged ? x[r][j] : scalar;
@@ -197,13 +188,13 @@ static __device__ __forceinline__ uint32_t compare_mask(const pack_arguments &a,
     return a.pack.turned ? ~mask : mask;
 }
 
-/* Clears the bits of elements past the n-th. */
+/* Clears the bits from element n on. */
 template <class Form>
 static __device__ __forceinline__ uint32_t cut_mask(uint32_t mask, int64_t n, int64_t tile) {
     constexpr int V = Form::V;
 #pragma unroll
-    for (int r = 0; r < pack_rows; ++r) {
-        const int64_t left = n - piece_at<Form>(tile, r);
+    for (int r = 0; r < pack_chunks; ++r) {
+        const int64_t left = n - chunk_at<Form>(tile, r);
         if (left < V) mask &= ~((((1u << V) - 1) & ~((1u << (left > 0 ? left : 0)) - 1)) << r * V);
     }
     return mask;
@@ -211,13 +202,12 @@ static __device__ __forceinline__ uint32_t cut_mask(uint32_t mask, int64_t n, in
 
 /* ---- Counts ---------------------------------------------------------------------------------- */
 
-/* What a thread knows of a tile. A place is the number of flags before it in the tile. */
+/* What a thread knows of a tile. A place is the number of flags before something in the tile. */
 template <class Form>
 struct pack_counts {
     uint32_t mask; /* see load_mask */
-    uint32_t
-        before[pack_fours]; /* byte r: flags of the warp's pieces r in the lanes before this one */
-    uint32_t totals[pack_fours]; /* byte r: flags of all of them */
+    /* byte r: flags of chunks r in the lanes before this one, and in all lanes of the warp */
+    uint32_t before[pack_fours], totals[pack_fours];
 
     /* By whole warps. */
     __device__ __forceinline__ void count(uint32_t flags) {
@@ -231,23 +221,23 @@ struct pack_counts {
                 own |= (uint32_t)__popc(flags >> (4 * f + r) * V & ((1u << V) - 1)) << 8 * r;
             const uint32_t upto = warp_inclusive_sum(own);
             before[f] = upto - own;
-            totals[f] = __shfl_sync(0xffffffffu, upto, 31);
+            totals[f] = __shfl_sync(warp_mask, upto, 31);
         }
     }
 
-    /* of the warp */
+    /* flags of the warp */
     __device__ __forceinline__ uint32_t total() const {
         uint32_t sum = 0;
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r) sum += totals[r / 4] >> 8 * (r % 4) & 255;
+        for (int r = 0; r < pack_chunks; ++r) sum += totals[r / 4] >> 8 * (r % 4) & 255;
         return sum;
     }
 
-    /* Calls use(r, place of piece r), given the place of the warp. */
+    /* Calls use(r, place of chunk r), given the place of the warp. */
     template <class Use>
-    __device__ __forceinline__ void each_piece(uint32_t place, Use use) const {
+    __device__ __forceinline__ void each_chunk(uint32_t place, Use use) const {
 #pragma unroll
-        for (int r = 0; r < pack_rows; ++r) {
+        for (int r = 0; r < pack_chunks; ++r) {
             use(r, place + (before[r / 4] >> 8 * (r % 4) & 255));
             place += totals[r / 4] >> 8 * (r % 4) & 255;
         }
@@ -256,7 +246,7 @@ struct pack_counts {
 
 /* ---- Results --------------------------------------------------------------------------------- */
 
-/* The numbers of a tile before which there are base flags, and place in it before this warp. */
+/* Numbers of a tile: base flags are before it, and place flags in it before this warp. */
 template <class Form>
 static __device__ __forceinline__ void write_numbers(const pack_arguments &a, int64_t tile,
                                                      bool whole, const pack_counts<Form> &counts,
@@ -264,8 +254,8 @@ static __device__ __forceinline__ void write_numbers(const pack_arguments &a, in
     using P = typename Form::T;
     constexpr int V = Form::V, quad = 16 / (int)sizeof(P);
     P *const out = (P *)a.pack.out;
-    counts.each_piece(place, [&](int r, uint32_t before) {
-        const int64_t i = piece_at<Form>(tile, r);
+    counts.each_chunk(place, [&](int r, uint32_t before) {
+        const int64_t i = chunk_at<Form>(tile, r);
         P y[V / quad][quad];
 #pragma unroll
         for (int j = 0; j < V; ++j) {
@@ -283,142 +273,134 @@ static __device__ __forceinline__ void write_numbers(const pack_arguments &a, in
     });
 }
 
+/* ---- Kernel ---------------------------------------------------------------------------------- */
+
+template <class Form>
+struct pack_kernel : chained_kernel {
+    using T = typename Form::T;
+    static constexpr int V = Form::V, items = pack_items<Form>;
+    static constexpr int ticket_warp = pack_warps - 1;
+
+    struct shared_memory {
+        uint32_t counts[pack_warps]; /* flags of the warps in the next tile */
+        uint32_t places[pack_warps]; /* flags of the same tile before the warps */
+        uint32_t count;              /* flags of the next tile */
+        int64_t sums[pack_warps];    /* the warps' shares of the look-back */
+    };
+
+    const pack_arguments &a;
+    shared_memory &shared;
+    const int tiles;
+    T *const packed = (T *)dynamic_shared(); /* items, if there are elements */
+    T x[pack_chunks][V];
+    pack_counts<Form> next_counts,
+        counts;                  /* of the next tile and, for numbers, of the tile in hand */
+    uint32_t place = 0, set = 0; /* flags of the tile in hand before this warp, and all */
+    int64_t before = 0;          /* flags before the tile in hand */
+
+    __device__ __forceinline__ pack_kernel(const pack_arguments &a, shared_memory &shared)
+        : a(a), shared(shared), tiles((int)((a.pack.n + items - 1) / items)) {}
+
+    __device__ __forceinline__ bool is_whole(int tile) const {
+        return (int64_t)(tile + 1) * items <= a.pack.n;
+    }
+    __device__ __forceinline__ bool is_dense() const { return set > pack_dense_above<items>; }
+
+    __device__ __forceinline__ enum ticket_time ticket_time() const {
+        return !Form::elements ? after_look_back : is_dense() ? after_writing : after_counting;
+    }
+    __device__ __forceinline__ void prefetch(int tile, bool first) const {
+        if (first) return; /* prefetched before there was a ticket */
+        if (tile < tiles)
+            prefetch_tile<Form>(a, tile, is_dense() && a.pack.flag_type != VSCAN_INT);
+        else
+            let_next_kernel_begin();
+    }
+
+    __device__ __forceinline__ void stage() {
+        place = shared.places[warp];
+        if constexpr (!Form::elements) {
+            counts = next_counts;
+        } else {
+            next_counts.each_chunk(place, [&](int r, uint32_t at) {
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    const bool kept = next_counts.mask >> (r * V + j) & 1;
+                    if (kept) packed[at] = x[r][j];
+                    at += kept;
+                }
+            });
+        }
+    }
+
+    __device__ __forceinline__ void count(int next) {
+        const bool whole = is_whole(next);
+        /* flags first: the aggregate depends on them alone */
+        uint32_t mask;
+        if constexpr (Form::flags) mask = load_mask<Form>(a, next, whole);
+        if constexpr (Form::elements) load_tile<Form>(x, a, next, whole);
+        if constexpr (!Form::flags) mask = compare_mask<T, V>(a, x);
+        if (!whole) mask = cut_mask<Form>(mask, a.pack.n, next);
+        next_counts.count(mask);
+        if (lane == 0) shared.counts[warp] = next_counts.total();
+        if (a.in_place) __threadfence();
+    }
+
+    __device__ __forceinline__ void publish(const chained_launch &launch, int next) {
+        if (warp != 0) return;
+        const uint32_t own = lane < pack_warps ? shared.counts[lane] : 0;
+        const uint32_t upto = warp_inclusive_sum<pack_warps>(own);
+        if (lane < pack_warps) shared.places[lane] = upto - own;
+        if (lane == pack_warps - 1) {
+            shared.count = upto;
+            if (a.in_place) __threadfence();
+            launch.publish(next, upto);
+        }
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+        launch.sum_by_warps<uint32_t>(shared.sums, seen, tile, pack_threads);
+        if (a.in_place) __threadfence();
+    }
+
+    __device__ __forceinline__ void write(int tile) {
+#pragma unroll
+        for (int w = 0; w < pack_warps; ++w) before += shared.sums[w];
+        if constexpr (Form::elements) {
+            T *const to = (T *)a.pack.out + before;
+            const int64_t room = a.pack.length - before;
+            const int fits = room < set ? room > 0 ? (int)room : 0 : (int)set;
+#pragma unroll 4
+            for (int k = threadIdx.x; k < fits; k += pack_threads) to[k] = packed[k];
+        } else {
+            write_numbers<Form>(a, tile, is_whole(tile), counts, place, before);
+        }
+        if (tile == tiles - 1 && threadIdx.x == 0) {
+            const int64_t all = before + set;
+            if (a.pack.count != nullptr) *a.pack.count = all;
+            if (Form::elements) check_room(a, all);
+        }
+    }
+
+    __device__ __forceinline__ void keep(int next) {
+        set = next >= 0 ? shared.count : 0;
+    }
+};
+
 template <class Form>
 __global__ void __launch_bounds__(pack_threads, pack_blocks)
     pack_tiles(const __grid_constant__ pack_arguments a) {
-    using T = typename Form::T;
-    constexpr int V = Form::V, items = pack_items<Form>;
-
-    T *const packed = (T *)dynamic_shared();     /* items, where there are elements */
-    __shared__ uint32_t warp_counts[pack_warps]; /* flags of the warps' parts of the next tile */
-    __shared__ uint32_t warp_places[pack_warps]; /* flags of the tile before them */
-    __shared__ int64_t warp_sums[pack_warps];    /* parts of a sum of words */
-    __shared__ uint32_t shared_count;
-    __shared__ ticket shared_ticket;
-
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int64_t n = a.pack.n;
-    const int64_t tiles = (n + items - 1) / items;
-
-    T x[pack_rows][V];
-    pack_counts<Form> counts = {};
-    int64_t tile = -1;            /* whose results are to be written; -1: none */
-    uint32_t count = 0;           /* of its flags */
-    int64_t seen = 0, before = 0; /* flags in the tiles before number seen */
-
-    const bool taker = warp == pack_warps - 1;
-    const auto take = [&](int64_t tile, bool elements_too) {
-        ticket t = {0, (uint32_t)tile + 1}; /* one tile needs no tickets */
-        if (lane == 0) {
-            if (tiles > 1) {
-                t = take_ticket(a.lookback);
-                end_launch_after(a.lookback, t, tiles + gridDim.x);
-            }
-            shared_ticket = t;
-        }
-        const int64_t taken = __shfl_sync(0xffffffffu, t.index, 0);
-        if (tile < 0) return; /* the first one has been asked for */
-        if (taken < tiles)
-            prefetch_tile<Form>(a, taken, elements_too);
-        else
-            let_next_kernel_begin();
-    };
-    const int64_t begin = (int64_t)blockIdx.x * items, end = begin + items < n ? begin + items : n;
-    if (a.pack.in != nullptr) prefetch_elements(a.pack.in, 8 * (int)sizeof(T), begin, end);
-    if (Form::flags) prefetch_elements(a.pack.flags, map_bits(a.pack.flag_type), begin, end);
+    using kernel = pack_kernel<Form>;
+    __shared__ typename kernel::shared_memory shared;
+    const int64_t begin = (int64_t)blockIdx.x * kernel::items, end = begin + kernel::items;
+    const int64_t stop = end < a.pack.n ? end : a.pack.n;
+    const int bits = 8 * (int)sizeof(typename Form::T);
+    if (a.pack.in != nullptr) prefetch_elements(a.pack.in, bits, begin, stop);
+    if (Form::flags) prefetch_elements(a.pack.flags, map_bits(a.pack.flag_type), begin, stop);
     wait_for_kernel_before(false);
-    if (taker) take(-1, false);
-    __syncthreads();
-
-    for (;;) {
-        const epoch_t epoch = shared_ticket.epoch;
-        const int64_t next = shared_ticket.index;
-
-        /* ---- Packs the tile ------------------------------------------------------------------ */
-        const uint32_t place = tile >= 0 ? warp_places[warp] : 0;
-        if (Form::elements && tile >= 0)
-            counts.each_piece(place, [&](int r, uint32_t at) {
-#pragma unroll
-                for (int j = 0; j < V; ++j) {
-                    const bool set = counts.mask >> (r * V + j) & 1;
-                    if (set) packed[at] = x[r][j];
-                    at += set;
-                }
-            });
-
-        /* ---- The next tile: loads, counts ---------------------------------------------------- */
-        const pack_counts<Form> written = counts;
-        if (next < tiles) {
-            const bool whole = (next + 1) * items <= n;
-            /* flags first, the word of the tile waits for them alone */
-            uint32_t mask;
-            if constexpr (Form::flags) mask = load_mask<Form>(a, next, whole);
-            if constexpr (Form::elements) load_tile<Form>(x, a, next, whole);
-            if constexpr (!Form::flags) mask = compare_mask<T, V>(a, x);
-            if (!whole) mask = cut_mask<Form>(mask, n, next);
-            counts.count(mask);
-            if (lane == 0) warp_counts[warp] = counts.total();
-            if (a.in_place) __threadfence();
-        }
-        __syncthreads();
-
-        /* ---- The first warp publishes, all of them fold what came before the tile ------------ */
-        if (warp == 0 && next < tiles) {
-            const uint32_t own = lane < pack_warps ? warp_counts[lane] : 0;
-            const uint32_t upto = warp_inclusive_sum<pack_warps>(own);
-            if (lane < pack_warps) warp_places[lane] = upto - own;
-            if (lane == pack_warps - 1) {
-                shared_count = upto;
-                if (tiles > 1) {
-                    jitter(a.lookback, epoch, next, jitter_publish);
-                    if (a.in_place) __threadfence();
-                    publish<uint32_t>(a.lookback, epoch, next, upto);
-                }
-            }
-            __syncwarp();
-        }
-        const bool takes = taker && next < tiles;
-        const bool dense = Form::elements && count > items / 4 * 3;
-        if (Form::elements && takes && !dense) take(next, false);
-        if (tile >= 0) {
-            jitter(a.lookback, epoch, tile, jitter_wait);
-            int64_t sum = sum_of_aggregates<uint32_t, int64_t>(a.lookback, epoch, seen, tile,
-                                                               (int)threadIdx.x, pack_threads);
-            __syncwarp();
-            sum = warp_sum(sum);
-            if (lane == 0) warp_sums[warp] = sum;
-            if (a.in_place) __threadfence();
-        }
-        __syncthreads();
-
-        /* ---- Results of the tile ------------------------------------------------------------- */
-        const int64_t done = tile;
-        tile = next;
-        if (!Form::elements && takes) take(next, false);
-        if (done >= 0) {
-#pragma unroll
-            for (int w = 0; w < pack_warps; ++w) before += warp_sums[w];
-            seen = done;
-            if constexpr (Form::elements) {
-                T *const to = (T *)a.pack.out + before;
-                const int64_t room = a.pack.length - before;
-                const int fits = room < count ? room > 0 ? (int)room : 0 : (int)count;
-#pragma unroll 4
-                for (int k = threadIdx.x; k < fits; k += pack_threads) to[k] = packed[k];
-            } else {
-                write_numbers<Form>(a, done, (done + 1) * items <= n, written, place, before);
-            }
-            if (done == tiles - 1 && threadIdx.x == 0) {
-                const int64_t all = before + count;
-                if (a.pack.count != nullptr) *a.pack.count = all;
-                if (Form::elements) check_room(a, all);
-            }
-        }
-        if (next >= tiles) return;
-        if (takes && dense) take(next, a.pack.flag_type != VSCAN_INT);
-        count = shared_count;
-        __syncthreads();
-    }
+    kernel tiles(a, shared);
+    chain_tiles(tiles, a.lookback, tiles.tiles);
 }
 
 } /* namespace vscan */

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where segments begin: the positions of set flags, of which the first counts as set, and then n. One
- * pass over flags of any kind.
+ * Where segments begin: the positions of set flags, the first of which counts as set, and then n.
+ * One pass over flags of any type.
  *
- * A block has tiles of up to 64 KiB of flags (of bits, 32 KiB), by ticket (common/lookback.cuh). The word of a
- * tile is the number of its flags, published as soon as it is known. Then the block writes the tile that
- * it had before, as soon as it knows how many flags come before that; a block that waits has nothing that
- * others wait for. Of a tile that waits, warps keep the places of their flags, if these are few. Memory is
- * asked for a tile as soon as there is a ticket.
- *
- * Barriers: (1) counts of the warps known; (2) the warps' sums of earlier words, too; (3) the next ticket.
+ * A block owns the tiles that it takes by ticket (common/chained_tiles.cuh): up to 64 KiB of flags
+ * or, of bits, 32 KiB. The aggregate of a tile is the number of its flags. Of the tile in hand,
+ * each warp has the places of its flags in shared memory (40 KiB in all), if there are at most
+ * flag_places of them. Relaxed order is enough, because a status word has value and epoch in one
+ * access (kernels/README.md).
  */
+#include "common/chained_tiles.cuh"
 #include "segments/flags_to_offsets.cuh"
 
 namespace vscan {
@@ -18,178 +17,179 @@ namespace vscan {
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
 template <class Flag>
-__global__ void __launch_bounds__(32 * flag_warps_a_block, flags_blocks)
-    flags_to_offsets(const __grid_constant__ flags_to_offsets_arguments a) {
+struct flags_to_offsets_kernel : chained_kernel {
     using shape = flags_shape<Flag>;
-    constexpr int Rows = shape::rows, Each = shape::each;
-    __shared__ __align__(16) uint16_t all_staged[flag_warps_a_block][offsets_staged];
-    __shared__ __align__(16) uint16_t all_parts[flag_warps_a_block][256];
-    __shared__ uint32_t warp_counts[flag_warps_a_block];
-    __shared__ int64_t warp_sums[flag_warps_a_block];
-    __shared__ ticket shared_ticket;
+    static constexpr int Lines = shape::lines, Each = shape::each, Pairs = (Lines + 1) / 2;
+    static constexpr int ticket_warp = 0;
 
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
-    const int64_t n = a.pack.n;
-    const int share = a.rows * 1024 * Each; /* flags of a warp */
-    const int64_t items = (int64_t)warps * share;
-    const int64_t tiles = (n + a.shift + items - 1) / items;
-    uint16_t *const staged = all_staged[warp], *const parts = all_parts[warp];
-
-    int64_t next = -1; /* to be read; -1: the first is not yet known */
-    epoch_t epoch = 0;
-    int64_t tile = -1;                          /* to be written; -1: none */
-    uint32_t count = 0, place = 0, of_tile = 0; /* flags of the warp, of those before, of all */
-    int64_t seen = 0, before = 0;               /* flags in tiles before number seen */
-
-    const auto part_of = [&](int64_t of) -> offsets_part {
-        const int64_t first = of * items - a.shift + warp * share, left = n - first;
-        return {first, first < 0 ? (int)-first : 0,
-                left < share ? left > 0 ? (int)left : 0 : share};
+    struct shared_memory {
+        __align__(16) uint16_t staged[flag_warps][flag_places];
+        __align__(16) uint16_t scratch[flag_warps][256];
+        uint32_t counts[flag_warps];
+        int64_t sums[flag_warps]; /* the warps' shares of the look-back */
     };
-    /* a line of 128 bytes for each thread is a block's first tile */
-    const int64_t ahead = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 128;
-    if (ahead < n * map_bits(a.pack.flag_type) / 8)
-        prefetch_line((const char *)a.pack.flags + ahead);
-    wait_for_kernel_before(false);
 
-    for (;;) {
+    const flags_to_offsets_arguments &a;
+    shared_memory &shared;
+    const int64_t n = a.pack.n;
+    const int warps = blockDim.x / 32;
+    const int share_flags = a.lines * 1024 * Each; /* of a warp */
+    const int64_t items = (int64_t)warps * share_flags;
+    const int tiles = (int)((n + a.shift + items - 1) / items);
+    uint16_t *const staged = shared.staged[warp], *const scratch = shared.scratch[warp];
 
-        /* ---- The next tile: flags, counts ---------------------------------------------------- */
-        uint32_t x[Rows][Each];
-        /* of two rows each, 16 bits a row: flags of the lanes before this one, and of all */
-        uint32_t befores[(Rows + 1) / 2], totals[(Rows + 1) / 2];
-        uint32_t next_count = 0, next_place = 0, of_next = 0;
-        if (next >= 0 && next < tiles) {
-            load_words<Flag>(x, a, part_of(next), 0, a.rows, parts);
-            if constexpr (Each > 1) { /* no jump, or the words would be kept in memory */
-                const uint32_t first = next == 0 && threadIdx.x == 0 ? 1u << a.shift % 32 : 0;
-#pragma unroll
-                for (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
-            } else if (next == 0 && threadIdx.x == 0) {
-                if (a.shift / 32 == 0) x[0][0] |= 1u << a.shift % 32;
-            }
-#pragma unroll
-            for (int p = 0; p < (Rows + 1) / 2; ++p) {
-                uint32_t own = 0;
-#pragma unroll
-                for (int r = 2 * p; r < 2 * p + 2 && r < Rows; ++r)
-#pragma unroll
-                    for (int j = 0; j < Each; ++j) own += (uint32_t)__popc(x[r][j]) << 16 * (r & 1);
-                const uint32_t upto = sum_upto(own);
-                befores[p] = upto - own;
-                totals[p] = __shfl_sync(all_lanes, upto, 31);
-                next_count += (totals[p] & 0xffff) + (totals[p] >> 16);
-            }
-            if (lane == 0) warp_counts[warp] = next_count;
-        }
-        __syncthreads(); /* (1) */
-        if (next >= 0 && next < tiles) {
-            const uint32_t own = lane < warps ? warp_counts[lane] : 0, upto = sum_upto(own);
-            next_place = __shfl_sync(all_lanes, upto - own, warp);
-            of_next = __shfl_sync(all_lanes, upto, 31);
-            if (threadIdx.x == 0 && tiles > 1) {
-                jitter(a.lookback, epoch, next, jitter_publish);
-                publish<uint32_t>(a.lookback, epoch, next, of_next);
-            }
-        }
+    /* the next tile: its flag words; flags in the lanes before this one, and in all, 16 bits a line
+       */
+    uint32_t x[Lines][Each], befores[Pairs], totals[Pairs];
+    /* flags of the warp, of the warps before it, of the tile: the next tile, and the tile in hand
+       */
+    uint32_t next_own = 0, next_place = 0, next_all = 0, own = 0, place = 0, all = 0;
+    int64_t before = 0; /* flags before the tile in hand */
 
-        /* ---- Flags before the tile ----------------------------------------------------------- */
-        if (tile >= 0) {
-            jitter(a.lookback, epoch, tile, jitter_wait);
-            int64_t sum = sum_of_aggregates<uint32_t, int64_t>(a.lookback, epoch, seen, tile,
-                                                               (int)threadIdx.x, (int)blockDim.x);
-            __syncwarp();
-            sum = sum_of_lanes(sum);
-            if (lane == 0) warp_sums[warp] = sum;
-        }
-        __syncthreads(); /* (2) */
-        if (threadIdx.x == 0 && next < tiles) {
-            ticket t = {0, (uint32_t)(next + 1)}; /* one tile needs no tickets */
-            if (tiles > 1) {
-                t = take_ticket(a.lookback);
-                end_launch_after(a.lookback, t, tiles + gridDim.x);
-            }
-            shared_ticket = t;
-            const int64_t then = t.index;
-            if (then >= tiles) let_next_kernel_begin();
+    __device__ __forceinline__ flags_to_offsets_kernel(const flags_to_offsets_arguments &a,
+                                                       shared_memory &shared)
+        : a(a), shared(shared) {}
+
+    __device__ __forceinline__ warp_share share_of(int64_t tile) const {
+        const int64_t first = tile * items - a.shift + warp * share_flags, left = n - first;
+        return {first, first < 0 ? (int)-first : 0,
+                left < share_flags ? left > 0 ? (int)left : 0 : share_flags};
+    }
+
+    __device__ __forceinline__ enum ticket_time ticket_time() const { return after_look_back; }
+    __device__ __forceinline__ void prefetch(int tile, bool) const {
+        if (tile >= tiles) let_next_kernel_begin();
 #ifdef VSCAN__TMA
-            if (then > 0 && (then + 1) * items - a.shift <= n) {
-                const int64_t bits = map_bits(a.pack.flag_type);
-                tma_prefetch((const char *)a.pack.flags + (then * items - a.shift) * bits / 8,
-                             (uint32_t)(items * bits / 8));
-            }
+        if (tile > 0 && ((int64_t)tile + 1) * items - a.shift <= n) {
+            const int64_t bits = map_bits(a.pack.flag_type);
+            tma_prefetch((const char *)a.pack.flags + (tile * items - a.shift) * bits / 8,
+                         (uint32_t)(items * bits / 8));
+        }
 #endif
-        }
+    }
 
-        /* ---- Positions ----------------------------------------------------------------------- */
-        if (tile >= 0) {
-            before += sum_of_lanes(lane < warps ? warp_sums[lane] : 0);
-            seen = tile;
-            const offsets_part part = part_of(tile);
-            int64_t at = before + place;
-            if constexpr (Each > 1) {
-                if (count <= offsets_staged)
-                    write_staged(a, staged, count, at, part.first);
-                else
-                    write_again(a, part, a.rows * Each, at, tile == 0, (uint2 *)parts);
-            } else {
-                const bool few = count <= offsets_staged;
+    __device__ __forceinline__ void count(int next) {
+        load_flag_words<Flag>(x, a, share_of(next), 0, a.lines, scratch);
+        if constexpr (Each > 1) { /* no branch, or the flag words would be in local memory */
+            const uint32_t first = next == 0 && threadIdx.x == 0 ? 1u << a.shift % 32 : 0;
+#pragma unroll
+            for (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
+        } else if (next == 0 && threadIdx.x == 0) {
+            if (a.shift / 32 == 0) x[0][0] |= 1u << a.shift % 32;
+        }
+        next_own = 0;
+#pragma unroll
+        for (int p = 0; p < Pairs; ++p) {
+            uint32_t flags = 0;
+#pragma unroll
+            for (int r = 2 * p; r < 2 * p + 2 && r < Lines; ++r)
+#pragma unroll
+                for (int j = 0; j < Each; ++j) flags += (uint32_t)__popc(x[r][j]) << 16 * (r & 1);
+            const uint32_t upto = warp_inclusive_sum(flags);
+            befores[p] = upto - flags;
+            totals[p] = __shfl_sync(warp_mask, upto, 31);
+            next_own += (totals[p] & 0xffff) + (totals[p] >> 16);
+        }
+        if (lane == 0) shared.counts[warp] = next_own;
+    }
+
+    __device__ __forceinline__ void publish(const chained_launch &launch, int next) {
+        const uint32_t flags = lane < warps ? shared.counts[lane] : 0;
+        const uint32_t upto = warp_inclusive_sum(flags);
+        next_place = __shfl_sync(warp_mask, upto - flags, warp);
+        next_all = __shfl_sync(warp_mask, upto, 31);
+        if (threadIdx.x == 0) launch.publish(next, next_all);
+    }
+
+    __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
+        launch.sum_by_warps<uint32_t>(shared.sums, seen, tile, (int)blockDim.x);
+    }
+
+    __device__ __forceinline__ void write(int tile) {
+        before += warp_sum(lane < warps ? shared.sums[lane] : 0);
+        const warp_share share = share_of(tile);
+        const int64_t at = before + place;
+        if constexpr (Each == 1)
+            write_lines(share, at, tile == 0);
+        else if (own <= flag_places)
+            write_staged(a, staged, own, at, share.first);
+        else
+            write_again(a, share, a.lines * Each, at, tile == 0, (uint2 *)scratch);
+        if (tile == tiles - 1 && threadIdx.x == 0) write_end(before + all);
+    }
+
+    /* Writes the places that are staged or, if these are too many, reads the flags once more and
+       stages and writes them line by line. */
+    __device__ __forceinline__ void write_lines(const warp_share &share, int64_t at,
+                                                bool first_set) {
+        const bool are_staged = own <= flag_places;
+        const int lines = are_staged ? 1 : a.lines;
 #pragma unroll 1
-                for (int r = 0; r < (few ? 1 : a.rows * Each); ++r) {
-                    uint32_t all = count; /* flags that are staged */
-                    if (!few) {
-                        uint32_t y[1][1];
-                        load_words<Flag>(y, a, part, r, a.rows * Each, parts);
-                        if (tile == 0 && r == 0 && (int)threadIdx.x == a.shift / 32)
-                            y[0][0] |= 1u << a.shift % 32;
-                        const uint32_t own = (uint32_t)__popc(y[0][0]), upto = sum_upto(own);
-                        all = __shfl_sync(all_lanes, upto, 31);
-                        if (__any_sync(all_lanes, own > many_flags))
-                            stage_many(y[0][0], r * 1024, upto - own, staged);
-                        else
-                            stage_few<1>(y[0], (r * 32 + lane) * 32, upto - own, staged);
-                    }
-                    write_staged(a, staged, all, at, part.first);
-                    at += all;
-                }
+        for (int r = 0; r < lines; ++r) {
+            uint32_t count = own;
+            if (!are_staged) {
+                uint32_t y[1][1];
+                load_flag_words<Flag>(y, a, share, r, a.lines, scratch);
+                if (first_set && r == 0 && (int)threadIdx.x == a.shift / 32)
+                    y[0][0] |= 1u << a.shift % 32;
+                const uint32_t flags = (uint32_t)__popc(y[0][0]), upto = warp_inclusive_sum(flags);
+                count = __shfl_sync(warp_mask, upto, 31);
+                if (__any_sync(warp_mask, flags > dense_flags))
+                    stage_dense(y[0][0], r * 1024, upto - flags, staged);
+                else
+                    stage_sparse<1>(y[0], (r * 32 + lane) * 32, upto - flags, staged);
             }
-            if (tile == tiles - 1 && threadIdx.x == 0) {
-                const int64_t all = before + of_tile;
-                if (a.pack.count != nullptr) *a.pack.count = all;
-                if (all < a.pack.length) {
-                    if (a.pack.type == VSCAN_INT)
-                        ((int32_t *)a.pack.out)[all] = (int32_t)n;
-                    else
-                        ((int64_t *)a.pack.out)[all] = n;
-                } else if (*(volatile int32_t *)&a.late->status == VSCAN_OK) {
-                    *(volatile int64_t *)&a.late->at = all + 1;
-                    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
-                }
-            }
+            write_staged(a, staged, count, at, share.first);
+            at += count;
         }
-        if (next >= tiles) return;
+    }
 
-        /* ---- The next tile: places, if they are few ------------------------------------------ */
-        if (next >= 0 && next_count <= offsets_staged) {
+    /* By one thread: the number of positions, and n after the last one. */
+    __device__ __forceinline__ void write_end(int64_t count) const {
+        if (a.pack.count != nullptr) *a.pack.count = count;
+        if (count < a.pack.length) {
+            if (a.pack.type == VSCAN_INT)
+                ((int32_t *)a.pack.out)[count] = (int32_t)n;
+            else
+                ((int64_t *)a.pack.out)[count] = n;
+        } else if (*(volatile int32_t *)&a.late->status == VSCAN_OK) {
+            *(volatile int64_t *)&a.late->at = count + 1;
+            *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
+        }
+    }
+
+    /* Before barrier (3), while the ticket is on its way. */
+    __device__ __forceinline__ void keep(int next) {
+        if (next >= 0 && next_own <= flag_places) {
             uint32_t at = 0;
 #pragma unroll
-            for (int r = 0; r < Rows; ++r) {
-                const uint32_t own = at + (befores[r / 2] >> 16 * (r & 1) & 0xffff);
-                if (Each == 1 && __any_sync(all_lanes, __popc(x[r][0]) > many_flags))
-                    stage_many(x[r][0], r * 1024, own, staged);
+            for (int r = 0; r < Lines; ++r) {
+                const uint32_t rank = at + (befores[r / 2] >> 16 * (r & 1) & 0xffff);
+                if (Each == 1 && __any_sync(warp_mask, __popc(x[r][0]) > dense_flags))
+                    stage_dense(x[r][0], r * 1024, rank, staged);
                 else
-                    stage_few<Each>(x[r], (r * 32 + lane) * 32 * Each, own, staged);
+                    stage_sparse<Each>(x[r], (r * 32 + lane) * 32 * Each, rank, staged);
                 at += totals[r / 2] >> 16 * (r & 1) & 0xffff;
             }
         }
-        tile = next;
-        count = next_count;
+        own = next_own;
         place = next_place;
-        of_tile = of_next;
-        __syncthreads(); /* (3) */
-        next = shared_ticket.index;
-        epoch = shared_ticket.epoch;
+        all = next_all;
     }
+};
+
+template <class Flag>
+__global__ void __launch_bounds__(32 * flag_warps, flag_blocks)
+    flags_to_offsets(const __grid_constant__ flags_to_offsets_arguments a) {
+    using kernel = flags_to_offsets_kernel<Flag>;
+    __shared__ typename kernel::shared_memory shared;
+    /* a block's first tile has a line of 128 bytes for each thread */
+    const int64_t ahead = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 128;
+    if (ahead < a.pack.n * map_bits(a.pack.flag_type) / 8)
+        prefetch_line((const char *)a.pack.flags + ahead);
+    wait_for_kernel_before(false);
+    kernel offsets(a, shared);
+    chain_tiles(offsets, a.lookback, offsets.tiles);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
@@ -203,16 +203,16 @@ static cudaError_t launch_flags_to_offsets(const vscan__launch *launch, const vs
     a.lookback = lookback_of(launch);
     a.late = launch->late;
     a.shift = (int)((uintptr_t)pack->flags % 16 * 8 / (uintptr_t)bits);
-    /* Smaller tiles and blocks where multiprocessors would have none. */
-    a.rows = shape::rows;
-    int warps = flag_warps_a_block;
+    /* Smaller tiles and blocks where some multiprocessors would have none. */
+    a.lines = shape::lines;
+    int warps = flag_warps;
     const auto tiles_of = [&] {
-        const int64_t items = (int64_t)warps * a.rows * 1024 * shape::each;
+        const int64_t items = (int64_t)warps * a.lines * 1024 * shape::each;
         return (pack->n + a.shift + items - 1) / items;
     };
-    while (a.rows > 1 && tiles_of() < launch->multiprocessors * 3 / 2) a.rows /= 2;
+    while (a.lines > 1 && tiles_of() < launch->multiprocessors * 3 / 2) a.lines /= 2;
     while (warps > 4 && tiles_of() < launch->multiprocessors) warps /= 2;
-    const int64_t resident = (int64_t)flags_blocks * launch->multiprocessors, tiles = tiles_of();
+    const int64_t resident = (int64_t)flag_blocks * launch->multiprocessors, tiles = tiles_of();
     return start(flags_to_offsets<Flag>, tiles < resident ? tiles : resident, 32 * warps, 0,
                  launch->stream, a, launch->may_overlap);
 }

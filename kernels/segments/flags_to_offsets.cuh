@@ -1,207 +1,183 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a warp of segments/flags_to_offsets.cu does to its part of a tile: flags of any kind become words of 32 bits, which
- * lanes keep, and the places of set bits become positions.
+ * What a warp of segments/flags_to_offsets.cu does to its share of a tile: flags of any type become
+ * 32-bit flag words in registers, and the places of set flags in the share become positions.
  *
- * A warp has rows of 32 lanes, a lane of a row `each` words beside one another. The places of its flags
- * stand side by side in shared memory; where they are too many for that, the flags are read once more,
- * row by row. So what is written is written 32 positions at a time.
+ * A share has up to `lines` lines: in a line, each of 32 lanes has `each` consecutive flag words.
+ * The places of set flags stand side by side in shared memory, so that a warp writes 32 positions
+ * at a time. Where they are too many for that, the flags are read once more, line by line.
  *
- * The first tile begins up to 16 bytes before the vector, so that pieces of 16 bytes lie on multiples of
- * 16 bytes; what lies outside of the vector is not read.
+ * The first tile begins up to 16 bytes before the vector, so that chunks of 16 bytes are aligned;
+ * what is outside of the vector is not read.
  */
 #ifndef VSCAN_SEGMENTS_FLAGS_TO_OFFSETS_CUH
 #define VSCAN_SEGMENTS_FLAGS_TO_OFFSETS_CUH
 
-#include "common/tma.cuh"
 #include "common/elementwise.cuh"
 #include "common/lookback.cuh"
+#include "common/tma.cuh"
 #include "common/vectors.cuh"
+#include "common/warp.cuh"
+#include "segments/tuning.cuh"
 
 namespace vscan {
-
-static constexpr unsigned all_lanes = 0xffffffffu;
-static constexpr int flag_warps_a_block = 16; /* of a block at most */
-static constexpr int offsets_staged = 1024;   /* places that a warp has room for */
-static constexpr int many_flags = 8;          /* of a word: more are taken a bit a lane */
-
-/* Blocks of a multiprocessor; before sm_80 it may have no more than 1024 threads. */
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-static constexpr int flags_blocks = 2;
-#else
-static constexpr int flags_blocks = 1;
-#endif
 
 struct flags_to_offsets_arguments {
     vscan__pack pack;
     lookback_memory lookback;
     vscan__late *late;
-    int shift; /* flags that the first tile has before the vector */
-    int rows;  /* of a warp */
+    int shift; /* flags of the first tile before the vector */
+    int lines; /* of a warp */
 };
 
-/* Rows of a warp at most, and words of a lane in a row. */
+/* Lines of a warp at most, and flag words of a lane in a line. */
 template <class Flag>
 struct flags_shape;
 struct one_bit {};
 template <>
 struct flags_shape<one_bit> {
-    static constexpr int rows = 4, each = 4;
+    static constexpr int lines = 4, each = 4;
 };
 template <>
 struct flags_shape<uint8_t> {
-    static constexpr int rows = 4, each = 1;
-    using part = uint16_t; /* bits of 16 bytes of flags */
+    static constexpr int lines = 4, each = 1;
+    using bits_type = uint16_t; /* bits of 16 bytes of flags */
 };
 template <>
 struct flags_shape<int32_t> {
-    static constexpr int rows = 1, each = 1;
-    using part = uint8_t; /* the same; half of it is not used */
+    static constexpr int lines = 1, each = 1;
+    using bits_type = uint8_t; /* the same; half of it is not used */
 };
 
-/* A warp's part of a tile: flags begin .. end - 1 of it are in the vector, whose number `first` is its
-   first one. */
-struct offsets_part {
+/* A warp's share of a tile: its flags begin .. end - 1 are in the vector; its flag 0 is flag
+   `first` of the vector. */
+struct warp_share {
     int64_t first;
     int begin, end;
 };
 
-/* ---- Flags as words -------------------------------------------------------------------------- */
+/* ---- Flag words ------------------------------------------------------------------------------ */
 
-/* The word of bits at flag o of a part; those outside are 0. */
-static __device__ __forceinline__ uint32_t word_at(const flags_to_offsets_arguments &a,
-                                                   const offsets_part &part, int o) {
-    if (o < part.begin || o >= part.end) return 0;
-    const uint32_t bits = ((const uint32_t *)a.pack.flags + part.first / 32)[o / 32];
-    return part.end - o < 32 ? bits & ((1u << (part.end - o)) - 1) : bits;
+/* The flag word at flag o of a share, with 0 for flags outside of the vector. */
+static __device__ __forceinline__ uint32_t flag_word(const flags_to_offsets_arguments &a,
+                                                     const warp_share &share, int o) {
+    if (o < share.begin || o >= share.end) return 0;
+    const uint32_t bits = ((const uint32_t *)a.pack.flags + share.first / 32)[o / 32];
+    return share.end - o < 32 ? bits & ((1u << (share.end - o)) - 1) : bits;
 }
 
-/* x[r][j]: word j of this lane in row `from` + r, of so many rows. A part that is whole has no jump
-   between its loads, as else the compiler waits for one before the next. */
-template <int Rows, int Each>
-static __device__ __forceinline__ void load_bits(uint32_t (&x)[Rows][Each],
+/* x[r][j]: flag word j of this lane in line `from` + r, of so many lines. A whole share has no
+   branch between its loads; with one, the compiler waits for each load before the next. */
+template <int Lines, int Each>
+static __device__ __forceinline__ void load_bits(uint32_t (&x)[Lines][Each],
                                                  const flags_to_offsets_arguments &a,
-                                                 const offsets_part &part, int from, int rows) {
+                                                 const warp_share &share, int from, int lines) {
     const uint32_t *const words =
-        (const uint32_t *)a.pack.flags + part.first / 32 + (int)(threadIdx.x % 32) * Each;
+        (const uint32_t *)a.pack.flags + share.first / 32 + (int)(threadIdx.x % 32) * Each;
 #pragma unroll
-    for (int r = 0; r < Rows; ++r)
+    for (int r = 0; r < Lines; ++r)
 #pragma unroll
         for (int j = 0; j < Each; ++j) x[r][j] = 0;
-    if (part.begin == 0 && part.end == rows * 1024 * Each) {
+    if (share.begin == 0 && share.end == lines * 1024 * Each) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            if (from + r < rows) load_piece<uint32_t, Each>(x[r], words + (from + r) * 32 * Each);
+        for (int r = 0; r < Lines; ++r)
+            if (from + r < lines) load_piece<uint32_t, Each>(x[r], words + (from + r) * 32 * Each);
     } else {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
+        for (int r = 0; r < Lines; ++r)
 #pragma unroll
             for (int j = 0; j < Each; ++j)
-                x[r][j] =
-                    word_at(a, part, (((from + r) * 32 + (int)threadIdx.x % 32) * Each + j) * 32);
+                x[r][j] = flag_word(a, share,
+                                    (((from + r) * 32 + (int)threadIdx.x % 32) * Each + j) * 32);
     }
 }
 
 /* 16 bytes of flags as bits. */
-static __device__ __forceinline__ uint32_t bits_of_piece(const uint8_t (&flags)[16]) {
+static __device__ __forceinline__ uint32_t bits_of_chunk(const uint8_t (&flags)[16]) {
     uint32_t fours[4], bits = 0;
     memcpy(fours, flags, 16);
 #pragma unroll
     for (int j = 3; j >= 0; --j) bits = push_bytes(bits, fours[j]);
     return bits;
 }
-static __device__ __forceinline__ uint32_t bits_of_piece(const int32_t (&flags)[4]) {
+static __device__ __forceinline__ uint32_t bits_of_chunk(const int32_t (&flags)[4]) {
     uint32_t bits = 0;
 #pragma unroll
     for (int j = 0; j < 4; ++j) bits |= (uint32_t)(flags[j] != 0) << j;
     return bits;
 }
 
-/* Word number w of the bits of pieces, that lie side by side: 16 bits each or, of ints, a byte. */
-static __device__ __forceinline__ uint32_t word_of_parts(const uint16_t *parts, int w) {
-    return ((const uint32_t *)parts)[w];
+/* Flag word w, given the bits of chunks side by side: 16 bits each or, for ints, a byte. */
+static __device__ __forceinline__ uint32_t word_of_chunks(const uint16_t *chunk_bits, int w) {
+    return ((const uint32_t *)chunk_bits)[w];
 }
-static __device__ __forceinline__ uint32_t word_of_parts(const uint8_t *parts, int w) {
-    const uint2 fours = ((const uint2 *)parts)[w];
+static __device__ __forceinline__ uint32_t word_of_chunks(const uint8_t *chunk_bits, int w) {
+    const uint2 fours = ((const uint2 *)chunk_bits)[w];
     uint32_t low = fours.x | fours.x >> 4, high = fours.y | fours.y >> 4;
     low = (low & 255) | (low >> 8 & 0xff00);
     high = (high & 255) | (high >> 8 & 0xff00);
     return low | high << 16;
 }
 
-/* The same of the bits of flags; memory: of the warp, without any contents. */
-template <class Flag, int Rows>
+/* load_bits for other flags; memory: scratch memory of the warp. */
+template <class Flag, int Lines>
 static __device__ __forceinline__ void
-load_flags(uint32_t (&x)[Rows][1], const flags_to_offsets_arguments &a, const offsets_part &part,
-           int from, int rows, uint16_t *memory) {
-    using part_type = typename flags_shape<Flag>::part;
-    constexpr int F = 16 / (int)sizeof(Flag); /* flags of a piece */
-    constexpr int pieces = 32 / F;            /* of a lane in a row */
-    part_type *const parts = (part_type *)memory;
-    const Flag *const flags = (const Flag *)a.pack.flags + part.first;
-    const int lane = threadIdx.x % 32, last = rows - from < Rows ? rows - from : Rows;
-    Flag raw[Rows * pieces][F];
+load_flags(uint32_t (&x)[Lines][1], const flags_to_offsets_arguments &a, const warp_share &share,
+           int from, int lines, uint16_t *memory) {
+    using bits_type = typename flags_shape<Flag>::bits_type;
+    constexpr int F = 16 / (int)sizeof(Flag); /* flags of a chunk */
+    constexpr int chunks = 32 / F;            /* of a lane in a line */
+    bits_type *const chunk_bits = (bits_type *)memory;
+    const Flag *const flags = (const Flag *)a.pack.flags + share.first;
+    const int lane = threadIdx.x % 32, last = lines - from < Lines ? lines - from : Lines;
+    Flag raw[Lines * chunks][F];
 #pragma unroll
-    for (int k = 0; k < Rows * pieces; ++k) {
+    for (int k = 0; k < Lines * chunks; ++k) {
         const int o = from * 1024 + (k * 32 + lane) * F;
 #pragma unroll
         for (int j = 0; j < F; ++j) raw[k][j] = 0;
-        if (k < last * pieces && o >= part.begin && o + F <= part.end)
+        if (k < last * chunks && o >= share.begin && o + F <= share.end)
             load_piece<Flag, F>(raw[k], flags + o);
     }
 #pragma unroll
-    for (int k = 0; k < Rows * pieces; ++k) parts[k * 32 + lane] = (part_type)bits_of_piece(raw[k]);
-    if (part.begin > 0 || part.end < rows * 1024) { /* pieces that lie partly in the vector */
+    for (int k = 0; k < Lines * chunks; ++k)
+        chunk_bits[k * 32 + lane] = (bits_type)bits_of_chunk(raw[k]);
+    if (share.begin > 0 || share.end < lines * 1024) { /* chunks that are partly in the vector */
 #pragma unroll 1
-        for (int k = 0; k < last * pieces; ++k) {
+        for (int k = 0; k < last * chunks; ++k) {
             const int o = from * 1024 + (k * 32 + lane) * F;
-            if (o + F <= part.begin || o >= part.end) continue;
+            if (o + F <= share.begin || o >= share.end) continue;
             uint32_t bits = 0;
 #pragma unroll
             for (int j = 0; j < F; ++j)
-                if (o + j >= part.begin && o + j < part.end)
+                if (o + j >= share.begin && o + j < share.end)
                     bits |= (uint32_t)(flags[o + j] != 0) << j;
-            parts[k * 32 + lane] = (part_type)bits;
+            chunk_bits[k * 32 + lane] = (bits_type)bits;
         }
     }
     __syncwarp();
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) x[r][0] = r < last ? word_of_parts(parts, r * 32 + lane) : 0;
+    for (int r = 0; r < Lines; ++r)
+        x[r][0] = r < last ? word_of_chunks(chunk_bits, r * 32 + lane) : 0;
     __syncwarp();
 }
 
-template <class Flag, int Rows, int Each>
+template <class Flag, int Lines, int Each>
 static __device__ __forceinline__ void
-load_words(uint32_t (&x)[Rows][Each], const flags_to_offsets_arguments &a, const offsets_part &part,
-           int from, int rows, uint16_t *memory) {
+load_flag_words(uint32_t (&x)[Lines][Each], const flags_to_offsets_arguments &a,
+                const warp_share &share, int from, int lines, uint16_t *memory) {
     if constexpr (same_type<Flag, one_bit>)
-        load_bits(x, a, part, from, rows);
+        load_bits(x, a, share, from, lines);
     else
-        load_flags<Flag>(x, a, part, from, rows, memory);
+        load_flags<Flag>(x, a, share, from, lines, memory);
 }
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-/* The sum of x over the lanes up to this one. */
-static __device__ __forceinline__ uint32_t sum_upto(uint32_t x) {
-#pragma unroll
-    for (int d = 1; d < 32; d *= 2) {
-        const uint32_t other = __shfl_up_sync(all_lanes, x, d);
-        if ((int)(threadIdx.x % 32) >= d) x += other;
-    }
-    return x;
-}
-
-static __device__ __forceinline__ int64_t sum_of_lanes(int64_t x) {
-#pragma unroll
-    for (int d = 16; d > 0; d /= 2) x += __shfl_xor_sync(all_lanes, x, d);
-    return x;
-}
-
-/* The places of a lane's flags, the first of which is `first`, to staged[at], ...; for few flags. */
+/* Stores the places of a lane's set flags in staged[at], ...; its first flag has place `first`. */
 template <int Each>
-static __device__ __forceinline__ void stage_few(const uint32_t (&x)[Each], int first, uint32_t at,
-                                                 uint16_t *staged) {
+static __device__ __forceinline__ void stage_sparse(const uint32_t (&x)[Each], int first,
+                                                    uint32_t at, uint16_t *staged) {
 #pragma unroll
     for (int j = 0; j < Each; ++j) {
         uint32_t left = x[j];
@@ -211,21 +187,21 @@ static __device__ __forceinline__ void stage_few(const uint32_t (&x)[Each], int 
     }
 }
 
-/* The same of a row of 32 words, one word at a time, a bit a lane; first: the place of the row's first
-   flag. By whole warps. */
-static __device__ __forceinline__ void stage_many(uint32_t x, int first, uint32_t at,
-                                                  uint16_t *staged) {
+/* The same for a line of 32 flag words, one word at a time, a bit a lane; first: the place of the
+   line's first flag. By whole warps. */
+static __device__ __forceinline__ void stage_dense(uint32_t x, int first, uint32_t at,
+                                                   uint16_t *staged) {
     const int lane = threadIdx.x % 32;
     const uint32_t below = (1u << lane) - 1;
 #pragma unroll 4
     for (int q = 0; q < 32; ++q) {
-        const uint32_t bits = __shfl_sync(all_lanes, x, q);
-        const uint32_t place = __shfl_sync(all_lanes, at, q) + __popc(bits & below);
+        const uint32_t bits = __shfl_sync(warp_mask, x, q);
+        const uint32_t place = __shfl_sync(warp_mask, at, q) + __popc(bits & below);
         if (bits >> lane & 1) staged[place] = (uint16_t)(first + q * 32 + lane);
     }
 }
 
-/* Writes count positions, from place `at` of out on, each first + its place. By whole warps. */
+/* Writes count positions, first + a place each, from out[at] on. By whole warps. */
 static __device__ __forceinline__ void write_staged(const flags_to_offsets_arguments &a,
                                                     const uint16_t *staged, uint32_t count,
                                                     int64_t at, int64_t first) {
@@ -243,14 +219,12 @@ static __device__ __forceinline__ void write_staged(const flags_to_offsets_argum
     __syncwarp();
 }
 
-/*
- * Writes the positions of the flags of a row of 32 words, one a lane, a bit a lane; first: the position
- * of the row's first flag; at: the place of the lane's first one in out, from `to` on; pairs: memory of
- * the warp. By whole warps.
- */
-static __device__ __forceinline__ void write_many(const flags_to_offsets_arguments &a, uint32_t x,
-                                                  uint32_t at, int64_t to, int64_t first,
-                                                  uint2 *pairs) {
+/* Writes the positions of the set flags of a line of 32 flag words x, a bit a lane; first: the
+   position of the line's first flag; out[to + at] gets the lane's first one; pairs: scratch memory
+   of the warp. By whole warps. */
+static __device__ __forceinline__ void write_dense(const flags_to_offsets_arguments &a, uint32_t x,
+                                                   uint32_t at, int64_t to, int64_t first,
+                                                   uint2 *pairs) {
     const int lane = threadIdx.x % 32;
     const uint32_t below = (1u << lane) - 1;
     const int64_t space = a.pack.length - to;
@@ -274,21 +248,21 @@ static __device__ __forceinline__ void write_many(const flags_to_offsets_argumen
     __syncwarp();
 }
 
-/* Reads so many rows of bits of a part once more and writes their positions, from place `at` of out on;
-   first_set: the vector's first flag is set in any case. By whole warps. */
+/* Reads so many lines of bits of a share once more and writes their positions from out[at] on;
+   first_set: the vector's first flag counts as set. By whole warps. */
 static __device__ __forceinline__ void write_again(const flags_to_offsets_arguments &a,
-                                                   const offsets_part &part, int rows, int64_t at,
+                                                   const warp_share &share, int lines, int64_t at,
                                                    bool first_set, uint2 *pairs) {
     uint32_t y[1][1];
-    load_bits(y, a, part, 0, rows);
+    load_bits(y, a, share, 0, lines);
     if (first_set && (int)threadIdx.x == a.shift / 32) y[0][0] |= 1u << a.shift % 32;
 #pragma unroll 1
-    for (int r = 0; r < rows; ++r) {
+    for (int r = 0; r < lines; ++r) {
         const uint32_t bits = y[0][0], own = (uint32_t)__popc(bits);
-        if (r + 1 < rows) load_bits(y, a, part, r + 1, rows);
-        const uint32_t upto = sum_upto(own);
-        write_many(a, bits, upto - own, at, part.first + r * 1024, pairs);
-        at += __shfl_sync(all_lanes, upto, 31);
+        if (r + 1 < lines) load_bits(y, a, share, r + 1, lines);
+        const uint32_t upto = warp_inclusive_sum(own);
+        write_dense(a, bits, upto - own, at, share.first + r * 1024, pairs);
+        at += __shfl_sync(warp_mask, upto, 31);
     }
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tuned constants of the kernels for segments. "Blocks" are those of a multiprocessor. */
+#ifndef VSCAN_SEGMENTS_TUNING_CUH
+#define VSCAN_SEGMENTS_TUNING_CUH
+
+#include <stdint.h>
+
+namespace vscan {
+
+/* Before sm_80 a multiprocessor may have no more than 1024 threads. */
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+static constexpr bool many_threads = true;
+#else
+static constexpr bool many_threads = false;
+#endif
+
+/* Blocks of distribution, lengths and offsets. */
+static constexpr int segments_warps = 8, segments_threads = 32 * segments_warps;
+
+/* ---- distribute.cu --------------------------------------------------------------------------- */
+
+/* With five blocks more places of out are written at a time: doubles then took 590 us, not 337
+   (2^27, H200). */
+static constexpr int distribute_blocks = 4;
+/* Elements of a warp, and of a tile. */
+static constexpr int distribute_share = 1024, distribute_items = distribute_share * segments_warps;
+/* Heads of a share whose elements have room in shared memory. */
+template <class T>
+static constexpr int distribute_sparse = sizeof(T) == 8 ? 64 : 128;
+/* Vectors that a lane begins to load before it waits for one, where heads are not sparse. */
+template <class T>
+static constexpr int distribute_batch = sizeof(T) == 1 ? 1 : 2;
+
+/* ---- lengths.cu ------------------------------------------------------------------------------ */
+
+static constexpr int lengths_blocks = 4;
+static constexpr int lengths_shared = 32 << 10; /* bytes of the offsets of a tile */
+
+/* ---- offsets.cu ------------------------------------------------------------------------------ */
+
+static constexpr int mark_blocks = many_threads ? 5 : 4;
+/* A tile begins as mark_flag_bytes of flags, or as many flags of one bit. It is halved while it has
+   more than mark_offset_bytes of offsets on average (so 48 to 96 KiB), or while multiprocessors
+   have less than mark_tiles tiles each: the fastest of the sizes that were tried. */
+static constexpr int64_t mark_flag_bytes = 1 << 18, mark_least_items = 4096;
+static constexpr double mark_offset_bytes = 98304;
+static constexpr int mark_tiles = 3;
+
+/* ---- flags_to_offsets.cu --------------------------------------------------------------------- */
+
+static constexpr int flag_warps = 16; /* of a block at most */
+static constexpr int flag_blocks = many_threads ? 2 : 1;
+static constexpr int flag_places =
+    1024; /* places of flags that a warp has room for in shared memory */
+static constexpr int dense_flags = 8; /* of 32: if more are set, a warp takes them a bit a lane */
+
+} /* namespace vscan */
+
+#endif
