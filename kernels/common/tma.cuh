@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Copies between global and shared memory that run by themselves (sm_90 and later), and the
- * barriers they complete on (mbarrier).
+ * The asynchronous copies of sm_90 and later between global and shared memory (TMA), the mbarriers
+ * on which they complete, and the 16-byte asynchronous copies of sm_80 (cp.async). One small
+ * function for each instruction.
  *
- * VSCAN__TMA: this compilation has the kernels that use them. sm_12x has these copies, but not the
- * shared memory for three tiles. choose_kernels in lib/cuda_context.c asks what the code that was
- * loaded has been compiled for, and must agree with this.
+ * VSCAN__TMA is defined where this compilation has the kernels that use TMA. sm_12x has the copies,
+ * but not the shared memory for three tiles. choose_kernels in lib/cuda/context.c looks at the
+ * architecture that the loaded code was compiled for, and must agree with this.
  */
 #ifndef VSCAN_COMMON_TMA_CUH
 #define VSCAN_COMMON_TMA_CUH
@@ -40,7 +41,7 @@ static __device__ __forceinline__ void barrier_arrive_at(uint64_t *barrier) {
                  : "memory");
 }
 
-/* The phase also waits for so many bytes of tensor_load. */
+/* Arrives, and lets the phase also wait for this many bytes of TMA loads. */
 static __device__ __forceinline__ void barrier_arrive_expecting(uint64_t *barrier, uint32_t bytes) {
     asm volatile(
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
@@ -49,8 +50,8 @@ static __device__ __forceinline__ void barrier_arrive_expecting(uint64_t *barrie
 }
 
 /*
- * Until the phase of this parity has ended; what happened before it is then visible. The thread may
- * sleep for up to 10 ms before it looks again by itself: whoever looks often takes turns from others.
+ * Waits until the phase of this parity has completed. What happened before its arrivals is then
+ * visible. The thread may sleep for up to 10 ms: polling would take issue slots from other warps.
  */
 static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t done;
@@ -64,7 +65,7 @@ static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t 
     } while (!done);
 }
 
-/* Whether it has ended. */
+/* Whether the phase of this parity has completed. */
 static __device__ __forceinline__ bool barrier_test(uint64_t *barrier, uint32_t parity) {
     uint32_t done;
     asm volatile("{\n\t.reg .pred p;\n\t"
@@ -76,66 +77,67 @@ static __device__ __forceinline__ bool barrier_test(uint64_t *barrier, uint32_t 
     return done != 0;
 }
 
-/* What was initialised or written by ordinary stores becomes visible to the copies below. */
+/* Makes initialised barriers and ordinary writes to shared memory visible to TMA. */
 static __device__ __forceinline__ void fence_for_tma() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
-/* What has been read from global memory may be overwritten by the copies below. */
+/* Orders earlier reads of global memory before later TMA stores to it. */
 static __device__ __forceinline__ void fence_for_tma_stores() {
     asm volatile("fence.proxy.async.global;" ::: "memory");
 }
 
-/* ---- Blocks of rows, by one thread ----------------------------------------------------------- */
+/* ---- Tensor copies: boxes of 128-byte lines, by one thread ----------------------------------- */
 
-/* The box of map whose first row is row, to shared memory; its bytes are counted at barrier. */
-static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *map, int row,
+/* Loads the box of the map that begins with this line. Its bytes are counted at the barrier. */
+static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *map, int line,
                                                    uint64_t *barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1, {%2, %3}], [%4];" ::"r"(shared_address(to)),
-                 "l"(map), "r"(0), "r"(row), "r"(shared_address(barrier))
+                 "l"(map), "r"(0), "r"(line), "r"(shared_address(barrier))
                  : "memory");
 }
 
-/* The same of a map of so many rows one after the other, of one of these: what of the box lies beyond
-   it is zeros. */
-static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *map, int row,
-                                                   int line, uint64_t *barrier) {
+/* The same for a map with one more dimension, matrix rows of many lines each: the box is in
+   matrix row `matrix_row`. What lies beyond that row reads as zeros. */
+static __device__ __forceinline__ void tensor_load(void *to, const CUtensorMap *map, int line,
+                                                   int matrix_row, uint64_t *barrier) {
     asm volatile("cp.async.bulk.tensor.3d.shared::cluster.global.mbarrier::complete_tx::bytes "
                  "[%0], [%1, {%2, %3, %4}], [%5];" ::"r"(shared_address(to)),
-                 "l"(map), "r"(0), "r"(row), "r"(line), "r"(shared_address(barrier))
+                 "l"(map), "r"(0), "r"(line), "r"(matrix_row), "r"(shared_address(barrier))
                  : "memory");
 }
 
-/* The thread then has one more group of stores under way. */
-static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int row,
+/* Stores a box. It becomes the thread's newest group of stores. */
+static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int line,
                                                     const void *from) {
     asm volatile(
         "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(map),
-        "r"(0), "r"(row), "r"(shared_address(from))
+        "r"(0), "r"(line), "r"(shared_address(from))
         : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* What of the box lies beyond is not stored. */
-static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int row, int line,
-                                                    const void *from) {
+/* The same for a map of matrix rows. What lies beyond the row is not stored. */
+static __device__ __forceinline__ void tensor_store(const CUtensorMap *map, int line,
+                                                    int matrix_row, const void *from) {
     asm volatile(
         "cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(
             map),
-        "r"(0), "r"(row), "r"(line), "r"(shared_address(from))
+        "r"(0), "r"(line), "r"(matrix_row), "r"(shared_address(from))
         : "memory");
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-/* By the thread that stored: until the memory of all but its last few stores may be overwritten. */
-template <int Few>
+/* By the storing thread: waits until all but its newest `Pending` groups have read shared
+   memory. */
+template <int Pending>
 static __device__ __forceinline__ void tensor_stores_read() {
-    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Few) : "memory");
+    asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");
 }
 
-/* The box of a map of a matrix whose first element is 4 bytes number `at` of such a row; of what lies
-   beyond the matrix, as above. The stores are no group of their own. */
+/* Loads or stores the box of a matrix map that begins at 4-byte position `at` of row `row`. What
+   lies beyond the matrix reads as zeros and is not stored. A store does not close its group. */
 static __device__ __forceinline__ void box_load(void *to, const CUtensorMap *map, int at, int row,
                                                 uint64_t *barrier) {
     asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -155,12 +157,12 @@ static __device__ __forceinline__ void tensor_prefetch(const CUtensorMap *map) {
     asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/* Asks memory for 16-byte-aligned bytes that are going to be loaded. */
+/* Prefetches 16-byte-aligned bytes into L2. */
 static __device__ __forceinline__ void tma_prefetch(const void *from, uint32_t bytes) {
     asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(from), "r"(bytes) : "memory");
 }
 
-/* 16-byte-aligned bytes to shared memory, as many as a multiple of 16; counted at barrier. */
+/* Loads 16-byte-aligned bytes, a multiple of 16, into shared memory; counted at the barrier. */
 static __device__ __forceinline__ void tma_load(void *to, const void *from, uint32_t bytes,
                                                 uint64_t *barrier) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes "
@@ -169,34 +171,34 @@ static __device__ __forceinline__ void tma_load(void *to, const void *from, uint
                  : "memory");
 }
 
-/* 16-byte-aligned bytes of shared memory, as many as a multiple of 16, to memory. */
+/* Stores 16-byte-aligned bytes of shared memory, a multiple of 16, to global memory. */
 static __device__ __forceinline__ void tma_store(void *to, const void *from, uint32_t bytes) {
     asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(to),
                  "r"(shared_address(from)), "r"(bytes)
                  : "memory");
 }
 
-/* By the thread that stored: until the memory of all that it stored so may be overwritten. */
+/* By the storing thread: waits until all of its stores have read shared memory. */
 static __device__ __forceinline__ void tma_stores_read() {
     asm volatile("cp.async.bulk.commit_group;" ::: "memory");
     tensor_stores_read<0>();
 }
 
-/* ---- Pieces of 16 bytes, by each thread -------------------------------------------------------- */
+/* ---- Asynchronous copies of 16 bytes, by each thread ----------------------------------------- */
 
 static __device__ __forceinline__ void copy_piece(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from)
                  : "memory");
 }
 
-/* The thread's pieces since the last time are a group. */
+/* Closes a group: all copies of the thread since the last group. */
 static __device__ __forceinline__ void end_of_pieces() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-/* Until all but the thread's last few groups (0 or 1) are there. */
-static __device__ __forceinline__ void wait_for_pieces(int few) {
-    if (few == 0)
+/* Waits until all groups of the thread but the newest `pending` (0 or 1) have arrived. */
+static __device__ __forceinline__ void wait_for_pieces(int pending) {
+    if (pending == 0)
         asm volatile("cp.async.wait_group 0;" ::: "memory");
     else
         asm volatile("cp.async.wait_group 1;" ::: "memory");
@@ -205,8 +207,8 @@ static __device__ __forceinline__ void wait_for_pieces(int few) {
 /* ---- Registers ------------------------------------------------------------------------------- */
 
 /*
- * From here on a thread has Count registers, not as many as the kernel was launched with: by four
- * warps together, 0 to 3, 4 to 7 and so on. Only code compiled for sm_90a can move registers.
+ * Gives the thread `Count` registers from here on, where the kernel was launched with `Launched`.
+ * All four warps of a group (0 to 3, 4 to 7, ...) must do it. Only code for sm_90a can.
  */
 template <int Count, int Launched>
 static __device__ __forceinline__ void have_registers() {

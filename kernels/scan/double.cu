@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of lib/pairs.h for double. One file a type, so that they compile side by side. */
+/* The launchers of the pairs in lib/core/pairs.h with type double. One file a type, to compile
+   in parallel. */
 #include "scan/launch.cuh"
 
 #define ROW_DOUBLE(name, op, type) ROW(name, op, type)

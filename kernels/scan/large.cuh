@@ -1,35 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and segmented scans of long vectors on sm_90 and later, at the speed of memory: whole tiles
- * that pass through shared memory, in by one slot and out by another, with a tile in the registers
- * of the scanning warps between the two.
+ * Scans and segmented scans of long vectors on sm_90 and later, at the speed of memory.
  *
- * One block lives on each multiprocessor. Its warps hand tiles on:
+ * A multiprocessor has one block. The block takes one tile after the other by ticket. Its warps
+ * have roles and form a pipeline; `->` names the mbarrier by which a role hands a tile to the next:
  *
- *   loader     takes a ticket (-> taken), and loads the tile by quarters              -> loaded[q]
- *   flag_warps    segmented: make head flags bits, one an element, or copy bits         -> marked
- *   reduction_warps    sum groups of 32 elements, publish the tile's aggregate, scan the groups -> summed
- *   prefix_warp     folds the aggregates of all earlier tiles: P(t)                         -> folded
- *   scanners   read a row each (-> emptied[q]), scan it, wait for P, write it     -> staged_full[q]
- *   storer     stores the quarters                                            -> staged_empty[q]
+ *   load warp         takes a ticket                                      -> taken
+ *                     loads the tile by quarters (TMA)                    -> loaded[q]
+ *   flag warps        segmented: make bits of head flags                  -> heads_ready
+ *   reduction warps   sum groups of 32 elements, publish the aggregate,
+ *                     scan the groups                                     -> groups_ready
+ *   prefix warp       looks back: P, the prefix of the tile               -> prefix_ready
+ *   scan warps        read a 128-byte line a lane                         -> emptied[q]
+ *                     scan it, wait for P, write the results              -> staged_full[q]
+ *   store warp        stores the results by quarters (TMA)                -> staged_empty[q]
  *
- * Each arrow is a barrier in shared memory (mbarrier); whoever waits at it sees all that was written
- * before it. Every thread that has read or written arrives, not one for its warp: that is no
- * slower, and compute-sanitizer's racecheck can follow it.
+ * Shared memory (large_tile.cuh): two slots for tiles that are loaded, one tile of results, and
+ * four stages of what is known of a tile: heads, group prefixes, P.
  *
- * A tile's time on a multiprocessor is its load, the wait for the slowest of the other blocks'
- * loads, and its results. Two slots to load into and the registers cover that: a slot is free again
- * as soon as the scanners have read it, long before P is known, and results leave by a slot of their
- * own.
+ * The time between a tile's ticket and its results is that of its load, of the slowest load among
+ * the other blocks, and of its stores. The two slots and the registers of the scan warps cover it:
+ * a slot is free as soon as the scan warps have read it, long before P is known.
  *
- * Nobody waits for another block's P, only for its aggregates. The prefix_warp adds them strictly from
- * left to right, 131 between two of a block's own tiles on an H200.
+ * No block waits for the P of another one, only for aggregates. The prefix warp combines them
+ * strictly from left to right: 131 from one of a block's tiles to its next one, on an H200.
  *
- * Launches overlap (programmatic dependent launch): a block that has taken its last tile lets the
- * next kernel begin, whose blocks ask for memory and wait for this one to end before they take one.
+ * Memory order: status words are relaxed, see kernels/README.md. Inside the block whoever waits at
+ * an mbarrier sees all that was written before the arrivals. Each thread that has read or written
+ * arrives, not one for its warp: this is no slower, and compute-sanitizer's racecheck can follow
+ * it.
  *
- * Blocks need not be resident together: a block waits only for aggregates of tiles with smaller
- * tickets, and between a ticket and its aggregate there are a load and sums, which wait for nobody.
+ * Forward progress: blocks need not be resident together. A block waits only for the aggregates of
+ * tiles with smaller tickets, and between a ticket and its aggregate there are only a load and
+ * sums.
+ *
+ * Launches overlap (programmatic dependent launch): a block that has no more tiles lets the next
+ * kernel begin. Its blocks prefetch, and wait for this kernel to end before they take a tile.
  */
 #ifndef VSCAN_SCAN_LARGE_CUH
 #define VSCAN_SCAN_LARGE_CUH
@@ -48,7 +54,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
-    static constexpr int R = shape::row_items;
+    static constexpr int R = shape::line_items;
     using common::a;
     using common::b;
     using common::carry;
@@ -56,8 +62,8 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using common::in_memory;
     using common::in_shift;
     using common::lane;
-    using common::line_of;
     using common::matrix;
+    using common::matrix_row_of;
     using common::of_rows;
     using common::out_shift;
     using common::shared;
@@ -71,32 +77,32 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using common::wait_loaded;
     using common::with_totals;
 
-    /* ---- Scanners: a row each, in scan order ---- */
+    /* ---- Scan warps: a line a lane, in scan order -------------------------------------------- */
 
     __device__ void scan(int part) const {
-        constexpr bool half_groups = shape::group_lanes == 2;
-        const int row = part * 32 + lane, q = part / shape::quarter_parts;
-        const int group = row / shape::group_lanes, at_row = in_memory(row, shape::rows);
-        const bool right = half_groups && (lane & 1); /* half of its group */
-        const bool turned = !Pair::in_any_order && a.scan.backward;
+        constexpr bool two_lane_groups = shape::group_lanes == 2;
+        const int line = part * 32 + lane, q = part / shape::quarter_parts;
+        const int group = line / shape::group_lanes, at_line = in_memory(line, shape::lines);
+        const bool right = two_lane_groups && (lane & 1); /* of its group */
+        const bool reversed = !Pair::in_any_order && a.scan.backward;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
             const int slot = slot_of(k), stage = stage_of(k);
             uint32_t heads = 0;
-            bool closed = false; /* a head in the left half of the group */
+            bool closed = false; /* a head in the left lane of the group */
             if (Segmented) {
-                barrier_wait(&shared.marked[stage], stage_phase(k));
+                barrier_wait(&shared.heads_ready[stage], stage_phase(k));
                 heads = group_heads(stage, group);
                 closed = right && (heads & 0xffff);
                 heads >>= right ? 16 : 0;
             }
 
-            /* in the order of memory where any order of combining will do, else in scan order */
+            /* in memory order where any order of combining is allowed, else in scan order */
             U x[R];
             wait_loaded(k, q);
-            read_row<Pair>(x, shared.slot[0], slot * shape::rows + at_row, in_shift(),
-                           shared.after[slot], turned);
+            read_line<Pair>(x, shared.slot[0], slot * shape::lines + at_line, in_shift(),
+                            shared.after[slot], reversed);
             barrier_arrive_at(&shared.emptied[slot][q]);
             if (Segmented && Pair::in_any_order && a.scan.backward)
                 heads = __brev(heads) >> (32 - R);
@@ -111,7 +117,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 const uint32_t begun = scan_row<Pair, Segmented>(x, heads);
                 if (Segmented) open = ~begun;
             }
-            if (half_groups) {
+            if (two_lane_groups) {
                 const U left = __shfl_up_sync(all_lanes, x[R - 1], 1);
                 const uint32_t there = right ? open : 0;
 #pragma unroll
@@ -119,19 +125,21 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 if (closed) open = 0;
             }
 
-            barrier_wait(&shared.summed[stage], stage_phase(k));
+            barrier_wait(&shared.groups_ready[stage], stage_phase(k));
             const U e = shared.prefixes[stage][group], end = shared.prefixes[stage][group + 1];
             const bool reached =
                 !Segmented || group * shape::group_items <= shared.first_head[stage];
-            /* all but P first; predicates are made anew: there are not registers enough to keep them */
+            /* Everything but P first. Predicates are computed anew: registers do not suffice to
+               keep them. */
             if (!Pair::in_any_order) {
                 if (Segmented) open = opaque(open);
 #pragma unroll
                 for (int j = 0; j < R; ++j)
                     combine_where<Pair>(!Segmented || open & 1u << j, e, x[j]);
-                if ((right || !half_groups) && (!Segmented || open & 1u << (R - 1))) x[R - 1] = end;
+                if ((right || !two_lane_groups) && (!Segmented || open & 1u << (R - 1)))
+                    x[R - 1] = end;
             }
-            barrier_wait(&shared.folded[stage], stage_phase(k));
+            barrier_wait(&shared.prefix_ready[stage], stage_phase(k));
             const U p = reached ? shared.p[stage] : Pair::identity;
             U first = Pair::combine(p, e); /* exclusive: the lane's first result */
             if (Pair::in_any_order) {
@@ -145,27 +153,28 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 for (int j = 0; j < R; ++j)
                     combine_where<Pair>(!Segmented || open & 1u << j, p, x[j]);
             }
-            if (half_groups) {
+            if (two_lane_groups) {
                 const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
                 if (right) first = before;
             }
             if constexpr (of_rows) {
                 if (a.scan.total != nullptr && tile_in_row(tile) == matrix().row_tiles - 1)
-                    write_row_total(x, tile, row);
+                    write_matrix_row_total(x, tile, line);
             } else if (!Segmented && tile == tiles() - 1 && a.scan.total != nullptr) {
-                write_total(x, tile, row);
+                write_total(x, tile, line);
             }
 
             if (k > 0) barrier_wait(&shared.staged_empty[q], (k - 1) & 1);
-                /* totals come from the inclusive results, which are written first if need be */
+                /* totals are the inclusive results, so these are written first where both are
+                   wanted */
 #pragma unroll 1
             for (bool more = Segmented && with_totals();; more = false) {
                 if (a.scan.exclusive && !more) {
                     const U visible = shared.visible;
-                    if constexpr (of_rows) { /* an initial value is there already */
-                        if (!a.scan.has_initial && row == 0 && tile_in_row(tile) == 0)
+                    if constexpr (of_rows) { /* the prefix contains the initial value already */
+                        if (!a.scan.has_initial && line == 0 && tile_in_row(tile) == 0)
                             first = Pair::visible;
-                    } else if (!Segmented && tile == 0 && row == 0) {
+                    } else if (!Segmented && tile == 0 && line == 0) {
                         first = visible;
                     }
                     heads = opaque(heads);
@@ -174,8 +183,8 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                     else
                         make_exclusive<false>(x, first, visible, heads);
                 }
-                if (turned) turn_row(x);
-                write(x, at_row);
+                if (reversed) reverse_line(x);
+                write(x, at_line);
                 if (!more) break;
                 __syncwarp();
                 if (sizeof(U) == 8)
@@ -184,20 +193,22 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                     write_totals(tile, part, stage);
                 __syncwarp();
                 if (!a.scan.exclusive) break;
-                    /* one by one: pieces may hold elements of a neighbour, who may be writing them */
+                    /* one by one: a 16-byte vector may hold elements of a neighbour that is
+                       writing them */
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    x[j] = Pair::in(
-                        *swizzled(shared.staged,
-                                  (turned ? in_memory(row * R + j, shape::items) : at_row * R + j) +
-                                      out_shift()));
+                    x[j] = Pair::in(*swizzled(
+                        shared.staged,
+                        (reversed ? in_memory(line * R + j, shape::items) : at_line * R + j) +
+                            out_shift()));
             }
             fence_for_tma();
             barrier_arrive_at(&shared.staged_full[q]);
         }
     }
 
-    /* x[j] becomes the result of all up to it; before: of all before the row; heads are as x is. */
+    /* x[j] becomes the result of all up to it. before: the result before the line; heads are in
+       the order of x. */
     template <bool Backward>
     static __device__ __forceinline__ void scan_from(U (&x)[R], U before, uint32_t heads) {
 #pragma unroll
@@ -220,29 +231,29 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         }
     }
 
-    __device__ __forceinline__ void write(const U (&y)[R], int at_row) const {
+    __device__ __forceinline__ void write(const U (&y)[R], int at_line) const {
         if (out_shift() == 0)
-            write_row<Pair, 0>(y, shared.staged, at_row);
+            write_line<Pair, 0>(y, shared.staged, at_line);
         else if (out_shift() == 1)
-            write_row<Pair, 1>(y, shared.staged, at_row);
+            write_line<Pair, 1>(y, shared.staged, at_line);
         else if (out_shift() == 2)
-            write_row<Pair, 2 % shape::piece>(y, shared.staged, at_row);
+            write_line<Pair, 2 % shape::vector_items>(y, shared.staged, at_line);
         else
-            write_row<Pair, 3 % shape::piece>(y, shared.staged, at_row);
+            write_line<Pair, 3 % shape::vector_items>(y, shared.staged, at_line);
     }
 
-    /* The same of a matrix's row. */
-    __device__ void write_row_total(const U (&y)[R], int64_t tile, int row) const {
-        const int64_t rows = matrix().length / R; /* and nothing else */
-        if (row + 1 != (int)(rows - (int64_t)tile_in_row(tile) * shape::rows)) return;
-        const bool turned = Pair::in_any_order && a.scan.backward;
-        ((T *)a.scan.total)[line_of(tile)] = Pair::out(turned ? y[0] : y[R - 1]);
+    /* The same for a matrix row. */
+    __device__ void write_matrix_row_total(const U (&y)[R], int64_t tile, int line) const {
+        const int64_t lines = matrix().length / R; /* all lines are whole */
+        if (line + 1 != (int)(lines - (int64_t)tile_in_row(tile) * shape::lines)) return;
+        const bool reversed = Pair::in_any_order && a.scan.backward;
+        ((T *)a.scan.total)[matrix_row_of(tile)] = Pair::out(reversed ? y[0] : y[R - 1]);
     }
 
-    /* The inclusive result of the vector's last element. */
-    __device__ void write_total(const U (&y)[R], int64_t tile, int row) const {
+    /* Stores the inclusive result of the vector's last element as the total. */
+    __device__ void write_total(const U (&y)[R], int64_t tile, int line) const {
         int64_t last = a.scan.n - 1 - tile * shape::items;
-        if (last / R != row) return;
+        if (last / R != line) return;
         if (Pair::in_any_order) last = in_memory((int)last, shape::items);
         if (carry()) __threadfence();
 #pragma unroll
@@ -251,20 +262,23 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     }
 
     /*
-     * The totals of the segments that end in a part, and the number of segments. The part's results,
-     * inclusive, are where write has put them; they are read 32 beside each other at a time, so that
-     * totals beside each other are stored together.
+     * Stores the totals of the segments that end in a part, and the number of segments. The
+     * inclusive results have been written to `staged`; a warp reads 32 adjacent ones at a time, so
+     * that adjacent totals are stored together.
      */
     __device__ __forceinline__ void write_totals(int64_t tile, int part, int stage) const {
-        constexpr int words = shape::part_items / 32, batch = 4;
+        constexpr int part_words = shape::part_items / 32, batch = 4;
         const vscan__scan &scan = a.scan;
-        const uint32_t *const heads = &shared.heads[stage][part * words]; /* and the next word */
+        const uint32_t *const heads =
+            &shared.heads[stage][part * part_words]; /* and the next 32-bit
+                                                                             word */
         const int64_t to_end = scan.n - tile * shape::items - part * shape::part_items;
         if (to_end <= 0) return;
         const int last = to_end <= shape::part_items ? (int)to_end - 1 : shape::part_items;
-        if (last == shape::part_items && shared.part_heads[stage][part] == 0 && !(heads[words] & 1))
+        if (last == shape::part_items && shared.part_heads[stage][part] == 0 &&
+            !(heads[part_words] & 1))
             return;
-        /* the segments that have begun before the part */
+        /* segments that have begun before the part */
         const int64_t before =
             shared.heads_before[stage] +
             __reduce_add_sync(all_lanes, lane < part ? shared.part_count[stage][lane] : 0u);
@@ -272,7 +286,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             *scan.count = before + shared.part_count[stage][part];
         if (scan.totals == nullptr) return;
 
-        /* that of the part's segment s is at[s], backward at[-s], if there is room for it */
+        /* the total of the part's segment s goes to at[s], backward to at[-s], if there is room */
         const int64_t first =
             a.count_backward ? (int64_t)a.lookback.header->segments - before : before - 1;
         T *const at = (T *)scan.totals + first;
@@ -286,46 +300,47 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             else
                 report_totals_length(a.late);
         };
-        if (shared.part_count[stage][part] <= shape::few_heads) {
-            store_few(heads, last, store);
+        if (shared.part_count[stage][part] <= shape::sparse_heads) {
+            store_sparse(heads, last, store);
             return;
         }
         int s_before = 0;
 #pragma unroll 1
-        for (int w = 0; w < words; w += batch) {
-            uint32_t word[batch + 1], ends[batch], any = 0;
-            memcpy(word, __builtin_assume_aligned(heads + w, 16), 16);
-            word[batch] = heads[w + batch];
+        for (int w = 0; w < part_words; w += batch) {
+            uint32_t begins[batch + 1], ends[batch], any = 0;
+            memcpy(begins, __builtin_assume_aligned(heads + w, 16), 16);
+            begins[batch] = heads[w + batch];
 #pragma unroll
             for (int j = 0; j < batch; ++j) {
-                /* where the next element begins a segment, one ends */
-                ends[j] = __funnelshift_r(word[j], word[j + 1], 1);
+                /* a segment ends where the next element begins one */
+                ends[j] = __funnelshift_r(begins[j], begins[j + 1], 1);
                 if (last / 32 == w + j) ends[j] |= 1u << last % 32;
                 any |= ends[j];
             }
 #pragma unroll
             for (int j = 0; j < batch; ++j) {
-                const int s = s_before + __popc(word[j] & ((2u << lane) - 1));
-                s_before += __popc(word[j]);
+                const int s = s_before + __popc(begins[j] & ((2u << lane) - 1));
+                s_before += __popc(begins[j]);
                 if (any != 0 && ends[j] >> lane & 1) store(s, (w + j) * 32 + lane);
             }
         }
     }
 
-    /* Not inlined: with 8-byte values, its code costs scans without totals 0.04 of memcpy's rate. */
+    /* Not inlined: with 8-byte values its code slows scans without totals by 0.04 of memcpy's
+       rate. */
     static __device__ __noinline__ void write_totals_apart(const large_arguments &b,
                                                            typename shape::shared &shared, int lane,
                                                            int64_t tile, int part, int stage) {
         large_scan_warps{{b, b.rest, shared, lane}}.write_totals(tile, part, stage);
     }
 
-    /* The same where segments are few: lanes take one each, in turn, and look for its end. */
+    /* The same where heads are sparse: each lane takes a segment, and searches for its end. */
     template <class Store>
-    __device__ void store_few(const uint32_t *heads, int last, Store store) const {
-        constexpr int words = shape::part_items / 32;
-        uint32_t ends = 0; /* of a word */
-        if (lane < words) ends = __funnelshift_r(heads[lane], heads[lane + 1], 1);
-        if (last / 32 == lane && lane < words) ends |= 1u << last % 32;
+    __device__ void store_sparse(const uint32_t *heads, int last, Store store) const {
+        constexpr int part_words = shape::part_items / 32;
+        uint32_t ends = 0; /* in one word */
+        if (lane < part_words) ends = __funnelshift_r(heads[lane], heads[lane + 1], 1);
+        if (last / 32 == lane && lane < part_words) ends |= 1u << last % 32;
         int upto = __popc(ends); /* in this word and those before it */
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) {
@@ -333,11 +348,11 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             if (lane >= d) upto += left;
         }
         const int before = upto - __popc(ends), all = __shfl_sync(all_lanes, upto, 31);
-        const int s = heads[0] & 1; /* of the first end; the next have the next */
+        const int s = heads[0] & 1; /* of the first end; the next ends have the next numbers */
 #pragma unroll 1
         for (int first = 0; first < all; first += 32) {
             const int number = first + lane;
-            int w = 0; /* how many words have no more ends than that, all of them before it */
+            int w = 0; /* the number of words whose ends all have smaller numbers */
 #pragma unroll
             for (int step = 16; step > 0; step /= 2)
                 if (__shfl_sync(all_lanes, upto, w + step - 1) <= number) w += step;
@@ -363,13 +378,13 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
     for (int s = 0; s < Shape::slots; ++s)
         for (int q = 0; q < Shape::quarters; ++q) {
             barrier_init(&shared.loaded[s][q], 1);
-            /* a scanner and a reduction_warp read each part */
+            /* a scan warp and a reduction warp read each part */
             barrier_init(&shared.emptied[s][q], a * 2 * Shape::quarter_parts);
         }
     for (int r = 0; r < Shape::stages; ++r) {
-        barrier_init(&shared.marked[r], a * Shape::flag_warps);
-        barrier_init(&shared.summed[r], a * Shape::reduction_warps);
-        barrier_init(&shared.folded[r], 1);
+        barrier_init(&shared.heads_ready[r], a * Shape::flag_warps);
+        barrier_init(&shared.groups_ready[r], a * Shape::reduction_warps);
+        barrier_init(&shared.prefix_ready[r], 1);
     }
     barrier_init(&shared.edge, 4);
     for (int q = 0; q < Shape::quarters; ++q) {
@@ -379,9 +394,9 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
     fence_for_tma();
 }
 
-/* What a block does. */
+/* The whole of a block: prepares shared memory, and gives each warp its role. */
 template <class Pair, bool Segmented>
-static __device__ __forceinline__ void scan_tiles(const large_arguments &b) {
+static __device__ __forceinline__ void scan_large_block(const large_arguments &b) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
@@ -390,7 +405,7 @@ static __device__ __forceinline__ void scan_tiles(const large_arguments &b) {
     const vscan__scan &scan = b.rest.scan;
     const int warp = threadIdx.x / 32;
     const large_role<Pair, Segmented> block = {b, b.rest, shared, (int)threadIdx.x % 32};
-    if (warp == shape::loader) copy_roles<Pair, Segmented>{block}.begin_early();
+    if (warp == shape::loader) copy_warps<Pair, Segmented>{block}.begin_early();
     if (threadIdx.x == 0) init_barriers<shape>(shared);
     wait_for_kernel_before(false);
     if (threadIdx.x == 0) {
@@ -409,18 +424,19 @@ static __device__ __forceinline__ void scan_tiles(const large_arguments &b) {
     }
     if (warp < shape::prefix_warp) {
         if (Segmented) have_registers<shape::reduction_registers, 64>();
-        reduce_roles<Pair, Segmented>{block}.sum(warp - shape::scanners);
+        reduce_warps<Pair, Segmented>{block}.sum(warp - shape::scanners);
         return;
     }
     if (Segmented) have_registers<shape::other_registers, 64>();
     if (warp == shape::prefix_warp)
-        reduce_roles<Pair, Segmented>{block}.fold(Segmented ? Pair::identity : shared.initial);
+        reduce_warps<Pair, Segmented>{block}.find_prefixes(Segmented ? Pair::identity
+                                                                     : shared.initial);
     else if (warp == shape::loader)
-        copy_roles<Pair, Segmented>{block}.load_tiles();
+        copy_warps<Pair, Segmented>{block}.load_tiles();
     else if (warp == shape::storer)
-        copy_roles<Pair, Segmented>{block}.store_tiles();
+        copy_warps<Pair, Segmented>{block}.store_tiles();
     else if (Segmented && warp < shape::flag_warp + shape::flag_warps)
-        flag_roles<Pair, Segmented>{block}.mark_tiles(warp - shape::flag_warp);
+        flag_bit_warps<Pair, Segmented>{block}.make_tile_bits(warp - shape::flag_warp);
 }
 
 #endif
@@ -429,13 +445,13 @@ template <class Pair, bool Segmented>
 __global__ void __launch_bounds__(large_shape<Pair, Segmented>::threads, 1)
     scan_large(const __grid_constant__ large_arguments b) {
 #ifdef VSCAN__TMA
-    scan_tiles<Pair, Segmented>(b);
+    scan_large_block<Pair, Segmented>(b);
 #endif
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-/* Whether scan_large can do a scan, and should. */
+/* Whether scan_large can process a scan, and should. */
 template <class Pair, bool Segmented>
 static bool large_fits(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
@@ -445,18 +461,18 @@ static bool large_fits(const vscan__launch *launch, const vscan__scan *scan) {
 }
 
 template <class Shape>
-static cudaError_t map_vector(const vscan__launch *launch, large_vector *v, const void *vector,
-                              const vscan__scan *scan) {
+static cudaError_t map_lines(const vscan__launch *launch, line_map *v, const void *vector,
+                             const vscan__scan *scan) {
     using T = typename Shape::T;
-    constexpr int R = Shape::row_items;
+    constexpr int R = Shape::line_items;
     v->first = scan->backward ? scan->n % R : 0;
     char *const first = (char *)vector + v->first * sizeof(T);
     v->shift = (int)((uintptr_t)first % 16 / sizeof(T));
-    v->rows = (scan->n - v->first + v->shift) / R;
-    if (v->rows == 0) return cudaSuccess;
-    const cuuint64_t sizes[2] = {Shape::row_bytes / 4, (cuuint64_t)v->rows};
-    const cuuint64_t stride = Shape::row_bytes;
-    const cuuint32_t box[2] = {Shape::row_bytes / 4, Shape::quarter_rows};
+    v->lines = (scan->n - v->first + v->shift) / R;
+    if (v->lines == 0) return cudaSuccess;
+    const cuuint64_t sizes[2] = {Shape::line_bytes / 4, (cuuint64_t)v->lines};
+    const cuuint64_t stride = Shape::line_bytes;
+    const cuuint32_t box[2] = {Shape::line_bytes / 4, Shape::quarter_lines};
     const cuuint32_t steps[2] = {1, 1};
     const CUresult result = launch->encode_tiled(
         &v->map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, first - v->shift * sizeof(T), sizes, &stride,
@@ -469,25 +485,26 @@ template <class Pair, bool Segmented>
 static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a, int pair) {
     using shape = large_shape<Pair, Segmented>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    const int row = pair + (Segmented ? vscan__pair_count : 0);
-    if (!(launch->large_ready >> row & 1)) {
+    const int bit = pair + (Segmented ? vscan__pair_count : 0);
+    if (!(launch->large_ready >> bit & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(
             scan_large<Pair, Segmented>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (error != cudaSuccess) return error;
-        launch->large_ready |= 1u << row;
+        launch->large_ready |= 1u << bit;
     }
     large_arguments b;
     b.rest = a;
-    cudaError_t error = map_vector<shape>(launch, &b.in, a.scan.in, &a.scan);
-    if (error == cudaSuccess) error = map_vector<shape>(launch, &b.out, a.scan.out, &a.scan);
+    cudaError_t error = map_lines<shape>(launch, &b.in, a.scan.in, &a.scan);
+    if (error == cudaSuccess) error = map_lines<shape>(launch, &b.out, a.scan.out, &a.scan);
     if (error != cudaSuccess) return error;
     b.heads = {};
-    if (Segmented && heads_as_they_are(a.scan)) {
-        b.heads = heads_of_flags(a.scan, shape::items);
+    if (Segmented && flags_are_head_bits(a.scan)) {
+        b.heads = head_bits_in_flags(a.scan, shape::items);
     } else if (Segmented &&
-               heads_wanted(a.scan, Pair::in_any_order && sizeof(typename Pair::U) == 8)) {
-        b.heads = heads_in(a.scan, shape::items, sizeof(typename Pair::T), a.lookback.header);
-        error = make_heads(launch, a.scan, shape::items, b.heads);
+               head_bits_wanted(a.scan, Pair::in_any_order && sizeof(typename Pair::U) == 8)) {
+        b.heads =
+            head_bits_in_output(a.scan, shape::items, sizeof(typename Pair::T), a.lookback.header);
+        error = launch_head_bits(launch, a.scan, shape::items, b.heads);
         if (error != cudaSuccess) return error;
     }
     const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Markers of scan/large.cuh: a tile's head flags become bits, one an element, in scan order.
+ * The flag warps of scan/large.cuh: they convert a tile's head flags to bits in scan order, one an
+ * element.
  *
- * Warps of their own copy flags of any form to shared memory in chunks, each some ahead, and turn them
- * into bits as soon as a tile has been taken, so that the bits are there before the elements are:
- * reduction_warps that read flags themselves waited for them, and scans ran at half the speed. Memory is
- * asked for int flags two chunks ahead: for all of a tile at once, elements would come later.
+ * Each warp copies chunks of flags to shared memory, some of them ahead, and converts them as soon
+ * as the tile has been taken. So the bits are ready before the elements arrive. (Scans whose
+ * reduction warps read the flags themselves waited for them, and ran at half the speed.) Int flags
+ * are prefetched two chunks ahead; with a whole tile of them prefetched, elements arrive later.
  *
- * Where a tile's flags begin at a multiple of 16 bytes, bits of backward scans are in scan order at
- * once, else when all of the tile have been made.
+ * Where a tile's flags begin at a multiple of 16 bytes, the bits of backward scans are written in
+ * scan order at once; else they are put in order when the tile is complete.
  *
- * Bits that are in scan order already are copied: those that a kernel before this one has made
- * (scan/head_bits.cuh), and the caller's own in forward scans, where they begin at a multiple of 16 bytes.
+ * Bits that are in scan order already are copied: those of scan/head_bits.cuh, and the caller's bit
+ * flags in forward scans where they begin at a multiple of 16 bytes.
+ *
+ * Shared memory: two chunks a warp, and heads[stage], complete when all flag warps have arrived at
+ * heads_ready.
  */
 #ifndef VSCAN_SCAN_LARGE_FLAGS_CUH
 #define VSCAN_SCAN_LARGE_FLAGS_CUH
@@ -26,13 +30,13 @@ namespace vscan {
 /* The flags of a tile in memory. */
 struct tile_flags {
     uintptr_t from; /* a multiple of 16 */
-    int bytes;      /* so is this */
+    int bytes;      /* a multiple of 16 */
     int bits;       /* between from and the first flag */
-    bool whole;     /* all bytes are the vector's */
+    bool whole;     /* all bytes are inside of the flag array */
 };
 
 template <class Pair, bool Segmented>
-struct flag_roles : large_role<Pair, Segmented> {
+struct flag_bit_warps : large_role<Pair, Segmented> {
     using common = large_role<Pair, Segmented>;
     using shape = large_shape<Pair, Segmented>;
     static constexpr int slots = shape::flag_slots, flag_warps = shape::flag_warps;
@@ -70,8 +74,9 @@ struct flag_roles : large_role<Pair, Segmented> {
     }
 
     /*
-     * Asks for chunk j of a tile's flags, of Size bytes; the last one has the rest too. What is not in
-     * the vector stays as it was; a piece of 16 bytes that is only partly in it is copied by bytes.
+     * Starts the copy of chunk j of a tile's flags, of Size bytes; the last chunk also has the rest
+     * of the tile. Bytes outside of the flag array are left as they are. A vector of 16 bytes that
+     * is only partly inside is copied by bytes.
      */
     template <int Log_bits, unsigned Size, unsigned Chunks>
     __device__ void ask(char *to, const tile_flags &x, unsigned j) const {
@@ -88,96 +93,99 @@ struct flag_roles : large_role<Pair, Segmented> {
             const uintptr_t first = begin(), last = end(Log_bits);
 #pragma unroll 1
             for (int k = 0; k < (int)Size + more - o; k += 16 * 32) {
-                const uintptr_t piece = (uintptr_t)from + k;
-                if (first <= piece && piece + 16 <= last) {
+                const uintptr_t vector = (uintptr_t)from + k;
+                if (first <= vector && vector + 16 <= last) {
                     copy_piece(to + k, from + k);
-                } else if (first < piece + 16 && piece < last) {
+                } else if (first < vector + 16 && vector < last) {
 #pragma unroll 1
                     for (int j = 0; j < 16; ++j)
-                        if (first <= piece + j && piece + j < last) to[k + j] = from[k + j];
+                        if (first <= vector + j && vector + j < last) to[k + j] = from[k + j];
                 }
             }
         }
         end_of_pieces();
     }
 
-    /* A chunk's flags become bits, from bit at on in the order of memory, or turned round. */
+    /* Converts a chunk's flags to bits, from bit `at` on in memory order, or reversed. */
     template <int Log_bits>
-    __device__ void make_bits(const char *flags, int bytes, uint32_t *words, int at,
-                              bool turned) const {
-        if (Log_bits == 5) { /* 16 flags a lane at a time, and others first in another lane: 8 lanes
-                                meet in no bank */
-            const int4 *const pieces = (const int4 *)flags;
-            const int turn = lane >> 1 & 3;
+    __device__ void make_bits(const char *flags, int bytes, uint32_t *tile_bits, int at,
+                              bool reversed) const {
+        if (Log_bits == 5) { /* 16 flags a lane. Lanes begin with different vectors: 8 lanes read
+                                without bank conflicts. */
+            const int4 *const vectors = (const int4 *)flags;
+            const int rotation = lane >> 1 & 3;
 #pragma unroll 1
             for (int h = lane; 64 * h < bytes; h += 32) {
                 int4 x[4];
                 uint32_t bits = 0;
 #pragma unroll
-                for (int j = 0; j < 4; ++j) x[j] = pieces[4 * h + (j ^ turn)];
+                for (int j = 0; j < 4; ++j) x[j] = vectors[4 * h + (j ^ rotation)];
 #pragma unroll
-                for (int j = 0; j < 4; ++j) bits |= bits_of_ints(x[j]) << 4 * (j ^ turn);
+                for (int j = 0; j < 4; ++j) bits |= bits_of_ints(x[j]) << 4 * (j ^ rotation);
                 const int half = at / 16 + h;
-                if (turned)
-                    ((uint16_t *)words)[shape::items / 16 - 1 - half] =
+                if (reversed)
+                    ((uint16_t *)tile_bits)[shape::items / 16 - 1 - half] =
                         (uint16_t)(__brev(bits) >> 16);
                 else
-                    ((uint16_t *)words)[half] = (uint16_t)bits;
+                    ((uint16_t *)tile_bits)[half] = (uint16_t)bits;
             }
         } else if (Log_bits == 3) {
-            const int4 *const pieces = (const int4 *)flags;
+            const int4 *const vectors = (const int4 *)flags;
 #pragma unroll 1
             for (int w = lane; 32 * w < bytes; w += 32) {
                 uint32_t raw[8], bits = 0;
-                const int4 low = pieces[2 * w], high = pieces[2 * w + 1];
+                const int4 low = vectors[2 * w], high = vectors[2 * w + 1];
                 memcpy(raw, &low, 16);
                 memcpy(raw + 4, &high, 16);
 #pragma unroll
                 for (int j = 7; j >= 0; --j) bits = push_bytes(bits, raw[j]);
-                write_word(words, at / 32 + w, bits, turned);
+                write_bits(tile_bits, at / 32 + w, bits, reversed);
             }
         } else {
 #pragma unroll 4
             for (int w = lane; 4 * w < bytes; w += 32)
-                write_word(words, at / 32 + w, ((const uint32_t *)flags)[w], turned);
+                write_bits(tile_bits, at / 32 + w, ((const uint32_t *)flags)[w], reversed);
         }
     }
 
-    static __device__ void write_word(uint32_t *words, int w, uint32_t bits, bool turned) {
-        if (turned)
-            words[shape::items / 32 - 1 - w] = __brev(bits);
+    static __device__ void write_bits(uint32_t *tile_bits, int w, uint32_t bits, bool reversed) {
+        if (reversed)
+            tile_bits[shape::items / 32 - 1 - w] = __brev(bits);
         else
-            words[w] = bits;
+            tile_bits[w] = bits;
     }
 
-    /* Words of bits in the order of memory become words in scan order, the first one at bit at. */
-    __device__ void put_in_order(int flag_warp, uint32_t *words, int at) const {
+    /* Words of bits in memory order become tile_bits in scan order; the first flag is bit `at`. */
+    __device__ void put_in_order(int flag_warp, uint32_t *tile_bits, int at) const {
         constexpr int all = shape::items / 32, count = (all / 32 + flag_warps - 1) / flag_warps;
         uint32_t mine[count];                     /* of a lane */
-        const int lane = made_here(common::lane); /* what comes of it would be kept, and spilled */
+        const int lane = made_here(common::lane); /* else what depends on it is kept over the
+                                                     loop, and spilled */
 #pragma unroll
         for (int r = 0; r < count; ++r) {
             const int w = (r * flag_warps + flag_warp) * 32 + lane;
             const int from = at + (a.scan.backward ? shape::items - 32 * (w + 1) : 32 * w);
             if (w >= all) continue;
-            mine[r] = __funnelshift_r(words[from / 32], words[from / 32 + 1], (unsigned)from % 32);
+            mine[r] = __funnelshift_r(tile_bits[from / 32], tile_bits[from / 32 + 1],
+                                      (unsigned)from % 32);
             if (a.scan.backward) mine[r] = __brev(mine[r]);
         }
         sync_flag_warps();
 #pragma unroll
         for (int r = 0; r < count; ++r) {
             const int w = (r * flag_warps + flag_warp) * 32 + lane;
-            if (w < all) words[w] = mine[r];
+            if (w < all) tile_bits[w] = mine[r];
         }
         sync_flag_warps();
     }
 
-    /* Position 0 begins a segment; none begins beyond the vector, which ends at position n. */
-    __device__ void mark_ends(int flag_warp, uint32_t *words, int64_t tile, int64_t n) const {
+    /* Position 0 begins a segment. No segment begins beyond the vector, which ends at position
+       n. */
+    __device__ void trim_ends(int flag_warp, uint32_t *tile_bits, int64_t tile, int64_t n) const {
 #pragma unroll 1
         for (int w = flag_warp * 32 + lane; w < shape::items / 32; w += 32 * flag_warps) {
-            if (tile == 0 && w == 0) words[w] |= 1;
-            if (32 * w + 32 > n) words[w] &= n > 32 * w ? ~(~0u << (n - 32 * w)) : 0;
+            if (tile == 0 && w == 0) tile_bits[w] |= 1;
+            if (32 * w + 32 > n) tile_bits[w] &= n > 32 * w ? ~(~0u << (n - 32 * w)) : 0;
         }
     }
 
@@ -187,7 +195,7 @@ struct flag_roles : large_role<Pair, Segmented> {
         return i < a.scan.n ? head_at(a.scan, i) : 0;
     }
 
-    /* The chunk that comes as number j in the order of the scan, as the elements do. */
+    /* The chunk with index j in scan order. */
     __device__ unsigned in_scan_order(unsigned j, unsigned chunks) const {
         return a.scan.backward ? chunks - 1 - j : j;
     }
@@ -199,31 +207,31 @@ struct flag_roles : large_role<Pair, Segmented> {
     }
 
     template <int Log_bits>
-    __device__ void mark_all(int flag_warp) const {
+    __device__ void convert_tiles(int flag_warp) const {
         constexpr unsigned all = (shape::items << Log_bits) / 8;
         constexpr unsigned size = all / 4 < shape::flag_bytes ? all / 4 : shape::flag_bytes;
         constexpr unsigned chunks =
-            all / size; /* of a tile; chunk j by flag_warp j modulo flag_warps */
+            all / size; /* of a tile; chunk j belongs to warp j modulo flag_warps */
         const unsigned mine = (chunks - 1 - (unsigned)flag_warp) / flag_warps + 1;
         const auto slot = [&](unsigned c) { return shared.flags[flag_warp * slots + c % slots]; };
         tile_flags asking = {};
-        int ahead = 0;             /* the tile of the chunk to be asked for */
-        unsigned next = 0;         /* that chunk's number in the tile, over flag_warps */
-        unsigned asked = 0, c = 0; /* chunks of the flag_warp */
+        int ahead = 0;             /* the tile of the next chunk to copy */
+        unsigned next = 0;         /* that chunk's index among the warp's in the tile */
+        unsigned asked = 0, c = 0; /* chunks of the warp: copies started; converted */
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
             const int stage = stage_of(k);
             const tile_flags x = flags_of(tile, Log_bits);
-            const bool turned = a.scan.backward;
-            const bool in_order = x.bits == 0; /* once made, turned or not */
-            uint32_t *const words = shared.heads[stage];
+            const bool reversed = a.scan.backward;
+            const bool in_order = x.bits == 0; /* as soon as all are converted */
+            uint32_t *const tile_bits = shared.heads[stage];
             const uint32_t after =
                 flag_warp == 0 && lane == 0 && with_totals() ? head_after(tile) : 0;
 #pragma unroll 1
             for (unsigned i = 0; i < mine; ++i, ++c) {
 #pragma unroll 1
-                for (; asked < c + slots; ++asked) { /* as far ahead as is known what comes */
+                for (; asked < c + slots; ++asked) { /* as far ahead as tiles have been taken */
                     if (next == 0) {
                         if (ahead > k && !is_taken(ahead)) break;
                         const int64_t to_come = tile_of(ahead);
@@ -248,31 +256,31 @@ struct flag_roles : large_role<Pair, Segmented> {
                 wait_for_pieces((int)(asked - c - 1));
                 __syncwarp();
                 const unsigned j = in_scan_order(i * flag_warps + (unsigned)flag_warp, chunks);
-                make_bits<Log_bits>(slot(c),
-                                    j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size, words,
-                                    (int)(j * (size * 8 >> Log_bits)), in_order && turned);
-                __syncwarp(); /* all have read the chunk */
+                make_bits<Log_bits>(
+                    slot(c), j == chunks - 1 ? x.bytes - (int)(j * size) : (int)size, tile_bits,
+                    (int)(j * (size * 8 >> Log_bits)), in_order && reversed);
+                __syncwarp(); /* all lanes have read the chunk */
             }
             const int64_t n = a.scan.n - tile * shape::items;
             const bool ends = tile == 0 || n < shape::items;
             if (!in_order || ends) sync_flag_warps();
-            if (!in_order) put_in_order(flag_warp, words, x.bits >> Log_bits);
-            if (ends) mark_ends(flag_warp, words, tile, n);
-            if (flag_warp == 0 && lane == 0) words[shape::items / 32] = after;
-            barrier_arrive_at(&shared.marked[stage]);
+            if (!in_order) put_in_order(flag_warp, tile_bits, x.bits >> Log_bits);
+            if (ends) trim_ends(flag_warp, tile_bits, tile, n);
+            if (flag_warp == 0 && lane == 0) tile_bits[shape::items / 32] = after;
+            barrier_arrive_at(&shared.heads_ready[stage]);
         }
     }
 
-    /* Bits that are in scan order go straight to where they belong. Made ones lie where the tile's
-       results will be stored, by copies of another kind: hence the fence. Of the caller's own (and it
-       does no harm to those made of them), the first and the last tile's have to be seen to, and
-       beyond the last nothing is read. */
-    __device__ void copy_all(int flag_warp) const {
+    /* Copies bits that are in scan order already. Those of scan/head_bits.cuh lie where TMA will
+       store the tile's results, hence the fence. The caller's own need the first and the last
+       tile corrected, and nothing is read beyond the last one. (The correction does not harm
+       those of head_bits.cuh.) */
+    __device__ void copy_tiles(int flag_warp) const {
         const bool own = a.scan.flag_type == VSCAN_BIT;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
-            uint32_t *const words = shared.heads[stage_of(k)];
+            uint32_t *const tile_bits = shared.heads[stage_of(k)];
             const char *const from = heads_of(tile);
             const int64_t n = a.scan.n - tile * shape::items;
             const bool ends = own && (tile == 0 || n < shape::items);
@@ -280,34 +288,35 @@ struct flag_roles : large_role<Pair, Segmented> {
 #pragma unroll 1
             for (int o = 16 * (flag_warp * 32 + lane); o < bytes; o += 16 * 32 * flag_warps) {
                 if (o + 16 <= bytes) {
-                    copy_piece((char *)words + o, from + o);
+                    copy_piece((char *)tile_bits + o, from + o);
                 } else {
 #pragma unroll 1
-                    for (int j = o; j < bytes; j += 4) words[j / 4] = *(const uint32_t *)(from + j);
+                    for (int j = o; j < bytes; j += 4)
+                        tile_bits[j / 4] = *(const uint32_t *)(from + j);
                 }
             }
             end_of_pieces();
             if (flag_warp == 0 && lane == 0)
-                words[shape::items / 32] = with_totals() ? head_after(tile) : 0;
+                tile_bits[shape::items / 32] = with_totals() ? head_after(tile) : 0;
             wait_for_pieces(0);
             if (ends) {
                 sync_flag_warps();
-                mark_ends(flag_warp, words, tile, n);
+                trim_ends(flag_warp, tile_bits, tile, n);
             }
             fence_for_tma_stores();
-            barrier_arrive_at(&shared.marked[stage_of(k)]);
+            barrier_arrive_at(&shared.heads_ready[stage_of(k)]);
         }
     }
 
-    __device__ void mark_tiles(int flag_warp) const {
+    __device__ void make_tile_bits(int flag_warp) const {
         if (b.heads.first != nullptr)
-            copy_all(flag_warp);
+            copy_tiles(flag_warp);
         else if (a.scan.flag_type == VSCAN_INT)
-            mark_all<5>(flag_warp);
+            convert_tiles<5>(flag_warp);
         else if (a.scan.flag_type == VSCAN_BYTE)
-            mark_all<3>(flag_warp);
+            convert_tiles<3>(flag_warp);
         else
-            mark_all<0>(flag_warp);
+            convert_tiles<0>(flag_warp);
     }
 };
 

@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Summers and prefix_warp of scan/large.cuh. */
+/*
+ * The reduction warps and the prefix warp of scan/large.cuh.
+ *
+ * A tile has 16 parts of 32 lines; a reduction warp sums two of them. The group sums of a part are
+ * scanned by shuffles, the sums of the parts go through shared memory, and reduction warp 0
+ * publishes the tile's aggregate. All of this is the balanced tree of lib/core/order.h.
+ *
+ * The prefix warp reads the aggregates of the other tiles and computes P. A status word carries its
+ * own epoch, and nothing else is read because of it, so relaxed order is enough
+ * (kernels/README.md).
+ */
 #ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
 #define VSCAN_SCAN_LARGE_REDUCE_CUH
 
@@ -10,15 +20,16 @@ namespace vscan {
 #ifdef VSCAN__TMA
 
 /*
- * P(to) from P(from), by the prefix_warp. All words are asked for at once, and then waited for 32 at a
- * time, so that what comes last meets a sum of everything before.
+ * The look-back, by the prefix warp: P(to) from P(from). All loads are issued at once. Then 32
+ * aggregates at a time are waited for, so that everything before the last ones is combined already
+ * when they arrive.
  */
 template <class Pair, bool Segmented>
 static __device__ typename Pair::U
-look_back(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int64_t from,
-          int64_t to, typename Pair::U *aggregates, int lane, int64_t *heads_before) {
+look_back_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int64_t from,
+                int64_t to, typename Pair::U *aggregates, int lane, int64_t *heads_before) {
     using U = typename Pair::U;
-    constexpr int per_lane = large_shape<Pair, Segmented>::fold_words;
+    constexpr int per_lane = large_shape<Pair, Segmented>::lookback_words;
     uint32_t count = 0;
     while (from < to) {
         U a[per_lane];
@@ -39,7 +50,7 @@ look_back(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int6
             while (!__all_sync(all_lanes, ready[k]))
                 if (!ready[k]) ask(k);
             count += heads[k];
-            if (Segmented) { /* what lies before the last tile with a head is of no account */
+            if (Segmented) { /* what precedes the last tile with a head does not matter */
                 const unsigned cut = __ballot_sync(all_lanes, heads[k] != 0);
                 if (cut) {
                     if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
@@ -79,13 +90,14 @@ look_back(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int6
 }
 
 template <class Pair, bool Segmented>
-struct reduce_roles : large_role<Pair, Segmented> {
+struct reduce_warps : large_role<Pair, Segmented> {
     using common = large_role<Pair, Segmented>;
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
-    static constexpr int R = shape::row_items;
-    static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain: registers are left */
+    static constexpr int R = shape::line_items;
+    static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain scans have registers
+                                                                    left */
     using common::a;
     using common::b;
     using common::carry;
@@ -93,8 +105,8 @@ struct reduce_roles : large_role<Pair, Segmented> {
     using common::in_memory;
     using common::in_shift;
     using common::lane;
-    using common::line_of;
     using common::matrix;
+    using common::matrix_row_of;
     using common::of_rows;
     using common::shared;
     using common::slot_of;
@@ -106,27 +118,27 @@ struct reduce_roles : large_role<Pair, Segmented> {
     using common::tiles;
     using common::wait_loaded;
 
-    /* ---- Summers ---- */
+    /* ---- Reduction warps --------------------------------------------------------------------- */
 
-    /* Where a row's elements take half of the registers, what comes of a number is made anew for
-       each tile: it would be spilled. */
+    /* Where the elements of a line take half of the registers, values that depend on an index
+       are computed anew for each tile; they would be spilled. */
     static __device__ __forceinline__ int again(int number) {
         return R == 32 ? made_here(number) : number;
     }
 
     static __device__ void sync_reduction_warps() { meet_warps<1, 32 * shape::reduction_warps>(); }
 
-    /* The sum of those elements of a row that are there, by the balanced tree; x in the order of
-       memory. Only elements before others, in scan order, may be missing; if all are, it is
-       anything. */
+    /* The sum of the elements of a line that are present, by the balanced tree; x in memory
+       order. Only elements that precede others in scan order may be absent. If all are, the
+       result is undefined. */
     template <bool Backward>
     static __device__ __forceinline__ U sum_present(U (&x)[R], uint32_t present) {
 #pragma unroll
         for (int half = 1; half < R; half *= 2)
 #pragma unroll
             for (int j = 0; j < R; j += 2 * half) {
-                /* the half that is later in scan order has the sum; its neighbour in the other half
-                   is there if anything of that half is */
+                /* The half that is later in scan order has the sum. The other half has elements
+                   if its last one in scan order is present. */
                 const int later = Backward ? j : j + 2 * half - 1;
                 const int other = Backward ? j + half : j + half - 1;
                 combine_where<Pair>(present & 1u << other, x[other], x[later]);
@@ -135,21 +147,22 @@ struct reduce_roles : large_role<Pair, Segmented> {
     }
 
     /*
-     * The sums of a part's groups, one a lane: lane g has group g; lanes beyond: the identity.
-     * Segmented: the sums from a group's last head on, with the initial value added to that element.
-     * The balanced tree does not mind scanning backward: only left and right change places.
+     * The sums of a part's groups: lane g returns that of group g, other lanes the identity.
+     * Segmented: the sum from the group's last head on, whose element is combined with the initial
+     * value. Scanning backward does not change the balanced tree; only left and right are
+     * exchanged.
      */
     __device__ U sum_groups(int slot, int stage, int part) const {
-        const int lane = again(common::lane), row = part * 32 + lane;
+        const int lane = again(common::lane), line = part * 32 + lane;
         U x[R], sum;
-        read_row<Pair>(x, shared.slot[0], slot * shape::rows + in_memory(row, shape::rows),
-                       in_shift(), shared.after[slot], false);
+        read_line<Pair>(x, shared.slot[0], slot * shape::lines + in_memory(line, shape::lines),
+                        in_shift(), shared.after[slot], false);
         if (Segmented) {
-            const uint32_t heads = group_heads(stage, row / shape::group_lanes);
+            const uint32_t heads = group_heads(stage, line / shape::group_lanes);
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
-            const int shift = row % shape::group_lanes * R;
+            const int shift = line % shape::group_lanes * R;
             uint32_t present = (heads ? ~(last - 1) : ~0u) >> shift, head = last >> shift;
-            if (a.scan.backward) { /* in the order of memory */
+            if (a.scan.backward) { /* in memory order */
                 present = __brev(present) >> (32 - R);
                 head = __brev(head) >> (32 - R);
             }
@@ -178,10 +191,10 @@ struct reduce_roles : large_role<Pair, Segmented> {
             if (tile_of(k) >= tiles()) return;
             const int slot = slot_of(k), stage = stage_of(k);
             const int lane = again(common::lane), reduction_warp = again(warp);
-            U inside[shape::sums]; /* prefix of lane's group in its part */
+            U inside[shape::sums]; /* prefix of the lane's group in its part */
             uint32_t open[shape::sums];
-            /* what has to do with heads alone first: elements may still be on their way */
-            if (Segmented) barrier_wait(&shared.marked[stage], stage_phase(k));
+            /* first what needs only heads: elements may still be in flight */
+            if (Segmented) barrier_wait(&shared.heads_ready[stage], stage_phase(k));
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s)
                 open[s] = Segmented
@@ -194,12 +207,12 @@ struct reduce_roles : large_role<Pair, Segmented> {
                 wait_loaded(k, q);
                 const U sum = sum_groups(slot, stage, part);
                 barrier_arrive_at(&shared.emptied[slot][q]);
-                /* registers have no numbers that are known so late */
+                /* registers cannot be indexed at run time */
 #pragma unroll
                 for (int t = 0; t < shape::sums; ++t)
                     if (t == s) inside[t] = sum;
             }
-            /* from the sums of a part's groups to prefixes in the part: the Sklansky network */
+            /* from sums of a part's groups to prefixes in the part: the Sklansky network */
 #pragma unroll
             for (int half = 1; half < shape::part_groups; half *= 2)
 #pragma unroll
@@ -213,27 +226,27 @@ struct reduce_roles : large_role<Pair, Segmented> {
                     shared.sums[stage][s * shape::reduction_warps + reduction_warp] = inside[s];
             sync_reduction_warps();
             finish_sums(again(warp), stage, shared.tile[k % shape::numbers], inside);
-            barrier_arrive_at(&shared.summed[stage]);
+            barrier_arrive_at(&shared.groups_ready[stage]);
         }
     }
 
     /*
-     * Takes down what is known of a part's heads. Returns the levels of the network over the
-     * part's groups, as half of a block, at which something is added to the lane's group: it is in
-     * the right half, where no segment begins up to the group.
+     * Writes down what is known of the heads in a part. Returns the levels of the network over the
+     * part's groups, each as half of its block, at which something is combined with the lane's
+     * group: the group is in the right half, in which no segment begins up to the group.
      */
     __device__ uint32_t open_levels(int stage, int part) const {
         const int lane = again(common::lane), group = part * shape::part_groups + lane;
-        const uint32_t word = lane < shape::part_groups ? group_heads(stage, group) : 0;
-        const uint32_t any = __ballot_sync(all_lanes, word != 0);
-        const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(word));
+        const uint32_t heads = lane < shape::part_groups ? group_heads(stage, group) : 0;
+        const uint32_t any = __ballot_sync(all_lanes, heads != 0);
+        const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(heads));
         if (lane == 0) {
             shared.part_heads[stage][part] = any;
             shared.part_count[stage][part] = count;
         }
         if (lane + 1 == __ffs((int)any))
-            shared.part_first[stage][part] = group * shape::group_items + __ffs((int)word) - 1;
-        /* the last lane up to this one that has a head: it must lie before the right half */
+            shared.part_first[stage][part] = group * shape::group_items + __ffs((int)heads) - 1;
+        /* the last lane up to this one that has a head: it must precede the right half */
         const uint32_t upto = any & ((2u << lane) - 1);
         const int since = upto ? 31 - __clz(upto) : -1;
         uint32_t open = 0;
@@ -243,22 +256,24 @@ struct reduce_roles : large_role<Pair, Segmented> {
         return open & lane;
     }
 
-    /* Bits from .. to - 1. */
+    /* The bits from .. to - 1. */
     static __device__ uint32_t bits(int from, int to) {
         return (1u << to) - (1u << from);
     }
 
-    /* When all parts have been summed: the tile's aggregate, and the prefixes in the tile. */
+    /* When all parts have been summed: publishes the tile's aggregate, and writes the prefixes
+       in the tile. */
     __device__ void finish_sums(int reduction_warp, int stage, int64_t tile,
                                 const U (&inside)[shape::sums]) const {
         const int lane = again(common::lane);
-        uint32_t any = 0, count = 0; /* bit p: a head in part p; how many in all */
+        uint32_t any = 0, count = 0; /* bit p: a head in part p; the number of heads */
         if (Segmented) {
             const uint32_t mine = lane < shape::parts ? shared.part_count[stage][lane] : 0;
             any = __ballot_sync(all_lanes, mine != 0);
             if (reduction_warp == 0) count = __reduce_add_sync(all_lanes, mine);
         }
-        /* the levels of the tree above the parts: lane p has the block of 2^level with part p */
+        /* the levels of the tree above the parts: lane p has the block of 2^level parts that
+           contains p */
         U block[shape::levels + 1] = {shared.sums[stage][lane % shape::parts]};
 #pragma unroll
         for (int level = 0; level < shape::levels; ++level) {
@@ -299,31 +314,32 @@ struct reduce_roles : large_role<Pair, Segmented> {
         }
     }
 
-    /* ---- Folder ---- */
+    /* ---- Prefix warp ------------------------------------------------------------------------- */
 
-    __device__ void fold(U p) const {
-        int64_t folded = 0, heads_before = 0;
+    __device__ void find_prefixes(U p) const {
+        int64_t prefix_ready = 0, heads_before = 0;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
             jitter(a.lookback, shared.epoch, tile, jitter_wait);
-            if constexpr (of_rows) { /* P begins anew */
+            if constexpr (of_rows) { /* P begins anew in each row */
                 const int64_t first = tile - tile_in_row(tile);
-                if (folded <= first) {
-                    folded = first;
+                if (prefix_ready <= first) {
+                    prefix_ready = first;
                     p = shared.initial;
                     if (a.scan.has_initial == 2)
                         p = Pair::in(
-                            ((const T *)a.scan.initial_at)[line_of(tile) * matrix().initial_step]);
+                            ((const T *)
+                                 a.scan.initial_at)[matrix_row_of(tile) * matrix().initial_step]);
                 }
             }
-            p = look_back<Pair, Segmented>(p, a.lookback, shared.epoch, folded, tile,
-                                           shared.aggregates, lane, &heads_before);
-            folded = tile;
+            p = look_back_tiles<Pair, Segmented>(p, a.lookback, shared.epoch, prefix_ready, tile,
+                                                 shared.aggregates, lane, &heads_before);
+            prefix_ready = tile;
             if (lane == 0) {
                 shared.p[stage_of(k)] = p;
                 shared.heads_before[stage_of(k)] = heads_before;
-                barrier_arrive_at(&shared.folded[stage_of(k)]);
+                barrier_arrive_at(&shared.prefix_ready[stage_of(k)]);
             }
         }
     }

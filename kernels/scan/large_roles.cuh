@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the warps of scan/large.cuh have in common: the vectors as rows, and a block's tiles. */
+/* What the roles of scan/large.cuh share: how vectors lie in 128-byte lines, and which tiles a
+   block has. */
 #ifndef VSCAN_SCAN_LARGE_ROLES_CUH
 #define VSCAN_SCAN_LARGE_ROLES_CUH
 
@@ -9,33 +10,34 @@
 namespace vscan {
 
 /*
- * A vector as rows of 128 bytes: element m of memory is element m - first + shift of the rows, which
- * begin at an address that is a multiple of 16. A tile is 512 rows, counted from the end that the
- * scan begins at. Rows beyond the vector read as anything and are not written; the fewer than 32 + 4
- * elements that whole rows leave over at an end are copied one by one.
+ * A vector as lines of 128 bytes, the first of which begins at a multiple of 16 bytes: element m of
+ * the vector is element m - first + shift of the lines. A tile is 512 lines, counted from the end
+ * at which the scan begins. Lines beyond the vector have undefined elements and are not stored. The
+ * elements that belong to no whole line, fewer than 32 + 4 at an end, are copied one by one.
  */
-struct large_vector {
+struct line_map {
     CUtensorMap map;
-    int64_t rows;  /* that lie in the vector; 0: there is no map */
+    int64_t lines; /* whole lines; 0: there is no map */
     int64_t first; /* below 32 */
     int shift;
 };
 
 struct large_arguments {
-    large_vector in, out;
-    made_heads heads; /* segmented */
+    line_map in, out;
+    head_bits_view heads; /* segmented */
     scan_arguments rest;
 };
 
-/* Rows of a matrix, one tile after the other: see matrix/rows/large.cuh. Maps have the rows as a third
-   dimension; n counts all tiles as if each were whole, and totals of rows go where the total does. */
+/* A matrix, its rows one after the other: see matrix/rows/large.cuh. The maps have the row as a
+   third dimension; n counts all tiles as if each were whole; a.scan.total is the array of row
+   totals. */
 struct large_rows_arguments : large_arguments {
     int64_t length, pitch;
     uint32_t row_tiles;
-    int32_t lines, initial_step;
+    int32_t rows, initial_step;
 };
 
-/* A pair whose scans are of rows. */
+/* Marks a pair whose scans are of matrix rows. */
 template <class Pair>
 struct row_by_row : Pair {};
 template <class Pair>
@@ -49,13 +51,13 @@ static __device__ __forceinline__ int log_bits_of_flags(const vscan__scan &scan)
     return scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
 }
 
-/* k counts the block's tiles. */
+/* What each role begins with. k: index of a tile among those of the block. */
 template <class Pair, bool Segmented>
 struct large_role {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
-    static constexpr int R = shape::row_items;
+    static constexpr int R = shape::line_items;
     static constexpr bool of_rows = is_row_by_row<Pair>;
 
     const large_arguments &b;
@@ -75,53 +77,54 @@ struct large_role {
     __device__ int in_shift() const { return of_rows ? 0 : b.in.shift; }
     __device__ int out_shift() const { return of_rows ? 0 : b.out.shift; }
 
-    /* A tile's number in its row; the row's number in the matrix. */
+    /* A tile's index in its matrix row; the row's index in the matrix. */
     __device__ uint32_t tile_in_row(int64_t tile) const {
         return (uint32_t)tile % matrix().row_tiles;
     }
-    __device__ int line_of(int64_t tile) const {
+    __device__ int matrix_row_of(int64_t tile) const {
         const int line = (int)((uint32_t)tile / matrix().row_tiles);
-        return a.scan.backward ? matrix().lines - 1 - line : line;
+        return a.scan.backward ? matrix().rows - 1 - line : line;
     }
-    /* A slot's quarter or row in memory, from its number in scan order. */
+    /* The index in memory order of a slot's quarter or line, from its index in scan order. */
     __device__ int in_memory(int number, int count) const {
         return a.scan.backward ? count - 1 - number : number;
     }
-    /* The first of a vector's, or a matrix row's, rows in a tile; below 0 or beyond the last: not in the vector. */
-    __device__ int64_t row_of(const large_vector &v, int64_t tile) const {
+    /* The first of a tile's lines, as a line of the vector or matrix row; it may be outside. */
+    __device__ int64_t first_line(const line_map &v, int64_t tile) const {
         if (of_rows) {
             const int64_t t = tile_in_row(tile);
-            return a.scan.backward ? matrix().length / R - (t + 1) * shape::rows : t * shape::rows;
+            return a.scan.backward ? matrix().length / R - (t + 1) * shape::lines
+                                   : t * shape::lines;
         }
-        return a.scan.backward ? (a.scan.n - v.first) / R - (tile + 1) * shape::rows
-                               : tile * shape::rows;
+        return a.scan.backward ? (a.scan.n - v.first) / R - (tile + 1) * shape::lines
+                               : tile * shape::lines;
     }
-    /* Elements of a tile, counted from its first row on: those of the vector that are in no whole row
-       are from .. to - 1, before (low) or after the whole rows. */
-    __device__ void left_over(const large_vector &v, int64_t tile, bool low, int *from,
-                              int *to) const {
-        const int64_t begin = row_of(v, tile) * R;
-        const int64_t first = v.shift - v.first; /* of the vector; in the first row, or before it */
-        int64_t f = low || v.rows * R < first ? first : v.rows * R;
+    /* The elements of a tile that are in the vector but in no whole line are from .. to - 1,
+       counted from the tile's first line: those before (low) or after the whole lines. */
+    __device__ void left_over(const line_map &v, int64_t tile, bool low, int *from, int *to) const {
+        const int64_t begin = first_line(v, tile) * R;
+        const int64_t first = v.shift - v.first; /* of the vector: in the first line, or before
+                                                    it */
+        int64_t f = low || v.lines * R < first ? first : v.lines * R;
         int64_t t = low ? (first > 0 ? v.shift : 0) : a.scan.n + first;
         f = f - begin < 0 ? 0 : f - begin;
         t = t - begin > shape::items + v.shift ? shape::items + v.shift : t - begin;
         *from = f < t ? (int)f : 0;
         *to = f < t ? (int)t : 0;
     }
-    /* The address in memory of element o of a tile, counted in the same way. */
+    /* The address of element o of a tile, counted in the same way. */
     template <class P>
-    __device__ P *address(P *vector, const large_vector &v, int64_t tile, int o) const {
-        return vector + (row_of(v, tile) * R + o + v.first - v.shift);
+    __device__ P *address(P *vector, const line_map &v, int64_t tile, int o) const {
+        return vector + (first_line(v, tile) * R + o + v.first - v.shift);
     }
 
-    /* Waits until tile k has been taken, and says which it is. */
+    /* Waits until tile k has been taken, and returns its index in the vector. */
     __device__ int64_t tile_of(int k) const {
         barrier_wait(&shared.taken[k % shape::numbers], k / shape::numbers & 1);
         return shared.tile[k % shape::numbers];
     }
 
-    /* Where a tile's head flags are as bits, in scan order; NULL: they are not. */
+    /* Where a tile's head flags are as bits in scan order; NULL: nowhere. */
     __device__ const char *heads_of(int64_t tile) const {
         return b.heads.of(tile, a.scan.n / shape::items);
     }
@@ -134,14 +137,14 @@ struct large_role {
         return a.scan.totals != nullptr || a.scan.count != nullptr;
     }
 
-    /* Bit i: a segment begins at element i of a group. */
+    /* Bit i: a segment begins at element i of the group. */
     __device__ uint32_t group_heads(int stage, int group) const {
         constexpr int G = shape::group_items;
-        const uint32_t word = shared.heads[stage][group * G / 32];
-        return G == 32 ? word : word >> (group * G % 32) & ((1u << G % 32) - 1);
+        const uint32_t heads = shared.heads[stage][group * G / 32];
+        return G == 32 ? heads : heads >> (group * G % 32) & ((1u << G % 32) - 1);
     }
 
-    /* Until a quarter can be read; where rows are shifted, its neighbour too. */
+    /* Waits until a quarter can be read; where lines are shifted, the next one too. */
     __device__ void wait_loaded(int k, int quarter) const {
         barrier_wait(&shared.loaded[slot_of(k)][quarter], slot_parity(k));
         if (in_shift() == 0) return;

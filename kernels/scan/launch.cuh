@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launchers of scan and segmented scan; ROW makes those of one pair. */
+/* Launchers of scans and segmented scans: they choose the kernel. ROW defines those of one pair. */
 #ifndef VSCAN_SCAN_LAUNCH_CUH
 #define VSCAN_SCAN_LAUNCH_CUH
 
@@ -8,7 +8,7 @@
 
 namespace vscan {
 
-/* Writes the total where there are no elements. */
+/* For scans without elements: writes the total and the number of segments. */
 template <class Pair>
 __global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
     using T = typename Pair::T;
@@ -25,13 +25,15 @@ static constexpr int64_t tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCA
 template <class Pair, bool Segmented>
 static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair);
 
-/* So many launches, of whole tiles, about as many each; from one to the next goes the carry. */
+/* Scans in `portions` launches of whole tiles, about as many each. Each hands a carry to the
+   next. */
 template <class Pair>
 static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan, int pair,
                                    int64_t tiles, int64_t portions) {
     using T = typename Pair::T;
     const int64_t items = (tiles + portions - 1) / portions * tile_items<T>;
-    /* two in turn: a total that goes where the initial value comes from costs a fence a tile */
+    /* the carry alternates between two places: reading and writing the same one costs a fence a
+       tile */
     auto &carry = ((vscan__workspace_header *)launch->workspace)->carry;
     int next = 0;
     vscan__scan portion = *scan;
@@ -74,8 +76,6 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
     if (large_fits<Pair, Segmented>(launch, scan))
         return launch_large<Pair, Segmented>(launch, a, pair);
     if (small_fits<Pair>(launch, scan)) return launch_small<Pair, Segmented>(launch, a);
-    /* Four blocks of 256 threads an SM keep 64 KiB in flight on it, enough to cover the latency of
-       memory at full speed; more of them only lengthen what each has to fold. */
     const int64_t partitions = (scan->n + shape::items - 1) / shape::items;
     const int64_t resident = 4 * (int64_t)launch->multiprocessors;
     const int blocks = (int)(partitions < resident ? partitions : resident);

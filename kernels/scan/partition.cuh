@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What one block does with one partition: the order of lib/order.h on lanes and warps.
+ * What one block does with one partition, a quarter of a tile: lanes and warps combine in the order
+ * of lib/core/order.h.
  *
- * A partition is a quarter of a tile. Each of the block's 8 warps has 4 rows of it, one after the other;
- * in a row, each lane holds 16 consecutive bytes. A group (32 elements) is 8 or 16 lanes of a row.
+ * A lane loads vectors of 16 bytes. The 32 adjacent vectors of a warp are one warp load; a warp of
+ * a partition has 4 of them, one after the other. A group (32 elements) is 8 or 16 lanes of a warp
+ * load.
  *
- * Everything is written twice: for a plain scan, and (Segmented) for values that carry whether a
- * segment starts among the elements they cover; a value is then added to what follows it only where
- * no segment starts there. Adding Pair::identity stands for adding nothing: it changes no bits.
+ * The functions exist for plain scans and, with Segmented, for values with head flags: a value is
+ * combined with what precedes it only where no segment begins in between. Combining with
+ * Pair::identity changes no bits.
  */
 #ifndef VSCAN_SCAN_PARTITION_CUH
 #define VSCAN_SCAN_PARTITION_CUH
@@ -24,7 +26,8 @@ struct scan_arguments {
     vscan__scan scan;
     lookback_memory lookback;
     vscan__late *late;
-    bool count_backward; /* header->segments holds the number of segments: totals go from its end */
+    bool count_backward; /* header->segments has the number of segments: totals count down from
+                            it */
 };
 
 template <class T>
@@ -38,13 +41,13 @@ template <class Pair>
 struct partition_shape {
     using T = typename Pair::T;
     static constexpr int lane_items = 16 / (int)sizeof(T);
-    static constexpr int rows = 4; /* of a warp */
+    static constexpr int loads = 4; /* of a warp */
     static constexpr int warps = 8;
     static constexpr int threads = 32 * warps;
-    static constexpr int row_items = 32 * lane_items;
-    static constexpr int items = warps * rows * row_items;
+    static constexpr int load_items = 32 * lane_items;
+    static constexpr int items = warps * loads * load_items;
     static constexpr int group_lanes = VSCAN__GROUP / lane_items;
-    static constexpr int row_groups = 32 / group_lanes;
+    static constexpr int load_groups = 32 / group_lanes;
     static constexpr int groups = items / VSCAN__GROUP;
     static constexpr int scan_groups = groups / 32; /* of a lane, when a warp scans the groups */
     static_assert(items * VSCAN__PARTITIONS_A_TILE ==
@@ -52,18 +55,18 @@ struct partition_shape {
                   "partitions make up tiles");
 };
 
-/* Bits from .. lane - 1 of a ballot; from <= lane. */
+/* Bits from .. lane - 1 of a ballot, for from <= lane. */
 static __device__ __forceinline__ unsigned lanes_between(unsigned ballot, int from, int lane) {
     return ballot & ((1u << lane) - (1u << from));
 }
 
 /*
- * The Sklansky network over the items of a lane, then over 2 .. Lanes lanes: x[j] becomes the sum
- * of the elements from the beginning of its Lanes * V block of elements (of its segment) up to
- * itself.
- *   heads   bit j: a segment starts at x[j]
+ * The Sklansky network, first over the items of a lane, then over blocks of Lanes lanes. x[j]
+ * becomes the sum of the elements from the beginning of its block of Lanes * V elements (or of its
+ * segment) up to itself.
+ *   heads   bit j: a segment begins at x[j]
  *   any     ballot of heads != 0
- *   used    the same in all lanes: only the first so many lanes have elements
+ *   used    only the first `used` lanes have elements; the same in all lanes
  */
 template <class Pair, bool Segmented, int Lanes, int V>
 static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32_t heads,
@@ -80,7 +83,7 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
             x[j] = Segmented && (heads & span) ? x[j] : sum;
         }
     }
-    if constexpr (Pair::in_any_order && V > 1) { /* only the lanes' totals go through the network */
+    if constexpr (Pair::in_any_order && V > 1) { /* only the sums of lanes go through the network */
         U upto = x[V - 1];
 #pragma unroll
         for (int half = 1; half < Lanes; half *= 2) {
@@ -116,7 +119,7 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
     }
 }
 
-/* Head flags in the lane's group before the lane; heads: those of the lane itself, as bits. */
+/* The number of head flags in the lane's group before the lane. heads: the lane's own, as bits. */
 template <int GroupLanes>
 static __device__ __forceinline__ uint32_t heads_before_lane(uint32_t heads, int lane) {
     uint32_t upto = __popc(heads);
@@ -129,8 +132,8 @@ static __device__ __forceinline__ uint32_t heads_before_lane(uint32_t heads, int
 }
 
 /*
- * The totals of the segments that end among a lane's items, and the number of segments where the
- * vector ends there. By whole warps.
+ * Stores the totals of the segments that end among a lane's items, and the number of segments if
+ * the vector ends there. By whole warps.
  *   i        position of the first item
  *   y        inclusive results
  *   before   head flags before position i
@@ -160,31 +163,32 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
     }
 }
 
-/* What a block knows of the partitions before its own. In the first warp; every lane has the same. */
+/* What a block knows of the tiles before its own: the same in all lanes of the first warp. */
 template <class Pair>
 struct prefix {
-    typename Pair::U p; /* P(tile): all tiles before it, folded from left to right */
+    typename Pair::U p; /* P: the aggregates of all earlier tiles, combined from left to right */
     int64_t tile;
-    int64_t heads; /* head flags in the tiles before it */
+    int64_t heads; /* head flags in these tiles */
 };
 
-/* What is added to the groups of a partition: partitions of the same tile before it. */
+/* What precedes a partition in its own tile. */
 template <class Pair>
 struct upper {
-    typename Pair::U beside; /* the partition before it, where its number is odd */
+    typename Pair::U beside; /* the partition before it, where its index is odd */
     typename Pair::U above;  /* the first two partitions, where it is in the second half */
     uint32_t beside_heads, above_heads, heads;
 };
 
 /*
- * Reads the words of all partitions before partition `partition` from before.tile on (waiting for those that are
- * not there yet), folds whole tiles into before, and returns what the own tile's earlier partitions are.
- * By the first warp. Each lane reads the partitions of one tile; sums of tiles then go strictly from
- * left to right, P = P + A, by shuffles.
+ * The look-back, by the first warp. Waits for the aggregates of all partitions from tile
+ * before.tile up to `partition`, combines those of whole tiles into `before`, and returns those in
+ * the own tile. Each lane reads the partitions of one tile. The tiles' sums are then combined
+ * strictly from left to right, P = P + A, by shuffles.
  */
 template <class Pair, bool Segmented>
-static __device__ upper<Pair> fold(prefix<Pair> &before, const lookback_memory &memory,
-                                   epoch_t epoch, int64_t partition, int lane) {
+static __device__ upper<Pair> look_back_partitions(prefix<Pair> &before,
+                                                   const lookback_memory &memory, epoch_t epoch,
+                                                   int64_t partition, int lane) {
     using U = typename Pair::U;
     constexpr int parts = VSCAN__PARTITIONS_A_TILE;
     const int64_t own = partition / parts;

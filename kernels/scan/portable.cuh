@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and segmented scans by partitions that pass through registers: for every architecture, alignment
- * and length.
+ * Scans and segmented scans for every architecture, alignment and length.
  *
- * A block owns one partition at a time, taken by ticket (common/lookback.cuh), and keeps P, the fold of all
- * tiles up to the last one it had, so it reads every word of the launch once. The partition's aggregate
- * is published as soon as its groups are summed and before anything is waited for; that is why
- * waiting blocks always get on. Shared memory: one value a group, twice.
+ * A block takes one partition after the other by ticket (common/lookback.cuh) and holds it in
+ * registers. It keeps the prefix P of the last tile that it looked back to, so it reads each status
+ * word of a launch once. It publishes a partition's aggregate as soon as its groups are summed,
+ * before it waits for anything. So a waiting block never holds up another one.
  *
- * Barriers: (1) ticket known; (2) group sums written; (3) group prefixes and P written. What is
- * written between two barriers was last read before the barrier two earlier, so three are enough
- * for the loop as well.
+ * Shared memory: two values a group, and what one thread tells the others.
+ *
+ * Memory order: the status words are relaxed, see kernels/README.md. Inside a block there are three
+ * barriers for each partition: (1) the ticket is known; (2) the group sums are written; (3) the
+ * group prefixes and P are written. What is written between two barriers was last read two barriers
+ * before, so the loop needs no more.
  */
 #ifndef VSCAN_SCAN_PORTABLE_CUH
 #define VSCAN_SCAN_PORTABLE_CUH
@@ -28,8 +30,9 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
     constexpr int V = shape::lane_items;
     constexpr int S = shape::scan_groups;
 
-    __shared__ U sums[shape::groups];         /* of the groups, by themselves */
-    __shared__ U prefixes[shape::groups + 1]; /* of the tile up to a group; the last: to the end */
+    __shared__ U sums[shape::groups];         /* of each group alone */
+    __shared__ U prefixes[shape::groups + 1]; /* of the tile up to a group; the last: up to its
+                                                 end */
     __shared__ uint32_t sum_heads[Segmented ? shape::groups : 1];
     __shared__ uint32_t prefix_heads[Segmented ? shape::groups + 1 : 1];
     __shared__ U shared_p;
@@ -49,14 +52,15 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
     if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
     if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
     const U visible = scan.has_initial ? initial : Pair::visible;
-    /* A carry: the total may be written as soon as every aggregate is published, so the initial
-       value must have been read before this block publishes one. */
+    /* The initial value may be a carry, at the place of the total. The total may be written as
+       soon as every aggregate is published, so a block reads the initial value before it
+       publishes one. */
     const bool carry = !Segmented && scan.has_initial == 2 && scan.initial_at == scan.total;
 
     prefix<Pair> before = {Segmented ? Pair::identity : initial, 0, 0};
 
     for (;;) {
-        /* ---- A partition -------------------------------------------------------------------------- */
+        /* ---- Ticket -------------------------------------------------------------------------- */
         if (threadIdx.x == 0) {
             ticket t = {0, 0};
             if (partitions > 1) {
@@ -70,31 +74,35 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
         const int64_t partition = shared_ticket.index;
         if (partition >= partitions) return;
 
-        /* ---- Rows: elements, and sums inside groups ------------------------------------------ */
+        /* ---- Load, and scan inside groups ---------------------------------------------------- */
         const int64_t begin =
-            partition * shape::items + warp * (shape::rows * shape::row_items) + lane * V;
-        lane_items<Pair, V> items[shape::rows];
-        lane_heads<V> flags[shape::rows];
-        U x[shape::rows][V];
-        uint32_t heads[shape::rows] = {};
-        unsigned any[shape::rows];
-        uint32_t rank[shape::rows]; /* counting: heads in the group before this lane */
-        const bool whole = begin - lane * V + shape::rows * shape::row_items <= n; /* of the warp */
+            partition * shape::items + warp * (shape::loads * shape::load_items) + lane * V;
+        lane_items<Pair, V> items[shape::loads];
+        lane_heads<V> flags[shape::loads];
+        U x[shape::loads][V];
+        uint32_t heads[shape::loads] = {};
+        unsigned any[shape::loads];
+        uint32_t rank[shape::loads]; /* counting: heads in the group before this lane */
+        const bool whole = begin - lane * V + shape::loads * shape::load_items <= n; /* all of
+                                                                                        the
+                                                                                        warp's
+                                                                                        elements
+                                                                                        exist */
         if (in_aligned && whole) {
 #pragma unroll
-            for (int r = 0; r < shape::rows; ++r)
-                items[r].load_whole((const T *)scan.in, begin + r * shape::row_items, n, backward);
+            for (int r = 0; r < shape::loads; ++r)
+                items[r].load_whole((const T *)scan.in, begin + r * shape::load_items, n, backward);
         } else {
 #pragma unroll
-            for (int r = 0; r < shape::rows; ++r)
-                items[r].load((const T *)scan.in, begin + r * shape::row_items, n, backward);
+            for (int r = 0; r < shape::loads; ++r)
+                items[r].load((const T *)scan.in, begin + r * shape::load_items, n, backward);
         }
         if (Segmented) {
-            load_heads(flags, scan, begin, shape::row_items);
-            bits_of_heads(heads, flags, scan, begin, shape::row_items);
+            load_heads(flags, scan, begin, shape::load_items);
+            bits_of_heads(heads, flags, scan, begin, shape::load_items);
         }
 #pragma unroll
-        for (int r = 0; r < shape::rows; ++r) {
+        for (int r = 0; r < shape::loads; ++r) {
             items[r].items(x[r], backward);
             any[r] = 0;
             if (Segmented) {
@@ -107,7 +115,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
             }
             sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
             const int group =
-                (warp * shape::rows + r) * shape::row_groups + lane / shape::group_lanes;
+                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
             const bool last = lane % shape::group_lanes == shape::group_lanes - 1;
             if (last) sums[group] = x[r][V - 1];
             if (Segmented) {
@@ -123,7 +131,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
         }
         __syncthreads();
 
-        /* ---- Groups: the first warp scans them, publishes, and folds what came before -------- */
+        /* ---- Scan the groups, publish, look back: the first warp ----------------------------- */
         if (warp == 0) {
             U g[S];
             uint32_t h[S];
@@ -157,8 +165,9 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
             }
             jitter(a.lookback, epoch, partition, jitter_wait);
             const upper<Pair> up =
-                fold<Pair, Segmented>(before, a.lookback, epoch, partition, lane);
-            /* the prefix before the partition's first group is the upper levels alone */
+                look_back_partitions<Pair, Segmented>(before, a.lookback, epoch, partition, lane);
+            /* before the partition's first group there are only the earlier partitions of the
+               tile */
             const U alone =
                 Segmented && up.beside_heads ? up.beside : Pair::combine(up.above, up.beside);
             if (lane == 0) {
@@ -174,7 +183,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                 if (Segmented) {
                     if (!h[k]) g[k] = Pair::combine(up.beside, g[k]);
                     if (!(h[k] | up.beside_heads)) g[k] = Pair::combine(up.above, g[k]);
-                    /* bit 0: a head in the tile so far; the rest: heads in the partition so far */
+                    /* bit 0: a head in the tile so far; other bits: heads in the partition so
+                       far */
                     prefix_heads[lane * S + k + 1] = h[k] << 1 | (h[k] | up.heads ? 1 : 0);
                 } else {
                     g[k] = Pair::combine(up.above, Pair::combine(up.beside, g[k]));
@@ -187,10 +197,10 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
         /* ---- Results ------------------------------------------------------------------------- */
         const U p = shared_p;
 #pragma unroll
-        for (int r = 0; r < shape::rows; ++r) {
-            const int64_t i = begin + r * shape::row_items;
+        for (int r = 0; r < shape::loads; ++r) {
+            const int64_t i = begin + r * shape::load_items;
             const int group =
-                (warp * shape::rows + r) * shape::row_groups + lane / shape::group_lanes;
+                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
             const int first = lane & ~(shape::group_lanes - 1);
             const U e = prefixes[group];
             const bool e_head = Segmented && (prefix_heads[group] & 1);
@@ -229,14 +239,14 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
         }
         if (out_aligned && whole) {
 #pragma unroll
-            for (int r = 0; r < shape::rows; ++r)
-                items[r].store_whole((T *)scan.out, begin + r * shape::row_items, n, backward);
+            for (int r = 0; r < shape::loads; ++r)
+                items[r].store_whole((T *)scan.out, begin + r * shape::load_items, n, backward);
         } else {
 #pragma unroll
-            for (int r = 0; r < shape::rows; ++r)
-                items[r].store((T *)scan.out, begin + r * shape::row_items, n, backward);
+            for (int r = 0; r < shape::loads; ++r)
+                items[r].store((T *)scan.out, begin + r * shape::load_items, n, backward);
         }
-        if (partitions == 1) return; /* there are no tickets */
+        if (partitions == 1) return; /* no tickets */
     }
 }
 

@@ -1,29 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and segmented scans of vectors of up to a few MiB, where latency counts: each block
- * has one partition in its registers, from its loads to its stores.
- * Plain scans by pairs that any order suits are in scan/small_any_order.cuh; here is what they share.
+ * Scans and segmented scans of vectors of up to a few MiB, where latency counts. A block owns one
+ * partition and holds it in registers from its loads to its stores. Plain scans by pairs that any
+ * order suits are in scan/small_any_order.cuh.
  *
- * There are three shapes. Alone: one block, of as many warps as the vector needs; nothing is
- * exchanged. Small partitions, of 4 KiB (8-byte elements: 8 KiB), so that a short vector has many
- * multiprocessors load it. Large partitions, of 16 KiB, so that there are no more aggregates than a block
- * can ask for at once.
+ * There are three shapes (scan/small_shape.cuh). Alone: one block with as many warps as the vector
+ * needs; nothing is exchanged between blocks. Narrow partitions of 4 KiB (8-byte elements: 8 KiB),
+ * so that many multiprocessors load a small vector. Wide partitions of 16 KiB, so that there are no
+ * more aggregates than a block can load at once.
  *
- * Several blocks: partition number and block number are the same, and every block waits for the words of
- * all partitions before its own (common/lookback.cuh), each thread for one or two, all at once. Blocks start
- * in the order of their numbers, as other single-pass scans rely on too, so what a block waits for
- * is running or done, and between its start and its word there are only loads and sums. There are
- * no tickets: the launch number is read along with the data, and the last block, once it has seen a
- * word of every other block and so knows that all have read it, moves it on. The last block's own
- * aggregate is nobody's concern and is not published.
+ * Several blocks: the partition's index is the block's. A block waits for the aggregates of all
+ * earlier partitions (common/lookback.cuh), each thread for one or two. There are no tickets:
+ * blocks start in the order of their indices, as other single-pass scans assume too. So whatever a
+ * block waits for runs or is done, and between its start and its aggregate there are only loads and
+ * sums. The epoch is read together with the data. The last block, once it has an aggregate of every
+ * other block, knows that all have read the epoch, and advances it. It publishes no aggregate of
+ * its own: nobody needs it.
  *
- * Float and double plus have the order of lib/order.h: lanes that hold the words of one tile sum
- * them by its tree, and these sums are added strictly from left to right. For all other pairs (in
- * segmented scans) the tiles do not matter, and P is here the fold of all partitions before the own one.
+ * Float and double plus have the order of lib/core/order.h: the lanes that hold the aggregates of
+ * one tile sum them by its tree, and these sums are combined strictly from left to right into P.
+ * For all other pairs (in segmented scans) tiles do not matter, and P is the sum of all earlier
+ * partitions.
  *
- * Barriers: (1) group sums written; every warp then scans all of them for itself, which takes no
- * longer than one warp doing so, and saves a barrier; (2) words seen, sums of them written;
- * (3) only where P is folded by one warp: P written.
+ * Shared memory: the group sums, and the sums of earlier partitions.
+ *
+ * Memory order: status words are relaxed, see kernels/README.md. Inside a block the barriers are:
+ * (1) the group sums are written (each warp then scans all of them, which takes no longer than in
+ * one warp and saves a barrier); (2) the aggregates have been read and their sums written; (3) P is
+ * written, only where one warp computes it.
  */
 #ifndef VSCAN_SCAN_SMALL_CUH
 #define VSCAN_SCAN_SMALL_CUH
@@ -32,18 +36,19 @@
 
 namespace vscan {
 
-template <class Pair, bool Segmented, int Rows, int Warps>
+template <class Pair, bool Segmented, int Loads, int Warps>
 struct small_shared {
     using U = typename Pair::U;
-    using shape = small_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Loads, Warps>;
     static constexpr int S = shape::scan_groups;
-    packed<U, S> sums[shape::scan_lanes]; /* of the groups, by themselves */
+    packed<U, S> sums[shape::scan_lanes]; /* of each group alone */
     packed<uint32_t, S> sum_heads[Segmented ? shape::scan_lanes : 1];
     /* of a warp's groups: the partition up to them; [S - 1]: up to the one before its first */
     packed<U, S> prefixes[S > 1 ? Warps : 1][shape::warp_groups / S + 1];
     packed<uint32_t, S> prefix_heads[Segmented && S > 1 ? Warps : 1][shape::warp_groups / S + 1];
-    /* of the partitions before the own one */
-    packed<U, 16 / sizeof(U)> sums_before[shape::tiles * sizeof(U) / 16]; /* of tiles, or warps */
+    /* of the earlier partitions */
+    packed<U, 16 / sizeof(U)> sums_before[shape::tiles * sizeof(U) / 16]; /* of tiles, or of what
+                                                                             warps have read */
     uint32_t heads_before[shape::tiles];                                  /* of the same */
     uint32_t counts_before[Warps]; /* of warps, if counting */
     U uppers
@@ -53,25 +58,26 @@ struct small_shared {
     U p;
 };
 
-/* What P and the levels above the partition are, the same in every thread. */
+/* The prefix P, and the levels of the tree above the partition: the same in all threads. */
 template <class Pair, int Levels>
 struct small_before {
     typename Pair::U p;
     typename Pair::U uppers[Levels];
     bool upper_heads[Levels];
-    uint32_t heads; /* counting: in all partitions before */
+    uint32_t heads; /* counting: in all earlier partitions */
 };
 
 /*
- * Waits for the words of all partitions before `partition` and folds them. By all threads.
+ * The look-back: waits for the aggregates of all partitions before `partition`, and combines them.
+ * By all threads.
  */
-template <class Pair, bool Segmented, int Rows, int Warps>
+template <class Pair, bool Segmented, int Loads, int Warps>
 static __device__ __forceinline__ void
-look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &before,
-                small_shared<Pair, Segmented, Rows, Warps> &shared, const lookback_memory &memory,
+look_back_small(small_before<Pair, small_shape<Pair, Loads, Warps>::levels> &before,
+                small_shared<Pair, Segmented, Loads, Warps> &shared, const lookback_memory &memory,
                 epoch_t epoch, int partition, bool counting) {
     using U = typename Pair::U;
-    using shape = small_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Loads, Warps>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int own = (unsigned)partition / shape::parts, mine = (unsigned)partition % shape::parts;
     U *const sums = (U *)shared.sums_before;
@@ -96,7 +102,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &befo
         unsigned any = 0;
         if (Segmented) any = __ballot_sync(all_lanes, heads[k] != 0);
         if (Pair::in_any_order) {
-            /* what lies before the last head is of no account */
+            /* what precedes the last head does not matter */
             if (Segmented && any && lane < 31 - __clz((int)any)) sum[k] = Pair::identity;
 #pragma unroll
             for (int d = 16; d > 0; d /= 2)
@@ -112,14 +118,14 @@ look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &befo
 #pragma unroll
         for (int level = 0; level < shape::levels; ++level) {
             const int half = 1 << level;
-            const unsigned halves = (1u << half) - 1;
+            const unsigned half_mask = (1u << half) - 1;
             if (tile == own && (mine & half) && part == (mine & ~(2 * half - 1))) {
                 shared.uppers[level] = sum[k];
-                if (Segmented) shared.upper_heads[level] = any >> lane & halves;
+                if (Segmented) shared.upper_heads[level] = any >> lane & half_mask;
             }
             const U other = __shfl_xor_sync(all_lanes, sum[k], half);
             const int right = (lane | half) & ~(half - 1);
-            if (Segmented && (any >> right & halves))
+            if (Segmented && (any >> right & half_mask))
                 sum[k] = lane & half ? sum[k] : other;
             else
                 sum[k] = Pair::combine(sum[k], other);
@@ -145,7 +151,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &befo
             before.uppers[level] = shared.uppers[level];
             before.upper_heads[level] = Segmented && shared.upper_heads[level];
         }
-        if (shape::all_fold || warp == 0) {
+        if (shape::all_warps_add || warp == 0) {
             int from = 0; /* the last tile with a head */
             if (Segmented) {
 #pragma unroll
@@ -155,7 +161,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &befo
                     if (any) from = t + 31 - __clz((int)any);
                 }
             }
-            constexpr int step = shape::fold_step;
+            constexpr int step = shape::prefix_step;
 #pragma unroll 1
             for (int t = from & ~(step - 1); t < own; t += step) {
                 packed<U, 16 / sizeof(U)> quads[step * sizeof(U) / 16];
@@ -170,7 +176,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &befo
                                              Segmented && t + j < from ? Pair::identity : next[j]);
             }
         }
-        if (!shape::all_fold) {
+        if (!shape::all_warps_add) {
             if (threadIdx.x == 0) shared.p = before.p;
             __syncthreads();
             before.p = shared.p;
@@ -183,15 +189,15 @@ look_back_small(small_before<Pair, small_shape<Pair, Rows, Warps>::levels> &befo
     }
 }
 
-template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
+template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     scan_small(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = small_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Loads, Warps>;
     constexpr int V = shape::lane_items;
     constexpr int S = shape::scan_groups;
-    using shared_t = small_shared<Pair, Segmented, Rows, Warps>;
+    using shared_t = small_shared<Pair, Segmented, Loads, Warps>;
     __shared__ shared_t shared_here;
     shared_t &shared = addressed_once(shared_here);
 
@@ -204,42 +210,44 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const bool last_partition = Alone || partition == (int)gridDim.x - 1;
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
-    /* ---- Loads ------------------------------------------------------------------------------- */
-    /* Where the launch says so, blocks may be there before the kernel before is done, with what they
-       need of code and parameters. Nothing is read or written before the wait, so for the data, and
-       for everybody else, launches come one after the other as always; but memory is asked for what
-       will be read then. */
-    const int begin = partition * shape::items + warp * (Rows * shape::row_items) + lane * V;
+    /* ---- Load -------------------------------------------------------------------------------- */
+    /* Where the launch allows it, blocks start before the preceding kernel is done, and have
+       their code and parameters ready. Nothing is read or written before the wait, so launches
+       still follow one another for the data and for everyone else; but what will be read is
+       prefetched. */
+    const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
 #pragma unroll
-    for (int r = 0; r < Rows; ++r)
-        prefetch_element<Segmented, T>(hot, begin + r * shape::row_items);
-    /* The next kernel's blocks lie unevenly on the multiprocessors where they come early and find
-       much room; only these kernels leave so much. */
-    const bool let_next_late = Pair::in_any_order && sizeof(U) == 8 && Rows == 2 && gridDim.x > 264;
+    for (int r = 0; r < Loads; ++r)
+        prefetch_element<Segmented, T>(hot, begin + r * shape::load_items);
+    /* Blocks of the next kernel are distributed unevenly over the multiprocessors if they come
+       early and find much room. Only these kernels leave that much. */
+    const bool let_next_late =
+        Pair::in_any_order && sizeof(U) == 8 && Loads == 2 && gridDim.x > 264;
     wait_for_kernel_before(!let_next_late);
     const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
     if (!Alone) epoch = read_epoch(lookback);
-    /* In segmented scans elements are turned round where they are loaded and stored; plain ones are 3
-       to 6 % faster if that is chosen where an element is used. */
+    /* Segmented scans reverse the elements of a backward scan where they load and store them.
+       Plain scans are 3 to 6 % faster if they choose where an element is used. */
     const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
-    const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
-    lane_items<Pair, V> items[Rows];
-    lane_heads<V> flags[Rows];
+    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
+                                                                             elements exist */
+    lane_items<Pair, V> items[Loads];
+    lane_heads<V> flags[Loads];
     const bool fast = whole && !backward;
-    const bool turned = Segmented || !backward;
+    const bool reversed = Segmented || !backward;
     if (Segmented) {
-        load_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
+        load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else if (in_aligned && whole) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].load_whole((const T *)hot.in, begin + r * shape::row_items, n, backward);
+        for (int r = 0; r < Loads; ++r)
+            items[r].load_whole((const T *)hot.in, begin + r * shape::load_items, n, backward);
     } else {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].load((const T *)hot.in, begin + r * shape::row_items, n, backward);
+        for (int r = 0; r < Loads; ++r)
+            items[r].load((const T *)hot.in, begin + r * shape::load_items, n, backward);
     }
-    if (Segmented) load_heads(flags, scan, begin, shape::row_items);
+    if (Segmented) load_heads(flags, scan, begin, shape::load_items);
     U initial = Pair::identity;
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
     if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
@@ -247,18 +255,18 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     /* as in scan_portable: the initial value is read before an aggregate is published */
     const bool carry = hot.initial_from == 3;
 
-    /* ---- Rows: sums inside groups ------------------------------------------------------------ */
-    U x[Rows][V];
-    uint32_t heads[Rows] = {};
-    unsigned any[Rows];
-    uint32_t rank[Rows]; /* counting: heads in the group before this lane */
+    /* ---- Scan inside groups ------------------------------------------------------------------ */
+    U x[Loads][V];
+    uint32_t heads[Loads] = {};
+    unsigned any[Loads];
+    uint32_t rank[Loads]; /* counting: heads in the group before this lane */
     const int first = lane & ~(shape::group_lanes - 1);
     const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
     const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
-    if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::row_items);
+    if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::load_items);
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-        items[r].items(x[r], !turned);
+    for (int r = 0; r < Loads; ++r) {
+        items[r].items(x[r], !reversed);
         any[r] = 0;
         if (Segmented) {
             any[r] = __ballot_sync(all_lanes, heads[r] != 0);
@@ -269,7 +277,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             }
         }
         sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
-        const int group = first_group + r * shape::row_groups;
+        const int group = first_group + r * shape::load_groups;
         if (group_end) ((U *)shared.sums)[group] = x[r][V - 1];
         rank[r] = 0;
         if (Segmented) {
@@ -283,7 +291,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     }
     __syncthreads();
 
-    /* ---- Groups: each warp scans all of them, and keeps those it needs ------------------------ */
+    /* ---- Scan the groups, by each warp; publish ---------------------------------------------- */
     const int scan_lanes =
         Alone ? (int)blockDim.x / 32 * shape::warp_groups / S : shape::scan_lanes;
     packed<U, S> g;
@@ -325,13 +333,13 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         }
     }
 
-    U e[Rows], end[Rows];   /* the partition before and up to the lane's group */
-    uint32_t e_heads[Rows]; /* head flags before it: whether any, counting how many */
-    const int place = lane / shape::group_lanes;
+    U e[Loads], end[Loads];  /* the partition before the lane's group, and up to its end */
+    uint32_t e_heads[Loads]; /* head flags before it: whether any; counting: how many */
+    const int in_load = lane / shape::group_lanes;
     if (S == 1) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r) {
-            const int group = first_group + r * shape::row_groups;
+        for (int r = 0; r < Loads; ++r) {
+            const int group = first_group + r * shape::load_groups;
             e[r] = __shfl_sync(all_lanes, g.value[0], group - 1);
             end[r] = __shfl_sync(all_lanes, g.value[0], group);
             e_heads[r] = Segmented ? __shfl_sync(all_lanes, h.value[0], group - 1) : 0;
@@ -352,18 +360,18 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
         for (int k = 1; k < S; ++k) {
             const U before_it = __shfl_sync(all_lanes, g.value[k - 1], warp);
-            const U upto_it = __shfl_sync(all_lanes, g.value[k], warp);
+            const U up_to_it = __shfl_sync(all_lanes, g.value[k], warp);
             const uint32_t heads_before =
                 Segmented ? __shfl_sync(all_lanes, h.value[k - 1], warp) : 0;
-            if (place != k) continue;
+            if (in_load != k) continue;
             e[0] = before_it;
-            end[0] = upto_it;
+            end[0] = up_to_it;
             e_heads[0] = heads_before;
         }
     } else {
         constexpr int lanes = shape::warp_groups / S;
         const int at = lane - (warp * lanes - 1);
-        const bool outside = warp == 0 && lane == 31; /* before the first group there is nothing */
+        const bool outside = warp == 0 && lane == 31; /* nothing precedes the first group */
         if ((at >= 0 && at <= lanes) || outside) {
             const int to = outside ? 0 : at;
             if (outside) {
@@ -378,23 +386,23 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         }
         __syncwarp();
 #pragma unroll
-        for (int r = 0; r < Rows; ++r) {
-            const int group = S + r * shape::row_groups + place;
+        for (int r = 0; r < Loads; ++r) {
+            const int group = S + r * shape::load_groups + in_load;
             e[r] = ((const U *)shared.prefixes[warp])[group - 1];
             end[r] = ((const U *)shared.prefixes[warp])[group];
             e_heads[r] = Segmented ? ((const uint32_t *)shared.prefix_heads[warp])[group - 1] : 0;
         }
     }
 
-    /* ---- Units before this one --------------------------------------------------------------- */
+    /* ---- Look back --------------------------------------------------------------------------- */
     small_before<Pair, shape::levels> before;
     before.p = Segmented ? Pair::identity : initial;
     before.heads = 0;
     if (!Alone) {
         jitter(lookback, epoch, partition, jitter_wait);
         const bool closes = last_partition && threadIdx.x == shape::threads - 1;
-        look_back_small<Pair, Segmented, Rows, Warps>(before, shared, lookback, epoch, partition,
-                                                      counting);
+        look_back_small<Pair, Segmented, Loads, Warps>(before, shared, lookback, epoch, partition,
+                                                       counting);
         if (closes) advance(lookback, epoch);
         if (let_next_late) let_next_kernel_begin();
         if (!Pair::in_any_order) {
@@ -405,7 +413,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
                 if (!(mine >> level & 1)) continue;
                 const U left = before.uppers[level];
 #pragma unroll
-                for (int r = 0; r < Rows; ++r) {
+                for (int r = 0; r < Loads; ++r) {
                     const bool here = e_heads[r] || heads[r] || lanes_between(any[r], first, lane);
                     if (!Segmented || (open_tile && !e_heads[r])) e[r] = Pair::combine(left, e[r]);
                     if (!Segmented || (open_tile && !here)) end[r] = Pair::combine(left, end[r]);
@@ -419,8 +427,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     /* ---- Results ----------------------------------------------------------------------------- */
     const bool out_aligned = is_aligned((const T *)hot.out, n, backward);
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
-        const int i = begin + r * shape::row_items;
+    for (int r = 0; r < Loads; ++r) {
+        const int i = begin + r * shape::load_items;
         const bool e_head = Segmented && e_heads[r];
         const bool lane_head = Segmented && lanes_between(any[r], first, lane);
         const U base = Pair::combine(e_head ? Pair::identity : before.p, e[r]);
@@ -453,47 +461,47 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             for (int j = 0; j < V; ++j)
                 if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
         }
-        items[r].results(y, !turned);
+        items[r].results(y, !reversed);
     }
     if (Segmented) {
-        store_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
+        store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else if (out_aligned && whole) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].store_whole((T *)hot.out, begin + r * shape::row_items, n, backward);
+        for (int r = 0; r < Loads; ++r)
+            items[r].store_whole((T *)hot.out, begin + r * shape::load_items, n, backward);
     } else {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            items[r].store((T *)hot.out, begin + r * shape::row_items, n, backward);
+        for (int r = 0; r < Loads; ++r)
+            items[r].store((T *)hot.out, begin + r * shape::load_items, n, backward);
     }
     if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 
-template <class Pair, bool Segmented, int Rows, int Warps, bool Alone>
+template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
 static constexpr auto small_kernel() {
     if constexpr (!Segmented && Pair::in_any_order)
-        return scan_small_any_order<Pair, Rows, Warps, Alone>;
+        return scan_small_any_order<Pair, Loads, Warps, Alone>;
     else
-        return scan_small<Pair, Segmented, Rows, Warps, Alone>;
+        return scan_small<Pair, Segmented, Loads, Warps, Alone>;
 }
 
-/* Bytes of a vector up to which one block is soonest done with it: on an H200, as 2500 ints. */
-static constexpr int64_t one_block_to = 10240;
+/* Bytes of a vector up to which one block is fastest: on an H200, 2500 ints. */
+static constexpr int64_t one_block_bytes = 10240;
 
 /*
- * Elements up to which partitions are small. Large ones are loaded by few multiprocessors, but many small
- * blocks of few registers lie unevenly where launches overlap.
+ * Elements of a vector up to which partitions are narrow. Wide ones are loaded by fewer
+ * multiprocessors, but many small blocks are distributed unevenly where launches overlap.
  */
 template <class Pair, bool Segmented>
-static constexpr int64_t narrow_to =
+static constexpr int64_t narrow_max_items =
     Segmented || !Pair::in_any_order
         ? (int64_t)narrow_partitions<Pair>::items * narrow_partitions<Pair>::max_partitions
     : sizeof(typename Pair::U) == 8 ? 1 << 18
                                     : 3 << 15;
 
-/* Elements that a vector may have at most. */
+/* The largest vector, in elements. */
 template <class Pair>
 static constexpr int64_t
     small_max_items = (int64_t)wide_partitions<Pair>::items *wide_partitions<Pair>::max_partitions;
@@ -524,16 +532,16 @@ static cudaError_t launch_small(const vscan__launch *launch, const scan_argument
     a.header = rest.lookback.header;
     a.rest = rest;
     const auto over = [&](int items) { return (a.n + items - 1) / items; };
-    static_assert(one_block_to <= alone::items * (int64_t)sizeof(T), "one block");
+    static_assert(one_block_bytes <= alone::items * (int64_t)sizeof(T), "one block");
     const bool overlap = launch->may_overlap;
     const cudaStream_t stream = launch->stream;
-    if (a.n * (int64_t)sizeof(T) <= one_block_to)
-        return start(small_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::row_items),
+    if (a.n * (int64_t)sizeof(T) <= one_block_bytes)
+        return start(small_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::load_items),
                      0, stream, a, overlap);
-    if (a.n <= narrow_to<Pair, Segmented>)
-        return start(small_kernel<Pair, Segmented, small::rows, 8, false>(), over(small::items),
+    if (a.n <= narrow_max_items<Pair, Segmented>)
+        return start(small_kernel<Pair, Segmented, small::loads, 8, false>(), over(small::items),
                      small::threads, 0, stream, a, overlap);
-    return start(small_kernel<Pair, Segmented, large::rows, 8, false>(), over(large::items),
+    return start(small_kernel<Pair, Segmented, large::loads, 8, false>(), over(large::items),
                  large::threads, 0, stream, a, overlap);
 }
 

@@ -1,19 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of vectors of up to a few MiB by pairs whose combinations may be done in any order, and so
- * with few instructions: 32 warps of a multiprocessor that have 4 rows of doubles each would take
- * longer to issue what scan/small.cuh does than memory takes to bring them.
+ * Scans of vectors of up to a few MiB by pairs that may be combined in any order, with few
+ * instructions: where a multiprocessor has 32 warps with 4 vectors of doubles a lane, the
+ * instructions of scan/small.cuh take longer to issue than memory takes to deliver.
  *
- * Blocks, partitions, words and launches are those of scan/small.cuh; segmented scans stay there.
+ * Blocks, partitions, status words and launches are those of scan/small.cuh. Segmented scans stay
+ * there.
  *
- * What everybody waits for comes first: a lane combines all that it has, a warp its lanes, mostly by
- * one or two instructions, a block its warps, and publishes. Only then, while data and words of other
- * partitions are under way, lanes learn what is before them: the sums of a warp's rows in its lanes lie in
- * shared memory in the order of the vector, a lane takes as many consecutive ones as there are rows,
- * and one scan over the lanes does for all rows. What is before the partition is again one combination of
- * all lanes, and is combined with each element.
+ * What all blocks wait for comes first. A lane combines all its elements, a warp its lanes, mostly
+ * by one or two instructions, a block its warps, and publishes. Only then, while data and
+ * aggregates of other partitions are in flight, each lane computes its prefix in the partition. The
+ * sums of the lanes' vectors lie in shared memory in the order of the vector; a lane takes as many
+ * consecutive ones as a warp has loads, so that one scan over the lanes serves all loads. The
+ * prefix of the partition is then combined from what all lanes have read, and with each element.
  *
- * Barriers: (1) sums of warps written; (2) words seen, sums of them written.
+ * Shared memory: a sum for each lane's vectors, and two values a warp.
+ *
+ * Memory order: status words are relaxed, see kernels/README.md. Barriers: (1) the sums of the
+ * warps are written; (2) the aggregates have been read and their sums written.
  */
 #ifndef VSCAN_SCAN_SMALL_ANY_ORDER_CUH
 #define VSCAN_SCAN_SMALL_ANY_ORDER_CUH
@@ -23,32 +27,33 @@
 
 namespace vscan {
 
-template <class Pair, int Rows, int Warps>
-struct any_shared {
+template <class Pair, int Loads, int Warps>
+struct any_order_shared {
     using U = typename Pair::U;
-    packed<U, Rows> lanes[Warps][Rows > 1 ? 32 : 1]; /* of a warp's rows, one after the other */
+    packed<U, Loads> lanes[Warps][Loads > 1 ? 32 : 1]; /* of a lane's vectors, in the order of
+                                                          the vector */
     U warps[Warps];
-    U before[Warps]; /* of the words that a warp has waited for */
+    U before[Warps]; /* of the aggregates that a warp has waited for */
 };
 
 /*
- * What a lane of a warp has before each of its rows in the warp, and from outside; x: its sums of
- * rows. By the scan over a warp's Rows * 32 sums; at: where they lie, those of this lane among them.
+ * The prefixes e of a lane's vectors: everything in the warp before them, and `outside` before
+ * that. `at`: the sums of all the warp's vectors; `sum`: the lane's, where it has one vector.
  */
-template <class Pair, int Rows>
+template <class Pair, int Loads>
 static __device__ __forceinline__ void
-before_rows(typename Pair::U (&e)[Rows], packed<typename Pair::U, Rows> *at, typename Pair::U sum,
-            typename Pair::U outside, int lane) {
+prefixes_of_loads(typename Pair::U (&e)[Loads], packed<typename Pair::U, Loads> *at,
+                  typename Pair::U sum, typename Pair::U outside, int lane) {
     using U = typename Pair::U;
-    packed<U, Rows> upto;
+    packed<U, Loads> upto;
     upto.value[0] = sum;
-    if constexpr (Rows > 1) {
+    if constexpr (Loads > 1) {
         upto = at[lane];
 #pragma unroll
-        for (int k = 1; k < Rows; ++k)
+        for (int k = 1; k < Loads; ++k)
             upto.value[k] = Pair::combine(upto.value[k - 1], upto.value[k]);
     }
-    U all = upto.value[Rows - 1];
+    U all = upto.value[Loads - 1];
 #pragma unroll
     for (int d = 1; d < 32; d *= 2) {
         const U left = __shfl_up_sync(all_lanes, all, d);
@@ -56,27 +61,27 @@ before_rows(typename Pair::U (&e)[Rows], packed<typename Pair::U, Rows> *at, typ
     }
     U left = __shfl_up_sync(all_lanes, all, 1);
     left = lane == 0 ? outside : Pair::combine(outside, left);
-    if constexpr (Rows == 1) {
+    if constexpr (Loads == 1) {
         e[0] = left;
     } else {
 #pragma unroll
-        for (int k = Rows - 1; k > 0; --k) upto.value[k] = Pair::combine(left, upto.value[k - 1]);
+        for (int k = Loads - 1; k > 0; --k) upto.value[k] = Pair::combine(left, upto.value[k - 1]);
         upto.value[0] = left;
         at[lane] = upto; /* only this lane has read what was there */
         __syncwarp();
 #pragma unroll
-        for (int r = 0; r < Rows; ++r) e[r] = ((const U *)at)[r * 32 + lane];
+        for (int r = 0; r < Loads; ++r) e[r] = ((const U *)at)[r * 32 + lane];
     }
 }
 
-template <class Pair, int Rows, int Warps, bool Alone>
+template <class Pair, int Loads, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     scan_small_any_order(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    using shape = small_shape<Pair, Rows, Warps>;
+    using shape = small_shape<Pair, Loads, Warps>;
     constexpr int V = shape::lane_items;
-    using shared_t = any_shared<Pair, Rows, Warps>;
+    using shared_t = any_order_shared<Pair, Loads, Warps>;
     __shared__ shared_t shared_here;
     shared_t &shared = addressed_once(shared_here);
 
@@ -86,39 +91,41 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const int partition = Alone ? 0 : (int)blockIdx.x;
     const bool last_partition = Alone || partition == (int)gridDim.x - 1;
 
-    /* ---- Loads: as in scan_small ------------------------------------------------------------- */
-    const int begin = partition * shape::items + warp * (Rows * shape::row_items) + lane * V;
-    prefetch_rows<T, Rows>(hot, partition * shape::items + warp * (Rows * shape::row_items), lane);
+    /* ---- Load: as in scan_small -------------------------------------------------------------- */
+    const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
+    prefetch_loads<T, Loads>(hot, partition * shape::items + warp * (Loads * shape::load_items),
+                             lane);
     wait_for_kernel_before();
     const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
     if (!Alone) epoch = read_epoch(lookback);
-    const bool whole = begin - lane * V + Rows * shape::row_items <= n; /* of the warp */
-    lane_items<Pair, V> items[Rows];
+    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
+                                                                             elements exist */
+    lane_items<Pair, V> items[Loads];
     const bool fast = whole && !backward;
-    load_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
+    load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     U initial = Pair::identity;
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
     if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)hot.rest.scan.initial_at);
     const bool carry = hot.initial_from == 3;
 
-    /* ---- Sums: of the lane, the warp, the block ----------------------------------------------- */
-    U x[Rows][V]; /* of the lane's piece of a row, up to each element */
+    /* ---- Sums of the lane, the warp, the block; publish -------------------------------------- */
+    U x[Loads][V]; /* of the lane's vector, up to each element */
     U sum = Pair::identity;
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
+    for (int r = 0; r < Loads; ++r) {
         items[r].items(x[r], false);
 #pragma unroll
         for (int j = 1; j < V; ++j) x[r][j] = Pair::combine(x[r][j - 1], x[r][j]);
         sum = r == 0 ? x[r][V - 1] : Pair::combine(sum, x[r][V - 1]);
-        if (Rows > 1) ((U *)shared.lanes[warp])[r * 32 + lane] = x[r][V - 1];
+        if (Loads > 1) ((U *)shared.lanes[warp])[r * 32 + lane] = x[r][V - 1];
     }
-    const U row_sum = sum; /* where there is one row */
+    const U load_sum = sum; /* where a warp has one load */
     sum = over_lanes<Pair>::sum(sum);
     if (lane == 0) shared.warps[warp] = sum;
     __syncthreads();
 
-    const bool publishes = !Alone && warp == 0; /* and has no warp before it */
+    const bool publishes = !Alone && warp == 0; /* no warp precedes warp 0 */
     sum = Pair::identity;
     if (lane < (publishes ? Warps : warp)) sum = shared.warps[lane];
     sum = over_lanes<Pair>::sum(sum);
@@ -129,21 +136,22 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         sum = Pair::identity;
     }
 
-    /* ---- What is before a lane, in the partition, and the initial value ----------------------------- */
-    U e[Rows];
-    before_rows<Pair, Rows>(e, shared.lanes[Rows > 1 ? warp : 0], row_sum,
-                            Pair::combine(initial, sum), lane);
-    U total = Pair::identity; /* up to the last element of all, in the lane that has it */
+    /* ---- Prefixes in the partition, with the initial value ----------------------------------- */
+    U e[Loads];
+    prefixes_of_loads<Pair, Loads>(e, shared.lanes[Loads > 1 ? warp : 0], load_sum,
+                                   Pair::combine(initial, sum), lane);
+    U total = Pair::identity; /* up to the last element of the vector, in the lane that has it */
     const bool has_last = hot.total != nullptr && last_partition;
     if (has_last) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
+        for (int r = 0; r < Loads; ++r)
 #pragma unroll
             for (int j = 0; j < V; ++j)
-                if (begin + r * shape::row_items + j == n - 1) total = Pair::combine(e[r], x[r][j]);
+                if (begin + r * shape::load_items + j == n - 1)
+                    total = Pair::combine(e[r], x[r][j]);
     }
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) {
+    for (int r = 0; r < Loads; ++r) {
         if (hot.exclusive) {
 #pragma unroll
             for (int j = V - 1; j > 0; --j) move_here(x[r][j], x[r][j - 1]);
@@ -153,7 +161,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         for (int j = 0; j < V; ++j) x[r][j] = Pair::combine(e[r], x[r][j]);
     }
 
-    /* ---- Units before this one --------------------------------------------------------------- */
+    /* ---- Look back --------------------------------------------------------------------------- */
     if (!Alone) {
         jitter(lookback, epoch, partition, jitter_wait);
         const bool closes = last_partition && threadIdx.x == shape::threads - 1;
@@ -185,20 +193,20 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         sum = over_lanes<Pair>::sum(lane < Warps ? shared.before[lane] : Pair::identity);
         total = Pair::combine(sum, total);
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
+        for (int r = 0; r < Loads; ++r)
 #pragma unroll
             for (int j = 0; j < V; ++j) x[r][j] = Pair::combine(sum, x[r][j]);
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */
-    if (has_last && (unsigned)(n - 1 - begin) % shape::row_items < V &&
-        (unsigned)(n - 1 - begin) < Rows * shape::row_items) {
+    if (has_last && (unsigned)(n - 1 - begin) % shape::load_items < V &&
+        (unsigned)(n - 1 - begin) < Loads * shape::load_items) {
         if (carry) __threadfence();
         *(T *)hot.total = Pair::out(total);
     }
 #pragma unroll
-    for (int r = 0; r < Rows; ++r) items[r].results(x[r], false);
-    store_turned<Pair, Rows, V>(items, hot, begin, whole, fast);
+    for (int r = 0; r < Loads; ++r) items[r].results(x[r], false);
+    store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of scans of rows of several tiles: see matrix/rows/large.cuh. */
+/* The kernel and its launcher for scans of matrix rows of several tiles: see
+   matrix/rows/large.cuh. */
 #include "matrix/rows/large.cuh"
 #include "scan/large.cuh"
 
@@ -9,20 +10,20 @@ template <class Pair>
 __global__ void __launch_bounds__(large_shape<Pair, false>::threads, 1)
     scan_large_rows(const __grid_constant__ large_rows_arguments b) {
 #ifdef VSCAN__TMA
-    scan_tiles<row_by_row<Pair>, false>(b);
+    scan_large_block<row_by_row<Pair>, false>(b);
 #endif
 }
 
 template <class Shape>
-static cudaError_t map_rows(const vscan__launch *launch, large_vector *v, const void *first,
+static cudaError_t map_rows(const vscan__launch *launch, line_map *v, const void *first,
                             const vscan__matrix &matrix) {
     using T = typename Shape::T;
     v->first = v->shift = 0;
-    v->rows = matrix.length / Shape::row_items;
-    const cuuint64_t sizes[3] = {Shape::row_bytes / 4, (cuuint64_t)v->rows,
+    v->lines = matrix.length / Shape::line_items;
+    const cuuint64_t sizes[3] = {Shape::line_bytes / 4, (cuuint64_t)v->lines,
                                  (cuuint64_t)matrix.lines};
-    const cuuint64_t strides[2] = {Shape::row_bytes, (cuuint64_t)matrix.line_step * sizeof(T)};
-    const cuuint32_t box[3] = {Shape::row_bytes / 4, Shape::quarter_rows, 1};
+    const cuuint64_t strides[2] = {Shape::line_bytes, (cuuint64_t)matrix.line_step * sizeof(T)};
+    const cuuint32_t box[3] = {Shape::line_bytes / 4, Shape::quarter_lines, 1};
     const cuuint32_t steps[3] = {1, 1, 1};
     const CUresult result = launch->encode_tiled(
         &v->map, CU_TENSOR_MAP_DATA_TYPE_INT32, 3, (void *)first, sizes, strides, box, steps,
@@ -48,7 +49,7 @@ cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix
     b.length = matrix->length;
     b.pitch = matrix->line_step;
     b.row_tiles = (uint32_t)row_tiles;
-    b.lines = (int32_t)matrix->lines;
+    b.rows = (int32_t)matrix->lines;
     b.initial_step = matrix->initial_step;
     scan_arguments &a = b.rest;
     a.scan.n = tiles * shape::items;

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of rows of several tiles, as scan/large.cuh scans a vector: tiles of all rows are taken one after
- * the other, and P(t) begins anew with each row. A tile at a row's end may be short: what it has of the
- * slot beyond the row is zeros, which come later than all that is there, and are not stored.
+ * Scans of matrix rows of several tiles. They run as scan/large.cuh scans a vector: blocks take the
+ * tiles of all rows by ticket, one row after the other, and the prefix begins anew with each row.
+ * The last tile of a row may be partial. TMA fills the part beyond the row with zeros, which come
+ * after all elements in scan order, and does not store it.
  *
- * Rows begin at multiples of 16 bytes and are multiples of 128 bytes long, so that there is nothing
- * but whole rows of slots: half of the code for vectors is for all else. Forward alone: backward, the
- * short tile's first box begins before the row, and H200s said "illegal instruction" then (of the store,
- * most likely: vectors load so). Other rows: matrix/rows/rows.cuh.
+ * Rows begin at multiples of 16 bytes and their length is a multiple of 128 bytes, so every
+ * 128-byte line is whole. (Half of the code for vectors handles everything else.) Forward only:
+ * backward, the first box of a partial tile begins before the row, and an H200 reported "illegal
+ * instruction" for that, most likely for the store. Other rows: matrix/rows/rows.cuh.
+ *
+ * Shared memory, barriers and memory order are those of scan/large.cuh.
  */
 #ifndef VSCAN_MATRIX_ROWS_LARGE_CUH
 #define VSCAN_MATRIX_ROWS_LARGE_CUH
@@ -17,16 +20,16 @@
 
 namespace vscan {
 
-/* Tiles of a row, and words that a launch may need for it. */
+/* Tiles of a row. Each publishes an aggregate. */
 static int64_t row_tiles(const vscan__matrix &matrix, int size) {
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     return (matrix.length + tile - 1) / tile;
 }
 
-/* Whether a matrix is one for this kernel on some GPU. */
+/* Whether the kernel can process a matrix, on some GPU. */
 static bool may_have_large_rows(const vscan__matrix &matrix, int size) {
     const int64_t tiles = row_tiles(matrix, size);
-    /* at most 1/9 of a row's tiles may be empty */
+    /* at most 1/9 of the elements of a row's tiles may lie beyond the row */
     return matrix.out != nullptr && !matrix.columns && !matrix.backward && tiles >= 2 &&
            matrix.length * size * 9 >= tiles * 8 * (64 << 10) && matrix.length * size % 128 == 0 &&
            matrix.line_step * size % 16 == 0 &&
@@ -40,11 +43,11 @@ static inline bool has_large_rows(const vscan__launch *launch, const vscan__matr
            may_have_large_rows(matrix, size);
 }
 
-/* In matrix/rows/large.cu. */
+/* Defined in matrix/rows/large.cu. */
 template <class Pair>
 cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair);
 
-/* Pairs that have this kernel: each is some 10 KB of the library. */
+/* The pairs that have this kernel. Each adds some 10 KB to the library. */
 template <class Pair>
 static constexpr bool large_rows = false;
 template <>
