@@ -16,12 +16,13 @@
 
 #include "common/tma.cuh"
 #include "common/vectors.cuh"
+#include "scan/tuning.cuh"
 
 namespace vscan {
 
-static constexpr int threads = 512, thread_vectors = 8; /* 16-byte vectors of a thread */
+static constexpr int threads = head_bits_threads,
+                     thread_vectors = head_bits_vectors; /* 16-byte vectors of a thread */
 static constexpr int block_items = threads * thread_vectors * 4, block_words = block_items / 32;
-static constexpr int64_t blocks_by_twos = 2048;
 static_assert(block_words == threads, "a 32-bit word a thread");
 
 struct head_bits_arguments {
@@ -143,7 +144,7 @@ cudaError_t launch_head_bits(const vscan__launch *launch, const vscan__scan &sca
     a.heads = heads;
     a.items = items;
     const int64_t blocks = (scan.n + block_items - 1) / block_items;
-    const int each = blocks < blocks_by_twos ? 2 : 3;
+    const int each = blocks < head_bits_by_twos ? 2 : 3;
     a.early = each * launch->multiprocessors;
     a.backward = scan.backward;
     return start(scan.flag_type == VSCAN_BIT ? copy_head_bits

@@ -14,6 +14,7 @@
 
 #include "common/tma.cuh"
 #include "scan/portable.cuh"
+#include "scan/tuning.cuh"
 
 namespace vscan {
 
@@ -41,7 +42,8 @@ struct large_shape {
     static constexpr int quarter_items = items / quarters;
     static constexpr int quarter_lines = lines / quarters;
 
-    static constexpr int slots = 2;   /* tiles in flight; one more is in the registers of the scan
+    static constexpr int slots =
+        large_slots;                  /* tiles in flight; one more is in the registers of the scan
                                         warps */
     static constexpr int stages = 4;  /* of what is known of a tile: see load_tiles */
     static constexpr int numbers = 8; /* of ticket results: the store warp may be behind by one
@@ -51,7 +53,7 @@ struct large_shape {
     /* Heads in a part up to which searching for the ends of segments is faster than passing over
        all elements: some 55 instructions for 32 ends, some 20 for 32 elements. */
     static constexpr int sparse_heads = part_items * 3 / 8;
-    static constexpr int reduction_warps = 8;
+    static constexpr int reduction_warps = large_reduction_warps;
     static constexpr int sums = parts / reduction_warps; /* parts of a reduction warp */
     /* indices of warps */
     static constexpr int prefix_warp = scanners + reduction_warps, loader = prefix_warp + 1,
@@ -59,17 +61,22 @@ struct large_shape {
     static constexpr int flag_warp = storer + 1, flag_warps = many_groups ? 3 : 4; /* segmented */
     /* 27 warps: up to 72 registers a thread. 32 warps: 64, redistributed by role where possible. */
     static constexpr int threads = 32 * (Segmented ? 32 : storer + 1);
-    static constexpr int scanner_registers = 72, reduction_registers = 64, other_registers = 48;
+    static constexpr int scanner_registers = scan_warp_registers,
+                         reduction_registers = reduction_warp_registers,
+                         other_registers = other_warp_registers;
     static_assert(scanners * scanner_registers + reduction_warps * reduction_registers +
                           (32 - scanners - reduction_warps) * other_registers <=
                       32 * 64,
                   "that there are");
-    static constexpr int flag_slots = 2, flag_bytes = 2048; /* chunks of a flag warp */
-    static constexpr int flags_ahead = 2; /* chunks of int flags that are prefetched */
+    static constexpr int flag_slots = large_flag_slots,
+                         flag_bytes = large_flag_bytes; /* chunks of a flag warp */
+    static constexpr int flags_ahead =
+        large_flags_ahead; /* chunks of int flags that are prefetched */
     /* quarters of a tile's flags that contain the first chunks of all flag warps */
     static constexpr int flags_first =
         (flags_ahead * flag_warps * flag_bytes + quarter_items * 4 - 1) / (quarter_items * 4);
-    static constexpr int lookback_words = 5; /* of a lane of the prefix warp at a time: 160 tiles */
+    static constexpr int lookback_words =
+        large_lookback_words; /* of a lane of the prefix warp at a time: 160 tiles */
 
     struct shared {
         T slot[slots][items];

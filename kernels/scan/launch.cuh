@@ -77,7 +77,7 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
         return launch_large<Pair, Segmented>(launch, a, pair);
     if (small_fits<Pair>(launch, scan)) return launch_small<Pair, Segmented>(launch, a);
     const int64_t partitions = (scan->n + shape::items - 1) / shape::items;
-    const int64_t resident = 4 * (int64_t)launch->multiprocessors;
+    const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
     const int blocks = (int)(partitions < resident ? partitions : resident);
     return start(scan_portable<Pair, Segmented>, blocks, shape::threads, 0, launch->stream, a);
 }

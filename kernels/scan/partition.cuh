@@ -163,81 +163,61 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
     }
 }
 
-/* What a block knows of the tiles before its own: the same in all lanes of the first warp. */
-template <class Pair>
-struct prefix {
-    typename Pair::U p; /* P: the aggregates of all earlier tiles, combined from left to right */
-    int64_t tile;
-    int64_t heads; /* head flags in these tiles */
-};
+/* ---- Phases that scan/portable.cuh and scan/small.cuh share ------------------------------------ */
 
-/* What precedes a partition in its own tile. */
-template <class Pair>
-struct upper {
-    typename Pair::U beside; /* the partition before it, where its index is odd */
-    typename Pair::U above;  /* the first two partitions, where it is in the second half */
-    uint32_t beside_heads, above_heads, heads;
-};
-
-/*
- * The look-back, by the first warp. Waits for the aggregates of all partitions from tile
- * before.tile up to `partition`, combines those of whole tiles into `before`, and returns those in
- * the own tile. Each lane reads the partitions of one tile. The tiles' sums are then combined
- * strictly from left to right, P = P + A, by shuffles.
- */
-template <class Pair, bool Segmented>
-static __device__ upper<Pair> look_back_partitions(prefix<Pair> &before,
-                                                   const lookback_memory &memory, epoch_t epoch,
-                                                   int64_t partition, int lane) {
-    using U = typename Pair::U;
-    constexpr int parts = VSCAN__PARTITIONS_A_TILE;
-    const int64_t own = partition / parts;
-    const int mine = (int)(partition % parts);
-    for (;;) {
-        const int64_t left = own - before.tile;
-        const int64_t tile = before.tile + lane;
-        const int here = tile < own ? parts : tile == own ? mine : 0;
-        U a[parts];
-        uint32_t heads[parts];
-        wait_for_all<1>(memory, epoch, (U)Pair::identity, a, heads, tile * parts,
-                        tile * parts + here);
-        __syncwarp();
-
-        const U low = Segmented && heads[1] ? a[1] : Pair::combine(a[0], a[1]);
-        const U high = Segmented && heads[3] ? a[3] : Pair::combine(a[2], a[3]);
-        const U sum = Segmented && (heads[2] | heads[3]) ? high : Pair::combine(low, high);
-        uint32_t count = heads[0] + heads[1] + heads[2] + heads[3];
-
-        const int tiles = left < 32 ? (int)left : 32;
-        if (Segmented) {
-            const unsigned cut = __ballot_sync(all_lanes, count != 0);
-            for (int k = 0; k < tiles; ++k) {
-                const U next = __shfl_sync(all_lanes, sum, k);
-                before.p = cut >> k & 1 ? next : Pair::combine(before.p, next);
-            }
-            uint32_t all = lane < tiles ? count : 0;
+/* Loads vectors `step` positions apart. fast: all are whole and aligned. */
+template <class Pair, int V, int N, class I>
+static __device__ __forceinline__ void load_items(lane_items<Pair, V> (&items)[N], const void *in,
+                                                  I i, int step, I n, bool backward, bool fast) {
+    using T = typename Pair::T;
+    if (fast) {
 #pragma unroll
-            for (int d = 16; d > 0; d /= 2) all += __shfl_xor_sync(all_lanes, all, d);
-            before.heads += all;
-        } else {
-            for (int k = 0; k < tiles; ++k)
-                before.p = Pair::combine(before.p, __shfl_sync(all_lanes, sum, k));
+        for (int r = 0; r < N; ++r) items[r].load_whole((const T *)in, i + r * step, n, backward);
+    } else {
+#pragma unroll
+        for (int r = 0; r < N; ++r) items[r].load((const T *)in, i + r * step, n, backward);
+    }
+}
+
+/* The same to memory. */
+template <class Pair, int V, int N, class I>
+static __device__ __forceinline__ void store_items(const lane_items<Pair, V> (&items)[N], void *out,
+                                                   I i, int step, I n, bool backward, bool fast) {
+    using T = typename Pair::T;
+    if (fast) {
+#pragma unroll
+        for (int r = 0; r < N; ++r) items[r].store_whole((T *)out, i + r * step, n, backward);
+    } else {
+#pragma unroll
+        for (int r = 0; r < N; ++r) items[r].store((T *)out, i + r * step, n, backward);
+    }
+}
+
+/* By a warp whose lanes have S groups each: their sums g and numbers of heads h become those from
+   the partition's first group on. The first `used` lanes have groups. */
+template <class Pair, bool Segmented, int S>
+static __device__ __forceinline__ void scan_groups(typename Pair::U (&g)[S], uint32_t (&h)[S],
+                                                   int lane, int used = 32) {
+    uint32_t h_mask = 0, h_sum = 0;
+    if (Segmented) {
+#pragma unroll
+        for (int k = 0; k < S; ++k) {
+            h_mask |= (uint32_t)(h[k] != 0) << k;
+            h_sum += h[k];
+            h[k] = h_sum;
         }
-        before.tile += tiles;
-        if (left < 32) {
-            upper<Pair> up;
-            const U last = mine == 3 ? a[2] : a[0]; /* the partition before an odd one */
-            up.beside = __shfl_sync(all_lanes, mine & 1 ? last : Pair::identity, (int)left);
-            up.above = __shfl_sync(all_lanes, mine & 2 ? low : Pair::identity, (int)left);
-            if (Segmented) {
-                const uint32_t beside = mine == 3 ? heads[2] : mine == 1 ? heads[0] : 0;
-                const uint32_t above = mine & 2 ? heads[0] + heads[1] : 0;
-                up.beside_heads = __shfl_sync(all_lanes, beside, (int)left);
-                up.above_heads = __shfl_sync(all_lanes, above, (int)left);
-                up.heads = __shfl_sync(all_lanes, count, (int)left);
-            }
-            return up;
+    }
+    const unsigned h_any = Segmented ? __ballot_sync(all_lanes, h_mask != 0) : 0;
+    sklansky<Pair, Segmented, 32>(g, h_mask, h_any, lane, used);
+    if (Segmented) {
+        const uint32_t mine = h_sum;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const uint32_t left = __shfl_up_sync(all_lanes, h_sum, d);
+            if (lane >= d) h_sum += left;
         }
+#pragma unroll
+        for (int k = 0; k < S; ++k) h[k] += h_sum - mine;
     }
 }
 

@@ -189,157 +189,24 @@ look_back_small(small_before<Pair, small_shape<Pair, Loads, Warps>::levels> &bef
     }
 }
 
-template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
-__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
-    scan_small(const __grid_constant__ small_arguments hot) {
-    using T = typename Pair::T;
+/*
+ * Prefixes of the lane's groups in the partition: e before the group, end up to its end, and
+ * e_heads, the heads before it (whether any; counting: how many). g, h: of this lane's S groups, as
+ * scan_groups leaves them.
+ */
+template <class Pair, bool Segmented, int Loads, int Warps, int S>
+static __device__ __forceinline__ void
+prefixes_of_groups(typename Pair::U (&e)[Loads], typename Pair::U (&end)[Loads],
+                   uint32_t (&e_heads)[Loads], packed<typename Pair::U, S> &g,
+                   packed<uint32_t, S> &h, small_shared<Pair, Segmented, Loads, Warps> &shared,
+                   int warp, int lane) {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
-    constexpr int V = shape::lane_items;
-    constexpr int S = shape::scan_groups;
-    using shared_t = small_shared<Pair, Segmented, Loads, Warps>;
-    __shared__ shared_t shared_here;
-    shared_t &shared = addressed_once(shared_here);
-
-    const scan_arguments &a = hot.rest;
-    const vscan__scan &scan = a.scan;
-    const int n = hot.n;
-    const bool backward = hot.backward;
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    const int partition = Alone ? 0 : (int)blockIdx.x;
-    const bool last_partition = Alone || partition == (int)gridDim.x - 1;
-    const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
-
-    /* ---- Load -------------------------------------------------------------------------------- */
-    /* Where the launch allows it, blocks start before the preceding kernel is done, and have
-       their code and parameters ready. Nothing is read or written before the wait, so launches
-       still follow one another for the data and for everyone else; but what will be read is
-       prefetched. */
-    const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
-#pragma unroll
-    for (int r = 0; r < Loads; ++r)
-        prefetch_element<Segmented, T>(hot, begin + r * shape::load_items);
-    /* Blocks of the next kernel are distributed unevenly over the multiprocessors if they come
-       early and find much room. Only these kernels leave that much. */
-    const bool let_next_late =
-        Pair::in_any_order && sizeof(U) == 8 && Loads == 2 && gridDim.x > 264;
-    wait_for_kernel_before(!let_next_late);
-    const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
-    epoch_t epoch = 0;
-    if (!Alone) epoch = read_epoch(lookback);
-    /* Segmented scans reverse the elements of a backward scan where they load and store them.
-       Plain scans are 3 to 6 % faster if they choose where an element is used. */
-    const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
-    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
-                                                                             elements exist */
-    lane_items<Pair, V> items[Loads];
-    lane_heads<V> flags[Loads];
-    const bool fast = whole && !backward;
-    const bool reversed = Segmented || !backward;
-    if (Segmented) {
-        load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
-    } else if (in_aligned && whole) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-            items[r].load_whole((const T *)hot.in, begin + r * shape::load_items, n, backward);
-    } else {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-            items[r].load((const T *)hot.in, begin + r * shape::load_items, n, backward);
-    }
-    if (Segmented) load_heads(flags, scan, begin, shape::load_items);
-    U initial = Pair::identity;
-    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
-    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
-    const U visible = hot.initial_from ? initial : Pair::visible;
-    /* as in scan_portable: the initial value is read before an aggregate is published */
-    const bool carry = hot.initial_from == 3;
-
-    /* ---- Scan inside groups ------------------------------------------------------------------ */
-    U x[Loads][V];
-    uint32_t heads[Loads] = {};
-    unsigned any[Loads];
-    uint32_t rank[Loads]; /* counting: heads in the group before this lane */
-    const int first = lane & ~(shape::group_lanes - 1);
-    const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
-    const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
-    if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::load_items);
-#pragma unroll
-    for (int r = 0; r < Loads; ++r) {
-        items[r].items(x[r], !reversed);
-        any[r] = 0;
-        if (Segmented) {
-            any[r] = __ballot_sync(all_lanes, heads[r] != 0);
-            if (hot.initial_from) {
-#pragma unroll
-                for (int j = 0; j < V; ++j)
-                    if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
-            }
-        }
-        sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
-        const int group = first_group + r * shape::load_groups;
-        if (group_end) ((U *)shared.sums)[group] = x[r][V - 1];
-        rank[r] = 0;
-        if (Segmented) {
-            uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
-            if (counting) {
-                rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
-                count = rank[r] + __popc(heads[r]);
-            }
-            if (group_end) ((uint32_t *)shared.sum_heads)[group] = count;
-        }
-    }
-    __syncthreads();
-
-    /* ---- Scan the groups, by each warp; publish ---------------------------------------------- */
-    const int scan_lanes =
-        Alone ? (int)blockDim.x / 32 * shape::warp_groups / S : shape::scan_lanes;
-    packed<U, S> g;
-    packed<uint32_t, S> h = {};
-#pragma unroll
-    for (int k = 0; k < S; ++k) g.value[k] = Pair::identity;
-    uint32_t h_mask = 0, h_sum = 0;
-    if (lane < scan_lanes) {
-        g = shared.sums[lane];
-        if (Segmented) {
-            h = shared.sum_heads[lane];
-#pragma unroll
-            for (int k = 0; k < S; ++k) {
-                h_mask |= (uint32_t)(h.value[k] != 0) << k;
-                h_sum += h.value[k];
-                h.value[k] = h_sum;
-            }
-        }
-    }
-    const unsigned h_any = Segmented ? __ballot_sync(all_lanes, h_mask != 0) : 0;
-    sklansky<Pair, Segmented, 32>(g.value, h_mask, h_any, lane, scan_lanes);
-    if (Segmented) {
-        const uint32_t mine = h_sum;
-#pragma unroll
-        for (int d = 1; d < 32; d *= 2) {
-            const uint32_t left = __shfl_up_sync(all_lanes, h_sum, d);
-            if (lane >= d) h_sum += left;
-        }
-#pragma unroll
-        for (int k = 0; k < S; ++k) h.value[k] += h_sum - mine;
-    }
-    if (!Alone && !last_partition) {
-        if (warp == 0) {
-            jitter(lookback, epoch, partition, jitter_publish);
-            if (carry) __threadfence();
-            if (lane == shape::scan_lanes - 1)
-                publish<U>(lookback, epoch, partition, g.value[S - 1],
-                           Segmented ? h.value[S - 1] & head_count_mask : 0);
-        }
-    }
-
-    U e[Loads], end[Loads];  /* the partition before the lane's group, and up to its end */
-    uint32_t e_heads[Loads]; /* head flags before it: whether any; counting: how many */
     const int in_load = lane / shape::group_lanes;
     if (S == 1) {
 #pragma unroll
         for (int r = 0; r < Loads; ++r) {
-            const int group = first_group + r * shape::load_groups;
+            const int group = warp * shape::warp_groups + in_load + r * shape::load_groups;
             e[r] = __shfl_sync(all_lanes, g.value[0], group - 1);
             end[r] = __shfl_sync(all_lanes, g.value[0], group);
             e_heads[r] = Segmented ? __shfl_sync(all_lanes, h.value[0], group - 1) : 0;
@@ -393,6 +260,128 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
             e_heads[r] = Segmented ? ((const uint32_t *)shared.prefix_heads[warp])[group - 1] : 0;
         }
     }
+}
+
+template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
+    scan_small(const __grid_constant__ small_arguments hot) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = small_shape<Pair, Loads, Warps>;
+    constexpr int V = shape::lane_items;
+    constexpr int S = shape::scan_groups;
+    using shared_t = small_shared<Pair, Segmented, Loads, Warps>;
+    __shared__ shared_t shared_here;
+    shared_t &shared = addressed_once(shared_here);
+
+    const scan_arguments &a = hot.rest;
+    const vscan__scan &scan = a.scan;
+    const int n = hot.n;
+    const bool backward = hot.backward;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int partition = Alone ? 0 : (int)blockIdx.x;
+    const bool last_partition = Alone || partition == (int)gridDim.x - 1;
+    const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
+
+    /* ---- Load -------------------------------------------------------------------------------- */
+    /* Where the launch allows it, blocks start before the preceding kernel is done, and have
+       their code and parameters ready. Nothing is read or written before the wait, so launches
+       still follow one another for the data and for everyone else; but what will be read is
+       prefetched. */
+    const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
+#pragma unroll
+    for (int r = 0; r < Loads; ++r)
+        prefetch_element<Segmented, T>(hot, begin + r * shape::load_items);
+    /* Blocks of the next kernel are distributed unevenly over the multiprocessors if they come
+       early and find much room. Only these kernels leave that much. */
+    const bool let_next_late =
+        Pair::in_any_order && sizeof(U) == 8 && Loads == 2 && gridDim.x > let_next_late_from;
+    wait_for_kernel_before(!let_next_late);
+    const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
+    epoch_t epoch = 0;
+    if (!Alone) epoch = read_epoch(lookback);
+    /* Segmented scans reverse the elements of a backward scan where they load and store them.
+       Plain scans are 3 to 6 % faster if they choose where an element is used. */
+    const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
+    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
+                                                                             elements exist */
+    lane_items<Pair, V> items[Loads];
+    lane_heads<V> flags[Loads];
+    const bool fast = whole && !backward;
+    const bool reversed = Segmented || !backward;
+    if (Segmented) {
+        load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
+    } else
+        load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole);
+    if (Segmented) load_heads(flags, scan, begin, shape::load_items);
+    U initial = Pair::identity;
+    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
+    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
+    const U visible = hot.initial_from ? initial : Pair::visible;
+    /* as in scan_portable: the initial value is read before an aggregate is published */
+    const bool carry = hot.initial_from == 3;
+
+    /* ---- Scan inside groups ------------------------------------------------------------------ */
+    U x[Loads][V];
+    uint32_t heads[Loads] = {};
+    unsigned any[Loads];
+    uint32_t rank[Loads]; /* counting: heads in the group before this lane */
+    const int first = lane & ~(shape::group_lanes - 1);
+    const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
+    const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
+    if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::load_items);
+#pragma unroll
+    for (int r = 0; r < Loads; ++r) {
+        items[r].items(x[r], !reversed);
+        any[r] = 0;
+        if (Segmented) {
+            any[r] = __ballot_sync(all_lanes, heads[r] != 0);
+            if (hot.initial_from) {
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
+            }
+        }
+        sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
+        const int group = first_group + r * shape::load_groups;
+        if (group_end) ((U *)shared.sums)[group] = x[r][V - 1];
+        rank[r] = 0;
+        if (Segmented) {
+            uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
+            if (counting) {
+                rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
+                count = rank[r] + __popc(heads[r]);
+            }
+            if (group_end) ((uint32_t *)shared.sum_heads)[group] = count;
+        }
+    }
+    __syncthreads();
+
+    /* ---- Scan the groups, by each warp; publish ---------------------------------------------- */
+    const int scan_lanes =
+        Alone ? (int)blockDim.x / 32 * shape::warp_groups / S : shape::scan_lanes;
+    packed<U, S> g;
+    packed<uint32_t, S> h = {};
+#pragma unroll
+    for (int k = 0; k < S; ++k) g.value[k] = Pair::identity;
+    if (lane < scan_lanes) {
+        g = shared.sums[lane];
+        if (Segmented) h = shared.sum_heads[lane];
+    }
+    scan_groups<Pair, Segmented>(g.value, h.value, lane, scan_lanes);
+    if (!Alone && !last_partition) {
+        if (warp == 0) {
+            jitter(lookback, epoch, partition, jitter_publish);
+            if (carry) __threadfence();
+            if (lane == shape::scan_lanes - 1)
+                publish<U>(lookback, epoch, partition, g.value[S - 1],
+                           Segmented ? h.value[S - 1] & head_count_mask : 0);
+        }
+    }
+
+    U e[Loads], end[Loads];
+    uint32_t e_heads[Loads];
+    prefixes_of_groups(e, end, e_heads, g, h, shared, warp, lane);
 
     /* ---- Look back --------------------------------------------------------------------------- */
     small_before<Pair, shape::levels> before;
@@ -465,15 +454,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     }
     if (Segmented) {
         store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
-    } else if (out_aligned && whole) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-            items[r].store_whole((T *)hot.out, begin + r * shape::load_items, n, backward);
-    } else {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-            items[r].store((T *)hot.out, begin + r * shape::load_items, n, backward);
-    }
+    } else
+        store_items(items, hot.out, begin, shape::load_items, n, backward, out_aligned && whole);
     if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
@@ -487,19 +469,12 @@ static constexpr auto small_kernel() {
         return scan_small<Pair, Segmented, Loads, Warps, Alone>;
 }
 
-/* Bytes of a vector up to which one block is fastest: on an H200, 2500 ints. */
-static constexpr int64_t one_block_bytes = 10240;
-
-/*
- * Elements of a vector up to which partitions are narrow. Wide ones are loaded by fewer
- * multiprocessors, but many small blocks are distributed unevenly where launches overlap.
- */
+/* Elements of a vector up to which partitions are narrow. */
 template <class Pair, bool Segmented>
 static constexpr int64_t narrow_max_items =
     Segmented || !Pair::in_any_order
         ? (int64_t)narrow_partitions<Pair>::items * narrow_partitions<Pair>::max_partitions
-    : sizeof(typename Pair::U) == 8 ? 1 << 18
-                                    : 3 << 15;
+        : any_order_narrow_items<typename Pair::U>;
 
 /* The largest vector, in elements. */
 template <class Pair>
@@ -539,10 +514,10 @@ static cudaError_t launch_small(const vscan__launch *launch, const scan_argument
         return start(small_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::load_items),
                      0, stream, a, overlap);
     if (a.n <= narrow_max_items<Pair, Segmented>)
-        return start(small_kernel<Pair, Segmented, small::loads, 8, false>(), over(small::items),
-                     small::threads, 0, stream, a, overlap);
-    return start(small_kernel<Pair, Segmented, large::loads, 8, false>(), over(large::items),
-                 large::threads, 0, stream, a, overlap);
+        return start(small_kernel<Pair, Segmented, small::loads, small_warps, false>(),
+                     over(small::items), small::threads, 0, stream, a, overlap);
+    return start(small_kernel<Pair, Segmented, large::loads, small_warps, false>(),
+                 over(large::items), large::threads, 0, stream, a, overlap);
 }
 
 } /* namespace vscan */

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "scan/partition.cuh"
+#include "scan/tuning.cuh"
 
 namespace vscan {
 
@@ -81,9 +82,9 @@ static __device__ __forceinline__ uint32_t first_read_delay(uint32_t partitions)
 template <class Pair>
 using one_block = small_shape<Pair, 1, 32>;
 template <class Pair>
-using narrow_partitions = small_shape<Pair, sizeof(typename Pair::T) == 8 ? 2 : 1, 8>;
+using narrow_partitions = small_shape<Pair, narrow_loads<typename Pair::T>, small_warps>;
 template <class Pair>
-using wide_partitions = small_shape<Pair, 4, 8>;
+using wide_partitions = small_shape<Pair, wide_loads, small_warps>;
 
 static_assert(wide_partitions<pair<op_plus, double>>::max_partitions * words_each<double> <=
                   VSCAN__SMALL_WORDS,

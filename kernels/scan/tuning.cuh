@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is tuned in the scan kernels, by type and kind of scan, with the reason or the measurement.
+ * Measured on an H200 unless said otherwise. The lengths that choose between kernels depend on the
+ * device, and are set in lib/cuda/context.c (small_to, large_from).
+ */
+#ifndef VSCAN_SCAN_TUNING_CUH
+#define VSCAN_SCAN_TUNING_CUH
+
+#include <stdint.h>
+
+namespace vscan {
+
+/* ---- scan/portable.cuh ------------------------------------------------------------------------- */
+
+/* Blocks on a multiprocessor: 4 of 256 threads keep 64 KiB in flight, enough to cover the latency of
+   memory at full speed. With more of them each has more aggregates to read. */
+static constexpr int portable_blocks = 4;
+
+/* ---- scan/small.cuh, scan/small_any_order.cuh -------------------------------------------------- */
+
+/* Bytes of a vector up to which one block is fastest: 2500 ints. */
+static constexpr int64_t one_block_bytes = 10240;
+
+/* Warp loads of a warp. Narrow: partitions of 4 KiB (8-byte elements: 8 KiB), for many
+   multiprocessors. Wide: 16 KiB, so that a block can read all aggregates at once. */
+template <class U>
+static constexpr int narrow_loads = sizeof(U) == 8 ? 2 : 1;
+static constexpr int wide_loads = 4;
+static constexpr int small_warps = 8;
+
+/* Elements up to which partitions are narrow, for pairs that any order suits: below what fits,
+   because many small blocks are distributed unevenly where launches overlap. */
+template <class U>
+static constexpr int64_t any_order_narrow_items = sizeof(U) == 8 ? 1 << 18 : 3 << 15;
+
+/* Blocks of narrow 8-byte partitions from which on the next kernel is let in late: two for each
+   multiprocessor. */
+static constexpr unsigned let_next_late_from = 264;
+
+/* ---- scan/large.cuh ---------------------------------------------------------------------------- */
+
+static constexpr int large_slots = 2;           /* tiles in flight, see large.cuh */
+static constexpr int large_reduction_warps = 8; /* two parts of a tile each */
+static constexpr int large_lookback_words = 5;  /* of a lane at a time: 160 tiles, H200s have 131 */
+
+/* Flag warps, and chunks of flags. 8-byte groups of one line need much shared memory: 3 warps. */
+static constexpr int large_flag_slots = 2, large_flag_bytes = 2048;
+static constexpr int large_flags_ahead = 2; /* chunks of int flags that are prefetched; with a whole
+                                               tile of them, elements arrive later */
+
+/* Registers by role, of 64 a thread that 32 warps have; 27 warps (plain) have 72 each. */
+static constexpr int scan_warp_registers = 72, reduction_warp_registers = 64,
+                     other_warp_registers = 48;
+
+/* ---- scan/head_bits.cu ------------------------------------------------------------------------- */
+
+static constexpr int head_bits_threads = 512, head_bits_vectors = 8; /* vectors of a thread */
+
+/* Three blocks on a multiprocessor are faster than two (2^26 and 2^28 ints with their scan: by
+   0.007). With fewer blocks than this, two distribute more evenly (2^22 to 2^24: 0.01 to 0.05). */
+static constexpr int64_t head_bits_by_twos = 2048;
+
+} /* namespace vscan */
+
+#endif
