@@ -293,10 +293,9 @@ struct pack_kernel : chained_kernel {
     const int tiles;
     T *const packed = (T *)dynamic_shared(); /* items, if there are elements */
     T x[pack_chunks][V];
-    pack_counts<Form> next_counts,
-        counts;                  /* of the next tile and, for numbers, of the tile in hand */
-    uint32_t place = 0, set = 0; /* flags of the tile in hand before this warp, and all */
-    int64_t before = 0;          /* flags before the tile in hand */
+    pack_counts<Form> next_counts, counts; /* the latter for numbers only */
+    uint32_t place = 0, set = 0;           /* flags of the tile in hand before this warp, and all */
+    int64_t before = 0;                    /* flags before the tile in hand */
 
     __device__ __forceinline__ pack_kernel(const pack_arguments &a, shared_memory &shared)
         : a(a), shared(shared), tiles((int)((a.pack.n + items - 1) / items)) {}

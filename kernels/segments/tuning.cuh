@@ -14,7 +14,7 @@ static constexpr bool many_threads = true;
 static constexpr bool many_threads = false;
 #endif
 
-/* Blocks of distribution, lengths and offsets. */
+/* Warps of a block of distribution, lengths and offsets. */
 static constexpr int segments_warps = 8, segments_threads = 32 * segments_warps;
 
 /* ---- distribute.cu --------------------------------------------------------------------------- */
@@ -27,7 +27,7 @@ static constexpr int distribute_share = 1024, distribute_items = distribute_shar
 /* Heads of a share whose elements have room in shared memory. */
 template <class T>
 static constexpr int distribute_sparse = sizeof(T) == 8 ? 64 : 128;
-/* Vectors that a lane begins to load before it waits for one, where heads are not sparse. */
+/* Chunks that a lane begins to load before it waits for one, where heads are not sparse. */
 template <class T>
 static constexpr int distribute_batch = sizeof(T) == 1 ? 1 : 2;
 
@@ -50,9 +50,10 @@ static constexpr int mark_tiles = 3;
 
 static constexpr int flag_warps = 16; /* of a block at most */
 static constexpr int flag_blocks = many_threads ? 2 : 1;
-static constexpr int flag_places =
-    1024; /* places of flags that a warp has room for in shared memory */
-static constexpr int dense_flags = 8; /* of 32: if more are set, a warp takes them a bit a lane */
+/* Places of flags that a warp has room for in shared memory. */
+static constexpr int flag_places = 1024;
+/* If more than so many of 32 flags are set, a warp takes them a bit a lane. */
+static constexpr int dense_flags = 8;
 
 } /* namespace vscan */
 
