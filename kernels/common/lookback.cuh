@@ -144,12 +144,10 @@ enum jitter_place { jitter_publish = 0, jitter_wait = 1 };
 static __device__ __forceinline__ void jitter(const lookback_memory &memory, epoch_t epoch,
                                               int64_t partition, uint32_t place) {
     if (memory.delay == 0) return;
-    /* the finaliser of MurmurHash3 on what distinguishes this moment from all others */
-    uint32_t h = memory.delay ^ epoch ^ (2 * (uint32_t)partition + place) * 0x9e3779b9u;
-    h = (h ^ h >> 16) * 0x85ebca6bu;
-    h = (h ^ h >> 13) * 0xc2b2ae35u;
-    h ^= h >> 16;
-    __nanosleep(h >> 8 & ((1u << 5 * (h & 3)) - 1)); /* 0, 31, 1023 or 32767 ns at most */
+    /* few instructions: small kernels fetch them even where they do not run */
+    uint32_t h = (memory.delay ^ epoch ^ (2 * (uint32_t)partition + place)) * 0x9e3779b9u;
+    h = (h ^ h >> 15) * 0x85ebca6bu;
+    __nanosleep(h >> 17 >> (h & 15)); /* 32767 ns at most */
 }
 
 /* ---- Publishing ---------------------------------------------------------------------------------- */
