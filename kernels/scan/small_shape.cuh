@@ -67,9 +67,8 @@ struct small_shape {
 /*
  * Cycles between publishing and the first read of others' aggregates. A read that comes too early costs a
  * whole round trip to the L2 cache. Blocks that start together publish at about the same time, the less so
- * the more there are, and later where the Sklansky network takes longer. Chosen among a constant of 0 to
- * 128 cycles and 0 to 3 cycles a partition on an H200: sums of 2^16 to 2^20 floats take 0.83 to 0.87 of the
- * time without it, no other row is slower (graph replay, plus and max, 2^10 to 2^20).
+ * the more there are, and later where the Sklansky network takes longer. Chosen on an H200 among a constant
+ * of 0 to 128 cycles and 0 to 3 cycles a partition: see benchmarks/notes/look_back.md.
  */
 template <class Pair>
 static __device__ __forceinline__ uint32_t first_read_delay(uint32_t partitions) {
