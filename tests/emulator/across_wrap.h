@@ -83,27 +83,31 @@ using call = std::function<void()>;
 
 static const char *only; /* family that is asked for, or NULL */
 
+static void words_missing(const char *family) {
+    printf("%s: a call that uses no status words\n", family);
+    exit(1);
+}
+
 static void across(const char *family, const call &larger, const call &smaller) {
     if (only != nullptr && strcmp(only, family) != 0) return;
     launch.test_delay = below(2) ? (uint32_t)random_bits() | 1 : 0;
     memset(launch.workspace, 0, (size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
+    const uint32_t next_half = (uint32_t)(32768 * (1 + below(2)));
     const uint32_t first =
-        (uint32_t)(32768 * (1 + below(2)) - 1 - below(2)); /* the end of a half */
+        next_half - 8 + (uint32_t)below(4); /* the larger call stays in its half */
     const int before = bad;
     set_launch_number(first);
     larger();
+    /* Of the launches in between, those that scrub what the larger call has written. */
     const int64_t stretch = (launch.words + scrubs - 1) / scrubs, words = words_written();
-    const uint32_t last = first + 4 + scrub_every * (uint32_t)((words + stretch - 1) / stretch);
     int calls = 0;
-    while ((int16_t)(launch_number() - last) < 0) { /* numbers are modulo 2^16 */
-        const uint32_t number = launch_number();
+    for (; calls * stretch < words; ++calls) {
+        const uint32_t number = (next_half + scrub_every * (uint32_t)calls) & 0xffff;
+        set_launch_number(number);
         smaller();
-        ++calls;
-        if (launch_number() == number || words == 0) {
-            printf("%s: a call that uses no status words\n", family);
-            exit(1);
-        }
+        if (launch_number() == number) words_missing(family);
     }
+    if (calls == 0) words_missing(family);
     set_launch_number(first); /* plus 65,536 */
     larger();
     if (bad > before)
