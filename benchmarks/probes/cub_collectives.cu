@@ -60,7 +60,8 @@ using max_float = vscan::pair<op_max, float>;
 using max_double = vscan::pair<op_max, double>;
 using plus_int = vscan::pair<op_plus, int>;
 REDUCE(plus_int, plus_int)
-REDUCE(plus_float, plus_float) REDUCE(max_float, max_float) REDUCE(max_double, max_double) KERNEL
+REDUCE(plus_float, plus_float)
+REDUCE(max_float, max_float) REDUCE(max_double, max_double) KERNEL
     ours_OddEvenSort16_u32(uint32_t *x) {
     uint32_t y[16];
     for (int i = 0; i < 16; ++i) y[i] = x[i * 512 + threadIdx.x];

@@ -1,33 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The look-back: how blocks of one launch tell each other the aggregates of their partitions. This file
- * alone knows what a status word looks like, when one is valid, and how a launch ends. The protocol is
- * explained and proved in kernels/README.md, and checked as a model in tests/model/.
+ * The look-back: how blocks of one launch tell each other the aggregates of their partitions. This
+ * file alone knows what a status word looks like, when one is valid, and how a launch ends. The
+ * protocol is explained and proved in kernels/README.md, and checked as a model in tests/model/.
  *
  * A status word has 64 bits:
  *
- *     63 odd half | 62 even half | 61..47 launch number modulo 2^15 | 46..32 head flags | 31..0 value
+ *     63 odd half | 62 even half | 61..47 launch number modulo 2^15 | 46..32 heads | 31..0 value
  *
- * The launch number counts modulo 2^16; the first 2^15 launches are its even half, the others its odd half.
- * In a valid word exactly one of the two upper bits is set, the one of the launch's half. These 17 bits are
- * the epoch.
+ * The launch number counts modulo 2^16; the first 2^15 launches are its even half, the others its
+ * odd half. In a valid word exactly one of the two upper bits is set, the one of the launch's half.
+ * These 17 bits are the epoch.
  *
- * An 8-byte value takes two words, low half first, each with the same upper half. So every access is one
- * aligned 8-byte access, which is never torn, value and epoch arrive together, and relaxed order is
- * enough: a reader needs nothing that was written before the word. (A 16-byte access is two such
- * accesses; each word is judged by its own epoch.)
+ * An 8-byte value takes two words, low half first, each with the same upper half. So every access
+ * is one aligned 8-byte access, which is never torn, value and epoch arrive together, and relaxed
+ * order is enough: a reader needs nothing that was written before the word. (A 16-byte access is
+ * two such accesses; each word is judged by its own epoch.)
  *
- * The epoch and the ticket counter share one 64-bit word in device memory, so a block gets both by one
- * atomic addition, and a replayed graph continues the count, too. The block that takes the last ticket
- * sets the counter to the next epoch and ticket 0 (advance).
+ * The epoch and the ticket counter share one 64-bit word in device memory, so a block gets both by
+ * one atomic addition, and a replayed graph continues the count, too. The block that takes the last
+ * ticket sets the counter to the next epoch and ticket 0 (advance).
  *
- * Words are not cleared between launches, so a word of 65,536 launches ago could pass for a new one. What
- * prevents it: in each half, every 128th launch goes over another 256th of the workspace and clears the bit of
- * the other half, by an atomic and (scrub). This does not change words of its own half, in which that bit is
- * 0, and makes all others invalid. So a scrub never harms what the same launch publishes, wherever and
- * whenever that is; and at the end of a half no word of the other half is left. A word of launch L could
- * be taken for one of launch M > L only if M >= L + 2^16, and between the two lies a whole half of the
- * other kind. None of this depends on which words a launch publishes.
+ * Words are not cleared between launches, so a word of 65,536 launches ago could pass for a new
+ * one. What prevents it: in each half, every 128th launch goes over another 256th of the workspace
+ * and clears the bit of the other half, by an atomic and (scrub). This does not change words of its
+ * own half, in which that bit is 0, and makes all others invalid. So a scrub never harms what the
+ * same launch publishes, wherever and whenever that is; and at the end of a half no word of the
+ * other half is left. A word of launch L could be taken for one of launch M > L only if M >= L +
+ * 2^16, and between the two lies a whole half of the other kind. None of this depends on which
+ * words a launch publishes.
  */
 #ifndef VSCAN_COMMON_LOOKBACK_CUH
 #define VSCAN_COMMON_LOOKBACK_CUH
@@ -56,7 +57,7 @@ static __device__ __forceinline__ status_word *words_of(const lookback_memory &m
     return (status_word *)((char *)memory.header + VSCAN__WORKSPACE_HEADER);
 }
 
-/* ---- Epochs and tickets -------------------------------------------------------------------------- */
+/* ---- Epochs and tickets ---------------------------------------------------------------------- */
 
 /* The upper half of the words of a launch, without head flags. */
 using epoch_t = uint32_t;
@@ -70,7 +71,8 @@ static __device__ __forceinline__ uint32_t number_of(epoch_t epoch) {
     return epoch >> number_shift & number_mask;
 }
 
-/* The header has the epoch with its even bit inverted: 0, as in a new workspace, is the first launch's. */
+/* The header has the epoch with its even bit inverted: 0, as in a new workspace, is the first
+   launch's. */
 static __device__ __forceinline__ epoch_t epoch_in(unsigned long long counter) {
     return (uint32_t)(counter >> 32) ^ even_half;
 }
@@ -80,22 +82,24 @@ struct ticket {
     uint32_t index; /* 0, 1, 2, ... in the order of taking */
 };
 
-/* By one thread. Blocks take partitions by ticket where they may start in any order: what has been taken
-   is then always a prefix of all partitions, so a block only waits for blocks that run already. */
+/* By one thread. Blocks take partitions by ticket where they may start in any order: what has
+   been taken is then always a prefix of all partitions, so a block only waits for blocks that
+   run already. */
 static __device__ __forceinline__ ticket take_ticket(const lookback_memory &memory) {
     const unsigned long long before = atomicAdd(&memory.header->epoch_and_ticket, 1ull);
     return {epoch_in(before), (uint32_t)before};
 }
 
-/* The running launch's epoch, for kernels whose blocks own partitions in the order of their numbers. */
+/* The running launch's epoch, for kernels whose blocks own partitions in the order of their
+   numbers. */
 static __device__ __forceinline__ epoch_t read_epoch(const lookback_memory &memory) {
     return epoch_in(load_relaxed(&memory.header->epoch_and_ticket));
 }
 
-/* ---- The end of a launch ------------------------------------------------------------------------- */
+/* ---- The end of a launch --------------------------------------------------------------------- */
 
-/* Launches from one that scrubs to the next: a small one would notice even one atomic operation that ends
-   after its results (seen on an H200: up to 12 % of a scan of 2^14 floats). */
+/* Launches from one that scrubs to the next: a small one would notice even one atomic operation
+   that ends after its results (seen on an H200: up to 12 % of a scan of 2^14 floats). */
 static constexpr int scrub_every = 128;
 
 /* By so many threads together, once a launch, at any time in it. */
@@ -112,8 +116,8 @@ static __device__ __forceinline__ void scrub(const lookback_memory &memory, epoc
         clear_bits(words_of(memory) + at, (status_word)other_half << 32);
 }
 
-/* The next launch's epoch, ticket 0. Once a launch, by one thread, when no block of this launch will
-   read the counter or take a ticket any more. */
+/* The next launch's epoch, ticket 0. Once a launch, by one thread, when no block of this launch
+   will read the counter or take a ticket any more. */
 static __device__ __forceinline__ void advance(const lookback_memory &memory, epoch_t epoch) {
     uint32_t next = (epoch ^ even_half) + (1u << number_shift);
     next |= next << 1 & odd_half; /* behind the even half's last number: 11, the odd half, not 01 */
@@ -132,14 +136,14 @@ static __device__ __forceinline__ void end_launch_after(const lookback_memory &m
     if (ticket.index == tickets - 1) end_launch(memory, ticket.epoch);
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------- */
+/* ---- Tests ----------------------------------------------------------------------------------- */
 
 enum jitter_place { jitter_publish = 0, jitter_wait = 1 };
 
 /*
- * For tests: where memory.delay is not 0, waits for a pseudo-random time, mostly none or a short one,
- * sometimes longer than a launch usually takes, so that blocks publish and read in every order; results
- * must not depend on it.
+ * For tests: where memory.delay is not 0, waits for a pseudo-random time, mostly none or a short
+ * one, sometimes longer than a launch usually takes, so that blocks publish and read in every
+ * order; results must not depend on it.
  */
 static __device__ __forceinline__ void jitter(const lookback_memory &memory, epoch_t epoch,
                                               int64_t partition, uint32_t place) {
@@ -150,7 +154,7 @@ static __device__ __forceinline__ void jitter(const lookback_memory &memory, epo
     __nanosleep(h >> 17 >> (h & 15)); /* 32767 ns at most */
 }
 
-/* ---- Publishing ---------------------------------------------------------------------------------- */
+/* ---- Publishing ------------------------------------------------------------------------------ */
 
 /* Status words that a value takes. */
 template <class U>
@@ -172,7 +176,7 @@ static __device__ __forceinline__ void publish(const lookback_memory &memory, ep
     }
 }
 
-/* ---- Reading and waiting ------------------------------------------------------------------------- */
+/* ---- Reading and waiting --------------------------------------------------------------------- */
 
 /* Whether aggregate number `at` has been published in this launch; value and heads are then set. */
 template <class U>
@@ -212,8 +216,8 @@ static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoc
     return value;
 }
 
-/* Values and head flags of aggregates first, first + Stride, ... before `end`, N at most, as soon as all
-   have been published; `nothing` and no heads for the others. */
+/* Values and head flags of aggregates first, first + Stride, ... before `end`, N at most, as
+   soon as all have been published; `nothing` and no heads for the others. */
 template <int Stride, class U, int N, class Index>
 static __device__ __forceinline__ void wait_for_all(const lookback_memory &memory, epoch_t epoch,
                                                     U nothing, U (&value)[N], uint32_t (&heads)[N],
@@ -241,9 +245,10 @@ static __device__ __forceinline__ Sum sum_of_aggregates(const lookback_memory &m
     return sum;
 }
 
-/* ---- Late errors --------------------------------------------------------------------------------- */
+/* ---- Late errors ----------------------------------------------------------------------------- */
 
-/* More segments than totals: reported at the next synchronisation, unless another error came first. */
+/* More segments than totals: reported at the next synchronisation, unless another error came
+   first. */
 static __device__ __forceinline__ void report_totals_length(vscan__late *late) {
     volatile int32_t *const status = &late->status;
     if (*status == VSCAN_OK) *status = VSCAN_ERROR_TOTALS_LENGTH;
