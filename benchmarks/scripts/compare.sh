@@ -243,8 +243,8 @@ done
 
 cat "$folder/head" >"$out"
 {
-    echo "# before $before"
-    echo "# after $after"
+    echo "# before $(basename "$before")"
+    echo "# after $(basename "$after")"
     echo "# $pass passes, $runs samples in each, limit $limit %"
 } >>"$out"
 status=0

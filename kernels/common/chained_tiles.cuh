@@ -20,7 +20,7 @@
  *                                    the last look-back of this block
  *     ---- barrier (2)
  *     write(tile)                    writes the results of the tile in hand
- *     keep(next)                     the next tile, if next >= 0, becomes the tile in hand
+ *     keep()                         the next tile becomes the tile in hand
  *     ---- barrier (3), if the kernel needs it
  *
  * All threads call all of these. A thread of warp ticket_warp takes the next ticket at the moment
@@ -48,7 +48,6 @@ struct chained_launch {
     template <class U>
     __device__ __forceinline__ void publish(int tile, U value, uint32_t head = 0) const {
         if (tiles == 1) return;
-        jitter(memory, epoch, tile, jitter_publish);
         vscan::publish<U>(memory, epoch, tile, value, head);
     }
 
@@ -68,7 +67,7 @@ struct chained_kernel {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     __device__ __forceinline__ enum ticket_time ticket_time() const { return after_counting; }
     __device__ __forceinline__ void stage() {}
-    __device__ __forceinline__ void keep(int) {}
+    __device__ __forceinline__ void keep() {}
 };
 
 template <class Kernel>
@@ -88,26 +87,30 @@ static __device__ __forceinline__ void chain_tiles(Kernel &kernel, const lookbac
         kernel.prefetch((int)t.index, tile < 0);
     };
     const chained_launch launch = {memory, epoch, tiles};
+    take(-1);
+    __syncthreads();
     int tile = -1; /* in hand: published, but not yet written; -1: none */
-    int next = -1; /* -1: the block has no ticket yet */
+    int next = (int)taken;
     for (int seen = 0;;) {
-        const bool counts = (unsigned)next < (unsigned)tiles;
+        const bool counts = next < tiles;
         if (tile >= 0) kernel.stage();
         if (counts) kernel.count(next);
         __syncthreads(); /* (1) */
-        if (counts) kernel.publish(launch, next);
-        if (next < tiles && kernel.ticket_time() == after_counting) take(next);
+        if (counts) {
+            jitter(memory, epoch, next * 32 + kernel.warp, jitter_publish);
+            kernel.publish(launch, next);
+        }
+        if (counts && kernel.ticket_time() == after_counting) take(next);
         if (tile >= 0) {
-            jitter(memory, epoch, tile, jitter_wait);
             kernel.look_back(launch, seen, tile);
             seen = tile;
         }
         __syncthreads(); /* (2) */
-        if (next < tiles && kernel.ticket_time() == after_look_back) take(next);
+        if (counts && kernel.ticket_time() == after_look_back) take(next);
         if (tile >= 0) kernel.write(tile);
-        if (next >= tiles) return;
+        if (!counts) return;
         if (kernel.ticket_time() == after_writing) take(next);
-        kernel.keep(next);
+        kernel.keep();
         if (Kernel::barrier_3) __syncthreads(); /* (3) */
         tile = next;
         next = (int)taken;

@@ -220,6 +220,14 @@ static __device__ __forceinline__ T &addressed_once(T &object) {
     return *(T *)__cvta_shared_to_generic(address);
 }
 
+/* The same for an address in global memory. */
+template <class T>
+static __device__ __forceinline__ T *addressed_once(T *p) {
+    size_t address = __cvta_generic_to_global(p);
+    asm volatile("" : "+l"(address));
+    return (T *)__cvta_global_to_generic(address);
+}
+
 /* Asynchronous *to = *from, from global to shared memory, complete after wait_for_copies. 4, 8 or
    16 bytes, both addresses aligned to that. */
 template <class X>

@@ -382,8 +382,8 @@ struct pack_kernel : chained_kernel {
         }
     }
 
-    __device__ __forceinline__ void keep(int next) {
-        set = next >= 0 ? shared.count : 0;
+    __device__ __forceinline__ void keep() {
+        set = shared.count;
     }
 };
 

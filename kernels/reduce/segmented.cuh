@@ -60,14 +60,14 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                   initial_of<Pair>(a.scan)};
     typename block_of::first_head first;
     for (;;) {
-        if (threadIdx.x == blockDim.x - 1 && b.next < a.partitions) b.take();
+        b.take();
         __syncthreads(); /* (3) */
         b.partition = b.next;
         if (b.partition >= a.partitions) return;
         b.staged = b.coming;
         b.buffer ^= 1;
-        first = {shared.first_prefix, shared.first_pre, shared.first_at, -1};
-        if (threadIdx.x == 0) first.segment = shared.first_segment;
+        if (threadIdx.x == 0)
+            first = {shared.first_prefix, shared.first_pre, shared.first_at, shared.first_segment};
         b.epoch = shared.next.epoch;
         b.next = shared.next.index;
         b.coming = {};
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             typename block_of::line_sums lines = b.reduce_lines(sum);
             b.add_lanes(lines, sum);
             sum = b.add_warps(lines);
+            b.publish_next(sum); /* at once: other blocks wait for it */
             b.stage_first_total(lines);
-            b.publish_next(sum);
         }
         if (b.partition >= 0) {
             const typename block_of::own_tile tile = b.look_back();

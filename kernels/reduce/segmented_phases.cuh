@@ -51,6 +51,7 @@ struct segmented_reduction {
     /* ---- Tickets ----------------------------------------------------------------------------- */
 
     __device__ __forceinline__ void take() const {
+        if (threadIdx.x != blockDim.x - 1 || next >= a.partitions) return;
         ticket t = {0, (uint32_t)(next + 1)}; /* one partition needs no tickets */
         if (a.partitions > 1) {
             t = take_ticket(a.lookback);
@@ -324,14 +325,22 @@ struct segmented_reduction {
                 p = shared.tile_heads[w] ? shared.tiles[w] : Pair::combine(p, shared.tiles[w]);
             }
         } else {
+            const uint32_t heads = lane < warps ? shared.tile_heads[lane] : 0;
+            const unsigned with_heads = __ballot_sync(segments_lanes, heads != 0);
             int from = 0; /* the last tile with a head */
-#pragma unroll 1
-            for (int w = 0; w < warps; ++w)
-                if (shared.tile_heads[w]) from = 32 * w + 31 - __clz((int)shared.tile_heads[w]);
-            if (shared.tile_heads[from / 32]) p = Pair::identity;
+            if (with_heads) {
+                const int last = 31 - __clz((int)with_heads);
+                from = 32 * last + 31 - __clz((int)__shfl_sync(segments_lanes, heads, last));
+                p = Pair::identity;
+            }
             const int to = own - seen < (int)blockDim.x ? (int)(own - seen) : (int)blockDim.x;
-#pragma unroll 8
-            for (int t = from; t < to; ++t) p = Pair::combine(p, shared.tiles[t]);
+            /* by eights, whose loads overlap: from `to` on there are identities */
+#pragma unroll 1
+            for (int t = from & ~7; t < to; t += 8) {
+#pragma unroll
+                for (int j = 0; j < 8; ++j)
+                    p = Pair::combine(p, t + j < from ? Pair::identity : shared.tiles[t + j]);
+            }
         }
     }
 

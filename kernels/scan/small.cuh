@@ -84,7 +84,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Loads, Warps>::levels> &bef
 
     U sum[shape::polls];
     uint32_t heads[shape::polls];
-    wait_cycles(first_read_delay<Pair>(gridDim.x));
+    wait_before_first_read<Pair>();
     wait_for_all<shape::threads>(memory, epoch, (U)Pair::identity, sum, heads, (int)threadIdx.x,
                                  partition);
     __syncwarp();
@@ -369,9 +369,9 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         if (Segmented) h = shared.sum_heads[lane];
     }
     scan_groups<Pair, Segmented>(g.value, h.value, lane, scan_lanes);
+    if (!Alone) jitter(lookback, epoch, partition * Warps + warp, jitter_publish);
     if (!Alone && !last_partition) {
         if (warp == 0) {
-            jitter(lookback, epoch, partition, jitter_publish);
             if (carry) __threadfence();
             if (lane == shape::scan_lanes - 1)
                 publish<U>(lookback, epoch, partition, g.value[S - 1],
@@ -388,7 +388,6 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     before.p = Segmented ? Pair::identity : initial;
     before.heads = 0;
     if (!Alone) {
-        jitter(lookback, epoch, partition, jitter_wait);
         const bool closes = last_partition && threadIdx.x == shape::threads - 1;
         look_back_small<Pair, Segmented, Loads, Warps>(before, shared, lookback, epoch, partition,
                                                        counting);

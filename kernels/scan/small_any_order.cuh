@@ -129,8 +129,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     sum = Pair::identity;
     if (lane < (publishes ? Warps : warp)) sum = shared.warps[lane];
     sum = over_lanes<Pair>::sum(sum);
+    if (!Alone) jitter(lookback, epoch, partition * Warps + warp, jitter_publish);
     if (publishes) {
-        jitter(lookback, epoch, partition, jitter_publish);
         if (carry) __threadfence();
         if (lane == 0 && !last_partition) publish<U>(lookback, epoch, partition, sum);
         sum = Pair::identity;
@@ -163,9 +163,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
     /* ---- Look back --------------------------------------------------------------------------- */
     if (!Alone) {
-        jitter(lookback, epoch, partition, jitter_wait);
         const bool closes = last_partition && threadIdx.x == shape::threads - 1;
-        wait_cycles(first_read_delay<Pair>(gridDim.x));
+        wait_before_first_read<Pair>();
         U seen[shape::polls];
         bool waits[shape::polls], ready;
 #pragma unroll

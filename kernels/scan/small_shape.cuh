@@ -65,16 +65,20 @@ struct small_shape {
 };
 
 /*
- * Cycles between publishing and the first read of others' aggregates. A read that comes too early costs a
- * whole round trip to the L2 cache. Blocks that start together publish at about the same time, the less so
- * the more there are, and later where the Sklansky network takes longer. Chosen on an H200 among a constant
- * of 0 to 128 cycles and 0 to 3 cycles a partition: see benchmarks/notes/look_back.md.
+ * Between publishing and the first read of others' aggregates. A read that comes too early costs a
+ * whole round trip to the L2 cache. Blocks that start together publish at about the same time, the
+ * less so the more there are, and later where the Sklansky network takes longer. The cycles were
+ * chosen on an H200 among a constant of 0 to 128 and 0 to 3 a partition:
+ * benchmarks/notes/look_back.md.
  */
 template <class Pair>
-static __device__ __forceinline__ uint32_t first_read_delay(uint32_t partitions) {
+static __device__ __forceinline__ void wait_before_first_read() {
     constexpr bool wide = sizeof(typename Pair::U) == 8;
-    if (Pair::in_any_order) return wide ? 0 : partitions;
-    return (wide ? 32 : 96) + partitions + partitions / 2;
+    const uint32_t partitions = gridDim.x;
+    if (!Pair::in_any_order)
+        wait_cycles((wide ? 32 : 96) + partitions + partitions / 2);
+    else if (!wide && partitions >= 32)
+        wait_cycles(partitions);
 }
 
 /* The shapes: one_block for at most its items; the others for at most max_partitions partitions. */

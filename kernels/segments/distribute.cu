@@ -347,7 +347,7 @@ struct distribute_kernel : chained_kernel {
         }
     }
 
-    __device__ __forceinline__ void keep(int) {
+    __device__ __forceinline__ void keep() {
         wait_for_copies();
         __syncwarp();
         own_heads = next_heads;

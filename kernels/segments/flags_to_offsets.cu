@@ -57,10 +57,11 @@ struct flags_to_offsets_kernel : chained_kernel {
     }
 
     __device__ __forceinline__ enum ticket_time ticket_time() const { return after_look_back; }
-    __device__ __forceinline__ void prefetch(int tile, bool) const {
+    __device__ __forceinline__ void prefetch(int tile, bool first) const {
+        if (first) return; /* prefetched before there was a ticket */
         if (tile >= tiles) let_next_kernel_begin();
 #ifdef VSCAN__TMA
-        if (tile > 0 && ((int64_t)tile + 1) * items - a.shift <= n) {
+        if (((int64_t)tile + 1) * items - a.shift <= n) {
             const int64_t bits = map_bits(a.pack.flag_type);
             tma_prefetch((const char *)a.pack.flags + (tile * items - a.shift) * bits / 8,
                          (uint32_t)(items * bits / 8));
@@ -159,8 +160,8 @@ struct flags_to_offsets_kernel : chained_kernel {
     }
 
     /* Before barrier (3), while the ticket is on its way. */
-    __device__ __forceinline__ void keep(int next) {
-        if (next >= 0 && next_own <= flag_places) {
+    __device__ __forceinline__ void keep() {
+        if (next_own <= flag_places) {
             uint32_t at = 0;
 #pragma unroll
             for (int r = 0; r < Lines; ++r) {

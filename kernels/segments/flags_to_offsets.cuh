@@ -232,6 +232,7 @@ static __device__ __forceinline__ void write_dense(const flags_to_offsets_argume
     pairs[lane] = {x, at};
     __syncwarp();
     const auto each = [&](auto *out, auto position) {
+        out = addressed_once(out);
 #pragma unroll 4
         for (int q = 0; q < 32; q += 2) {
             const uint4 two = *(const uint4 *)(pairs + q); /* of two words */

@@ -147,7 +147,7 @@ struct lengths_kernel : chained_kernel {
         if (sizeof(Out) < 8 && (long long)(before + in_hand) > INT32_MAX) wrong = first;
     }
 
-    __device__ __forceinline__ void keep(int) {
+    __device__ __forceinline__ void keep() {
         in_hand = next_sum;
     }
 };

@@ -279,6 +279,10 @@ template <class T>
 T &addressed_once(T &object) {
     return object;
 }
+template <class T>
+T *addressed_once(T *p) {
+    return p;
+}
 template <class X>
 void copy_ahead(X *to, const X *from) {
     emulated::expect(((uintptr_t)from | (uintptr_t)to) % sizeof(X) == 0, "alignment");
