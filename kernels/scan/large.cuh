@@ -68,9 +68,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using common::out_shift;
     using common::shared;
     using common::slot_of;
-    using common::slot_parity;
     using common::stage_of;
-    using common::stage_phase;
     using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
@@ -92,7 +90,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             uint32_t heads = 0;
             bool closed = false; /* a head in the left lane of the group */
             if (Segmented) {
-                barrier_wait(&shared.heads_ready[stage], stage_phase(k));
+                shared.heads_ready.wait(k);
                 heads = group_heads(stage, group);
                 closed = right && (heads & 0xffff);
                 heads >>= right ? 16 : 0;
@@ -103,7 +101,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             wait_loaded(k, q);
             read_line<Pair>(x, shared.slot[0], slot * shape::lines + at_line, in_shift(),
                             shared.after[slot], reversed);
-            barrier_arrive_at(&shared.emptied[slot][q]);
+            shared.emptied.arrive(k, q);
             if (Segmented && Pair::in_any_order && a.scan.backward)
                 heads = __brev(heads) >> (32 - R);
             if (Segmented && a.scan.has_initial) {
@@ -125,7 +123,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 if (closed) open = 0;
             }
 
-            barrier_wait(&shared.groups_ready[stage], stage_phase(k));
+            shared.groups_ready.wait(k);
             const U e = shared.prefixes[stage][group], end = shared.prefixes[stage][group + 1];
             const bool reached =
                 !Segmented || group * shape::group_items <= shared.first_head[stage];
@@ -139,7 +137,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 if ((right || !two_lane_groups) && (!Segmented || open & 1u << (R - 1)))
                     x[R - 1] = end;
             }
-            barrier_wait(&shared.prefix_ready[stage], stage_phase(k));
+            shared.prefix_ready.wait(k);
             const U p = reached ? shared.p[stage] : Pair::identity;
             U first = Pair::combine(p, e); /* exclusive: the lane's first result */
             if (Pair::in_any_order) {
@@ -164,8 +162,8 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 write_total(x, tile, line);
             }
 
-            if (k > 0) barrier_wait(&shared.staged_empty[q], (k - 1) & 1);
-                /* totals are the inclusive results, so these are written first where both are
+            shared.staged_empty.wait_for_previous(k, q);
+            /* totals are the inclusive results, so these are written first where both are
                    wanted */
 #pragma unroll 1
             for (bool more = Segmented && with_totals();; more = false) {
@@ -203,7 +201,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                             out_shift()));
             }
             fence_for_tma();
-            barrier_arrive_at(&shared.staged_full[q]);
+            shared.staged_full.arrive(k, q);
         }
     }
 
@@ -374,23 +372,20 @@ struct large_scan_warps : large_role<Pair, Segmented> {
 template <class Shape>
 static __device__ void init_barriers(typename Shape::shared &shared) {
     constexpr int a = 32; /* arrivals of a warp */
-    for (int k = 0; k < Shape::numbers; ++k) barrier_init(&shared.taken[k], 1);
-    for (int s = 0; s < Shape::slots; ++s)
-        for (int q = 0; q < Shape::quarters; ++q) {
-            barrier_init(&shared.loaded[s][q], 1);
-            /* a scan warp and a reduction warp read each part */
-            barrier_init(&shared.emptied[s][q], a * 2 * Shape::quarter_parts);
-        }
-    for (int r = 0; r < Shape::stages; ++r) {
-        barrier_init(&shared.heads_ready[r], a * Shape::flag_warps);
-        barrier_init(&shared.groups_ready[r], a * Shape::reduction_warps);
-        barrier_init(&shared.prefix_ready[r], 1);
+    for (int k = 0; k < Shape::numbers; ++k) shared.taken.init(k, 1);
+    for (int s = 0; s < Shape::slots; ++s) {
+        shared.loaded.init(s, 1);
+        /* a scan warp and a reduction warp read each part */
+        shared.emptied.init(s, a * 2 * Shape::quarter_parts);
     }
-    barrier_init(&shared.edge, 4);
-    for (int q = 0; q < Shape::quarters; ++q) {
-        barrier_init(&shared.staged_full[q], a * Shape::quarter_parts);
-        barrier_init(&shared.staged_empty[q], a);
+    for (int s = 0; s < Shape::stages; ++s) {
+        shared.heads_ready.init(s, a * Shape::flag_warps);
+        shared.groups_ready.init(s, a * Shape::reduction_warps);
+        shared.prefix_ready.init(s, 1);
     }
+    shared.edge.init(0, 4);
+    shared.staged_full.init(0, a * Shape::quarter_parts);
+    shared.staged_empty.init(0, a);
     fence_for_tma();
 }
 

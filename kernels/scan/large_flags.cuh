@@ -202,8 +202,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
 
     /* Whether tile k has been taken. */
     __device__ bool is_taken(int k) const {
-        return __all_sync(all_lanes,
-                          barrier_test(&shared.taken[k % shape::numbers], k / shape::numbers & 1));
+        return __all_sync(all_lanes, shared.taken.test(k));
     }
 
     template <int Log_bits>
@@ -261,13 +260,15 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
                     (int)(j * (size * 8 >> Log_bits)), in_order && reversed);
                 __syncwarp(); /* all lanes have read the chunk */
             }
-            const int64_t n = a.scan.n - tile * shape::items;
-            const bool ends = tile == 0 || n < shape::items;
+            const int64_t same = shared.taken.known(k); /* `tile`, read again: else registers are
+                                                           spilled */
+            const int64_t n = a.scan.n - same * shape::items;
+            const bool ends = same == 0 || n < shape::items;
             if (!in_order || ends) sync_flag_warps();
             if (!in_order) put_in_order(flag_warp, tile_bits, x.bits >> Log_bits);
-            if (ends) trim_ends(flag_warp, tile_bits, tile, n);
+            if (ends) trim_ends(flag_warp, tile_bits, same, n);
             if (flag_warp == 0 && lane == 0) tile_bits[shape::items / 32] = after;
-            barrier_arrive_at(&shared.heads_ready[stage]);
+            shared.heads_ready.arrive(k);
         }
     }
 
@@ -304,7 +305,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
                 trim_ends(flag_warp, tile_bits, tile, n);
             }
             fence_for_tma_stores();
-            barrier_arrive_at(&shared.heads_ready[stage_of(k)]);
+            shared.heads_ready.arrive(k);
         }
     }
 

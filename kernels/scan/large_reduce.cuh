@@ -110,9 +110,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
     using common::of_rows;
     using common::shared;
     using common::slot_of;
-    using common::slot_parity;
     using common::stage_of;
-    using common::stage_phase;
     using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
@@ -194,7 +192,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             U inside[shape::sums]; /* prefix of the lane's group in its part */
             uint32_t open[shape::sums];
             /* first what needs only heads: elements may still be in flight */
-            if (Segmented) barrier_wait(&shared.heads_ready[stage], stage_phase(k));
+            if (Segmented) shared.heads_ready.wait(k);
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s)
                 open[s] = Segmented
@@ -206,7 +204,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
                           q = part / shape::quarter_parts;
                 wait_loaded(k, q);
                 const U sum = sum_groups(slot, stage, part);
-                barrier_arrive_at(&shared.emptied[slot][q]);
+                shared.emptied.arrive(k, q);
                 /* registers cannot be indexed at run time */
 #pragma unroll
                 for (int t = 0; t < shape::sums; ++t)
@@ -225,8 +223,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
                 if (lane == shape::part_groups - 1)
                     shared.sums[stage][s * shape::reduction_warps + reduction_warp] = inside[s];
             sync_reduction_warps();
-            finish_sums(again(warp), stage, shared.tile[k % shape::numbers], inside);
-            barrier_arrive_at(&shared.groups_ready[stage]);
+            finish_sums(again(warp), stage, shared.taken.known(k), inside);
+            shared.groups_ready.arrive(k);
         }
     }
 
@@ -339,7 +337,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             if (lane == 0) {
                 shared.p[stage_of(k)] = p;
                 shared.heads_before[stage_of(k)] = heads_before;
-                barrier_arrive_at(&shared.prefix_ready[stage_of(k)]);
+                shared.prefix_ready.arrive(k);
             }
         }
     }

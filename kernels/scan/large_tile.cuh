@@ -12,7 +12,7 @@
 #ifndef VSCAN_SCAN_LARGE_TILE_CUH
 #define VSCAN_SCAN_LARGE_TILE_CUH
 
-#include "common/tma.cuh"
+#include "common/pipeline.cuh"
 #include "scan/portable.cuh"
 #include "scan/tuning.cuh"
 
@@ -87,7 +87,6 @@ struct large_shape {
         U sums[stages][parts];
         alignas(16) U aggregates[32]; /* of tiles, in the look-back */
         U p[stages];
-        int64_t tile[numbers]; /* tiles() or more: the end */
         /* bit i of heads[stage][w]: element 32 w + i begins a segment */
         alignas(16) uint32_t heads[stages][Segmented ? items / 32 + 8 : 1];
         uint32_t part_heads[stages][parts]; /* bit g: a head in group g */
@@ -99,11 +98,11 @@ struct large_shape {
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
         U initial, visible; /* without an initial value: the identities */
         epoch_t epoch;
-        uint64_t taken[numbers];
-        uint64_t loaded[slots][quarters], emptied[slots][quarters];
-        uint64_t heads_ready[stages], groups_ready[stages], prefix_ready[stages];
-        uint64_t edge;
-        uint64_t staged_full[quarters], staged_empty[quarters];
+        taken_tiles<numbers> taken; /* tiles() or more: the end */
+        handover<slots, quarters> loaded, emptied;
+        handover<stages> heads_ready, groups_ready, prefix_ready;
+        handover<1> edge;
+        handover<1, quarters> staged_full, staged_empty;
     };
 };
 

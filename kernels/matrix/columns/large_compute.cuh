@@ -25,7 +25,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
         if (chunk < 0) return;
         const int first = first_of(t), columns = columns_from(first);
         U *const sums = this->sums(t.stage);
-        barrier_wait(&shared.loaded[t.stage], t.phase);
+        shared.loaded.wait(t);
 #pragma unroll 1
         for (int i = thread; i < items; i += threads) {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
@@ -74,7 +74,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
                 publish<U>(a.lookback, shared.epoch, index_of(chunk, first + thread),
                            sums[items - width() + thread]);
         }
-        barrier_arrive_at(&shared.summed[t.stage]);
+        shared.summed.arrive(t);
     }
 }
 
@@ -161,7 +161,7 @@ __device__ void large_columns<Pair>::look_back_chunks() const {
         }
         meet_warps<2, threads>();
         if (ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-            barrier_wait(&shared.summed[t.stage], t.phase);
+            shared.summed.wait(t);
             jitter(a.lookback, epoch, chunk, jitter_publish);
             if (thread < columns_from(first)) {
                 U aggregate = sums(t.stage)[(slices() - 1) * width() + thread];
@@ -171,7 +171,7 @@ __device__ void large_columns<Pair>::look_back_chunks() const {
                 publish<U>(a.lookback, epoch, index_of(chunk, first + thread), aggregate);
             }
         }
-        barrier_arrive_at(&shared.prefixed[t.stage]);
+        shared.prefixed.arrive(t);
     }
 }
 
@@ -223,7 +223,7 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
             meet_warps<3, threads>();
         }
         if (mine) before(t.stage)[thread] = p;
-        barrier_arrive_at(&shared.prefixed[t.stage]);
+        shared.prefixed.arrive(t);
     }
 }
 
@@ -241,9 +241,9 @@ __device__ void large_columns<Pair>::scan_chunks() const {
         if (chunk < 0) return;
         const int m = number_in_tile(chunk), rows = span(chunk);
         const int first = first_of(t), columns = columns_from(first);
-        barrier_wait(&shared.loaded[t.stage], t.phase);
-        barrier_wait(&shared.summed[t.stage], t.phase);
-        barrier_wait(&shared.prefixed[t.stage], t.phase);
+        shared.loaded.wait(t);
+        shared.summed.wait(t);
+        shared.prefixed.wait(t);
         const U *const sums = this->sums(t.stage), *const nodes = this->nodes(t.stage);
 #pragma unroll 1
         for (int i = thread; i < items; i += threads) {
@@ -306,7 +306,7 @@ __device__ void large_columns<Pair>::scan_chunks() const {
             }
         }
         fence_for_tma();
-        barrier_arrive_at(&shared.scanned[t.stage]);
+        shared.scanned.arrive(t);
     }
 }
 
