@@ -155,8 +155,7 @@ struct copy_warps : large_role<Pair, Segmented> {
         if (lane == 0) load_lines(slot_of(k), tile, shared.loaded.of(k), 1);
     }
 
-    /* Loads a tile that has elements outside of whole lines; edges: how many of the block's tiles
-       had some before. */
+    /* Loads a tile that has elements outside of whole lines, as `edges` tiles before had. */
     __device__ void load_edge(int k, int64_t tile, int edges) const {
         const int slot = slot_of(k);
         if (b.in.lines > 0) {

@@ -65,8 +65,8 @@ struct large_role {
     typename shape::shared &shared;
     int lane;
 
-    static __device__ int slot_of(int k) { return position_of<shape::slots>(k).stage; }
-    static __device__ int stage_of(int k) { return position_of<shape::stages>(k).stage; }
+    static __device__ int slot_of(int k) { return position<shape::slots>(k).stage; }
+    static __device__ int stage_of(int k) { return position<shape::stages>(k).stage; }
 
     __device__ const large_rows_arguments &matrix() const {
         return static_cast<const large_rows_arguments &>(b);

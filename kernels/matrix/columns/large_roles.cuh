@@ -269,7 +269,7 @@ struct large_columns {
     __device__ __forceinline__ void expect_copies(pipeline_position t, int lane, int bytes) const {
         fence_for_tma(); /* the stage's next chunk is written by TMA */
         if (lane == 0)
-            shared.loaded.arrive_expecting(t, bytes);
+            barrier_arrive_expecting(shared.loaded.of(t), bytes);
         else
             shared.loaded.arrive(t);
         __syncwarp();
