@@ -63,7 +63,7 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
     int64_t partition = first_partition(a, shared), wrong = -1;
     if (partition >= a.partitions) return -1;
     load_share<Pair>(a, buffer(0), first_of(partition));
-    end_of_pieces();
+    commit_async_copies();
     const U initial = initial_of<Pair>(a.scan);
     const bool by_ticket = offsets_by_ticket(a);
 #pragma unroll 1
@@ -75,8 +75,8 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
             load_share<Pair>(a, buffer(k + 1), first_of(next));
         else
             let_next_kernel_begin();
-        end_of_pieces();
-        wait_for_pieces(1);
+        commit_async_copies();
+        wait_async_copies(1);
         __syncwarp();
         const U of_line = line_of_window<Pair>(buffer(k));
         shared.found.wait(k);
@@ -140,7 +140,7 @@ struct pending_segments {
         if (2 * t + 1 < partition) ready = try_read<U>(a.lookback, epoch, 2 * t + 1, &high);
         if (2 * t >= from && 2 * t < partition)
             ready = try_read<U>(a.lookback, epoch, 2 * t, &low) && ready;
-        if (!__all_sync(segments_lanes, ready)) return false;
+        if (!__all_sync(warp_mask, ready)) return false;
         const U of_tile = Pair::combine(low, high);
         gathered = own - tile < 32;
         if constexpr (Pair::in_any_order) {
@@ -152,7 +152,7 @@ struct pending_segments {
 #pragma unroll 8
             for (int i = 0; i < tiles; ++i) p = Pair::combine(p, shared.tiles[i]);
         }
-        beside = __shfl_sync(segments_lanes, of_tile, (int)(own - tile) & 31);
+        beside = __shfl_sync(warp_mask, of_tile, (int)(own - tile) & 31);
         __syncwarp();
         tile += 32;
         return true;
@@ -199,9 +199,8 @@ static __device__ __forceinline__ void finish_partitions(const segmented_reduce_
         offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
         const int64_t begin_of_partition = partition * shape::items;
         shared.summed.wait(k);
-        const unsigned with_offsets =
-            __ballot_sync(segments_lanes, lane < offsets_reduction_warps &&
-                                              here.any[lane % offsets_reduction_warps]);
+        const unsigned with_offsets = __ballot_sync(
+            warp_mask, lane < offsets_reduction_warps && here.any[lane % offsets_reduction_warps]);
         const int latest = 31 - __clz((int)(with_offsets | 1));
         if (a.partitions > 1) {
             U sum[offsets_reduction_warps];
@@ -245,7 +244,7 @@ static __device__ __forceinline__ void finish_partitions(const segmented_reduce_
         const bool ends = lane < offsets_reduction_warps && open.segment >= 0;
         const unsigned earlier = with_offsets & ((1u << lane) - 1);
         bool mine = false;
-        if (__any_sync(segments_lanes, ends)) {
+        if (__any_sync(warp_mask, ends)) {
             const int since = 31 - __clz((int)(earlier | 1));
             U node[offsets_reduction_warps];
 #pragma unroll
@@ -262,8 +261,7 @@ static __device__ __forceinline__ void finish_partitions(const segmented_reduce_
                 latest_one.rest = open.rest;
             }
         }
-        if (one_more && __any_sync(segments_lanes, mine))
-            ++pending.count; /* only for valid offsets */
+        if (one_more && __any_sync(warp_mask, mine)) ++pending.count; /* only for valid offsets */
         if (by_ticket) partition = shared.taken.index_of(k + 1);
         shared.freed.arrive(k);
         __syncwarp();

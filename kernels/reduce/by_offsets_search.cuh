@@ -104,7 +104,7 @@ search_partitions(const segmented_reduce_arguments &a, const segments_offsets &o
         }
         shared.taken.arrive(k);
         if (lane == 0) end_launch_after(a.lookback, t, a.partitions + gridDim.x);
-        const int64_t partition = __shfl_sync(segments_lanes, t.index, 0);
+        const int64_t partition = __shfl_sync(warp_mask, t.index, 0);
         if (partition >= a.partitions) return;
         const int64_t keys[2] = {partition * shape::items + 1, (partition + 1) * shape::items + 1};
         int64_t edges[2] = {0, 0}, ends[2] = {offsets.n, offsets.n};

@@ -112,11 +112,11 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             /* bit j: no segment begins in the group up to x[j] */
             uint32_t open = ~0u;
             if (!Pair::in_any_order) {
-                const uint32_t begun = scan_row<Pair, Segmented>(x, heads);
+                const uint32_t begun = scan_line<Pair, Segmented>(x, heads);
                 if (Segmented) open = ~begun;
             }
             if (two_lane_groups) {
-                const U left = __shfl_up_sync(all_lanes, x[R - 1], 1);
+                const U left = __shfl_up_sync(warp_mask, x[R - 1], 1);
                 const uint32_t there = right ? open : 0;
 #pragma unroll
                 for (int j = 0; j < R; ++j) combine_where<Pair>(there & 1u << j, left, x[j]);
@@ -152,7 +152,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                     combine_where<Pair>(!Segmented || open & 1u << j, p, x[j]);
             }
             if (two_lane_groups) {
-                const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
+                const U before = __shfl_up_sync(warp_mask, x[R - 1], 1);
                 if (right) first = before;
             }
             if constexpr (of_rows) {
@@ -279,7 +279,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         /* segments that have begun before the part */
         const int64_t before =
             shared.heads_before[stage] +
-            __reduce_add_sync(all_lanes, lane < part ? shared.part_count[stage][lane] : 0u);
+            __reduce_add_sync(warp_mask, lane < part ? shared.part_count[stage][lane] : 0u);
         if (last < shape::part_items && lane == 0 && scan.count != nullptr)
             *scan.count = before + shared.part_count[stage][part];
         if (scan.totals == nullptr) return;
@@ -336,16 +336,16 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     template <class Store>
     __device__ void store_sparse(const uint32_t *heads, int last, Store store) const {
         constexpr int part_words = shape::part_items / 32;
-        uint32_t ends = 0; /* in one word */
+        uint32_t ends = 0; /* in one 32-bit word */
         if (lane < part_words) ends = __funnelshift_r(heads[lane], heads[lane + 1], 1);
         if (last / 32 == lane && lane < part_words) ends |= 1u << last % 32;
         int upto = __popc(ends); /* in this word and those before it */
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) {
-            const int left = __shfl_up_sync(all_lanes, upto, d);
+            const int left = __shfl_up_sync(warp_mask, upto, d);
             if (lane >= d) upto += left;
         }
-        const int before = upto - __popc(ends), all = __shfl_sync(all_lanes, upto, 31);
+        const int before = upto - __popc(ends), all = __shfl_sync(warp_mask, upto, 31);
         const int s = heads[0] & 1; /* of the first end; the next ends have the next numbers */
 #pragma unroll 1
         for (int first = 0; first < all; first += 32) {
@@ -353,9 +353,9 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             int w = 0; /* the number of words whose ends all have smaller numbers */
 #pragma unroll
             for (int step = 16; step > 0; step /= 2)
-                if (__shfl_sync(all_lanes, upto, w + step - 1) <= number) w += step;
-            uint32_t bits = __shfl_sync(all_lanes, ends, w);
-            int rank = number - __shfl_sync(all_lanes, before, w), o = w * 32;
+                if (__shfl_sync(warp_mask, upto, w + step - 1) <= number) w += step;
+            uint32_t bits = __shfl_sync(warp_mask, ends, w);
+            int rank = number - __shfl_sync(warp_mask, before, w), o = w * 32;
 #pragma unroll
             for (int half = 16; half > 0; half /= 2) {
                 const int low = __popc(bits & ((1u << half) - 1));

@@ -50,7 +50,7 @@ struct copy_warps : large_role<Pair, Segmented> {
             end_launch_after(a.lookback, t, tiles() + gridDim.x);
             if (first) shared.epoch = t.epoch;
         }
-        return __shfl_sync(all_lanes, t.index, 0);
+        return __shfl_sync(warp_mask, t.index, 0);
     }
 
     /* Prefetches a quarter's flags together with its elements. By one thread. */
@@ -136,7 +136,7 @@ struct copy_warps : large_role<Pair, Segmented> {
             T mine = T();
             if (o + lane < to) mine = *address((const T *)a.scan.in, b.in, tile, o + lane);
             for (int j = o; j < o + 32 && j < to; ++j) {
-                const T x = __shfl_sync(all_lanes, mine, j - o);
+                const T x = __shfl_sync(warp_mask, mine, j - o);
                 T *const at = j < shape::items ? swizzled(shared.slot[slot], j)
                                                : shared.after[slot] + (j - shape::items);
                 if (lane == 0) *at = x;

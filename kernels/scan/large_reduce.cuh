@@ -47,11 +47,11 @@ look_back_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch
 #pragma unroll
         for (int k = 0; k < per_lane; ++k) {
             if (from + 32 * k >= to) break;
-            while (!__all_sync(all_lanes, ready[k]))
+            while (!__all_sync(warp_mask, ready[k]))
                 if (!ready[k]) ask(k);
             count += heads[k];
             if (Segmented) { /* what precedes the last tile with a head does not matter */
-                const unsigned cut = __ballot_sync(all_lanes, heads[k] != 0);
+                const unsigned cut = __ballot_sync(warp_mask, heads[k] != 0);
                 if (cut) {
                     if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
                     sum = p = Pair::identity;
@@ -77,12 +77,12 @@ look_back_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch
         if (Pair::in_any_order) {
 #pragma unroll
             for (int d = 16; d > 0; d /= 2)
-                sum = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, d));
+                sum = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, d));
             p = Pair::combine(p, sum);
         }
         from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
         if (Segmented) {
-            *heads_before += __reduce_add_sync(all_lanes, count);
+            *heads_before += __reduce_add_sync(warp_mask, count);
             count = 0;
         }
     }
@@ -124,7 +124,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
         return R == 32 ? made_here(number) : number;
     }
 
-    static __device__ void sync_reduction_warps() { meet_warps<1, 32 * shape::reduction_warps>(); }
+    static __device__ void sync_reduction_warps() { sync_warps<1, 32 * shape::reduction_warps>(); }
 
     /* The sum of the elements of a line that are present, by the balanced tree; x in memory
        order. Only elements that precede others in scan order may be absent. If all are, the
@@ -179,8 +179,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
             sum = sum_items<Pair>(x);
         }
         if (shape::group_lanes == 1) return sum;
-        const U both = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, 1));
-        const U mine = __shfl_sync(all_lanes, both, 2 * lane);
+        const U both = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, 1));
+        const U mine = __shfl_sync(warp_mask, both, 2 * lane);
         return lane < shape::part_groups ? mine : Pair::identity;
     }
 
@@ -215,7 +215,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             for (int half = 1; half < shape::part_groups; half *= 2)
 #pragma unroll
                 for (int s = 0; s < shape::sums; ++s) {
-                    const U left = __shfl_sync(all_lanes, inside[s], (lane & ~(half - 1)) - 1);
+                    const U left = __shfl_sync(warp_mask, inside[s], (lane & ~(half - 1)) - 1);
                     combine_where<Pair>(open[s] & half, left, inside[s]);
                 }
 #pragma unroll
@@ -236,8 +236,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
     __device__ uint32_t open_levels(int stage, int part) const {
         const int lane = again(common::lane), group = part * shape::part_groups + lane;
         const uint32_t heads = lane < shape::part_groups ? group_heads(stage, group) : 0;
-        const uint32_t any = __ballot_sync(all_lanes, heads != 0);
-        const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(heads));
+        const uint32_t any = __ballot_sync(warp_mask, heads != 0);
+        const uint32_t count = __reduce_add_sync(warp_mask, (uint32_t)__popc(heads));
         if (lane == 0) {
             shared.part_heads[stage][part] = any;
             shared.part_count[stage][part] = count;
@@ -267,8 +267,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
         uint32_t any = 0, count = 0; /* bit p: a head in part p; the number of heads */
         if (Segmented) {
             const uint32_t mine = lane < shape::parts ? shared.part_count[stage][lane] : 0;
-            any = __ballot_sync(all_lanes, mine != 0);
-            if (reduction_warp == 0) count = __reduce_add_sync(all_lanes, mine);
+            any = __ballot_sync(warp_mask, mine != 0);
+            if (reduction_warp == 0) count = __reduce_add_sync(warp_mask, mine);
         }
         /* the levels of the tree above the parts: lane p has the block of 2^level parts that
            contains p */
@@ -276,7 +276,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
 #pragma unroll
         for (int level = 0; level < shape::levels; ++level) {
             const int half = 1 << level;
-            const U other = __shfl_xor_sync(all_lanes, block[level], half);
+            const U other = __shfl_xor_sync(warp_mask, block[level], half);
             block[level + 1] = Pair::combine(block[level], other);
             if (Segmented) {
                 const int right = (lane % shape::parts | half) & ~(half - 1);
@@ -303,7 +303,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
 #pragma unroll
             for (int level = 0; level < shape::levels; ++level) {
                 const int half = 1 << level, right = part & ~(half - 1);
-                const U left = __shfl_sync(all_lanes, block[level], right - 1);
+                const U left = __shfl_sync(warp_mask, block[level], right - 1);
                 const bool take = (part & half) && open && !(any & bits(right, part));
                 combine_where<Pair>(take, left, prefix);
             }

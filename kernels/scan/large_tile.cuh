@@ -106,13 +106,6 @@ struct large_shape {
     };
 };
 
-/* The address of element o of a slot. */
-template <class T>
-static __device__ __forceinline__ T *swizzled(T *slot, int o) {
-    constexpr int vector_items = 16 / (int)sizeof(T), line_items = 128 / (int)sizeof(T);
-    return slot + (o ^ (o / line_items % 8) * vector_items);
-}
-
 /* Combines left and x into x, where `there` is true. */
 template <class Pair>
 static __device__ __forceinline__ void combine_where(bool there, typename Pair::U left,
@@ -217,7 +210,7 @@ static __device__ __forceinline__ void write_line(const typename Pair::U (&y)[R]
  *   returns  bit j: one begins among x[0 .. j]
  */
 template <class Pair, bool Segmented, int R>
-static __device__ __forceinline__ uint32_t scan_row(typename Pair::U (&x)[R], uint32_t heads) {
+static __device__ __forceinline__ uint32_t scan_line(typename Pair::U (&x)[R], uint32_t heads) {
 #pragma unroll
     for (int half = 1; half < R; half *= 2) {
         /* heads, bit j: a segment begins in its block of `half` elements, up to x[j] */

@@ -203,9 +203,9 @@ struct large_columns {
             t = take_ticket(a.lookback);
             if (first) shared.epoch = t.epoch;
         }
-        const int64_t index = __shfl_sync(all_lanes, t.index, 0);
+        const int64_t index = __shfl_sync(warp_mask, t.index, 0);
         if (index == all_chunks() + gridDim.x - 1) { /* nobody takes another */
-            scrub(a.lookback, __shfl_sync(all_lanes, t.epoch, 0), lane, 32);
+            scrub(a.lookback, __shfl_sync(warp_mask, t.epoch, 0), lane, 32);
             if (lane == 0) advance(a.lookback, t.epoch);
         }
         return index;
