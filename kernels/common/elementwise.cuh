@@ -96,13 +96,13 @@ struct access<2> {
 
 /* A chunk in one access: V elements, aligned to their size. */
 template <class T, int V>
-static __device__ __forceinline__ void load_piece(T (&x)[V], const T *from) {
+static __device__ __forceinline__ void load_wide(T (&x)[V], const T *from) {
     const auto chunk = *(const typename access<V *(int)sizeof(T)>::type *)from;
     memcpy(x, &chunk, sizeof chunk);
 }
 
 template <class T, int V>
-static __device__ __forceinline__ void store_piece(T *to, const T (&x)[V]) {
+static __device__ __forceinline__ void store_wide(T *to, const T (&x)[V]) {
     typename access<V *(int)sizeof(T)>::type chunk;
     memcpy(&chunk, x, sizeof chunk);
     *(decltype(chunk) *)to = chunk;
@@ -139,7 +139,7 @@ static __device__ __forceinline__ void load_elements(T (&x)[R][V], const void *v
     const T *const from = (const T *)vector;
     if (tile.wide) {
 #pragma unroll
-        for (int r = 0; r < R; ++r) load_piece<T, V>(x[r], from + tile.at(r, 0));
+        for (int r = 0; r < R; ++r) load_wide<T, V>(x[r], from + tile.at(r, 0));
     } else {
         for_each_item<R, V>([&](int r, int j) {
             const int64_t i = tile.at(r, j);
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void store_elements(void *vector, const T (&x)
     T *const to = (T *)vector;
     if (tile.wide) {
 #pragma unroll
-        for (int r = 0; r < R; ++r) store_piece<T, V>(to + tile.at(r, 0), x[r]);
+        for (int r = 0; r < R; ++r) store_wide<T, V>(to + tile.at(r, 0), x[r]);
     } else {
         for_each_item<R, V>([&](int r, int j) {
             const int64_t i = tile.at(r, j);

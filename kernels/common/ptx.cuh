@@ -256,12 +256,12 @@ static __device__ __forceinline__ void wait_for_copies() {
 
 /* __syncthreads for some warps of a block, with Threads threads in all. Barrier is not 0. */
 template <int Barrier, int Threads>
-static __device__ __forceinline__ void meet_warps() {
+static __device__ __forceinline__ void sync_warps() {
     asm volatile("barrier.cta.sync %0, %1;" ::"n"(Barrier), "n"(Threads) : "memory");
 }
 
 /* The same with values known only at run time. */
-static __device__ __forceinline__ void meet_warps(int barrier, int threads) {
+static __device__ __forceinline__ void sync_warps(int barrier, int threads) {
     asm volatile("barrier.cta.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
 }
 

@@ -22,6 +22,17 @@
 
 namespace vscan {
 
+/*
+ * The address of element o of lines of 128 bytes, laid out as tensor copies with a 128-byte swizzle
+ * do: vector c of 16 bytes of line r is at index c XOR r mod 8. So lanes that read the same vector
+ * of 8 lines do it without bank conflicts.
+ */
+template <class T>
+static __device__ __forceinline__ T *swizzled(T *lines, unsigned o) {
+    constexpr unsigned vector_items = 16 / sizeof(T), line_items = 128 / sizeof(T);
+    return lines + (o ^ (o / line_items % 8) * vector_items);
+}
+
 #if defined(VSCAN__TMA) && !defined(VSCAN_EMULATOR)
 
 static __device__ __forceinline__ uint32_t shared_address(const void *p) {
@@ -186,18 +197,18 @@ static __device__ __forceinline__ void tma_stores_read() {
 
 /* ---- Asynchronous copies of 16 bytes, by each thread ----------------------------------------- */
 
-static __device__ __forceinline__ void copy_piece(void *to, const void *from) {
+static __device__ __forceinline__ void async_copy_16(void *to, const void *from) {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from)
                  : "memory");
 }
 
 /* Closes a group: all copies of the thread since the last group. */
-static __device__ __forceinline__ void end_of_pieces() {
+static __device__ __forceinline__ void commit_async_copies() {
     asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
 /* Waits until all groups of the thread but the newest `pending` (0 or 1) have arrived. */
-static __device__ __forceinline__ void wait_for_pieces(int pending) {
+static __device__ __forceinline__ void wait_async_copies(int pending) {
     if (pending == 0)
         asm volatile("cp.async.wait_group 0;" ::: "memory");
     else

@@ -11,8 +11,6 @@
 
 namespace vscan {
 
-static constexpr unsigned reduce_lanes = warp_mask; /* its name in kernels/reduce */
-
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U across(typename Pair::U x, int distance) {
     return Pair::combine(x, __shfl_xor_sync(warp_mask, x, distance));

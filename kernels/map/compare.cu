@@ -184,8 +184,8 @@ __global__ void __launch_bounds__(map_threads)
         uint32_t x[R][4];
 #pragma unroll
         for (int r = 0; r < R; ++r)
-            load_piece<uint32_t, 4>(x[r],
-                                    (const uint32_t *)((const uint8_t *)g.map.a + tile.at(r, 0)));
+            load_wide<uint32_t, 4>(x[r],
+                                   (const uint32_t *)((const uint8_t *)g.map.a + tile.at(r, 0)));
 #pragma unroll
         for (int r = 0; r < R; ++r) {
             uint32_t bits = 0;
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(map_threads)
             uint32_t x[4];
 #pragma unroll
             for (int j = 0; j < 4; ++j) x[j] = bytes_of_bits(bits[r] >> 4 * j & 15);
-            store_piece<uint32_t, 4>((uint32_t *)((uint8_t *)g.map.out + tile.at(r, 0)), x);
+            store_wide<uint32_t, 4>((uint32_t *)((uint8_t *)g.map.out + tile.at(r, 0)), x);
         }
     } else {
 #pragma unroll 4

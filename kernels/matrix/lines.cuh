@@ -46,7 +46,7 @@ static __device__ __forceinline__ void scan_slice(typename Pair::U (&x)[R], int 
 #pragma unroll
         for (int j = 1; j < R; ++j) x[j] = Pair::combine(x[j - 1], x[j]);
     } else {
-        scan_row<Pair, false, R>(x, 0);
+        scan_line<Pair, false, R>(x, 0);
     }
 }
 
@@ -68,7 +68,7 @@ static __device__ __forceinline__ void add_lanes(typename Pair::U (&x)[R], int k
 #pragma unroll
     for (int half = 1; half < 32; half *= 2) {
         if (half >= lanes) break;
-        U before = __shfl_sync(all_lanes, upto, first_lane + (k & ~(half - 1)) - 1);
+        U before = __shfl_sync(warp_mask, upto, first_lane + (k & ~(half - 1)) - 1);
         if (!(k & half)) before = Pair::identity;
         if (half < group_lanes) {
 #pragma unroll
@@ -90,8 +90,8 @@ static __device__ __forceinline__ void add_warps(int lane, int row_warp, int war
     using U = typename Pair::U;
 #pragma unroll 1
     for (int half = 1; half < warps; half *= 2) {
-        const U to_warp = __shfl_sync(all_lanes, sum, (row_warp & ~(half - 1)) - 1);
-        const U to_lane = __shfl_sync(all_lanes, sum, (lane & ~(half - 1)) - 1);
+        const U to_warp = __shfl_sync(warp_mask, sum, (row_warp & ~(half - 1)) - 1);
+        const U to_lane = __shfl_sync(warp_mask, sum, (lane & ~(half - 1)) - 1);
         if (row_warp & half) {
             end = Pair::combine(to_warp, end);
             upto = Pair::combine(to_warp, upto);
@@ -155,7 +155,7 @@ add_row_tiles(typename Pair::U p, const lookback_memory &memory, int64_t at, uin
         __syncwarp();
 #pragma unroll 1
         for (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
-            p = Pair::combine(p, __shfl_sync(all_lanes, of_tile, l));
+            p = Pair::combine(p, __shfl_sync(warp_mask, of_tile, l));
     }
     return p;
 }

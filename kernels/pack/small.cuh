@@ -12,19 +12,19 @@ namespace vscan {
 /* Bit l of masks[r]: whether lane l keeps its element of row r. x has elements of type Value as
    integers. */
 template <class Value, class T>
-static __device__ __forceinline__ void compare_rows(uint32_t (&masks)[small_rows],
-                                                    const pack_arguments &a, const lane_rows &rows,
-                                                    const T (&x)[small_rows]) {
+static __device__ __forceinline__ void
+compare_lines(uint32_t (&masks)[small_lines], const pack_arguments &a,
+              const lane_elements &elements, const T (&x)[small_lines]) {
     Value scalar;
     memcpy(&scalar, &a.pack.scalar, sizeof scalar);
     with_relation<Value>(a.pack.row, [&](auto relation) {
 #pragma unroll
-        for (int r = 0; r < small_rows; ++r) {
+        for (int r = 0; r < small_lines; ++r) {
             Value y;
             memcpy(&y, &x[r], sizeof y);
             const bool holds =
                 a.pack.exchanged ? relation.apply(scalar, y) : relation.apply(y, scalar);
-            masks[r] = __ballot_sync(warp_mask, rows.is(r) && holds != (a.pack.turned != 0));
+            masks[r] = __ballot_sync(warp_mask, elements.is(r) && holds != (a.pack.turned != 0));
         }
     });
 }
@@ -47,33 +47,33 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int partition = (int)blockIdx.x, partitions = (int)gridDim.x;
-    const lane_rows rows(a.pack.n);
-    prefetch_rows(a.pack.in, 8 * (int)sizeof(T), a.pack.n);
-    if (Flags) prefetch_rows(a.pack.flags, map_bits(a.pack.flag_type), a.pack.n);
+    const lane_elements elements(a.pack.n);
+    prefetch_of_block(a.pack.in, 8 * (int)sizeof(T), a.pack.n);
+    if (Flags) prefetch_of_block(a.pack.flags, map_bits(a.pack.flag_type), a.pack.n);
     wait_for_kernel_before();
 
     /* ---- Elements and flags ------------------------------------------------------------------ */
     epoch_t epoch = 0;
     if (partitions > 1) epoch = read_epoch(a.lookback);
-    T x[small_rows];
-    rows.load(x, a.pack.in);
-    uint32_t masks[small_rows];
+    T x[small_lines];
+    elements.load(x, a.pack.in);
+    uint32_t masks[small_lines];
     if constexpr (Flags) {
-        rows.load_masks(masks, a.pack.flags, a.pack.flag_type);
+        elements.load_masks(masks, a.pack.flags, a.pack.flag_type);
     } else if constexpr (sizeof(T) == 8) {
         if (a.pack.type == VSCAN_LONG)
-            compare_rows<int64_t>(masks, a, rows, x);
+            compare_lines<int64_t>(masks, a, elements, x);
         else
-            compare_rows<double>(masks, a, rows, x);
+            compare_lines<double>(masks, a, elements, x);
     } else {
         if (a.pack.type == VSCAN_INT)
-            compare_rows<int32_t>(masks, a, rows, x);
+            compare_lines<int32_t>(masks, a, elements, x);
         else
-            compare_rows<float>(masks, a, rows, x);
+            compare_lines<float>(masks, a, elements, x);
     }
     uint32_t own = 0;
 #pragma unroll
-    for (int r = 0; r < small_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    for (int r = 0; r < small_lines; ++r) own += (uint32_t)__popc(masks[r]);
     if (a.in_place && partitions > 1) __threadfence();
     const uint32_t sum = sum_over_warps(own, warp_counts);
 
@@ -100,10 +100,11 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */
-    const uint32_t length = a.pack.length < a.pack.n ? (uint32_t)a.pack.length : (uint32_t)rows.n;
+    const uint32_t length =
+        a.pack.length < a.pack.n ? (uint32_t)a.pack.length : (uint32_t)elements.n;
     uint32_t at = before + (sum & 0xffff);
 #pragma unroll
-    for (int r = 0; r < small_rows; ++r) {
+    for (int r = 0; r < small_lines; ++r) {
         const uint32_t place = at + (uint32_t)__popc(masks[r] & bits_below(lane));
         if ((masks[r] >> lane & 1) && place < length) ((T *)a.pack.out)[place] = x[r];
         at += (uint32_t)__popc(masks[r]);

@@ -87,8 +87,7 @@ static __device__ __forceinline__ void load_chunks(U (&x)[pack_chunks][Form::V],
     const U *const from = (const U *)vector;
     if (whole && wide) {
 #pragma unroll
-        for (int r = 0; r < pack_chunks; ++r)
-            load_piece<U, V>(x[r], from + chunk_at<Form>(tile, r));
+        for (int r = 0; r < pack_chunks; ++r) load_wide<U, V>(x[r], from + chunk_at<Form>(tile, r));
     } else {
 #pragma unroll
         for (int r = 0; r < pack_chunks; ++r)
@@ -264,7 +263,7 @@ static __device__ __forceinline__ void write_numbers(const pack_arguments &a, in
         }
         if (whole && a.wide_out) {
 #pragma unroll
-            for (int k = 0; k < V / quad; ++k) store_piece<P, quad>(out + i + k * quad, y[k]);
+            for (int k = 0; k < V / quad; ++k) store_wide<P, quad>(out + i + k * quad, y[k]);
         } else {
 #pragma unroll
             for (int j = 0; j < V; ++j)

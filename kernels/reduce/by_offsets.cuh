@@ -63,26 +63,23 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
     int64_t partition = first_partition(a, shared), wrong = -1;
     if (partition >= a.partitions) return -1;
     load_share<Pair>(a, buffer(0), first_of(partition));
-    end_of_pieces();
+    commit_async_copies();
     const U initial = initial_of<Pair>(a.scan);
     const bool by_ticket = offsets_by_ticket(a);
 #pragma unroll 1
     for (int k = 0;; ++k) {
         offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
         int64_t next = a.partitions;
-        if (by_ticket) {
-            barrier_wait(&shared.taken[(k + 1) % offsets_stages], offsets_parity(k + 1));
-            next = shared.stage[(k + 1) % offsets_stages].partition;
-        }
+        if (by_ticket) next = shared.taken.index_of(k + 1);
         if (next < a.partitions)
             load_share<Pair>(a, buffer(k + 1), first_of(next));
         else
             let_next_kernel_begin();
-        end_of_pieces();
-        wait_for_pieces(1);
+        commit_async_copies();
+        wait_async_copies(1);
         __syncwarp();
         const U of_line = line_of_window<Pair>(buffer(k));
-        barrier_wait(&shared.found[k % offsets_stages], offsets_parity(k));
+        shared.found.wait(k);
         offsets_window<Pair> window = {a,
                                        {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
                                        initial,
@@ -97,10 +94,10 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
             here.sums[warp] = suffix;
             here.any[warp] = any;
         }
-        barrier_arrive_at(&shared.summed[k % offsets_stages]);
+        shared.summed.arrive(k);
         const open_segment<U> open = window.totals(seen);
         if (lane == 0) here.open[warp] = open;
-        barrier_arrive_at(&shared.done[k % offsets_stages]);
+        shared.done.arrive(k);
         if (window.wrong >= 0) wrong = window.wrong;
         if (next >= a.partitions) return wrong;
         partition = next;
@@ -143,7 +140,7 @@ struct pending_segments {
         if (2 * t + 1 < partition) ready = try_read<U>(a.lookback, epoch, 2 * t + 1, &high);
         if (2 * t >= from && 2 * t < partition)
             ready = try_read<U>(a.lookback, epoch, 2 * t, &low) && ready;
-        if (!__all_sync(segments_lanes, ready)) return false;
+        if (!__all_sync(warp_mask, ready)) return false;
         const U of_tile = Pair::combine(low, high);
         gathered = own - tile < 32;
         if constexpr (Pair::in_any_order) {
@@ -155,7 +152,7 @@ struct pending_segments {
 #pragma unroll 8
             for (int i = 0; i < tiles; ++i) p = Pair::combine(p, shared.tiles[i]);
         }
-        beside = __shfl_sync(segments_lanes, of_tile, (int)(own - tile) & 31);
+        beside = __shfl_sync(warp_mask, of_tile, (int)(own - tile) & 31);
         __syncwarp();
         tile += 32;
         return true;
@@ -195,17 +192,15 @@ static __device__ __forceinline__ void finish_partitions(const segmented_reduce_
     pending_segments<Pair> pending = {a, shared};
     int64_t partition = first_partition(a, shared);
     if (partition >= a.partitions) return;
-    barrier_wait(&shared.taken[0], 0); /* then the epoch is valid */
+    shared.taken.wait(0); /* then the epoch is valid */
     const epoch_t epoch = shared.epoch;
 #pragma unroll 1
     for (int k = 0;; ++k) {
-        const int at = k % offsets_stages;
-        offsets_partition<Pair> &here = shared.stage[at];
+        offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
         const int64_t begin_of_partition = partition * shape::items;
-        barrier_wait(&shared.summed[at], offsets_parity(k));
-        const unsigned with_offsets =
-            __ballot_sync(segments_lanes, lane < offsets_reduction_warps &&
-                                              here.any[lane % offsets_reduction_warps]);
+        shared.summed.wait(k);
+        const unsigned with_offsets = __ballot_sync(
+            warp_mask, lane < offsets_reduction_warps && here.any[lane % offsets_reduction_warps]);
         const int latest = 31 - __clz((int)(with_offsets | 1));
         if (a.partitions > 1) {
             U sum[offsets_reduction_warps];
@@ -220,7 +215,7 @@ static __device__ __forceinline__ void finish_partitions(const segmented_reduce_
         }
 
         /* the segment that ends here first, if it began before the partition */
-        barrier_wait(&shared.found[at], offsets_parity(k));
+        shared.found.wait(k);
         const partition_offsets of_partition = {offsets, here.copy, here.edges[0], here.edges[1],
                                                 a.copied};
         const int64_t begin = of_partition.from > 0 && of_partition.from < of_partition.to
@@ -244,12 +239,12 @@ static __device__ __forceinline__ void finish_partitions(const segmented_reduce_
         }
 
         /* a segment that ends in window `lane` and began in an earlier one */
-        barrier_wait(&shared.done[at], offsets_parity(k));
+        shared.done.wait(k);
         const open_segment<U> open = here.open[lane % offsets_reduction_warps];
         const bool ends = lane < offsets_reduction_warps && open.segment >= 0;
         const unsigned earlier = with_offsets & ((1u << lane) - 1);
         bool mine = false;
-        if (__any_sync(segments_lanes, ends)) {
+        if (__any_sync(warp_mask, ends)) {
             const int since = 31 - __clz((int)(earlier | 1));
             U node[offsets_reduction_warps];
 #pragma unroll
@@ -266,13 +261,9 @@ static __device__ __forceinline__ void finish_partitions(const segmented_reduce_
                 latest_one.rest = open.rest;
             }
         }
-        if (one_more && __any_sync(segments_lanes, mine))
-            ++pending.count; /* only for valid offsets */
-        if (by_ticket) {
-            barrier_wait(&shared.taken[(k + 1) % offsets_stages], offsets_parity(k + 1));
-            partition = shared.stage[(k + 1) % offsets_stages].partition;
-        }
-        barrier_arrive_at(&shared.freed[at]);
+        if (one_more && __any_sync(warp_mask, mine)) ++pending.count; /* only for valid offsets */
+        if (by_ticket) partition = shared.taken.index_of(k + 1);
+        shared.freed.arrive(k);
         __syncwarp();
         if (!by_ticket || partition >= a.partitions) break;
         pending.write_totals(epoch, offsets_pending - 1);
@@ -292,12 +283,11 @@ __global__ void __launch_bounds__(offsets_threads, offsets_resident)
         *(offsets_shared<Pair> *)(dynamic_shared() + 2 * offsets_reduction_warps * segments_share);
     const int warp = threadIdx.x / 32;
     if (threadIdx.x < offsets_stages) {
-        barrier_init(&shared.taken[threadIdx.x], 32);
-        barrier_init(&shared.found[threadIdx.x],
-                     offsets_by_ticket(a) ? 32 : 32 * offsets_search_warps);
-        barrier_init(&shared.summed[threadIdx.x], 32 * offsets_reduction_warps);
-        barrier_init(&shared.done[threadIdx.x], 32 * offsets_reduction_warps);
-        barrier_init(&shared.freed[threadIdx.x], 32);
+        shared.taken.init(threadIdx.x, 32);
+        shared.found.init(threadIdx.x, offsets_by_ticket(a) ? 32 : 32 * offsets_search_warps);
+        shared.summed.init(threadIdx.x, 32 * offsets_reduction_warps);
+        shared.done.init(threadIdx.x, 32 * offsets_reduction_warps);
+        shared.freed.init(threadIdx.x, 32);
     }
     __syncthreads();
     wait_for_kernel_before(false);

@@ -13,6 +13,7 @@
 #ifndef VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 
+#include "common/pipeline.cuh"
 #include "reduce/by_offsets_window.cuh"
 
 namespace vscan {
@@ -20,7 +21,6 @@ namespace vscan {
 template <class Pair>
 struct offsets_partition {
     using U = typename Pair::U;
-    int64_t partition;                   /* its search_warp */
     int64_t edges[offsets_search_warps]; /* its first offset, and that of the next one */
     int64_t copy[offsets_copied];        /* of its offsets */
     U sums[offsets_reduction_warps];     /* of windows, from the last offset on */
@@ -40,17 +40,13 @@ struct pending_segment {
 template <class Pair>
 struct offsets_shared {
     using U = typename Pair::U;
-    uint64_t taken[offsets_stages], found[offsets_stages], summed[offsets_stages],
-        done[offsets_stages], freed[offsets_stages];
+    taken_tiles<offsets_stages> taken; /* partitions */
+    handover<offsets_stages> found, summed, done, freed;
     offsets_partition<Pair> stage[offsets_stages];
-    epoch_t epoch; /* of the launch; valid once taken[0] is complete */
+    epoch_t epoch; /* of the launch; valid once partition 0 is taken */
     pending_segment<U> pending[offsets_pending];
     U tiles[32];
 };
-
-static __device__ __forceinline__ uint32_t offsets_parity(int k) {
-    return (uint32_t)(k / offsets_stages) & 1;
-}
 
 /* Whether blocks have several partitions, by ticket; otherwise one each, by block search_warp. */
 static __device__ __forceinline__ bool offsets_by_ticket(const segmented_reduce_arguments &a) {
@@ -64,8 +60,7 @@ template <class Pair>
 static __device__ __forceinline__ int64_t first_partition(const segmented_reduce_arguments &a,
                                                           offsets_shared<Pair> &shared) {
     if (!offsets_by_ticket(a)) return blockIdx.x;
-    barrier_wait(&shared.taken[0], 0);
-    return shared.stage[0].partition;
+    return shared.taken.index_of(0);
 }
 
 /* ---- Search warps ---------------------------------------------------------------------------- */
@@ -98,23 +93,18 @@ search_partitions(const segmented_reduce_arguments &a, const segments_offsets &o
     const int lane = threadIdx.x % 32;
 #pragma unroll 1
     for (int k = search_warp;; k += offsets_search_warps) {
-        const int at = k % offsets_stages, before = (k + offsets_stages - 1) % offsets_stages;
-        offsets_partition<Pair> &here = shared.stage[at];
-        if (k >= offsets_stages)
-            barrier_wait(&shared.freed[at], offsets_parity(k - offsets_stages));
-        if (k > 0) {
-            barrier_wait(&shared.taken[before], offsets_parity(k - 1));
-            if (shared.stage[before].partition >= a.partitions) return;
-        }
+        offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
+        shared.freed.wait_for_previous(k);
+        if (k > 0 && shared.taken.index_of(k - 1) >= a.partitions) return;
         ticket t = {0, 0};
         if (lane == 0) {
             t = take_ticket(a.lookback);
-            here.partition = t.index;
+            shared.taken.set(k, t.index);
             if (k == 0) shared.epoch = t.epoch;
         }
-        barrier_arrive_at(&shared.taken[at]);
+        shared.taken.arrive(k);
         if (lane == 0) end_launch_after(a.lookback, t, a.partitions + gridDim.x);
-        const int64_t partition = __shfl_sync(segments_lanes, t.index, 0);
+        const int64_t partition = __shfl_sync(warp_mask, t.index, 0);
         if (partition >= a.partitions) return;
         const int64_t keys[2] = {partition * shape::items + 1, (partition + 1) * shape::items + 1};
         int64_t edges[2] = {0, 0}, ends[2] = {offsets.n, offsets.n};
@@ -123,7 +113,7 @@ search_partitions(const segmented_reduce_arguments &a, const segments_offsets &o
         lower_bounds<4>(offsets, offsets.n, keys, a.guess, edges, ends);
         if (lane < 2) here.edges[lane] = lane ? edges[1] : edges[0];
         copy_offsets<Pair>(a, offsets, here, edges[0]);
-        barrier_arrive_at(&shared.found[at]);
+        shared.found.arrive(k);
     }
 }
 
@@ -143,10 +133,10 @@ search_partition(const segmented_reduce_arguments &a, const segments_offsets &of
         found = lower_bound<4>(offsets, offsets.n, edge * shape::items + 1, a.guess);
     if (lane == 0) shared.stage[0].edges[search_warp] = found;
     if (search_warp == 0) copy_offsets<Pair>(a, offsets, shared.stage[0], found);
-    barrier_arrive_at(&shared.found[0]);
+    shared.found.arrive(0);
     if (search_warp != 0) return;
     if (lane == 0) shared.epoch = t.epoch;
-    barrier_arrive_at(&shared.taken[0]);
+    shared.taken.arrive(0);
     if (takes) end_launch_after(a.lookback, t, gridDim.x);
 }
 

@@ -48,7 +48,7 @@ static __device__ __forceinline__ int64_t split_offsets(const Offsets &offsets, 
         const int64_t step = (high - low + 32) / 33;
         const int64_t i = low + ((int)(threadIdx.x % 32) + 1) * step - 1;
         const bool upto = i < high && offsets[i] <= key;
-        const int count = __popc(__ballot_sync(segments_lanes, upto));
+        const int count = __popc(__ballot_sync(warp_mask, upto));
         const int64_t begin = low;
         low = begin + count * step;
         if (count < 32 && begin + (count + 1) * step - 1 < high)
@@ -88,7 +88,7 @@ static __device__ __forceinline__ typename Pair::U line_of_window(const typename
 #pragma unroll
     for (int c = 0; c < shape::line / V; ++c) {
         T raw[V];
-        const int4 quad = *(const int4 *)swizzled_element(share, lane * shape::line + c * V);
+        const int4 quad = *(const int4 *)swizzled(share, lane * shape::line + c * V);
         memcpy(raw, &quad, 16);
 #pragma unroll
         for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j]);
@@ -121,9 +121,8 @@ struct offsets_window {
         if (to - from <= 32) {
             int64_t there = INT64_MAX;
             if (lane < to - from) there = offsets[from + lane];
-            const unsigned earlier = __ballot_sync(segments_lanes, there <= first);
-            const unsigned up_to_end =
-                __ballot_sync(segments_lanes, there <= first + shape::window);
+            const unsigned earlier = __ballot_sync(warp_mask, there <= first);
+            const unsigned up_to_end = __ballot_sync(warp_mask, there <= first + shape::window);
             if (!is_first) lower = from + __popc(earlier);
             if (!is_last) upper = from + __popc(up_to_end);
         } else {
@@ -150,7 +149,7 @@ struct offsets_window {
         if (k < upper && !good) wrong = k;
         s.empty = good && s.previous == offset;
         s.stop = (int)(offset - first);
-        s.ends = __ballot_sync(segments_lanes, good && !s.empty);
+        s.ends = __ballot_sync(warp_mask, good && !s.empty);
         return s;
     }
 
@@ -158,7 +157,7 @@ struct offsets_window {
     __device__ __forceinline__ U in_group(int group) const {
         U x = Pair::identity;
         if (group < shape::groups)
-            x = Pair::in(*swizzled_element(share, group * G + (int)(threadIdx.x % 32)));
+            x = Pair::in(*swizzled(share, group * G + (int)(threadIdx.x % 32)));
         return x;
     }
     /* By lines, one a lane: whole groups from .. to - 1; of group `from` only `head`. */
@@ -178,14 +177,14 @@ struct offsets_window {
 
     /* The sum from the last offset on; any: whether there is an offset. s: the first 32. */
     __device__ __forceinline__ U suffix(const seen_offsets &s, bool &any) {
-        int at = s.ends ? __shfl_sync(segments_lanes, s.stop, 31 - __clz((int)s.ends)) : -1;
+        int at = s.ends ? __shfl_sync(warp_mask, s.stop, 31 - __clz((int)s.ends)) : -1;
 #pragma unroll 1
         for (int64_t k0 = lower + 32; k0 < upper; k0 += 32) {
             const seen_offsets more = look(k0);
-            if (more.ends) at = __shfl_sync(segments_lanes, more.stop, 31 - __clz((int)more.ends));
+            if (more.ends) at = __shfl_sync(warp_mask, more.stop, 31 - __clz((int)more.ends));
         }
         any = at >= 0;
-        if (!any && __shfl_sync(segments_lanes, s.previous, 0) == first) at = 0;
+        if (!any && __shfl_sync(warp_mask, s.previous, 0) == first) at = 0;
         int from = -1;
         U head = Pair::identity;
         if (at >= 0) {
@@ -206,7 +205,7 @@ struct offsets_window {
 
         /* the current segment: whether it began here, and if so where, and its part of that
            group */
-        bool here = __shfl_sync(segments_lanes, s.previous, 0) == first;
+        bool here = __shfl_sync(warp_mask, s.previous, 0) == first;
         int begin = 0, head_group = -1;
         U head = Pair::identity;
         if (here && has_initial) {
@@ -222,7 +221,7 @@ struct offsets_window {
 #pragma unroll 1
             for (uint32_t left = s.ends; left != 0; left &= left - 1) {
                 const int i = __ffs((int)left) - 1;
-                const int stop = __shfl_sync(segments_lanes, s.stop, i);
+                const int stop = __shfl_sync(warp_mask, s.stop, i);
                 const int last = (int)((unsigned)stop / G), in_last = (int)((unsigned)stop % G);
                 const int from = begin - last * G;
                 const U x = in_group(last);
@@ -239,7 +238,7 @@ struct offsets_window {
                     if (lane == i) total = Pair::combine(node, rest);
                     written |= 1u << i;
                 } else if (s.k0 + i > 0) {
-                    open = {node, rest, s.k0 + i - 1, __shfl_sync(segments_lanes, s.previous, i)};
+                    open = {node, rest, s.k0 + i - 1, __shfl_sync(warp_mask, s.previous, i)};
                 }
                 here = true;
                 begin = stop;
@@ -262,9 +261,9 @@ struct offsets_window {
         } else {
             U all[4] = {x, y, z, P::identity};
             const U sum = rows_over_lanes<P, 4, 32>(all, threadIdx.x % 32);
-            x = __shfl_sync(segments_lanes, sum, 0);
-            y = __shfl_sync(segments_lanes, sum, 1);
-            z = __shfl_sync(segments_lanes, sum, 2);
+            x = __shfl_sync(warp_mask, sum, 0);
+            y = __shfl_sync(warp_mask, sum, 1);
+            z = __shfl_sync(warp_mask, sum, 2);
         }
     }
 };

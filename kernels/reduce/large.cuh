@@ -93,7 +93,7 @@ struct tile_prefix {
         if (warp == 0) {
             int reader = 1;
             for (int64_t first = 0; first < tiles; first += 32) {
-                meet_warps(reader, 64);
+                sync_warps(reader, 64);
                 p = add_from_left<Pair>(p, s.sums[reader - 1][buffer], tiles - first < 32,
                                         (int)(tiles - first));
                 if (++reader == Warps) {
@@ -115,7 +115,7 @@ struct tile_prefix {
             s.sums[warp - 1][buffer][lane] = sum;
             if (lane == 0 && atomicAdd(&s.groups_seen, 1u) == (unsigned)((tiles - 1) / 32))
                 let_next_kernel_begin();
-            meet_warps(warp, 64);
+            sync_warps(warp, 64);
             buffer ^= 1;
         }
         return p;

@@ -66,15 +66,15 @@ struct segmented_reduction {
         const int64_t first = next * items + warp * shape::share;
         load_share<Pair>(a, share_of(buffer, warp), first);
 #ifdef VSCAN__TMA
-        end_of_pieces();
+        commit_async_copies();
 #endif
         coming.line = by_offsets() ? heads_of_offsets() : heads_of_flags<R>(a, first);
         const uint32_t upto = warp_inclusive_sum(__popc(coming.line));
         coming.line_rank = (int)upto - __popc(coming.line);
-        coming.warp_count = __shfl_sync(segments_lanes, upto, 31);
+        coming.warp_count = __shfl_sync(warp_mask, upto, 31);
         if (by_offsets()) shared.line_ranks[threadIdx.x] = (uint16_t)coming.line_rank;
 #ifdef VSCAN__TMA
-        wait_for_pieces(0);
+        wait_async_copies(0);
 #endif
         __syncwarp();
     }
@@ -134,7 +134,7 @@ struct segmented_reduction {
 #pragma unroll
         for (int c = 0; c < R / V; ++c) {
             T raw[V];
-            const int4 quad = *(const int4 *)swizzled_element(share, lane * R + c * V);
+            const int4 quad = *(const int4 *)swizzled(share, lane * R + c * V);
             memcpy(raw, &quad, 16);
 #pragma unroll
             for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j]);
@@ -157,8 +157,8 @@ struct segmented_reduction {
         bool head = coming.line != 0;
         s.inside = false;
         if (G == 2) {
-            const U other = __shfl_xor_sync(segments_lanes, sum, 1);
-            const bool other_head = __shfl_xor_sync(segments_lanes, (int)head, 1);
+            const U other = __shfl_xor_sync(warp_mask, sum, 1);
+            const bool other_head = __shfl_xor_sync(warp_mask, (int)head, 1);
             if (lane & 1) {
                 s.pre = Pair::combine(other, s.pre);
                 s.inside = other_head;
@@ -170,16 +170,16 @@ struct segmented_reduction {
             }
             head |= other_head;
         }
-        s.any = __ballot_sync(segments_lanes, head);
+        s.any = __ballot_sync(warp_mask, head);
         s.group = lane & ~(G - 1);
 #pragma unroll
         for (int half = G; half < 32; half *= 2) {
             const int right = lane & ~(half - 1);
-            const U left = __shfl_sync(segments_lanes, sum, right - 1);
+            const U left = __shfl_sync(warp_mask, sum, right - 1);
             const bool open = !head && !(s.any & ((1u << s.group) - (1u << right)));
             if ((lane & half) && open) sum = Pair::combine(left, sum);
         }
-        s.prefix = __shfl_up_sync(segments_lanes, sum, G);
+        s.prefix = __shfl_up_sync(warp_mask, sum, G);
         if (lane < G) s.prefix = Pair::identity;
         if (lane == 31) {
             shared.sums[warp] = sum;
@@ -192,24 +192,24 @@ struct segmented_reduction {
     __device__ __forceinline__ U add_warps(line_sums &s) {
         U level = lane < warps ? shared.sums[lane] : Pair::identity; /* of warp `lane` */
         const uint32_t count = lane < warps ? shared.counts[lane] : 0;
-        const uint32_t with_heads = __ballot_sync(segments_lanes, count != 0);
+        const uint32_t with_heads = __ballot_sync(warp_mask, count != 0);
         const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
         warps_with_heads = with_heads;
-        coming.count = __shfl_sync(segments_lanes, counts, segments_warps - 1);
-        coming.warp_rank = __shfl_sync(segments_lanes, counts - count, warp);
+        coming.count = __shfl_sync(warp_mask, counts, segments_warps - 1);
+        coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
         const bool first_group =
             !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
 #pragma unroll
         for (int half = 1; half < segments_warps; half *= 2) {
             const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
-            const U left = __shfl_sync(segments_lanes, level, right - 1);
-            const U left_here = __shfl_sync(segments_lanes, level, right_here - 1);
+            const U left = __shfl_sync(warp_mask, level, right - 1);
+            const U left_here = __shfl_sync(warp_mask, level, right_here - 1);
             if ((warp & half) && first_group && !(with_heads & ((1u << warp) - (1u << right_here))))
                 s.prefix = Pair::combine(left_here, s.prefix);
             if ((lane & half) && !(with_heads & ((2u << lane) - (1u << right))))
                 level = Pair::combine(left, level);
         }
-        return __shfl_sync(segments_lanes, level, segments_warps - 1);
+        return __shfl_sync(warp_mask, level, segments_warps - 1);
     }
 
     /* The total that a line's first head ends: staged, but for the partition's first head. */
@@ -295,12 +295,12 @@ struct segmented_reduction {
             }
         }
         const uint32_t all = warp_sum(heads);
-        const unsigned cut = __ballot_sync(segments_lanes, heads != 0);
+        const unsigned cut = __ballot_sync(warp_mask, heads != 0);
         if constexpr (Pair::in_any_order) { /* nothing before the last head counts */
             if (cut && lane < 31 - __clz((int)cut)) sum = Pair::identity;
 #pragma unroll
             for (int d = 16; d > 0; d /= 2)
-                sum = Pair::combine(sum, __shfl_xor_sync(segments_lanes, sum, d));
+                sum = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, d));
             if (lane == 0) shared.tiles[warp] = sum;
         } else {
             shared.tiles[threadIdx.x] = sum;
@@ -315,8 +315,8 @@ struct segmented_reduction {
         uint32_t heads_here = lane < warps ? shared.tile_counts[lane] : 0;
 #pragma unroll
         for (int d = segments_warps / 2; d > 0; d /= 2)
-            heads_here += __shfl_down_sync(segments_lanes, heads_here, d);
-        before += __shfl_sync(segments_lanes, heads_here, 0);
+            heads_here += __shfl_down_sync(warp_mask, heads_here, d);
+        before += __shfl_sync(warp_mask, heads_here, 0);
         if (warp != 0) return;
         if constexpr (Pair::in_any_order) {
 #pragma unroll

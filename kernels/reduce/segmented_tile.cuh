@@ -15,6 +15,7 @@
 #include "common/lower_bound.cuh"
 #include "common/operators.cuh"
 #include "common/lookback.cuh"
+#include "common/warp.cuh"
 #include "reduce/tuning.cuh"
 
 namespace vscan {
@@ -29,8 +30,6 @@ struct segmented_reduce_arguments {
     search_guess guess; /* by offsets */
     int copied;         /* offsets of a partition copied to shared memory, and one more */
 };
-
-static constexpr unsigned segments_lanes = 0xffffffffu;
 
 template <class Pair>
 struct segments_shape {
@@ -76,14 +75,6 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan 
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Element o of a warp's share. Vectors of 16 bytes are swizzled: lanes that read the same vector
-   of their lines do so without bank conflicts. */
-template <class T>
-static __device__ __forceinline__ T *swizzled_element(T *share, unsigned o) {
-    constexpr unsigned V = 16 / (unsigned)sizeof(T), R = 128 / (unsigned)sizeof(T);
-    return share + (o ^ (o / R % 8) * V);
-}
-
 /* Where total k of a warp is staged in its share: lanes that write consecutive totals of their
    lines do so without bank conflicts. */
 template <class T>
@@ -105,15 +96,13 @@ static __device__ __forceinline__ void load_share(const segmented_reduce_argumen
 #ifdef VSCAN__TMA
 #pragma unroll
         for (int r = 0; r < vectors; ++r)
-            copy_piece(swizzled_element(share, (r * 32 + lane) * V),
-                       in + first + (r * 32 + lane) * V);
+            async_copy_16(swizzled(share, (r * 32 + lane) * V), in + first + (r * 32 + lane) * V);
 #else
         int4 x[vectors];
 #pragma unroll
         for (int r = 0; r < vectors; ++r) x[r] = load_quad(in + first + (r * 32 + lane) * V);
 #pragma unroll
-        for (int r = 0; r < vectors; ++r)
-            *(int4 *)swizzled_element(share, (r * 32 + lane) * V) = x[r];
+        for (int r = 0; r < vectors; ++r) *(int4 *)swizzled(share, (r * 32 + lane) * V) = x[r];
 #endif
     } else {
         const int64_t to_end = a.scan.n - first;
@@ -125,7 +114,7 @@ static __device__ __forceinline__ void load_share(const segmented_reduce_argumen
             if (r * 32 < left) x[r] = in[first + lane + r * 32];
         }
 #pragma unroll
-        for (int r = 0; r < shape::line_items; ++r) *swizzled_element(share, r * 32 + lane) = x[r];
+        for (int r = 0; r < shape::line_items; ++r) *swizzled(share, r * 32 + lane) = x[r];
     }
 }
 
@@ -168,7 +157,7 @@ static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce
         }
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            const uint32_t ballot = __ballot_sync(segments_lanes, x[r] != 0);
+            const uint32_t ballot = __ballot_sync(warp_mask, x[r] != 0);
             if (lane * R / 32 == r) heads = R == 32 ? ballot : ballot >> lane * R % 32;
         }
     }

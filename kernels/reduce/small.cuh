@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(1024, 1)
         if (lane / 4 == (int)((a.n - 1) / shape::tile)) sum = Pair::combine(sum, rest);
 #pragma unroll
         for (int t = 0; t < reduce_cluster; ++t)
-            p = Pair::combine(p, __shfl_sync(reduce_lanes, sum, 4 * t));
+            p = Pair::combine(p, __shfl_sync(warp_mask, sum, 4 * t));
     }
     if (lane == 0) *(T *)a.total = Pair::out(p);
 #endif

@@ -68,9 +68,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using common::out_shift;
     using common::shared;
     using common::slot_of;
-    using common::slot_parity;
     using common::stage_of;
-    using common::stage_phase;
     using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
@@ -92,7 +90,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             uint32_t heads = 0;
             bool closed = false; /* a head in the left lane of the group */
             if (Segmented) {
-                barrier_wait(&shared.heads_ready[stage], stage_phase(k));
+                shared.heads_ready.wait(k);
                 heads = group_heads(stage, group);
                 closed = right && (heads & 0xffff);
                 heads >>= right ? 16 : 0;
@@ -103,7 +101,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             wait_loaded(k, q);
             read_line<Pair>(x, shared.slot[0], slot * shape::lines + at_line, in_shift(),
                             shared.after[slot], reversed);
-            barrier_arrive_at(&shared.emptied[slot][q]);
+            shared.emptied.arrive(k, q);
             if (Segmented && Pair::in_any_order && a.scan.backward)
                 heads = __brev(heads) >> (32 - R);
             if (Segmented && a.scan.has_initial) {
@@ -114,18 +112,18 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             /* bit j: no segment begins in the group up to x[j] */
             uint32_t open = ~0u;
             if (!Pair::in_any_order) {
-                const uint32_t begun = scan_row<Pair, Segmented>(x, heads);
+                const uint32_t begun = scan_line<Pair, Segmented>(x, heads);
                 if (Segmented) open = ~begun;
             }
             if (two_lane_groups) {
-                const U left = __shfl_up_sync(all_lanes, x[R - 1], 1);
+                const U left = __shfl_up_sync(warp_mask, x[R - 1], 1);
                 const uint32_t there = right ? open : 0;
 #pragma unroll
                 for (int j = 0; j < R; ++j) combine_where<Pair>(there & 1u << j, left, x[j]);
                 if (closed) open = 0;
             }
 
-            barrier_wait(&shared.groups_ready[stage], stage_phase(k));
+            shared.groups_ready.wait(k);
             const U e = shared.prefixes[stage][group], end = shared.prefixes[stage][group + 1];
             const bool reached =
                 !Segmented || group * shape::group_items <= shared.first_head[stage];
@@ -139,7 +137,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 if ((right || !two_lane_groups) && (!Segmented || open & 1u << (R - 1)))
                     x[R - 1] = end;
             }
-            barrier_wait(&shared.prefix_ready[stage], stage_phase(k));
+            shared.prefix_ready.wait(k);
             const U p = reached ? shared.p[stage] : Pair::identity;
             U first = Pair::combine(p, e); /* exclusive: the lane's first result */
             if (Pair::in_any_order) {
@@ -154,7 +152,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                     combine_where<Pair>(!Segmented || open & 1u << j, p, x[j]);
             }
             if (two_lane_groups) {
-                const U before = __shfl_up_sync(all_lanes, x[R - 1], 1);
+                const U before = __shfl_up_sync(warp_mask, x[R - 1], 1);
                 if (right) first = before;
             }
             if constexpr (of_rows) {
@@ -164,8 +162,8 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 write_total(x, tile, line);
             }
 
-            if (k > 0) barrier_wait(&shared.staged_empty[q], (k - 1) & 1);
-                /* totals are the inclusive results, so these are written first where both are
+            shared.staged_empty.wait_for_previous(k, q);
+            /* totals are the inclusive results, so these are written first where both are
                    wanted */
 #pragma unroll 1
             for (bool more = Segmented && with_totals();; more = false) {
@@ -203,7 +201,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                             out_shift()));
             }
             fence_for_tma();
-            barrier_arrive_at(&shared.staged_full[q]);
+            shared.staged_full.arrive(k, q);
         }
     }
 
@@ -281,7 +279,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         /* segments that have begun before the part */
         const int64_t before =
             shared.heads_before[stage] +
-            __reduce_add_sync(all_lanes, lane < part ? shared.part_count[stage][lane] : 0u);
+            __reduce_add_sync(warp_mask, lane < part ? shared.part_count[stage][lane] : 0u);
         if (last < shape::part_items && lane == 0 && scan.count != nullptr)
             *scan.count = before + shared.part_count[stage][part];
         if (scan.totals == nullptr) return;
@@ -338,16 +336,16 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     template <class Store>
     __device__ void store_sparse(const uint32_t *heads, int last, Store store) const {
         constexpr int part_words = shape::part_items / 32;
-        uint32_t ends = 0; /* in one word */
+        uint32_t ends = 0; /* in one 32-bit word */
         if (lane < part_words) ends = __funnelshift_r(heads[lane], heads[lane + 1], 1);
         if (last / 32 == lane && lane < part_words) ends |= 1u << last % 32;
         int upto = __popc(ends); /* in this word and those before it */
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) {
-            const int left = __shfl_up_sync(all_lanes, upto, d);
+            const int left = __shfl_up_sync(warp_mask, upto, d);
             if (lane >= d) upto += left;
         }
-        const int before = upto - __popc(ends), all = __shfl_sync(all_lanes, upto, 31);
+        const int before = upto - __popc(ends), all = __shfl_sync(warp_mask, upto, 31);
         const int s = heads[0] & 1; /* of the first end; the next ends have the next numbers */
 #pragma unroll 1
         for (int first = 0; first < all; first += 32) {
@@ -355,9 +353,9 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             int w = 0; /* the number of words whose ends all have smaller numbers */
 #pragma unroll
             for (int step = 16; step > 0; step /= 2)
-                if (__shfl_sync(all_lanes, upto, w + step - 1) <= number) w += step;
-            uint32_t bits = __shfl_sync(all_lanes, ends, w);
-            int rank = number - __shfl_sync(all_lanes, before, w), o = w * 32;
+                if (__shfl_sync(warp_mask, upto, w + step - 1) <= number) w += step;
+            uint32_t bits = __shfl_sync(warp_mask, ends, w);
+            int rank = number - __shfl_sync(warp_mask, before, w), o = w * 32;
 #pragma unroll
             for (int half = 16; half > 0; half /= 2) {
                 const int low = __popc(bits & ((1u << half) - 1));
@@ -374,23 +372,20 @@ struct large_scan_warps : large_role<Pair, Segmented> {
 template <class Shape>
 static __device__ void init_barriers(typename Shape::shared &shared) {
     constexpr int a = 32; /* arrivals of a warp */
-    for (int k = 0; k < Shape::numbers; ++k) barrier_init(&shared.taken[k], 1);
-    for (int s = 0; s < Shape::slots; ++s)
-        for (int q = 0; q < Shape::quarters; ++q) {
-            barrier_init(&shared.loaded[s][q], 1);
-            /* a scan warp and a reduction warp read each part */
-            barrier_init(&shared.emptied[s][q], a * 2 * Shape::quarter_parts);
-        }
-    for (int r = 0; r < Shape::stages; ++r) {
-        barrier_init(&shared.heads_ready[r], a * Shape::flag_warps);
-        barrier_init(&shared.groups_ready[r], a * Shape::reduction_warps);
-        barrier_init(&shared.prefix_ready[r], 1);
+    for (int k = 0; k < Shape::numbers; ++k) shared.taken.init(k, 1);
+    for (int s = 0; s < Shape::slots; ++s) {
+        shared.loaded.init(s, 1);
+        /* a scan warp and a reduction warp read each part */
+        shared.emptied.init(s, a * 2 * Shape::quarter_parts);
     }
-    barrier_init(&shared.edge, 4);
-    for (int q = 0; q < Shape::quarters; ++q) {
-        barrier_init(&shared.staged_full[q], a * Shape::quarter_parts);
-        barrier_init(&shared.staged_empty[q], a);
+    for (int s = 0; s < Shape::stages; ++s) {
+        shared.heads_ready.init(s, a * Shape::flag_warps);
+        shared.groups_ready.init(s, a * Shape::reduction_warps);
+        shared.prefix_ready.init(s, 1);
     }
+    shared.edge.init(0, 4);
+    shared.staged_full.init(0, a * Shape::quarter_parts);
+    shared.staged_empty.init(0, a);
     fence_for_tma();
 }
 

@@ -37,9 +37,7 @@ struct copy_warps : large_role<Pair, Segmented> {
     using common::out_shift;
     using common::shared;
     using common::slot_of;
-    using common::slot_parity;
     using common::stage_of;
-    using common::stage_phase;
     using common::tile_of;
     using common::tiles;
 
@@ -52,7 +50,7 @@ struct copy_warps : large_role<Pair, Segmented> {
             end_launch_after(a.lookback, t, tiles() + gridDim.x);
             if (first) shared.epoch = t.epoch;
         }
-        return __shfl_sync(all_lanes, t.index, 0);
+        return __shfl_sync(warp_mask, t.index, 0);
     }
 
     /* Prefetches a quarter's flags together with its elements. By one thread. */
@@ -138,7 +136,7 @@ struct copy_warps : large_role<Pair, Segmented> {
             T mine = T();
             if (o + lane < to) mine = *address((const T *)a.scan.in, b.in, tile, o + lane);
             for (int j = o; j < o + 32 && j < to; ++j) {
-                const T x = __shfl_sync(all_lanes, mine, j - o);
+                const T x = __shfl_sync(warp_mask, mine, j - o);
                 T *const at = j < shape::items ? swizzled(shared.slot[slot], j)
                                                : shared.after[slot] + (j - shape::items);
                 if (lane == 0) *at = x;
@@ -154,45 +152,40 @@ struct copy_warps : large_role<Pair, Segmented> {
     }
 
     __device__ void load(int k, int64_t tile) const {
-        if (lane == 0) load_lines(slot_of(k), tile, shared.loaded[slot_of(k)], 1);
+        if (lane == 0) load_lines(slot_of(k), tile, shared.loaded.of(k), 1);
     }
 
-    /* Loads a tile that has elements outside of whole lines. */
-    __device__ void load_edge(int k, int64_t tile, uint32_t parity) const {
+    /* Loads a tile that has elements outside of whole lines, as `edges` tiles before had. */
+    __device__ void load_edge(int k, int64_t tile, int edges) const {
         const int slot = slot_of(k);
-        uint64_t *const edge = &shared.edge;
         if (b.in.lines > 0) {
-            if (lane == 0) load_lines(slot, tile, edge, 0);
-            barrier_wait(edge, parity);
+            if (lane == 0) load_lines(slot, tile, shared.edge.of(0), 0);
+            shared.edge.wait(edges);
         }
         load_left_over(slot, tile, true);
         load_left_over(slot, tile, false);
         fence_for_tma(); /* TMA loads the slot's next tile */
-        for (int q = 0; q < shape::quarters && lane == 0; ++q)
-            barrier_arrive_at(&shared.loaded[slot][q]);
+        for (int q = 0; q < shape::quarters && lane == 0; ++q) shared.loaded.arrive(k, q);
     }
 
     __device__ void load_tiles() const {
         int edges = 0;
         for (int k = 0;; ++k) {
-            const int before = k - shape::slots; /* the tile that had the slot */
             /* A ticket takes some time to arrive, and later tiles wait for it from then on. */
-            if (before > 0)
-                barrier_wait(&shared.prefix_ready[stage_of(before - 1)], stage_phase(before - 1));
+            if (k > shape::slots) shared.prefix_ready.wait(k - shape::slots - 1);
             const int64_t tile = take(k == 0);
             if (tile < tiles() && !(k == 0 && tile == blockIdx.x)) prefetch(tile);
             /* The scan warps have read tile k - 3 (`emptied`, when tile k - 1 was loaded), so
                they have finished tile k - 4: its stage can be overwritten. */
             if (lane == 0) {
-                shared.tile[k % shape::numbers] = tile;
-                barrier_arrive_at(&shared.taken[k % shape::numbers]);
+                shared.taken.set(k, tile);
+                shared.taken.arrive(k);
             }
             if (tile >= tiles()) break;
             const bool edge = !of_rows && has_left_over(b.in, tile);
-            for (int q = 0; q < shape::quarters && before >= 0; ++q)
-                barrier_wait(&shared.emptied[slot_of(k)][q], slot_parity(before));
+            for (int q = 0; q < shape::quarters; ++q) shared.emptied.wait_for_previous(k, q);
             if (edge)
-                load_edge(k, tile, edges++ & 1);
+                load_edge(k, tile, edges++);
             else
                 load(k, tile);
         }
@@ -271,7 +264,7 @@ struct copy_warps : large_role<Pair, Segmented> {
 #pragma unroll 1
             for (int q = 0; q < shape::quarters; ++q) {
                 const int quarter = in_memory(q, shape::quarters);
-                barrier_wait(&shared.staged_full[q], k & 1);
+                shared.staged_full.wait(k, q);
                 if (by_lines && shift == 0 && lane == 0)
                     store_quarter(tile, (int)line + quarter * shape::quarter_lines,
                                   shared.staged + quarter * shape::quarter_items);
@@ -287,13 +280,13 @@ struct copy_warps : large_role<Pair, Segmented> {
                 else
                     tensor_stores_read<0>();
             }
-            barrier_arrive_at(&shared.staged_empty[0]);
+            shared.staged_empty.arrive(k, 0);
             if (by_lines && lane == 0) tensor_stores_read<2>();
-            barrier_arrive_at(&shared.staged_empty[1]);
+            shared.staged_empty.arrive(k, 1);
             if (by_lines && lane == 0) tensor_stores_read<1>();
-            barrier_arrive_at(&shared.staged_empty[2]);
+            shared.staged_empty.arrive(k, 2);
             if (by_lines && lane == 0) tensor_stores_read<0>();
-            barrier_arrive_at(&shared.staged_empty[3]);
+            shared.staged_empty.arrive(k, 3);
         }
     }
 };

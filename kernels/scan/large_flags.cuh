@@ -50,7 +50,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
     using common::tiles;
     using common::with_totals;
 
-    static __device__ void sync_flag_warps() { meet_warps<2, 32 * flag_warps>(); }
+    static __device__ void sync_flag_warps() { sync_warps<2, 32 * flag_warps>(); }
 
     static __device__ uintptr_t down(uintptr_t x) { return x & ~(uintptr_t)15; }
     static __device__ uintptr_t up(uintptr_t x) { return down(x + 15); }
@@ -87,15 +87,15 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
         if (x.whole) {
 #pragma unroll
             for (unsigned k = 0; k < Size; k += 16 * 32)
-                if (Size % (16 * 32) == 0 || o + k < Size) copy_piece(to + k, from + k);
-            if (o < more) copy_piece(to + Size, from + Size);
+                if (Size % (16 * 32) == 0 || o + k < Size) async_copy_16(to + k, from + k);
+            if (o < more) async_copy_16(to + Size, from + Size);
         } else {
             const uintptr_t first = begin(), last = end(Log_bits);
 #pragma unroll 1
             for (int k = 0; k < (int)Size + more - o; k += 16 * 32) {
                 const uintptr_t vector = (uintptr_t)from + k;
                 if (first <= vector && vector + 16 <= last) {
-                    copy_piece(to + k, from + k);
+                    async_copy_16(to + k, from + k);
                 } else if (first < vector + 16 && vector < last) {
 #pragma unroll 1
                     for (int j = 0; j < 16; ++j)
@@ -103,7 +103,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
                 }
             }
         }
-        end_of_pieces();
+        commit_async_copies();
     }
 
     /* Converts a chunk's flags to bits, from bit `at` on in memory order, or reversed. */
@@ -202,8 +202,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
 
     /* Whether tile k has been taken. */
     __device__ bool is_taken(int k) const {
-        return __all_sync(all_lanes,
-                          barrier_test(&shared.taken[k % shape::numbers], k / shape::numbers & 1));
+        return __all_sync(warp_mask, shared.taken.test(k));
     }
 
     template <int Log_bits>
@@ -253,7 +252,7 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
                         ++ahead;
                     }
                 }
-                wait_for_pieces((int)(asked - c - 1));
+                wait_async_copies((int)(asked - c - 1));
                 __syncwarp();
                 const unsigned j = in_scan_order(i * flag_warps + (unsigned)flag_warp, chunks);
                 make_bits<Log_bits>(
@@ -261,13 +260,15 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
                     (int)(j * (size * 8 >> Log_bits)), in_order && reversed);
                 __syncwarp(); /* all lanes have read the chunk */
             }
-            const int64_t n = a.scan.n - tile * shape::items;
-            const bool ends = tile == 0 || n < shape::items;
+            const int64_t same = shared.taken.known(k); /* `tile`, read again: else registers are
+                                                           spilled */
+            const int64_t n = a.scan.n - same * shape::items;
+            const bool ends = same == 0 || n < shape::items;
             if (!in_order || ends) sync_flag_warps();
             if (!in_order) put_in_order(flag_warp, tile_bits, x.bits >> Log_bits);
-            if (ends) trim_ends(flag_warp, tile_bits, tile, n);
+            if (ends) trim_ends(flag_warp, tile_bits, same, n);
             if (flag_warp == 0 && lane == 0) tile_bits[shape::items / 32] = after;
-            barrier_arrive_at(&shared.heads_ready[stage]);
+            shared.heads_ready.arrive(k);
         }
     }
 
@@ -288,23 +289,23 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
 #pragma unroll 1
             for (int o = 16 * (flag_warp * 32 + lane); o < bytes; o += 16 * 32 * flag_warps) {
                 if (o + 16 <= bytes) {
-                    copy_piece((char *)tile_bits + o, from + o);
+                    async_copy_16((char *)tile_bits + o, from + o);
                 } else {
 #pragma unroll 1
                     for (int j = o; j < bytes; j += 4)
                         tile_bits[j / 4] = *(const uint32_t *)(from + j);
                 }
             }
-            end_of_pieces();
+            commit_async_copies();
             if (flag_warp == 0 && lane == 0)
                 tile_bits[shape::items / 32] = with_totals() ? head_after(tile) : 0;
-            wait_for_pieces(0);
+            wait_async_copies(0);
             if (ends) {
                 sync_flag_warps();
                 trim_ends(flag_warp, tile_bits, tile, n);
             }
             fence_for_tma_stores();
-            barrier_arrive_at(&shared.heads_ready[stage_of(k)]);
+            shared.heads_ready.arrive(k);
         }
     }
 

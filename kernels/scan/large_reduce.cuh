@@ -47,11 +47,11 @@ look_back_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch
 #pragma unroll
         for (int k = 0; k < per_lane; ++k) {
             if (from + 32 * k >= to) break;
-            while (!__all_sync(all_lanes, ready[k]))
+            while (!__all_sync(warp_mask, ready[k]))
                 if (!ready[k]) ask(k);
             count += heads[k];
             if (Segmented) { /* what precedes the last tile with a head does not matter */
-                const unsigned cut = __ballot_sync(all_lanes, heads[k] != 0);
+                const unsigned cut = __ballot_sync(warp_mask, heads[k] != 0);
                 if (cut) {
                     if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
                     sum = p = Pair::identity;
@@ -77,12 +77,12 @@ look_back_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch
         if (Pair::in_any_order) {
 #pragma unroll
             for (int d = 16; d > 0; d /= 2)
-                sum = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, d));
+                sum = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, d));
             p = Pair::combine(p, sum);
         }
         from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
         if (Segmented) {
-            *heads_before += __reduce_add_sync(all_lanes, count);
+            *heads_before += __reduce_add_sync(warp_mask, count);
             count = 0;
         }
     }
@@ -110,9 +110,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
     using common::of_rows;
     using common::shared;
     using common::slot_of;
-    using common::slot_parity;
     using common::stage_of;
-    using common::stage_phase;
     using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
@@ -126,7 +124,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
         return R == 32 ? made_here(number) : number;
     }
 
-    static __device__ void sync_reduction_warps() { meet_warps<1, 32 * shape::reduction_warps>(); }
+    static __device__ void sync_reduction_warps() { sync_warps<1, 32 * shape::reduction_warps>(); }
 
     /* The sum of the elements of a line that are present, by the balanced tree; x in memory
        order. Only elements that precede others in scan order may be absent. If all are, the
@@ -181,8 +179,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
             sum = sum_items<Pair>(x);
         }
         if (shape::group_lanes == 1) return sum;
-        const U both = Pair::combine(sum, __shfl_xor_sync(all_lanes, sum, 1));
-        const U mine = __shfl_sync(all_lanes, both, 2 * lane);
+        const U both = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, 1));
+        const U mine = __shfl_sync(warp_mask, both, 2 * lane);
         return lane < shape::part_groups ? mine : Pair::identity;
     }
 
@@ -194,7 +192,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             U inside[shape::sums]; /* prefix of the lane's group in its part */
             uint32_t open[shape::sums];
             /* first what needs only heads: elements may still be in flight */
-            if (Segmented) barrier_wait(&shared.heads_ready[stage], stage_phase(k));
+            if (Segmented) shared.heads_ready.wait(k);
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s)
                 open[s] = Segmented
@@ -206,7 +204,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
                           q = part / shape::quarter_parts;
                 wait_loaded(k, q);
                 const U sum = sum_groups(slot, stage, part);
-                barrier_arrive_at(&shared.emptied[slot][q]);
+                shared.emptied.arrive(k, q);
                 /* registers cannot be indexed at run time */
 #pragma unroll
                 for (int t = 0; t < shape::sums; ++t)
@@ -217,7 +215,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             for (int half = 1; half < shape::part_groups; half *= 2)
 #pragma unroll
                 for (int s = 0; s < shape::sums; ++s) {
-                    const U left = __shfl_sync(all_lanes, inside[s], (lane & ~(half - 1)) - 1);
+                    const U left = __shfl_sync(warp_mask, inside[s], (lane & ~(half - 1)) - 1);
                     combine_where<Pair>(open[s] & half, left, inside[s]);
                 }
 #pragma unroll
@@ -225,8 +223,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
                 if (lane == shape::part_groups - 1)
                     shared.sums[stage][s * shape::reduction_warps + reduction_warp] = inside[s];
             sync_reduction_warps();
-            finish_sums(again(warp), stage, shared.tile[k % shape::numbers], inside);
-            barrier_arrive_at(&shared.groups_ready[stage]);
+            finish_sums(again(warp), stage, shared.taken.known(k), inside);
+            shared.groups_ready.arrive(k);
         }
     }
 
@@ -238,8 +236,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
     __device__ uint32_t open_levels(int stage, int part) const {
         const int lane = again(common::lane), group = part * shape::part_groups + lane;
         const uint32_t heads = lane < shape::part_groups ? group_heads(stage, group) : 0;
-        const uint32_t any = __ballot_sync(all_lanes, heads != 0);
-        const uint32_t count = __reduce_add_sync(all_lanes, (uint32_t)__popc(heads));
+        const uint32_t any = __ballot_sync(warp_mask, heads != 0);
+        const uint32_t count = __reduce_add_sync(warp_mask, (uint32_t)__popc(heads));
         if (lane == 0) {
             shared.part_heads[stage][part] = any;
             shared.part_count[stage][part] = count;
@@ -269,8 +267,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
         uint32_t any = 0, count = 0; /* bit p: a head in part p; the number of heads */
         if (Segmented) {
             const uint32_t mine = lane < shape::parts ? shared.part_count[stage][lane] : 0;
-            any = __ballot_sync(all_lanes, mine != 0);
-            if (reduction_warp == 0) count = __reduce_add_sync(all_lanes, mine);
+            any = __ballot_sync(warp_mask, mine != 0);
+            if (reduction_warp == 0) count = __reduce_add_sync(warp_mask, mine);
         }
         /* the levels of the tree above the parts: lane p has the block of 2^level parts that
            contains p */
@@ -278,7 +276,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
 #pragma unroll
         for (int level = 0; level < shape::levels; ++level) {
             const int half = 1 << level;
-            const U other = __shfl_xor_sync(all_lanes, block[level], half);
+            const U other = __shfl_xor_sync(warp_mask, block[level], half);
             block[level + 1] = Pair::combine(block[level], other);
             if (Segmented) {
                 const int right = (lane % shape::parts | half) & ~(half - 1);
@@ -305,7 +303,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
 #pragma unroll
             for (int level = 0; level < shape::levels; ++level) {
                 const int half = 1 << level, right = part & ~(half - 1);
-                const U left = __shfl_sync(all_lanes, block[level], right - 1);
+                const U left = __shfl_sync(warp_mask, block[level], right - 1);
                 const bool take = (part & half) && open && !(any & bits(right, part));
                 combine_where<Pair>(take, left, prefix);
             }
@@ -339,7 +337,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             if (lane == 0) {
                 shared.p[stage_of(k)] = p;
                 shared.heads_before[stage_of(k)] = heads_before;
-                barrier_arrive_at(&shared.prefix_ready[stage_of(k)]);
+                shared.prefix_ready.arrive(k);
             }
         }
     }

@@ -65,10 +65,8 @@ struct large_role {
     typename shape::shared &shared;
     int lane;
 
-    static __device__ int slot_of(int k) { return k % shape::slots; }
-    static __device__ uint32_t slot_parity(int k) { return k / shape::slots & 1; }
-    static __device__ int stage_of(int k) { return k % shape::stages; }
-    static __device__ uint32_t stage_phase(int k) { return k / shape::stages & 1; }
+    static __device__ int slot_of(int k) { return position<shape::slots>(k).stage; }
+    static __device__ int stage_of(int k) { return position<shape::stages>(k).stage; }
 
     __device__ const large_rows_arguments &matrix() const {
         return static_cast<const large_rows_arguments &>(b);
@@ -119,10 +117,7 @@ struct large_role {
     }
 
     /* Waits until tile k has been taken, and returns its index in the vector. */
-    __device__ int64_t tile_of(int k) const {
-        barrier_wait(&shared.taken[k % shape::numbers], k / shape::numbers & 1);
-        return shared.tile[k % shape::numbers];
-    }
+    __device__ int64_t tile_of(int k) const { return shared.taken.index_of(k); }
 
     /* Where a tile's head flags are as bits in scan order; NULL: nowhere. */
     __device__ const char *heads_of(int64_t tile) const {
@@ -146,11 +141,10 @@ struct large_role {
 
     /* Waits until a quarter can be read; where lines are shifted, the next one too. */
     __device__ void wait_loaded(int k, int quarter) const {
-        barrier_wait(&shared.loaded[slot_of(k)][quarter], slot_parity(k));
+        shared.loaded.wait(k, quarter);
         if (in_shift() == 0) return;
 #pragma unroll 1
-        for (int q = 0; q < shape::quarters; ++q)
-            barrier_wait(&shared.loaded[slot_of(k)][q], slot_parity(k));
+        for (int q = 0; q < shape::quarters; ++q) shared.loaded.wait(k, q);
     }
 };
 

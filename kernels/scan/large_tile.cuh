@@ -12,7 +12,7 @@
 #ifndef VSCAN_SCAN_LARGE_TILE_CUH
 #define VSCAN_SCAN_LARGE_TILE_CUH
 
-#include "common/tma.cuh"
+#include "common/pipeline.cuh"
 #include "scan/portable.cuh"
 #include "scan/tuning.cuh"
 
@@ -87,7 +87,6 @@ struct large_shape {
         U sums[stages][parts];
         alignas(16) U aggregates[32]; /* of tiles, in the look-back */
         U p[stages];
-        int64_t tile[numbers]; /* tiles() or more: the end */
         /* bit i of heads[stage][w]: element 32 w + i begins a segment */
         alignas(16) uint32_t heads[stages][Segmented ? items / 32 + 8 : 1];
         uint32_t part_heads[stages][parts]; /* bit g: a head in group g */
@@ -99,20 +98,13 @@ struct large_shape {
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
         U initial, visible; /* without an initial value: the identities */
         epoch_t epoch;
-        uint64_t taken[numbers];
-        uint64_t loaded[slots][quarters], emptied[slots][quarters];
-        uint64_t heads_ready[stages], groups_ready[stages], prefix_ready[stages];
-        uint64_t edge;
-        uint64_t staged_full[quarters], staged_empty[quarters];
+        taken_tiles<numbers> taken; /* tiles() or more: the end */
+        handover<slots, quarters> loaded, emptied;
+        handover<stages> heads_ready, groups_ready, prefix_ready;
+        handover<1> edge;
+        handover<1, quarters> staged_full, staged_empty;
     };
 };
-
-/* The address of element o of a slot. */
-template <class T>
-static __device__ __forceinline__ T *swizzled(T *slot, int o) {
-    constexpr int vector_items = 16 / (int)sizeof(T), line_items = 128 / (int)sizeof(T);
-    return slot + (o ^ (o / line_items % 8) * vector_items);
-}
 
 /* Combines left and x into x, where `there` is true. */
 template <class Pair>
@@ -218,7 +210,7 @@ static __device__ __forceinline__ void write_line(const typename Pair::U (&y)[R]
  *   returns  bit j: one begins among x[0 .. j]
  */
 template <class Pair, bool Segmented, int R>
-static __device__ __forceinline__ uint32_t scan_row(typename Pair::U (&x)[R], uint32_t heads) {
+static __device__ __forceinline__ uint32_t scan_line(typename Pair::U (&x)[R], uint32_t heads) {
 #pragma unroll
     for (int half = 1; half < R; half *= 2) {
         /* heads, bit j: a segment begins in its block of `half` elements, up to x[j] */

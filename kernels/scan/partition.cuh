@@ -17,10 +17,9 @@
 #include "common/operators.cuh"
 #include "common/lookback.cuh"
 #include "common/vectors.cuh"
+#include "common/warp.cuh"
 
 namespace vscan {
-
-static constexpr unsigned all_lanes = 0xffffffffu;
 
 struct scan_arguments {
     vscan__scan scan;
@@ -89,12 +88,12 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
         for (int half = 1; half < Lanes; half *= 2) {
             if (half >= used) break;
             const int first = lane & ~(half - 1);
-            const U left = __shfl_sync(all_lanes, upto, first - 1);
+            const U left = __shfl_sync(warp_mask, upto, first - 1);
             bool take = lane & half;
             if (Segmented) take = take && heads == 0 && lanes_between(any, first, lane) == 0;
             upto = Pair::combine(take ? left : Pair::identity, upto);
         }
-        U left = __shfl_up_sync(all_lanes, upto, 1);
+        U left = __shfl_up_sync(warp_mask, upto, 1);
         if (lane % Lanes == 0) left = Pair::identity;
 #pragma unroll
         for (int j = 0; j + 1 < V; ++j) {
@@ -107,7 +106,7 @@ static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32
         for (int half = 1; half < Lanes; half *= 2) {
             if (half >= used) break;
             const int first = lane & ~(half - 1);
-            const U left = __shfl_sync(all_lanes, x[V - 1], first - 1);
+            const U left = __shfl_sync(warp_mask, x[V - 1], first - 1);
             bool take = lane & half;
             if (Segmented) take = take && lanes_between(any, first, lane) == 0;
 #pragma unroll
@@ -125,7 +124,7 @@ static __device__ __forceinline__ uint32_t heads_before_lane(uint32_t heads, int
     uint32_t upto = __popc(heads);
 #pragma unroll
     for (int d = 1; d < GroupLanes; d *= 2) {
-        const uint32_t left = __shfl_up_sync(all_lanes, upto, d);
+        const uint32_t left = __shfl_up_sync(warp_mask, upto, d);
         if (lane % GroupLanes >= d) upto += left;
     }
     return upto - __popc(heads);
@@ -144,7 +143,7 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
                                                     int64_t before, int lane) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
-    uint32_t next = __shfl_down_sync(all_lanes, heads & 1, 1);
+    uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
     if (lane == 31) next = i + V < scan.n ? head_at(scan, i + V) : 0;
     const uint32_t ends = heads >> 1 | next << (V - 1);
 #pragma unroll
@@ -207,13 +206,13 @@ static __device__ __forceinline__ void scan_groups(typename Pair::U (&g)[S], uin
             h[k] = h_sum;
         }
     }
-    const unsigned h_any = Segmented ? __ballot_sync(all_lanes, h_mask != 0) : 0;
+    const unsigned h_any = Segmented ? __ballot_sync(warp_mask, h_mask != 0) : 0;
     sklansky<Pair, Segmented, 32>(g, h_mask, h_any, lane, used);
     if (Segmented) {
         const uint32_t mine = h_sum;
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) {
-            const uint32_t left = __shfl_up_sync(all_lanes, h_sum, d);
+            const uint32_t left = __shfl_up_sync(warp_mask, h_sum, d);
             if (lane >= d) h_sum += left;
         }
 #pragma unroll

@@ -70,31 +70,31 @@ static __device__ upper<Pair> look_back_partitions(prefix<Pair> &before,
 
         const int tiles = left < 32 ? (int)left : 32;
         if (Segmented) {
-            const unsigned cut = __ballot_sync(all_lanes, count != 0);
+            const unsigned cut = __ballot_sync(warp_mask, count != 0);
             for (int k = 0; k < tiles; ++k) {
-                const U next = __shfl_sync(all_lanes, sum, k);
+                const U next = __shfl_sync(warp_mask, sum, k);
                 before.p = cut >> k & 1 ? next : Pair::combine(before.p, next);
             }
             uint32_t all = lane < tiles ? count : 0;
 #pragma unroll
-            for (int d = 16; d > 0; d /= 2) all += __shfl_xor_sync(all_lanes, all, d);
+            for (int d = 16; d > 0; d /= 2) all += __shfl_xor_sync(warp_mask, all, d);
             before.heads += all;
         } else {
             for (int k = 0; k < tiles; ++k)
-                before.p = Pair::combine(before.p, __shfl_sync(all_lanes, sum, k));
+                before.p = Pair::combine(before.p, __shfl_sync(warp_mask, sum, k));
         }
         before.tile += tiles;
         if (left < 32) {
             upper<Pair> up;
             const U last = mine == 3 ? a[2] : a[0]; /* the partition before an odd one */
-            up.beside = __shfl_sync(all_lanes, mine & 1 ? last : Pair::identity, (int)left);
-            up.above = __shfl_sync(all_lanes, mine & 2 ? low : Pair::identity, (int)left);
+            up.beside = __shfl_sync(warp_mask, mine & 1 ? last : Pair::identity, (int)left);
+            up.above = __shfl_sync(warp_mask, mine & 2 ? low : Pair::identity, (int)left);
             if (Segmented) {
                 const uint32_t beside = mine == 3 ? heads[2] : mine == 1 ? heads[0] : 0;
                 const uint32_t above = mine & 2 ? heads[0] + heads[1] : 0;
-                up.beside_heads = __shfl_sync(all_lanes, beside, (int)left);
-                up.above_heads = __shfl_sync(all_lanes, above, (int)left);
-                up.heads = __shfl_sync(all_lanes, count, (int)left);
+                up.beside_heads = __shfl_sync(warp_mask, beside, (int)left);
+                up.above_heads = __shfl_sync(warp_mask, above, (int)left);
+                up.heads = __shfl_sync(warp_mask, count, (int)left);
             }
             return up;
         }
@@ -178,7 +178,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
             items[r].items(x[r], backward);
             any[r] = 0;
             if (Segmented) {
-                any[r] = __ballot_sync(all_lanes, heads[r] != 0);
+                any[r] = __ballot_sync(warp_mask, heads[r] != 0);
                 if (scan.has_initial) {
 #pragma unroll
                     for (int j = 0; j < V; ++j)
@@ -216,12 +216,12 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                 h_sum += h[k];
                 h[k] = h_sum;
             }
-            const unsigned h_any = Segmented ? __ballot_sync(all_lanes, h_mask != 0) : 0;
+            const unsigned h_any = Segmented ? __ballot_sync(warp_mask, h_mask != 0) : 0;
             sklansky<Pair, Segmented, 32>(g, h_mask, h_any, lane);
             if (Segmented) {
 #pragma unroll
                 for (int d = 1; d < 32; d *= 2) {
-                    const uint32_t left = __shfl_up_sync(all_lanes, h_sum, d);
+                    const uint32_t left = __shfl_up_sync(warp_mask, h_sum, d);
                     if (lane >= d) h_sum += left;
                 }
                 const uint32_t lane_before = h_sum - h[S - 1];
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                 write_totals<Pair>(a, i, y, heads[r],
                                    shared_heads + (prefix_heads[group] >> 1) + rank[r], lane);
             if (scan.exclusive) {
-                const U left = __shfl_up_sync(all_lanes, y[V - 1], 1);
+                const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
                 U shifted[V];
                 shifted[0] = lane == first ? Pair::combine(e_head ? Pair::identity : p, e) : left;
 #pragma unroll

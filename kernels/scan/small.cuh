@@ -94,19 +94,19 @@ look_back_small(small_before<Pair, small_shape<Pair, Loads, Warps>::levels> &bef
 #pragma unroll
         for (int k = 0; k < shape::polls; ++k) count += heads[k];
 #pragma unroll
-        for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(all_lanes, count, d);
+        for (int d = 16; d > 0; d /= 2) count += __shfl_xor_sync(warp_mask, count, d);
         if (lane == 0) shared.counts_before[warp] = count;
     }
 #pragma unroll
     for (int k = 0; k < shape::polls; ++k) {
         unsigned any = 0;
-        if (Segmented) any = __ballot_sync(all_lanes, heads[k] != 0);
+        if (Segmented) any = __ballot_sync(warp_mask, heads[k] != 0);
         if (Pair::in_any_order) {
             /* what precedes the last head does not matter */
             if (Segmented && any && lane < 31 - __clz((int)any)) sum[k] = Pair::identity;
 #pragma unroll
             for (int d = 16; d > 0; d /= 2)
-                sum[k] = Pair::combine(sum[k], __shfl_xor_sync(all_lanes, sum[k], d));
+                sum[k] = Pair::combine(sum[k], __shfl_xor_sync(warp_mask, sum[k], d));
             if (lane == 0) {
                 sums[k * Warps + warp] = sum[k];
                 shared.heads_before[k * Warps + warp] = any;
@@ -123,7 +123,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Loads, Warps>::levels> &bef
                 shared.uppers[level] = sum[k];
                 if (Segmented) shared.upper_heads[level] = any >> lane & half_mask;
             }
-            const U other = __shfl_xor_sync(all_lanes, sum[k], half);
+            const U other = __shfl_xor_sync(warp_mask, sum[k], half);
             const int right = (lane | half) & ~(half - 1);
             if (Segmented && (any >> right & half_mask))
                 sum[k] = lane & half ? sum[k] : other;
@@ -157,7 +157,7 @@ look_back_small(small_before<Pair, small_shape<Pair, Loads, Warps>::levels> &bef
 #pragma unroll
                 for (int t = 0; t < shape::tiles; t += 32) {
                     const bool head = t + lane < shape::tiles && shared.heads_before[t + lane];
-                    const unsigned any = __ballot_sync(all_lanes, head);
+                    const unsigned any = __ballot_sync(warp_mask, head);
                     if (any) from = t + 31 - __clz((int)any);
                 }
             }
@@ -207,29 +207,29 @@ prefixes_of_groups(typename Pair::U (&e)[Loads], typename Pair::U (&end)[Loads],
 #pragma unroll
         for (int r = 0; r < Loads; ++r) {
             const int group = warp * shape::warp_groups + in_load + r * shape::load_groups;
-            e[r] = __shfl_sync(all_lanes, g.value[0], group - 1);
-            end[r] = __shfl_sync(all_lanes, g.value[0], group);
-            e_heads[r] = Segmented ? __shfl_sync(all_lanes, h.value[0], group - 1) : 0;
+            e[r] = __shfl_sync(warp_mask, g.value[0], group - 1);
+            end[r] = __shfl_sync(warp_mask, g.value[0], group);
+            e_heads[r] = Segmented ? __shfl_sync(warp_mask, h.value[0], group - 1) : 0;
             if (group == 0) {
                 e[r] = Pair::identity;
                 e_heads[r] = 0;
             }
         }
     } else if (S == shape::warp_groups) { /* a lane has scanned the groups of a warp */
-        const U left = __shfl_sync(all_lanes, g.value[S - 1], warp - 1);
+        const U left = __shfl_sync(warp_mask, g.value[S - 1], warp - 1);
         e[0] = warp == 0 ? Pair::identity : left;
-        end[0] = __shfl_sync(all_lanes, g.value[0], warp);
+        end[0] = __shfl_sync(warp_mask, g.value[0], warp);
         e_heads[0] = 0;
         if (Segmented) {
-            const uint32_t left_heads = __shfl_sync(all_lanes, h.value[S - 1], warp - 1);
+            const uint32_t left_heads = __shfl_sync(warp_mask, h.value[S - 1], warp - 1);
             e_heads[0] = warp == 0 ? 0 : left_heads;
         }
 #pragma unroll
         for (int k = 1; k < S; ++k) {
-            const U before_it = __shfl_sync(all_lanes, g.value[k - 1], warp);
-            const U up_to_it = __shfl_sync(all_lanes, g.value[k], warp);
+            const U before_it = __shfl_sync(warp_mask, g.value[k - 1], warp);
+            const U up_to_it = __shfl_sync(warp_mask, g.value[k], warp);
             const uint32_t heads_before =
-                Segmented ? __shfl_sync(all_lanes, h.value[k - 1], warp) : 0;
+                Segmented ? __shfl_sync(warp_mask, h.value[k - 1], warp) : 0;
             if (in_load != k) continue;
             e[0] = before_it;
             end[0] = up_to_it;
@@ -335,7 +335,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         items[r].items(x[r], !reversed);
         any[r] = 0;
         if (Segmented) {
-            any[r] = __ballot_sync(all_lanes, heads[r] != 0);
+            any[r] = __ballot_sync(warp_mask, heads[r] != 0);
             if (hot.initial_from) {
 #pragma unroll
                 for (int j = 0; j < V; ++j)
@@ -441,7 +441,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         if (Segmented && counting)
             write_totals<Pair>(a, i, y, heads[r], before.heads + e_heads[r] + rank[r], lane);
         if (hot.exclusive) {
-            const U left = __shfl_up_sync(all_lanes, y[V - 1], 1);
+            const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
 #pragma unroll
             for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
             y[0] = lane == first ? base : left;

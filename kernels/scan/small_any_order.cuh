@@ -56,10 +56,10 @@ prefixes_of_loads(typename Pair::U (&e)[Loads], packed<typename Pair::U, Loads> 
     U all = upto.value[Loads - 1];
 #pragma unroll
     for (int d = 1; d < 32; d *= 2) {
-        const U left = __shfl_up_sync(all_lanes, all, d);
+        const U left = __shfl_up_sync(warp_mask, all, d);
         if (lane >= d) all = Pair::combine(left, all);
     }
-    U left = __shfl_up_sync(all_lanes, all, 1);
+    U left = __shfl_up_sync(warp_mask, all, 1);
     left = lane == 0 ? outside : Pair::combine(outside, left);
     if constexpr (Loads == 1) {
         e[0] = left;

@@ -162,7 +162,7 @@ static __device__ __forceinline__ void store_chunk(const vscan__distribution &s,
     T *const out = (T *)s.out;
     if (i >= 0 && i + V <= s.n) {
         reverse_if<T, V>(y, s.backward);
-        store_piece<T, V>(out + (s.backward ? s.n - V - i : i), y);
+        store_wide<T, V>(out + (s.backward ? s.n - V - i : i), y);
         return;
     }
 #pragma unroll
@@ -326,7 +326,7 @@ struct distribute_kernel : chained_kernel {
                 value[b] = carry;
                 if (place >= 0 && i < n && !(bits[b] & 1)) value[b] = in[in_memory(first + place)];
                 if (bits[b] != 0 && a.wide_in && i >= 0 && i + V <= n) {
-                    load_piece<T, V>(own[b], in + (s.backward ? n - V - i : i));
+                    load_wide<T, V>(own[b], in + (s.backward ? n - V - i : i));
                     reverse_if<T, V>(own[b], s.backward);
                 } else {
 #pragma unroll

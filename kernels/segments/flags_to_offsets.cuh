@@ -81,7 +81,7 @@ static __device__ __forceinline__ void load_bits(uint32_t (&x)[Lines][Each],
     if (share.begin == 0 && share.end == lines * 1024 * Each) {
 #pragma unroll
         for (int r = 0; r < Lines; ++r)
-            if (from + r < lines) load_piece<uint32_t, Each>(x[r], words + (from + r) * 32 * Each);
+            if (from + r < lines) load_wide<uint32_t, Each>(x[r], words + (from + r) * 32 * Each);
     } else {
 #pragma unroll
         for (int r = 0; r < Lines; ++r)
@@ -137,7 +137,7 @@ load_flags(uint32_t (&x)[Lines][1], const flags_to_offsets_arguments &a, const w
 #pragma unroll
         for (int j = 0; j < F; ++j) raw[k][j] = 0;
         if (k < last * chunks && o >= share.begin && o + F <= share.end)
-            load_piece<Flag, F>(raw[k], flags + o);
+            load_wide<Flag, F>(raw[k], flags + o);
     }
 #pragma unroll
     for (int k = 0; k < Lines * chunks; ++k)

@@ -67,7 +67,7 @@ struct lengths_kernel : chained_kernel {
             for (int k = 0; k < V; k += Q) {
                 Out chunk[Q];
                 memcpy(chunk, y + k, sizeof chunk);
-                store_piece<Out, Q>(to + k, chunk);
+                store_wide<Out, Q>(to + k, chunk);
             }
         }
     }
@@ -77,7 +77,7 @@ struct lengths_kernel : chained_kernel {
         In raw[chunks][V];
         if (a.wide_in && ((int64_t)next + 1) * items <= n) {
 #pragma unroll
-            for (int r = 0; r < chunks; ++r) load_piece<In, V>(raw[r], in + first + r * 32 * V);
+            for (int r = 0; r < chunks; ++r) load_wide<In, V>(raw[r], in + first + r * 32 * V);
         } else {
 #pragma unroll
             for (int r = 0; r < chunks; ++r)
@@ -134,10 +134,10 @@ struct lengths_kernel : chained_kernel {
 #pragma unroll 4
             for (int k = (int)threadIdx.x * Q; k < items; k += segments_threads * Q) {
                 Out y[Q];
-                load_piece<Out, Q>(y, shared.offsets + k);
+                load_wide<Out, Q>(y, shared.offsets + k);
 #pragma unroll
                 for (int j = 0; j < Q; ++j) y[j] = (Out)((U)y[j] + (U)before);
-                store_piece<Out, Q>(out + first + k, y);
+                store_wide<Out, Q>(out + first + k, y);
             }
         } else {
 #pragma unroll 2

@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
             const int64_t i = k + b * segments_threads * V + lane * V;
             before[b] = 0;
             if (lane == 0 && i > 0 && i < to) before[b] = in[i - 1];
-            if (i >= 0 && i < to && i + V <= s.n) load_piece<P, V>(x[b], in + i);
+            if (i >= 0 && i < to && i + V <= s.n) load_wide<P, V>(x[b], in + i);
         }
 #pragma unroll
         for (int b = 0; b < batch; ++b) {
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
 #pragma unroll
                 for (int j = 0; j < 4; ++j)
                     y[j] = each == 4 ? bits >> j & 1 : bytes_of_bits(bits >> 4 * j & 15);
-                store_piece<uint32_t, 4>(
+                store_wide<uint32_t, 4>(
                     each == 4 ? (uint32_t *)s.out + i : (uint32_t *)((uint8_t *)s.out + i), y);
             } else {
 #pragma unroll 1

@@ -194,10 +194,10 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
             const auto keep = [&](uint32_t(&x)[lane_words], const void *bits, uint32_t *kept,
                                   const uint32_t(&words)[tile_words]) {
                 if (Bits || kept == nullptr) return load_words(x, (const uint32_t *)bits, tile, n);
-                load_piece<uint32_t, lane_words>(x, &words[lane_words * lane]);
+                load_wide<uint32_t, lane_words>(x, &words[lane_words * lane]);
                 if (tile * tile_items < n)
-                    store_piece<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane,
-                                                      x);
+                    store_wide<uint32_t, lane_words>(kept + tile * tile_words + lane_words * lane,
+                                                     x);
             };
             tile_flags marks;
             keep(marks.flags, a.split.flags, a.scratch.flags, flag_words[Bits ? 0 : warp]);

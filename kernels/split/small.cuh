@@ -63,21 +63,21 @@ __global__ void __launch_bounds__(small_most_threads, 1)
 
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (int)blockDim.x / 32;
     const int number = (int)blockIdx.x, blocks = (int)gridDim.x;
-    const int items = (int)blockDim.x * small_rows;
-    const lane_rows rows(a.split.n);
-    prefetch_rows(a.split.in, 8 * (int)sizeof(T), a.split.n);
-    prefetch_rows(a.split.flags, map_bits(a.split.flag_type), a.split.n);
+    const int items = (int)blockDim.x * small_lines;
+    const lane_elements elements(a.split.n);
+    prefetch_of_block(a.split.in, 8 * (int)sizeof(T), a.split.n);
+    prefetch_of_block(a.split.flags, map_bits(a.split.flag_type), a.split.n);
     wait_for_kernel_before();
 
     epoch_t epoch = 0;
     if (blocks > 1) epoch = read_epoch(a.lookback);
-    T x[small_rows];
-    rows.load(x, a.split.in);
-    uint32_t masks[small_rows];
-    rows.load_masks(masks, a.split.flags, a.split.flag_type);
+    T x[small_lines];
+    elements.load(x, a.split.in);
+    uint32_t masks[small_lines];
+    elements.load_masks(masks, a.split.flags, a.split.flag_type);
     uint32_t own = 0;
 #pragma unroll
-    for (int r = 0; r < small_rows; ++r) own += (uint32_t)__popc(masks[r]);
+    for (int r = 0; r < small_lines; ++r) own += (uint32_t)__popc(masks[r]);
     const uint32_t sum =
         sum_over_warps(own, warp_counts);        /* then all threads have read the epoch */
     uint32_t at = sum & 0xffff, all = sum >> 16; /* set flags before the warp, and of the vector */
@@ -101,12 +101,13 @@ __global__ void __launch_bounds__(small_most_threads, 1)
             end_launch(a.lookback, epoch);
         }
     }
-    const uint32_t clear = (uint32_t)rows.n - all;
+    const uint32_t clear = (uint32_t)elements.n - all;
 #pragma unroll
-    for (int r = 0; r < small_rows; ++r) {
+    for (int r = 0; r < small_lines; ++r) {
         const uint32_t set = at + (uint32_t)__popc(masks[r] & bits_below(lane));
-        const uint32_t position = masks[r] >> lane & 1 ? clear + set : (uint32_t)rows.at(r) - set;
-        if (rows.is(r)) ((T *)a.split.out)[position] = x[r];
+        const uint32_t position =
+            masks[r] >> lane & 1 ? clear + set : (uint32_t)elements.at(r) - set;
+        if (elements.is(r)) ((T *)a.split.out)[position] = x[r];
         at += (uint32_t)__popc(masks[r]);
     }
     if (number == 0 && threadIdx.x == 0 && a.split.count != nullptr) *a.split.count = clear;
@@ -150,7 +151,7 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
         if (bits)
             load_words(marks.flags, (const uint32_t *)a.split.flags, number, n);
         else
-            load_piece<uint32_t, lane_words>(marks.flags, &flag_words[lane_words * lane]);
+            load_wide<uint32_t, lane_words>(marks.flags, &flag_words[lane_words * lane]);
         find_slots(slots, marks, tile.count, false);
         own = marks.set - (uint32_t)(tile_items - tile.count);
     }

@@ -82,7 +82,7 @@ static __device__ __forceinline__ void load_words(uint32_t (&x)[lane_words], con
                                                   int64_t tile, int64_t n) {
     const int64_t first = tile * tile_words + lane_words * (int)(threadIdx.x % 32);
     if ((tile + 1) * tile_items <= n && (uintptr_t)bits % 16 == 0) {
-        load_piece<uint32_t, lane_words>(x, bits + first);
+        load_wide<uint32_t, lane_words>(x, bits + first);
         return;
     }
 #pragma unroll

@@ -213,7 +213,7 @@ static vscan_status flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
                                .out = offsets->pointer,
                                .type = (int32_t)offsets->type,
                                .flag_type = (int32_t)flags->type,
-                               .starts = 1};
+                               .first_is_set = 1};
     const struct vscan__named named[] = {{"flags", flags}, {"offsets", offsets}, {0}};
     int64_t *host_count;
     TRY(vscan__check_count(ctx, options, named, &pack.count, &host_count));

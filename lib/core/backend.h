@@ -90,11 +90,11 @@ struct vscan__pack {
     void *out;         /* pack: the same address as in or no overlap; enumerate: n elements */
     int64_t *count;    /* one int64_t for the number of set flags, or NULL */
     int32_t type; /* of out, and pack: of in; never VSCAN_BIT; enumerate: VSCAN_INT, VSCAN_LONG */
-    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
-    int32_t row;       /* without flags: of VSCAN__COMPARE, */
-    int32_t exchanged; /* 1 where the scalar is its a, */
-    int32_t turned;    /* and 1 where the flags are to be inverted */
-    int32_t starts;    /* 1 for flags_to_offsets: flag 0 counts as set */
+    int32_t flag_type;    /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
+    int32_t row;          /* without flags: of VSCAN__COMPARE, */
+    int32_t exchanged;    /* 1 where the scalar is its a, */
+    int32_t turned;       /* and 1 where the flags are to be inverted */
+    int32_t first_is_set; /* 1 for flags_to_offsets: flag 0 counts as set */
     union vscan__value scalar;
 };
 

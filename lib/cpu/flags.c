@@ -12,7 +12,7 @@ static inline void eight_bits(uint32_t bits, uint8_t *bytes) {
     for (int j = 0; j < 8; j++) bytes[j] = (uint8_t)(x >> 8 * j);
 }
 
-/* The other way: the factor moves the bit of byte j to 56 + j, and no two sums meet. */
+/* The other way: the factor moves the bit of byte j to 56 + j, and no two sums overlap. */
 static inline uint32_t bits_of_eight(const uint8_t *bytes) {
     uint64_t x;
     memcpy(&x, bytes, sizeof x);

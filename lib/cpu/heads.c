@@ -65,7 +65,7 @@ static uint32_t word_of_bytes(const uint8_t *flags) {
 #endif
         /* the top bit of every byte: the byte is not 0 */
         x = ((((x & low) + low) | x) & ~low) >> 7;
-        /* byte b has its bit at 8 b; the factor moves it to 56 + b, and no two sums meet */
+        /* byte b has its bit at 8 b; the factor moves it to 56 + b, and no two sums overlap */
         word |= (uint32_t)((x * UINT64_C(0x0102040810204080)) >> 56) << (8 * j);
     }
     return word;

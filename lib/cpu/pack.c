@@ -48,7 +48,7 @@ static int64_t read_block(const struct run *run, int64_t first, int64_t n, uint8
                                                      .inverted = (uint8_t)pack->turned};
         run->maps->compare[pack->row](&operands);
     }
-    if (pack->starts != 0 && first == 0) bytes[0] = 1;
+    if (pack->first_is_set != 0 && first == 0) bytes[0] = 1;
     uint32_t count = 0;
     EACH(i, n) count += bytes[i];
     return count;
@@ -86,7 +86,7 @@ static void pack_block(int64_t width, const void *in, int64_t first, int64_t n,
 static int64_t write_packed(const struct run *run, int64_t first, int64_t n, int64_t before) {
     const struct vscan__pack *pack = run->pack;
     const int64_t width = vscan__element_size((vscan_type)pack->type);
-    const void *in = pack->starts != 0 ? NULL : pack->in;
+    const void *in = pack->first_is_set != 0 ? NULL : pack->in;
     uint8_t bytes[BLOCK];
     uint64_t packed[BLOCK];
     EACH_BLOCK(at, size, first, n) {
@@ -167,10 +167,10 @@ static vscan_status run_pack(vscan_ctx *ctx, const struct vscan__pack *pack, boo
     const int64_t worth = pack->n / (WORTH / size);
     vscan__cpu_parallel(vscan__cpu_threads(ctx, in_place ? 1 : worth), pack_chunk, &run);
     if (pack->count != NULL) *pack->count = run.count;
-    const int64_t results = run.count + (pack->starts != 0);
+    const int64_t results = run.count + (pack->first_is_set != 0);
     if (!numbers && results > pack->length)
         vscan__cpu_note_late(ctx, VSCAN_ERROR_OUT_LENGTH, results);
-    if (pack->starts != 0 && results <= pack->length) {
+    if (pack->first_is_set != 0 && results <= pack->length) {
         if (pack->type == VSCAN_LONG)
             ((int64_t *)pack->out)[run.count] = pack->n;
         else

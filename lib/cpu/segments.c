@@ -2,7 +2,7 @@
 /*
  * Elements of segments to all their places; offsets to flags and lengths, lengths to offsets. Each
  * thread has one chunk of the vector. Where a chunk needs what lies before it, a segment's first
- * element or a sum of lengths, every thread first finds that for its own chunk, and all meet.
+ * element or a sum of lengths, every thread first finds that for its own chunk, and all wait for that.
  */
 #include "cpu/chunks.h"
 

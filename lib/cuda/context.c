@@ -27,7 +27,7 @@ void vscan__cuda_close(vscan_ctx *ctx) {
    those with TMA are faster. The plots of benchmarks/ show both. */
 enum { SMALL_TO = 8 << 20, LARGE_FROM = SMALL_TO + 1 };
 
-/* Words of a new context: enough for scans of 4-byte elements of any length (with bulk copies). */
+/* Words of a new context: enough for scans of 4-byte elements of any length (with TMA). */
 enum { FIRST_WORDS = VSCAN__SCAN_TILES };
 
 /* Elements that one launch of a sort goes through: its words are then a tenth of the vector, and

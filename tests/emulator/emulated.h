@@ -36,7 +36,7 @@ struct thread {
     int lane, warp;
     int stores = 0, stores_read = 0; /* tensor stores begun, and those whose source has been read */
     long cluster_arrivals = 0;
-    std::deque<std::vector<std::function<void()>>> pieces{1}; /* groups of copies under way */
+    std::deque<std::vector<std::function<void()>>> copies{1}; /* groups of copies under way */
 };
 extern thread_local thread *self;
 
@@ -286,17 +286,17 @@ T *addressed_once(T *p) {
 template <class X>
 void copy_ahead(X *to, const X *from) {
     emulated::expect(((uintptr_t)from | (uintptr_t)to) % sizeof(X) == 0, "alignment");
-    emulated::self->pieces.back().push_back([=] { *to = *from; });
+    emulated::self->copies.back().push_back([=] { *to = *from; });
 }
 static inline void wait_for_copies() {
-    for (const auto &copy : emulated::self->pieces.back()) copy();
-    emulated::self->pieces.back().clear();
+    for (const auto &copy : emulated::self->copies.back()) copy();
+    emulated::self->copies.back().clear();
 }
 template <int Barrier, int Threads>
-void meet_warps() {
+void sync_warps() {
     emulated::synchronize(Barrier, Threads);
 }
-static inline void meet_warps(int barrier, int threads) {
+static inline void sync_warps(int barrier, int threads) {
     emulated::synchronize(barrier, threads);
 }
 static inline void let_next_kernel_begin() {}
@@ -361,16 +361,16 @@ void send_to_first_block(U *here, U value, uint64_t *barrier) {
 }
 
 /* Pieces come as late as they may. */
-static inline void copy_piece(void *to, const void *from) {
+static inline void async_copy_16(void *to, const void *from) {
     emulated::expect(((uintptr_t)from | (uintptr_t)to) % 16 == 0, "16-byte alignment");
-    emulated::self->pieces.back().push_back([=] { memcpy(to, from, 16); });
+    emulated::self->copies.back().push_back([=] { memcpy(to, from, 16); });
 }
 static inline void prefetch_line(const void *) {}
-static inline void end_of_pieces() {
-    emulated::self->pieces.emplace_back();
+static inline void commit_async_copies() {
+    emulated::self->copies.emplace_back();
 }
-static inline void wait_for_pieces(int few) {
-    auto &groups = emulated::self->pieces;
+static inline void wait_async_copies(int few) {
+    auto &groups = emulated::self->copies;
     emulated::expect(0 <= few && few <= 1, "0 or 1 groups");
     for (; (int)groups.size() - 1 > few; groups.pop_front())
         for (const auto &copy : groups.front()) copy();
@@ -406,16 +406,16 @@ static inline CUresult encode_tiled(CUtensorMap *map, CUtensorMapDataType, cuuin
 }
 
 /* The 16 bytes of a box, in shared memory and, or NULL, in the vector. */
-static inline void each_piece(const CUtensorMap *map, int row, int line, char *box,
-                              const std::function<void(char *, char *)> &copy) {
+static inline void each_vector(const CUtensorMap *map, int row, int line, char *box,
+                               const std::function<void(char *, char *)> &copy) {
     row_map rows;
     memcpy(&rows, map, sizeof rows);
     for (int k = 0; k < 1024; ++k) {
-        const int r = k / 8, piece = k % 8;
+        const int r = k / 8, vector = k % 8;
         const bool inside = 0 <= row + r && row + r < rows.rows && line < rows.lines;
         char *const at = box + r * 128; /* the swizzle goes by the address */
-        copy(at + (piece ^ ((uintptr_t)at / 128 & 7)) * 16,
-             inside ? rows.base + line * rows.line_bytes + ((int64_t)row + r) * 128 + piece * 16
+        copy(at + (vector ^ ((uintptr_t)at / 128 & 7)) * 16,
+             inside ? rows.base + line * rows.line_bytes + ((int64_t)row + r) * 128 + vector * 16
                     : nullptr);
     }
 }
@@ -424,7 +424,7 @@ static inline void tensor_load(void *to, const CUtensorMap *map, int row, int li
     emulated::expect((uintptr_t)to % 1024 == 0, "1024-byte alignment");
     const CUtensorMap here = *map;
     emulated::later([=] {
-        each_piece(&here, row, line, (char *)to, [](char *shared, char *global) {
+        each_vector(&here, row, line, (char *)to, [](char *shared, char *global) {
             if (global != nullptr)
                 memcpy(shared, global, 16);
             else
@@ -449,7 +449,7 @@ static inline void tensor_store(const CUtensorMap *map, int row, int line, const
     emulated::expect((uintptr_t)from % 128 == 0, "128-byte alignment");
     const CUtensorMap here = *map;
     store_from_shared([=] {
-        each_piece(&here, row, line, (char *)from, [](char *shared, char *global) {
+        each_vector(&here, row, line, (char *)from, [](char *shared, char *global) {
             if (global != nullptr) memcpy(global, shared, 16);
         });
     });

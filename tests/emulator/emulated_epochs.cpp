@@ -329,7 +329,7 @@ static void flags_to_offsets_call(int flag_type, int64_t n) {
     flags.put_flags(50);
     vscan__pack pack = {};
     pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
-    pack.type = VSCAN_INT, pack.flag_type = flag_type, pack.starts = 1;
+    pack.type = VSCAN_INT, pack.flag_type = flag_type, pack.first_is_set = 1;
     pack.count = (int64_t *)count.at();
     const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
     vscan_pack_options o = {};

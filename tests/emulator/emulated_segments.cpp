@@ -187,7 +187,7 @@ static void starts_case(int type) {
     o.size = sizeof o;
     vscan__pack pack = {};
     pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
-    pack.type = type, pack.flag_type = flags.type, pack.starts = 1;
+    pack.type = type, pack.flag_type = flags.type, pack.first_is_set = 1;
     if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
     const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
     ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));

@@ -17,12 +17,12 @@ __global__ void __launch_bounds__(large_columns_threads<Pair>, 1)
     large_columns_shared &shared = addressed_once(*(large_columns_shared *)dynamic_shared());
     if (threadIdx.x == 0) {
         for (int s = 0; s < a.shape.stages; ++s) {
-            barrier_init(&shared.taken[s], 1);
-            barrier_init(&shared.loaded[s], 32);
-            barrier_init(&shared.summed[s], 32 * column_reduction_warps);
-            barrier_init(&shared.prefixed[s], 32 * column_prefix_warps);
-            barrier_init(&shared.scanned[s], 32 * column_scan_warps<Pair>);
-            barrier_init(&shared.emptied[s], 32 * column_store_warps);
+            shared.taken.init(s, 1);
+            shared.loaded.init(s, 32);
+            shared.summed.init(s, 32 * column_reduction_warps);
+            shared.prefixed.init(s, 32 * column_prefix_warps);
+            shared.scanned.init(s, 32 * column_scan_warps<Pair>);
+            shared.emptied.init(s, 32 * column_store_warps);
         }
         fence_for_tma();
     }

@@ -25,7 +25,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
         if (chunk < 0) return;
         const int first = first_of(t), columns = columns_from(first);
         U *const sums = this->sums(t.stage);
-        barrier_wait(&shared.loaded[t.stage], t.phase);
+        shared.loaded.wait(t);
 #pragma unroll 1
         for (int i = thread; i < items; i += threads) {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
@@ -42,7 +42,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
             }
             sums[i] = sum;
         }
-        meet_warps<1, threads>();
+        sync_warps<1, threads>();
         /* groups of eight slices, then of these */
 #pragma unroll 1
         for (int i = thread; i < items / 8; i += threads) {
@@ -55,7 +55,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
 #pragma unroll
             for (int j = 0; j < 8; ++j) of[j * width()] = x[j];
         }
-        meet_warps<1, threads>();
+        sync_warps<1, threads>();
 #pragma unroll 1
         for (int reach = 8; reach < slices(); reach *= 2) {
 #pragma unroll 1
@@ -65,7 +65,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
                 const int back = (q & (reach - 1)) + 1;
                 sums[i] = Pair::combine(sums[i - back * width()], sums[i]);
             }
-            meet_warps<1, threads>();
+            sync_warps<1, threads>();
         }
         /* a tile's last chunk: prefix warps publish it */
         if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
@@ -74,7 +74,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
                 publish<U>(a.lookback, shared.epoch, index_of(chunk, first + thread),
                            sums[items - width() + thread]);
         }
-        barrier_arrive_at(&shared.summed[t.stage]);
+        shared.summed.arrive(t);
     }
 }
 
@@ -151,7 +151,7 @@ __device__ void large_columns<Pair>::look_back_chunks() const {
         U *const nodes = this->nodes(t.stage);
         jitter(a.lookback, epoch, chunk, jitter_wait);
         read_aggregates<threads>(value, m, thread, epoch, chunk - m, 1, first);
-        meet_warps<2, threads>();
+        sync_warps<2, threads>();
 #pragma unroll 1
         for (int i = thread; i < bits() * width(); i += threads) {
             const int bit = (int)((uint32_t)i / (uint32_t)width());
@@ -159,9 +159,9 @@ __device__ void large_columns<Pair>::look_back_chunks() const {
             const int at_first = m >> bit >> 1 << bit << 1; /* the first one */
             nodes[i] = sum_values(value + at_first * width() + i - bit * width(), bit);
         }
-        meet_warps<2, threads>();
+        sync_warps<2, threads>();
         if (ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-            barrier_wait(&shared.summed[t.stage], t.phase);
+            shared.summed.wait(t);
             jitter(a.lookback, epoch, chunk, jitter_publish);
             if (thread < columns_from(first)) {
                 U aggregate = sums(t.stage)[(slices() - 1) * width() + thread];
@@ -171,7 +171,7 @@ __device__ void large_columns<Pair>::look_back_chunks() const {
                 publish<U>(a.lookback, epoch, index_of(chunk, first + thread), aggregate);
             }
         }
-        barrier_arrive_at(&shared.prefixed[t.stage]);
+        shared.prefixed.arrive(t);
     }
 }
 
@@ -192,7 +192,7 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
                 sums[first + thread] = initial_of<Pair>(a.matrix, first + thread);
         }
         for (int strip = thread; strip < a.shape.strips; strip += threads) lasts[strip] = 0;
-        meet_warps<3, threads>();
+        sync_warps<3, threads>();
     }
     pipeline_position t;
     for (;; t.next(a.shape.stages)) {
@@ -211,7 +211,7 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
             const int count = tile - last < column_tiles_read ? tile - last : column_tiles_read;
             read_aggregates<threads>(value, count, thread, epoch,
                                      ((int64_t)(last + 1) << bits()) - 1, 1 << bits(), first);
-            meet_warps<3, threads>();
+            sync_warps<3, threads>();
             last += count;
             if (kept && thread == 0) lasts[strip] = last; /* all have read it */
             if (mine) {
@@ -220,10 +220,10 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
                     if (j < count) p = Pair::combine(p, value[j * width() + thread]);
                 if (kept) sums[first + thread] = p;
             }
-            meet_warps<3, threads>();
+            sync_warps<3, threads>();
         }
         if (mine) before(t.stage)[thread] = p;
-        barrier_arrive_at(&shared.prefixed[t.stage]);
+        shared.prefixed.arrive(t);
     }
 }
 
@@ -241,9 +241,9 @@ __device__ void large_columns<Pair>::scan_chunks() const {
         if (chunk < 0) return;
         const int m = number_in_tile(chunk), rows = span(chunk);
         const int first = first_of(t), columns = columns_from(first);
-        barrier_wait(&shared.loaded[t.stage], t.phase);
-        barrier_wait(&shared.summed[t.stage], t.phase);
-        barrier_wait(&shared.prefixed[t.stage], t.phase);
+        shared.loaded.wait(t);
+        shared.summed.wait(t);
+        shared.prefixed.wait(t);
         const U *const sums = this->sums(t.stage), *const nodes = this->nodes(t.stage);
 #pragma unroll 1
         for (int i = thread; i < items; i += threads) {
@@ -306,7 +306,7 @@ __device__ void large_columns<Pair>::scan_chunks() const {
             }
         }
         fence_for_tma();
-        barrier_arrive_at(&shared.scanned[t.stage]);
+        shared.scanned.arrive(t);
     }
 }
 

@@ -49,7 +49,7 @@
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
 
-#include "common/tma.cuh"
+#include "common/pipeline.cuh"
 #include "matrix/lines.cuh"
 
 namespace vscan {
@@ -74,12 +74,9 @@ struct large_columns_arguments : matrix_arguments<large_columns_shape> {
 
 /* At the beginning of shared memory; stages follow. */
 struct large_columns_shared {
-    int64_t chunk[large_columns_stages]; /* negative: the end */
+    taken_tiles<large_columns_stages> taken; /* chunks; negative: the end */
     int strip[large_columns_stages];
-    uint64_t taken[large_columns_stages], loaded[large_columns_stages],
-        summed[large_columns_stages];
-    uint64_t prefixed[large_columns_stages], scanned[large_columns_stages],
-        emptied[large_columns_stages];
+    handover<large_columns_stages> loaded, summed, prefixed, scanned, emptied;
     epoch_t epoch;
 };
 static constexpr int large_columns_header = (sizeof(large_columns_shared) + 127) / 128 * 128;
@@ -99,17 +96,6 @@ static_assert(1 << log_tile_double == VSCAN__TILE_DOUBLE, "");
 static_assert(1 << log_tile_float == VSCAN__TILE_FLOAT, "");
 
 #ifdef VSCAN__TMA
-
-/* The stage of the k-th chunk of a block, and the phase of its barriers. */
-struct pipeline_position {
-    int stage = 0;
-    uint32_t phase = 0;
-    __device__ __forceinline__ void next(int stages) {
-        if (++stage < stages) return;
-        stage = 0;
-        phase ^= 1;
-    }
-};
 
 template <class Pair>
 struct large_columns {
@@ -145,8 +131,7 @@ struct large_columns {
     __device__ __forceinline__ U *before(int s) const { return nodes(s) + width() * bits(); }
 
     __device__ __forceinline__ int64_t chunk_of(pipeline_position t) const {
-        barrier_wait(&shared.taken[t.stage], t.phase);
-        return shared.chunk[t.stage];
+        return shared.taken.index_of(t);
     }
     /* Of the chunk in a stage: the first column, and how many there are. */
     __device__ __forceinline__ int first_of(pipeline_position t) const {
@@ -218,9 +203,9 @@ struct large_columns {
             t = take_ticket(a.lookback);
             if (first) shared.epoch = t.epoch;
         }
-        const int64_t index = __shfl_sync(all_lanes, t.index, 0);
+        const int64_t index = __shfl_sync(warp_mask, t.index, 0);
         if (index == all_chunks() + gridDim.x - 1) { /* nobody takes another */
-            scrub(a.lookback, __shfl_sync(all_lanes, t.epoch, 0), lane, 32);
+            scrub(a.lookback, __shfl_sync(warp_mask, t.epoch, 0), lane, 32);
             if (lane == 0) advance(a.lookback, t.epoch);
         }
         return index;
@@ -252,7 +237,7 @@ struct large_columns {
         return (int)(index - chunk * a.shape.strips);
     }
 
-    __device__ __forceinline__ void load_slice(int64_t chunk, int s, int lane) const {
+    __device__ __forceinline__ void load_slice(int64_t chunk, pipeline_position t, int lane) const {
         const T *const in = (const T *)a.matrix.in;
         const int bytes = span(chunk) * width() * (int)sizeof(T);
         /* what TMA does not copy: of the last chunk of a forward scan */
@@ -262,30 +247,31 @@ struct large_columns {
             const int items = (int)(a.matrix.length - row) * width();
 #pragma unroll 1
             for (int i = items - bytes % 16 / (int)sizeof(T); i < items; ++i)
-                stage(s)[q * a.shape.slice_step + i] = in[row * width() + i];
+                stage(t.stage)[q * a.shape.slice_step + i] = in[row * width() + i];
         }
-        expect_copies(s, lane, bytes / 16 * 16);
-        copy_slice_of(chunk, s, lane, [&](T *to, int64_t from, int count) {
-            if (count >= 16) tma_load(to, in + from, count / 16 * 16, &shared.loaded[s]);
+        expect_copies(t, lane, bytes / 16 * 16);
+        copy_slice_of(chunk, t.stage, lane, [&](T *to, int64_t from, int count) {
+            if (count >= 16) tma_load(to, in + from, count / 16 * 16, shared.loaded.of(t));
         });
     }
 
-    __device__ __forceinline__ void load_box(int64_t chunk, int first, int s, int lane) const {
-        copy_rest_of(chunk, first, s, lane,
+    __device__ __forceinline__ void load_box(int64_t chunk, int first, pipeline_position t,
+                                             int lane) const {
+        copy_rest_of(chunk, first, t.stage, lane,
                      [&](T *to, int64_t from) { *to = ((const T *)a.matrix.in)[from]; });
-        expect_copies(s, lane, boxes_of(chunk) * VSCAN__GROUP * width() * (int)sizeof(T));
-        copy_box_of(chunk, first, s, lane, [&](T *to, int at, int row) {
-            box_load(to, &a.in_map, at, row, &shared.loaded[s]);
+        expect_copies(t, lane, boxes_of(chunk) * VSCAN__GROUP * width() * (int)sizeof(T));
+        copy_box_of(chunk, first, t.stage, lane, [&](T *to, int at, int row) {
+            box_load(to, &a.in_map, at, row, shared.loaded.of(t));
         });
     }
 
     /* Each lane arrives itself for what it has written. */
-    __device__ __forceinline__ void expect_copies(int s, int lane, int bytes) const {
+    __device__ __forceinline__ void expect_copies(pipeline_position t, int lane, int bytes) const {
         fence_for_tma(); /* the stage's next chunk is written by TMA */
         if (lane == 0)
-            barrier_arrive_expecting(&shared.loaded[s], bytes);
+            barrier_arrive_expecting(shared.loaded.of(t), bytes);
         else
-            barrier_arrive_at(&shared.loaded[s]);
+            shared.loaded.arrive(t);
         __syncwarp();
     }
 
@@ -293,21 +279,21 @@ struct large_columns {
         const int lane = thread;
         pipeline_position t;
         for (int k = 0;; ++k, t.next(a.shape.stages)) {
-            if (k >= a.shape.stages) barrier_wait(&shared.emptied[t.stage], t.phase ^ 1);
+            shared.emptied.wait_for_previous(t);
             const int64_t index = take(lane, k == 0);
             const bool more = index < all_chunks();
             const int64_t chunk = more ? chunk_number(index) : -1;
             const int strip = more ? strip_number(index, chunk) : 0;
             if (lane == 0) {
-                shared.chunk[t.stage] = chunk;
+                shared.taken.set(t, chunk);
                 shared.strip[t.stage] = strip;
-                barrier_arrive_at(&shared.taken[t.stage]);
+                shared.taken.arrive(t);
             }
             if (!more) return;
             if (a.shape.boxes)
-                load_box(chunk, strip * width(), t.stage, lane);
+                load_box(chunk, strip * width(), t, lane);
             else
-                load_slice(chunk, t.stage, lane);
+                load_slice(chunk, t, lane);
             if (a.shape.ahead > 0) prefetch(index + a.shape.ahead, lane);
         }
     }
@@ -324,7 +310,7 @@ struct large_columns {
             if (chunk < 0) return;
             if (k % column_store_warps == thread / 32) {
                 const int first = first_of(t);
-                barrier_wait(&shared.scanned[t.stage], t.phase);
+                shared.scanned.wait(t);
                 if (a.shape.boxes) {
                     copy_box_of(chunk, first, t.stage, lane, [&](T *from, int at, int row) {
                         box_store(&a.out_map, at, row, from);
@@ -342,7 +328,7 @@ struct large_columns {
                 }
                 tma_stores_read();
             }
-            barrier_arrive_at(&shared.emptied[t.stage]);
+            shared.emptied.arrive(t);
         }
     }
 

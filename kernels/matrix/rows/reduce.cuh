@@ -132,7 +132,7 @@ sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t
     U sum = rows_over_lanes<Pair, loads, 32>(x, lane); /* of the lane's own load */
 
     const int load = lane & (row_loads - 1);
-    const U rest = __shfl_sync(all_lanes, sum, lane - load + groups);
+    const U rest = __shfl_sync(warp_mask, sum, lane - load + groups);
     if (load >= groups) sum = Pair::identity;
 #pragma unroll 1
     for (int d = 1; d < row_loads; d *= 2) sum = across<Pair>(sum, d);
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     const int64_t aggregates_at = line * shape.tiles;
     epoch_t epoch = 0;
     if (shape.tiles > 1) {
-        epoch = __shfl_sync(all_lanes, mine.epoch, 0);
+        epoch = __shfl_sync(warp_mask, mine.epoch, 0);
         if (lane == 0) end_launch_after(a.lookback, mine, gridDim.x);
     }
     U p = initial_of<Pair>(matrix, line);

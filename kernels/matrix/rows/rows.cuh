@@ -266,7 +266,7 @@ struct rows_warp {
         U sum = lane < shape.row_warps ? of_warps[warp - row_warp + lane] : Pair::identity;
         add_warps<Pair>(lane, row_warp, shape.row_warps, sum, upto, end);
         if (!along) return before;
-        U chunk_sum = __shfl_sync(all_lanes, sum, shape.row_warps - 1);
+        U chunk_sum = __shfl_sync(warp_mask, sum, shape.row_warps - 1);
         const int chunks_a_tile = tile_warps / shape.row_warps;
         add_chunks<Pair>(step & (chunks_a_tile - 1), chunks_a_tile, chunk_sum, left_chunk, p, upto,
                          end);
@@ -305,7 +305,7 @@ struct rows_warp {
             ((T *)matrix.totals)[line_in(step) + row] = Pair::out(last_of(x, here, visible));
         if (matrix.out == nullptr) return;
         if (matrix.exclusive) {
-            U earlier = __shfl_up_sync(all_lanes, x[R - 1], 1);
+            U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
             if (k == 0) earlier = end;
             if (k == 0 && row_warp == 0 && left_in(step) == matrix.length) earlier = visible;
 #pragma unroll

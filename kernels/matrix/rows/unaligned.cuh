@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
             U sum = lane < shape.row_warps ? of_warps[first_warp + lane] : Pair::identity;
             add_warps<Pair>(lane, row_warp, shape.row_warps, sum, upto, end);
             if (shape.chunks > 1) {
-                U chunk_sum = __shfl_sync(all_lanes, sum, unaligned_chunk_warps - 1);
+                U chunk_sum = __shfl_sync(warp_mask, sum, unaligned_chunk_warps - 1);
                 add_chunks<Pair>(chunk & 3, 4, chunk_sum, left_chunk, p, upto, end);
             }
         }
@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
         if (matrix.totals != nullptr && left <= warp_items && here > 0 && here <= R)
             ((T *)matrix.totals)[line] = Pair::out(last_of(x, here, x[0]));
         if (matrix.exclusive) {
-            U earlier = __shfl_up_sync(all_lanes, x[R - 1], 1);
+            U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
             if (lane == 0) earlier = begin == 0 ? visible : end;
 #pragma unroll
             for (int j = R - 1; j > 0; --j) x[j] = x[j - 1];

@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(private_threads, 1)
 #pragma unroll
         for (int j = 0; j < unroll; ++j) {
             const int64_t vector = i + j * private_threads;
-            if (vector < vectors) load_piece<K, V>(next[j], keys + vector * V);
+            if (vector < vectors) load_wide<K, V>(next[j], keys + vector * V);
         }
     };
     int64_t i = (int64_t)blockIdx.x * unroll * private_threads + threadIdx.x;

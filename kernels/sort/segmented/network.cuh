@@ -107,7 +107,7 @@ static __device__ __forceinline__ void load_numbers(T (&x)[network_items], const
 #pragma unroll
     for (int i = 0; i < network_items; i += V) {
         T vector[V];
-        load_piece<T, V>(vector, buffer + swizzled_index<T>(first + i));
+        load_wide<T, V>(vector, buffer + swizzled_index<T>(first + i));
 #pragma unroll
         for (int k = 0; k < V; ++k) x[i + k] = vector[k];
     }
@@ -121,7 +121,7 @@ static __device__ __forceinline__ void store_numbers(T *buffer, const T (&x)[net
         T vector[V];
 #pragma unroll
         for (int k = 0; k < V; ++k) vector[k] = x[i + k];
-        store_piece<T, V>(buffer + swizzled_index<T>(first + i), vector);
+        store_wide<T, V>(buffer + swizzled_index<T>(first + i), vector);
     }
 }
 

@@ -33,7 +33,7 @@ static __device__ __forceinline__ uint32_t count_less(const K *numbers, int firs
 #pragma unroll
         for (int k = 0; k < 32; k += V) {
             K x[V];
-            load_piece<K, V>(x, numbers + i + k);
+            load_wide<K, V>(x, numbers + i + k);
 #pragma unroll
             for (int v = 0; v < V; ++v) count[v] += Equal ? x[v] <= mine : x[v] < mine;
         }
