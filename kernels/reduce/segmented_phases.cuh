@@ -326,11 +326,11 @@ struct segmented_reduction {
             }
         } else {
             const uint32_t heads = lane < warps ? shared.tile_heads[lane] : 0;
-            const unsigned with_heads = __ballot_sync(segments_lanes, heads != 0);
+            const unsigned with_heads = __ballot_sync(warp_mask, heads != 0);
             int from = 0; /* the last tile with a head */
             if (with_heads) {
                 const int last = 31 - __clz((int)with_heads);
-                from = 32 * last + 31 - __clz((int)__shfl_sync(segments_lanes, heads, last));
+                from = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
                 p = Pair::identity;
             }
             const int to = own - seen < (int)blockDim.x ? (int)(own - seen) : (int)blockDim.x;
