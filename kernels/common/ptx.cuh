@@ -131,20 +131,6 @@ static __device__ __forceinline__ uint32_t lanes_alike(uint32_t x, uint32_t bit)
     return lanes;
 }
 
-/* x plus that of the lane `distance` below, where there is one: the addition is under the predicate
-   that the shuffle returns, so lanes need not be compared. */
-static __device__ __forceinline__ uint32_t add_of_lane_below(uint32_t x, int distance) {
-    asm volatile("{\n\t"
-                 ".reg .pred there;\n\t"
-                 ".reg .u32 below;\n\t"
-                 "shfl.sync.up.b32 below|there, %0, %1, 0, 0xffffffff;\n\t"
-                 "@there add.u32 %0, %0, below;\n\t"
-                 "}"
-                 : "+r"(x)
-                 : "r"(distance));
-    return x;
-}
-
 /* a & b & c, in one instruction. */
 static __device__ __forceinline__ uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
     uint32_t x;

@@ -23,16 +23,11 @@ static __device__ __forceinline__ T warp_sum(T x) {
 /* The sum over the lanes up to and including this one. Only the first Lanes have something to add. */
 template <int Lanes = 32, class T>
 static __device__ __forceinline__ T warp_inclusive_sum(T x) {
-    static_assert((T)0.5f == 0, "integers");
     const int lane = threadIdx.x % 32;
 #pragma unroll
     for (int d = 1; d < Lanes; d *= 2) {
-        if constexpr (sizeof(T) == 4) {
-            x = (T)add_of_lane_below((uint32_t)x, d);
-        } else {
-            const T left = __shfl_up_sync(warp_mask, x, d);
-            if (lane >= d) x += left;
-        }
+        const T left = __shfl_up_sync(warp_mask, x, d);
+        if (lane >= d) x += left;
     }
     return x;
 }

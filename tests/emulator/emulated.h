@@ -186,10 +186,6 @@ static inline uint32_t lanes_alike(uint32_t x, uint32_t bit) {
     const uint32_t set = __ballot_sync(~0u, (x & bit) != 0);
     return x & bit ? set : ~set;
 }
-static inline uint32_t add_of_lane_below(uint32_t x, int distance) {
-    const uint32_t below = __shfl_up_sync(~0u, x, distance);
-    return emulated::self->lane >= distance ? x + below : x;
-}
 static inline uint32_t all_three(uint32_t a, uint32_t b, uint32_t c) {
     return a & b & c;
 }
