@@ -216,24 +216,6 @@ static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoc
     return value;
 }
 
-/* value[j] = aggregate number at(j), as soon as it has been published, where wanted(j). All are read
-   once before any is waited for. */
-template <class U, int N, class Wanted, class At>
-static __device__ __forceinline__ void wait_for_each(const lookback_memory &memory, epoch_t epoch,
-                                                     U (&value)[N], const Wanted &wanted,
-                                                     const At &at) {
-    decltype(at(0)) index[N];
-    bool ready[N];
-#pragma unroll
-    for (int j = 0; j < N; ++j) {
-        index[j] = at(j);
-        ready[j] = !wanted(j) || try_read<U>(memory, epoch, index[j], &value[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < N; ++j)
-        if (!ready[j]) value[j] = wait_for<U>(memory, epoch, index[j]);
-}
-
 /* Values and head flags of aggregates first, first + Stride, ... before `end`, N at most, as
    soon as all have been published; `nothing` and no heads for the others. */
 template <int Stride, class U, int N, class Index>

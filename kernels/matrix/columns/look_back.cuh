@@ -85,14 +85,19 @@ struct column_look_back {
 #pragma unroll 1
         for (int k = from + slice; k < to; k += some * slices) {
             U value[some];
-            wait_for_each(
-                a.lookback, epoch, value, [](int) { return true; },
-                [&](int j) {
-                    return index_of(number_of(k + j * slices < to ? k + j * slices : k));
-                });
+            uint32_t index[some];
+            bool ready[some];
 #pragma unroll
-            for (int j = 0; j < some; ++j)
+            for (int j = 0; j < some; ++j) {
+                const int each = k + j * slices < to ? k + j * slices : k;
+                index[j] = index_of(number_of(each));
+                ready[j] = try_read<U>(a.lookback, epoch, index[j], &value[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < some; ++j) {
+                if (!ready[j]) value[j] = wait_for<U>(a.lookback, epoch, index[j]);
                 if (k + j * slices < to) values()[(k + j * slices) * lines + line] = value[j];
+            }
         }
     }
 

@@ -190,11 +190,16 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
         /* x[j] = the line's aggregate number + j, if that is below `end` */
         const auto read_aggregates = [&](U(&x)[W], int64_t number, int64_t end) {
             const int64_t at = my_line + number * matrix.lines;
+            bool ready[W];
 #pragma unroll
-            for (int j = 0; j < W; ++j) x[j] = Pair::identity;
-            wait_for_each(
-                a.lookback, epoch, x, [&](int j) { return there && number + j < end; },
-                [&](int j) { return at + j * matrix.lines; });
+            for (int j = 0; j < W; ++j) {
+                x[j] = Pair::identity;
+                ready[j] = !there || number + j >= end ||
+                           try_read<U>(a.lookback, epoch, at + j * matrix.lines, &x[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < W; ++j)
+                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, at + j * matrix.lines);
         };
         jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
         if (!ends_tile && !ends) {
