@@ -143,7 +143,8 @@ enum jitter_place { jitter_publish = 0, jitter_wait = 1 };
 /*
  * For tests: where memory.delay is not 0, waits for a pseudo-random time, mostly none or a short
  * one, sometimes longer than a launch usually takes, so that blocks publish and read in every
- * order; results must not depend on it.
+ * order; results must not depend on it. Where all warps call it before one of them publishes, one
+ * place is enough: that warp publishes late, the others read late.
  */
 static __device__ __forceinline__ void jitter(const lookback_memory &memory, epoch_t epoch,
                                               int64_t partition, uint32_t place) {

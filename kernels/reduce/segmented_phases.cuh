@@ -50,6 +50,7 @@ struct segmented_reduction {
 
     /* ---- Tickets ----------------------------------------------------------------------------- */
 
+    /* The last thread takes the block's next ticket, if there may be more partitions. */
     __device__ __forceinline__ void take() const {
         if (threadIdx.x != blockDim.x - 1 || next >= a.partitions) return;
         ticket t = {0, (uint32_t)(next + 1)}; /* one partition needs no tickets */
