@@ -134,34 +134,21 @@ EXACT(or, double)
 
 /* ---- Float and double plus: lib/core/order.h ------------------------------------------------- */
 
-static void *allocate(size_t bytes) {
-    void *memory = malloc(bytes);
-    if (memory == NULL) abort();
-    return memory;
-}
-
-enum { LOG2_GROUP = 5 };
-_Static_assert(1 << LOG2_GROUP == VSCAN__GROUP, "the group's logarithm");
-
 #define T float
 #define NAME(name) name##_float
 #define TILE VSCAN__TILE_FLOAT
-#define LOG2_TILE 14
 #include "reference_plus.h"
 #undef T
 #undef NAME
 #undef TILE
-#undef LOG2_TILE
 
 #define T double
 #define NAME(name) name##_double
 #define TILE VSCAN__TILE_DOUBLE
-#define LOG2_TILE 13
 #include "reference_plus.h"
 #undef T
 #undef NAME
 #undef TILE
-#undef LOG2_TILE
 
 /* ---- What the tests call --------------------------------------------------------------------- */
 
@@ -185,11 +172,6 @@ void reference_scan(struct reference *r) {
     };
     r->count = count_segments(r);
     scans[r->op][r->type](r);
-}
-
-void reference_tree(vscan_type type, int64_t n, const void *v, void *result) {
-    if (type == VSCAN_FLOAT) tree_float(n, v, result);
-    if (type == VSCAN_DOUBLE) tree_double(n, v, result);
 }
 
 int64_t reference_tile(vscan_type type) {

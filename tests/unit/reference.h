@@ -31,12 +31,6 @@ struct reference {
 
 void reference_scan(struct reference *r);
 
-/*
- * B(v) of lib/core/order.h, literally: v padded with -0.0 to a power of two, neighbours added until
- * one value is left. For VSCAN_FLOAT and VSCAN_DOUBLE; n > 0. The result is one element.
- */
-void reference_tree(vscan_type type, int64_t n, const void *v, void *result);
-
 /* The identity of a pair, as exclusive scans write it first and empty totals hold it. */
 void reference_identity(vscan_op op, vscan_type type, void *element);
 

@@ -2,8 +2,8 @@
 /*
  * The order of addition: the reference against what lib/core/order.h says, the sums against exact
  * ones, and what follows from the order: exclusive is inclusive shifted, the total is the last
- * inclusive result, chunks of whole tiles give the bits of one call, a segmented scan without flags
- * gives the plain scan's.
+ * inclusive result, chunks of whole blocks of level 3 give the bits of one call, a segmented scan
+ * without flags gives the plain scan's.
  */
 #include "harness.h"
 
@@ -40,46 +40,39 @@ static void assert_same(const char *what, vscan_op op, vscan_type type, int64_t 
 
 /* ---- The reference against the definition ---------------------------------------------------- */
 
+/* B(v): neighbours are added, then neighbours of these sums. */
+static double tree(vscan_type type, double *v, int64_t n) {
+    for (; n > 1; n /= 2)
+        for (int64_t j = 0; j < n / 2; j++) {
+            v[j] = v[2 * j] + v[2 * j + 1]; /* of floats exact before it is rounded */
+            if (type == VSCAN_FLOAT) v[j] = (float)v[j];
+        }
+    return v[0];
+}
+
 /*
- * Rules 1 to 4 for one element, as they are written: the trees are built for it alone, with -0.0
- * for what is absent. x: the elements in the direction of the scan; begin: where the segment of
- * element i begins.
+ * Xk[i] as rules 1, 2 and 4 are written, from x[begin] on, where the segment begins. The network's
+ * prefix is the tree's sum of the elements up to i, filled up with -0.0 to a power of two.
  */
-static double by_definition(vscan_type type, const void *x, int64_t begin, int64_t i) {
-    const int64_t tile = reference_tile(type);
-    double carry = -0.0, result = 0;
-    float *floats = malloc((size_t)tile * sizeof *floats);
-    double *doubles = malloc((size_t)tile * sizeof *doubles);
-    assert_non_null(floats);
-    assert_non_null(doubles);
-    for (int64_t t = begin / tile * tile; t <= i; t += tile) {
-        const int64_t last = i < t + tile - 1 ? i - t : tile - 1; /* in the tile */
-        for (int64_t j = 0; j <= last; j++) {
-            const bool absent = t + j < begin;
-            floats[j] = -0.0F;
-            doubles[j] = -0.0;
-            if (!absent && type == VSCAN_FLOAT) floats[j] = ((const float *)x)[t + j];
-            if (!absent && type == VSCAN_DOUBLE) doubles[j] = ((const double *)x)[t + j];
+static double by_definition(vscan_type type, int level, const void *x, int64_t begin, int64_t i) {
+    const int64_t size[] = {VSCAN__GROUP, VSCAN__LEVEL_1, reference_tile(type), VSCAN__LEVEL_3,
+                            INT64_MAX};
+    if (level == 0) {
+        double v[VSCAN__GROUP];
+        for (int64_t j = 0; j < VSCAN__GROUP; j++) {
+            const int64_t k = i / VSCAN__GROUP * VSCAN__GROUP + j;
+            v[j] = -0.0;
+            if (k >= begin && k <= i)
+                v[j] = type == VSCAN_FLOAT ? (double)((const float *)x)[k] : ((const double *)x)[k];
         }
-        const int64_t whole = (last + 1) / VSCAN__GROUP * VSCAN__GROUP, rest = last + 1 - whole;
-        if (type == VSCAN_FLOAT) {
-            float a = -0.0F, b = -0.0F;
-            if (whole > 0) reference_tree(type, whole, floats, &a);
-            if (rest > 0) reference_tree(type, rest, floats + whole, &b);
-            const float prefix = whole == 0 ? b : (rest == 0 ? a : a + b);
-            result = (double)((float)carry + prefix);
-        } else {
-            double a = -0.0, b = -0.0;
-            if (whole > 0) reference_tree(type, whole, doubles, &a);
-            if (rest > 0) reference_tree(type, rest, doubles + whole, &b);
-            const double prefix = whole == 0 ? b : (rest == 0 ? a : a + b);
-            result = carry + prefix;
-        }
-        carry = result;
+        return tree(type, v, VSCAN__GROUP);
     }
-    free(floats);
-    free(doubles);
-    return result;
+    const double below = by_definition(type, level - 1, x, begin, i);
+    const int64_t before = i / size[level - 1] * size[level - 1] - 1; /* the end of the block before */
+    double r = -0.0;
+    if (before >= begin && before >= i / size[level] * size[level])
+        r = by_definition(type, level, x, begin, before);
+    return type == VSCAN_FLOAT ? (double)((float)r + (float)below) : r + below;
 }
 
 static void definition(vscan_type type, enum inputs_flags pattern, int64_t n) {
@@ -95,7 +88,7 @@ static void definition(vscan_type type, enum inputs_flags pattern, int64_t n) {
         const int64_t i = k < 100 && k < n ? n - 1 - k : inputs_below(&random, n);
         int64_t begin = i;
         while (begin > 0 && !flags[begin]) begin--;
-        const double expected = by_definition(type, in, begin, i);
+        const double expected = by_definition(type, 4, in, begin, i);
         const float narrow = (float)expected;
         assert_same("by definition", VSCAN_PLUS, type, 1,
                     type == VSCAN_FLOAT ? (const void *)&narrow : (const void *)&expected,
@@ -270,8 +263,8 @@ static void order_segmented(void **state) {
 /* ---- The order is a sum: nearness to the exact one ------------------------------------------- */
 
 /*
- * An element takes part in at most 14 additions of the tree, one within the tile and one a tile;
- * each errs by at most half a unit in the last place of a partial sum, which is at most the sum of
+ * A result comes from at most 5 additions of the network, and at each level above one for each block
+ * before it; each errs by at most half a unit in the last place of a partial sum, which is at most the sum of
  * the magnitudes. The exact sums are carried in two long doubles (Neumaier's compensation).
  */
 static void accurate(vscan_type type, int64_t n) {
@@ -297,7 +290,9 @@ static void accurate(vscan_type type, int64_t n) {
             lost += (x - next) + sum;
         sum = next;
         magnitudes += fabsl(x);
-        const long double bound = (long double)(16 + i / tile) * unit * magnitudes * 1.001L;
+        const int64_t steps = 9 + i % VSCAN__LEVEL_1 / VSCAN__GROUP + i % tile / VSCAN__LEVEL_1 +
+                              i % VSCAN__LEVEL_3 / tile + i / VSCAN__LEVEL_3;
+        const long double bound = (long double)steps * unit * magnitudes * 1.001L;
         if (fabsl(got - (sum + lost)) <= bound) continue;
         print_error("%s accuracy: plus_%s, n %" PRId64 ", index %" PRId64
                     ": exact %.20Lg, got %.20Lg, bound %.3Lg\n",
