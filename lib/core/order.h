@@ -48,10 +48,10 @@
 #endif
 
 enum {
-    VSCAN__GROUP = 32,          /* elements of a block of level 0 */
-    VSCAN__LEVEL_1 = 1024,      /* 32 groups */
-    VSCAN__TILE_FLOAT = 16384,  /* level 2, 4-byte values: 16 blocks of level 1 */
-    VSCAN__TILE_DOUBLE = 8192,  /* level 2, 8-byte values: 8 blocks of level 1 */
+    VSCAN__GROUP = 32,                        /* elements of a block of level 0 */
+    VSCAN__LEVEL_1 = 1024,                    /* 32 groups */
+    VSCAN__TILE_FLOAT = 16384,                /* level 2, 4-byte values: 16 blocks of level 1 */
+    VSCAN__TILE_DOUBLE = 8192,                /* level 2, 8-byte values: 8 blocks of level 1 */
     VSCAN__LEVEL_3 = 1 << VSCAN__LOG2_LEVEL_3 /* 1024 or 2048 tiles */
 };
 

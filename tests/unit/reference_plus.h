@@ -30,7 +30,7 @@ static void NAME(scan_plus)(const struct reference *r) {
     T z = 0;
     if (r->initial != NULL) memcpy(&z, r->initial, sizeof z);
     const T nothing = (T)-0.0;
-    T before = z;                                         /* the last result */
+    T before = z; /* the last result */
     T r1 = nothing, r2 = nothing, r3 = nothing, r4 = nothing;
     T group[VSCAN__GROUP]; /* its elements, of the current segment alone */
     int64_t segment = r->backward ? r->count - 1 : 0;
