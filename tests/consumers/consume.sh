@@ -126,6 +126,12 @@ random_calls_cpu | random_calls_cuda)
         "$python" "$consumers/random_calls.py" 20
     ;;
 
+order_of_addition_cpu | order_of_addition_cuda)
+    find_python numpy
+    VSCAN_BACKEND=${case_name#order_of_addition_} LIBRARY=$library PYTHONDONTWRITEBYTECODE=1 \
+        "$python" "$consumers/order_of_addition.py" 15
+    ;;
+
 exports)
     # Names alone: version nodes, and the node's own absolute symbol, are not functions.
     nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |

@@ -5,17 +5,13 @@ A second reading of the manual: it shares nothing with the library, nor with tes
 Vectors are arrays; an initial value is None or a scalar; segments are given by their offsets.
 """
 import numpy as np
+from order_of_addition import sum_prefixes
 
 PLUS, MAX, MIN, AND, OR = range(1, 6)
-GROUP = 32
 
 
 def is_real(x):
     return x.dtype.kind == "f"
-
-
-def tile_of(x):
-    return 16384 if x.dtype == np.float32 else 8192
 
 
 def unsigned(x):
@@ -52,45 +48,6 @@ def prefixes_in_any_order(op, x):
     return x
 
 
-def tree_prefixes(rows):
-    """B of every prefix of each row, whose length is a power of 2 (lib/core/order.h)."""
-    half, width = 1, rows.shape[1]
-    while half < width:
-        pairs = rows.reshape(len(rows), -1, 2, half).copy()
-        pairs[:, :, 1, :] = pairs[:, :, 0, -1:] + pairs[:, :, 1, :]
-        rows, half = pairs.reshape(len(rows), width), 2 * half
-    return rows
-
-
-def padded(x, n):
-    result = np.full(n, -0.0, x.dtype)
-    result[: len(x)] = x
-    return result
-
-
-def local_prefixes(tile):
-    """L[0], L[1], ... of one tile."""
-    groups = -(-len(tile) // GROUP)
-    inside = tree_prefixes(padded(tile, groups * GROUP).reshape(groups, GROUP))
-    totals = inside[:, -1]
-    before = tree_prefixes(padded(totals, 1 << (groups - 1).bit_length())[None])[0][:groups]
-    result = inside.copy()
-    result[1:] = before[:-1, None] + inside[1:]
-    whole = len(tile) // GROUP
-    result[:whole, -1] = before[:whole]  # whole groups alone: one tree
-    return result.reshape(-1)[: len(tile)]
-
-
-def sum_prefixes(x, initial):
-    """Float and double plus: tiles from left to right."""
-    result, carry = np.empty_like(x), initial
-    for at in range(0, len(x), tile_of(x)):
-        local = local_prefixes(x[at : at + tile_of(x)])
-        result[at : at + len(local)] = local if carry is None else carry + local
-        carry = result[at + len(local) - 1]
-    return result
-
-
 def scan(op, x, exclusive=False, backward=False, initial=None):
     """The results, and the total."""
     if backward:
@@ -125,11 +82,7 @@ def scan_segments(op, x, offsets, exclusive=False, backward=False, initial=None)
         # sums in the places that elements have in the whole vector; what lies before is absent
         if backward:
             begin, segment = len(x) - end, segment[::-1]
-        segment = segment.copy()
-        if initial is not None:
-            segment[0] = initial + segment[0]
-        absent = np.full(begin % tile_of(x), -0.0, x.dtype)
-        sums = sum_prefixes(np.concatenate([absent, segment]), None)[len(absent) :]
+        sums = sum_prefixes(segment, initial, begin)
         totals[k] = sums[-1]
         if exclusive:
             first = x.dtype.type(0) if initial is None else initial
