@@ -32,7 +32,9 @@
  * The same bits. For equal input, every operation gives equal bits in every run, on every GPU and
  * on the CPU, with any number of threads, in place or not, at any alignment. Float and double plus
  * are added in one fixed order (README, "The order of addition"); only the payload of a NaN is
- * open.
+ * open. A scan, a segmented scan without flags, a row or column of a matrix, and a reduction of the
+ * same elements with the same initial value have the same bits. Sums are monotone: where no element is
+ * negative, no result is smaller than the one before it, and where none is positive, none is larger.
  *
  * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere.
  */
@@ -439,8 +441,9 @@ typedef struct vscan_scan_options {
  * n = 0: nothing is written but the total: z, or the identity (+0.0 for float plus).
  * Asynchronous but for host_total; can be captured without it. One pass over the data, no allocation
  * once the workspace is large enough (vscan_ctx_reserve).
- * A vector scanned in chunks of multiples of 16384 elements, each chunk's total being the next one's
- * initial value, gives the bits of one call.
+ * A vector may be scanned in chunks, each chunk's total being the next one's initial value: with the
+ * same bits as one call for chunks of any lengths where the operator is associative, and for float and
+ * double plus where the chunks are multiples of 2^24 elements.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits or long),
  * STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, and those from 400 (of
  * earlier work, with host_total). Since 0.1.0.
@@ -466,8 +469,7 @@ typedef struct vscan_segmented_options {
  * With z the initial value where there is one, a segment of elements s .. e is scanned as vscan_scan
  * would scan it (forward: from s to e; backward: from e to s): its first result is z + in[s] when
  * inclusive, z or the identity when exclusive. Float and double plus follow the same fixed order
- * over the whole vector, as if all that lies before the segment were absent, with z + in[s] as the
- * segment's first element.
+ * over the whole vector, as if all that lies before the segment were absent.
  *
  *   in        int, float or double
  *   flags     int, byte or bit, of in's length; overlaps nothing that is written

@@ -201,20 +201,24 @@ run_whole() {
     done <"$run/programs.txt"
 }
 
-# run_calls: random calls for a minute.
+# run_calls: what NumPy makes of the same random calls.
 run_calls() {
-    echo
     if ! python3 -c 'import numpy' 2>/dev/null; then
-        echo "== random_calls.py: no python3 with numpy"
+        echo
+        echo "== random_calls.py, order_of_addition.py: no python3 with numpy"
         return
     fi
-    echo "== random_calls.py 60 3000000, VSCAN_BACKEND=cuda"
-    status=0
-    VSCAN_BACKEND=cuda LIBRARY="$run/../lib/libvscan.so" PYTHONDONTWRITEBYTECODE=1 \
-        timeout $program_limit python3 "$root/tests/consumers/random_calls.py" 60 3000000 \
-        >"$log/calls" 2>&1 || status=$?
-    cat "$log/calls"
-    [ $status = 0 ] || all_well=false
+    for script in "random_calls.py 60 3000000" "order_of_addition.py 20 40000000"; do
+        echo
+        echo "== $script, VSCAN_BACKEND=cuda"
+        status=0
+        # shellcheck disable=SC2086 # the script and its arguments
+        VSCAN_BACKEND=cuda LIBRARY="$run/../lib/libvscan.so" PYTHONDONTWRITEBYTECODE=1 \
+            timeout $program_limit python3 "$root/tests/consumers/"$script >"$log/calls" 2>&1 ||
+            status=$?
+        cat "$log/calls"
+        [ $status = 0 ] || all_well=false
+    done
 }
 
 # run_soak: random calls on one context, across many wraps of the launch number.

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two candidates for the tree inside a tile (lib/core/order.h), float plus, one thread, data in cache:
- *
- *   groups   the network over groups of 32, then over the totals of the groups, one addition (chosen)
- *   whole    the network over the whole tile of 16384
- *
- * beside a serial loop and memcpy of the same data in the same run. Writes CSV to standard output.
- * Compiled once for AVX2 and once for AVX-512 (benchmarks/CMakeLists.txt).
+ * Level sizes for the nested order (lib/core/order.h), float plus, one thread, data in cache. A candidate
+ * is group | groups of a block of level 1 | such blocks of a tile of 16384; beside them a serial loop and
+ * memcpy of the same data in the same run. Writes CSV to standard output. Compiled once for each set of
+ * vector instructions (benchmarks/CMakeLists.txt).
  */
 #define _POSIX_C_SOURCE 199309L
 #include <stdint.h>
@@ -15,12 +12,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { TILE = 16384, TILES = 16, GROUP = 32, BLOCK = 4096, RUNS = 201 };
+enum { TILE = 16384, TILES = 16, RUNS = 201 };
 
-#ifdef __AVX512F__
+#if defined __AVX512F__
 enum { LANES = 16 };
-#else
+#elif defined __AVX2__
 enum { LANES = 8 };
+#else
+enum { LANES = 4 }; /* NEON, SSE2 */
 #endif
 typedef float vector __attribute__((vector_size(4 * LANES), may_alias));
 typedef int32_t indices __attribute__((vector_size(4 * LANES)));
@@ -44,17 +43,25 @@ static inline vector all(float x) {
 #define ALL(h) L8(h), H8(h)
 #define KEEP(h) K8(h), J8(h)
 static const indices left_8 = {ALL(8)}, keep_8 = {KEEP(8)};
-#else
+#elif defined __AVX2__
 #define ALL(h) L8(h)
 #define KEEP(h) K8(h)
+#else
+#define ALL(h) L4(0, h), L4(1, h), L4(2, h), L4(3, h)
+#define KEEP(h) K4(0, h), K4(1, h), K4(2, h), K4(3, h)
 #endif
-static const indices left_1 = {ALL(1)}, left_2 = {ALL(2)}, left_4 = {ALL(4)};
-static const indices keep_1 = {KEEP(1)}, keep_2 = {KEEP(2)}, keep_4 = {KEEP(4)};
+static const indices left_1 = {ALL(1)}, left_2 = {ALL(2)};
+static const indices keep_1 = {KEEP(1)}, keep_2 = {KEEP(2)};
+#if defined __AVX2__ || defined __AVX512F__
+static const indices left_4 = {ALL(4)}, keep_4 = {KEEP(4)};
+#endif
 
 static inline vector network(vector v) {
     v = LEFT(v, 1) + v;
     v = LEFT(v, 2) + v;
+#if defined __AVX2__ || defined __AVX512F__
     v = LEFT(v, 4) + v;
+#endif
 #ifdef __AVX512F__
     v = LEFT(v, 8) + v;
 #endif
@@ -66,68 +73,45 @@ static inline vector last_of(vector v) {
     return __builtin_shuffle(v, all_last);
 }
 
-/* the network over 32 elements */
-static inline void scan_group(const float *in, float *out) {
-    vector v[GROUP / LANES];
-    for (int k = 0; k < GROUP / LANES; ++k) v[k] = network(*(const vector *)(in + k * LANES));
-    for (int half = 1; half < GROUP / LANES; half *= 2)
-        for (int k = 0; k < GROUP / LANES; ++k)
-            if (k & half) v[k] = last_of(v[(k & ~(half - 1)) - 1]) + v[k];
-    for (int k = 0; k < GROUP / LANES; ++k) *(vector *)(out + k * LANES) = v[k];
-}
+/* ---- The nested order -------------------------------------------------------------------------- */
 
-/* ---- groups ------------------------------------------------------------------------------------ */
-
-static float scan_tile_groups(const float *in, float *out, float p) {
-    static float local[BLOCK] __attribute__((aligned(64)));
-    static float total[BLOCK / GROUP] __attribute__((aligned(64)));
-    float block_total[TILE / BLOCK];
-    float e = nothing;
-    for (int b = 0; b < TILE / BLOCK; ++b) {
-        for (int g = 0; g < BLOCK / GROUP; ++g) {
-            scan_group(in + b * BLOCK + g * GROUP, local + g * GROUP);
-            total[g] = local[g * GROUP + GROUP - 1];
+/* out = R3 + (R2 + (R1 + X0)); what a level of one block would add is left out. */
+static inline __attribute__((always_inline)) float scan_tile(const float *in, float *out, float r3,
+                                                             int group, int groups, int blocks) {
+    const int vectors = group / LANES;
+    float x3 = r3, r2 = nothing;
+    for (int b = 0; b < blocks; ++b) {
+        float r1 = nothing, x2 = r2;
+        for (int g = 0; g < groups; ++g, in += group, out += group) {
+            vector v[128 / LANES];
+            for (int k = 0; k < vectors; ++k) v[k] = network(*(const vector *)(in + k * LANES));
+            for (int half = 1; half < vectors; half *= 2)
+                for (int k = 0; k < vectors; ++k)
+                    if (k & half) v[k] = last_of(v[(k & ~(half - 1)) - 1]) + v[k];
+            const float x1 = r1 + v[vectors - 1][LANES - 1];
+            for (int k = 0; k < vectors; ++k) {
+                vector sum = all(r1) + v[k];
+                if (blocks > 1) sum = all(r2) + sum;
+                *(vector *)(out + k * LANES) = all(r3) + sum;
+            }
+            r1 = x1;
+            x2 = blocks > 1 ? r2 + x1 : x1;
         }
-        for (int g = 0; g < BLOCK / GROUP; g += GROUP) scan_group(total + g, total + g);
-        for (int half = GROUP; half < BLOCK / GROUP; half *= 2)
-            for (int g = half; g < BLOCK / GROUP; g += 2 * half)
-                for (int j = 0; j < half; j += LANES)
-                    *(vector *)(total + g + j) = all(total[g - 1]) + *(vector *)(total + g + j);
-        block_total[b] = total[BLOCK / GROUP - 1];
-        const float beside = b & 1 ? block_total[b - 1] : nothing;
-        const float above = b & 2 ? block_total[0] + block_total[1] : nothing;
-        for (int g = 0; g < BLOCK / GROUP; ++g) {
-            const float next = above + (beside + total[g]);
-            float *to = out + b * BLOCK + g * GROUP;
-            for (int k = 0; k < GROUP; k += LANES)
-                *(vector *)(to + k) = all(p) + (all(e) + *(vector *)(local + g * GROUP + k));
-            to[GROUP - 1] = p + next;
-            e = next;
-        }
+        r2 = x2;
     }
-    return p + e;
+    x3 = r3 + r2;
+    return x3;
 }
 
-/* ---- whole ------------------------------------------------------------------------------------- */
-
-static void scan_whole(const float *in, float *out, int n) {
-    if (n == GROUP) {
-        scan_group(in, out);
-        return;
+#define CANDIDATE(name, group, groups, blocks)                                                     \
+    static float name(const float *in, float *out, float p) {                                      \
+        return scan_tile(in, out, p, group, groups, blocks);                                       \
     }
-    const int half = n / 2;
-    scan_whole(in, out, half);
-    scan_whole(in + half, out + half, half);
-    const vector left = all(out[half - 1]);
-    for (int j = half; j < n; j += LANES) *(vector *)(out + j) = left + *(vector *)(out + j);
-}
-
-static float scan_tile_whole(const float *in, float *out, float p) {
-    scan_whole(in, out, TILE);
-    const float next = p + out[TILE - 1];
-    for (int j = 0; j < TILE; j += LANES) *(vector *)(out + j) = all(p) + *(vector *)(out + j);
-    return next;
-}
+CANDIDATE(tile_32_16_32, 32, 16, 32)
+CANDIDATE(tile_32_32_16, 32, 32, 16)
+CANDIDATE(tile_32_64_8, 32, 64, 8)
+CANDIDATE(tile_32_512, 32, 512, 1)
+CANDIDATE(tile_128_128, 128, 128, 1)
 
 /* ---- serial, copy ------------------------------------------------------------------------------ */
 
@@ -158,11 +142,11 @@ int main(void) {
     static const struct {
         const char *name;
         float (*tile)(const float *, float *, float);
-    } engines[] = {{"groups", scan_tile_groups},
-                   {"whole", scan_tile_whole},
-                   {"serial", scan_tile_serial},
+    } engines[] = {{"32|16|32", tile_32_16_32}, {"32|32|16", tile_32_32_16},
+                   {"32|64|8", tile_32_64_8},   {"32|512", tile_32_512},
+                   {"128|128", tile_128_128},   {"serial", scan_tile_serial},
                    {"memcpy", copy_tile}};
-    enum { ENGINES = sizeof engines / sizeof engines[0] };
+    enum { ENGINES = sizeof engines / sizeof engines[0], SERIAL = 5 };
     static float in[TILE * TILES] __attribute__((aligned(64)));
     static float out[TILE * TILES] __attribute__((aligned(64)));
     static double seconds[ENGINES][RUNS];
@@ -186,6 +170,6 @@ int main(void) {
         printf("cpu,%d,%s,%.1f,%.1f,%.1f,%.3f\n", LANES, engines[e].name,
                1e9 * seconds[e][RUNS / 2] / TILES, 1e9 * seconds[e][RUNS / 10] / TILES,
                1e9 * seconds[e][RUNS * 9 / 10] / TILES,
-               seconds[2][RUNS / 2] / seconds[e][RUNS / 2]);
+               seconds[SERIAL][RUNS / 2] / seconds[e][RUNS / 2]);
     return 0;
 }

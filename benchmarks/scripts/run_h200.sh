@@ -50,12 +50,12 @@ probe() {
         cuda)
             echo "# GPU and driver ${driver:-unknown}"
             sed -n 's/^# libvscan.*, toolkit/# toolkit/p' "$results/pairs.csv"
-            echo "kind,engine,cycles_a_tile,p10,p90"
+            echo "kind,levels,cycles_or_microseconds,p10,p90"
             ;;
         *)
             grep -qw "$1" /proc/cpuinfo || return 0
             sed -n 's/^model name[^:]*: */# processor /p' /proc/cpuinfo | head -n 1
-            echo "kind,lanes,engine,ns_a_tile,p10,p90,speedup_over_serial"
+            echo "kind,lanes,levels,ns_a_tile,p10,p90,speedup_over_serial"
             ;;
         esac
         "$run/probe_order_$1"
