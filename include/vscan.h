@@ -70,6 +70,9 @@ typedef struct vscan_ctx vscan_ctx;
 /* A typed vector that belongs to a context, or a view of a range of one. */
 typedef struct vscan_buffer vscan_buffer;
 
+/* What a scan leaves for the next one, where a vector is scanned in pieces. */
+typedef struct vscan_carry vscan_carry;
+
 /* ---- Statuses -------------------------------------------------------------------------------- */
 
 /* What a call came to. Numbers are grouped by cause and never change. */
@@ -91,6 +94,7 @@ typedef enum vscan_status {
     VSCAN_ERROR_ALIGNMENT = 111,   /* a pointer or offset is not aligned as its type needs */
     VSCAN_ERROR_POINTER = 112,     /* a wrapped pointer is not memory that the backend can use */
     VSCAN_ERROR_VALUE = 113,       /* an argument has a value outside what is documented */
+    VSCAN_ERROR_CARRY = 114,       /* a carry, or a saved one, that does not fit the call */
 
     /* 200-299: resources */
     VSCAN_ERROR_HOST_MEMORY = 200,   /* the host has no memory left */
@@ -406,6 +410,100 @@ VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, v
  */
 VSCAN_API vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *from);
 
+/* ---- Carry ----------------------------------------------------------------------------------- */
+
+/*
+ * A carry lets a vector be scanned or reduced in pieces, also one that does not fit in memory, or of
+ * which only a part is known yet. It belongs to a context, to one operator, one type and one direction,
+ * and lies in the backend's memory. A call that is given a carry goes on where the call before ended,
+ * and leaves in it where it ends itself. The pieces may have any lengths, also 0 and 1, and the results
+ * have exactly the bits of one call on the whole vector:
+ *
+ *     vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry);
+ *     vscan_scan_options options = {.size = sizeof options, .carry = carry};
+ *     while (... read a piece into v ...) vscan_scan(ctx, VSCAN_PLUS, v, v, &options);
+ *
+ * Forward, pieces follow one another from the vector's first element on; backward, from its last one
+ * down. Scans and reductions may be mixed. Segmented scans need a carry of their own: a piece goes on
+ * with the segment that was open, unless its first element starts one. A new carry is as after
+ * vscan_carry_reset(carry, NULL).
+ * What a carry holds has constant size: one running total for each level of the order of addition, and
+ * the elements of a group that is not complete (README, "The order of addition"); for the other pairs
+ * the total so far. All operators work alike.
+ * Calls on one context follow one another, so a carry is never used by two at a time. Of captured work
+ * that is true as long as no two graphs that use it, or a graph and a call, run at the same time; a
+ * replayed graph goes on where the carry is then, each time.
+ */
+
+/*
+ * Makes a carry.
+ *   op, type    a pair that vscan_scan takes
+ *   direction   a vscan_direction
+ *   carry       not NULL; receives the carry, and is left alone on failure
+ * Statuses: NULL, ENUM, PAIR (no operator works on bytes, bits and longs), HOST_MEMORY, DEVICE_MEMORY,
+ * CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
+                                          int32_t direction, vscan_carry **carry);
+
+/*
+ * Waits for work that uses the carry, and releases it. NULL is legal and does nothing. A carry may be
+ * destroyed after its context.
+ * Statuses: HANDLE, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_carry_destroy(vscan_carry *carry);
+
+/*
+ * Begins a new vector: no element is before the next one.
+ *   initial   the initial value of the vector, one element on the host that is read before the call
+ *             returns, or NULL: none. In a segmented scan it stands before every segment
+ * Asynchronous; can be captured. Statuses: NULL, HANDLE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial);
+
+/*
+ * to becomes what from is. Both belong to one context and have the same operator, type and direction; they
+ * may be the same carry. Asynchronous; can be captured.
+ * Statuses: NULL, HANDLE, CONTEXT, CARRY (operator, type or direction differ). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_carry_copy(vscan_carry *to, const vscan_carry *from);
+
+/* Bytes of a saved carry. */
+enum { VSCAN_CARRY_BYTES = 384 };
+
+/*
+ * Writes what the carry holds to the host, for another context, process, machine or backend. All numbers
+ * are little-endian; an element is its bits in the low bytes of 8.
+ *
+ *     byte    0   8 bytes "VSCARRY" and a 0
+ *             8   uint32_t version, 1
+ *            12   uint8_t operator, type, direction; flags: bit 0, there is an initial value; bit 1, the
+ *                 next element starts a segment
+ *            16   int64_t elements so far
+ *            24   the initial value
+ *            32   the running totals R1, R2, R3, R4 of the order of addition; pairs other than float and
+ *                 double plus have their total so far in R4
+ *            64   the last result, or what an exclusive scan would write first
+ *            72   32 elements: those of the group that is not complete come first; the others are 0
+ *           328   48 bytes 0
+ *           376   uint64_t FNV-1a of the bytes before (Fowler, Noll, Vo)
+ *
+ *   block   not NULL
+ *   bytes   of block, at least VSCAN_CARRY_BYTES
+ * Waits; reports as vscan_ctx_synchronize does. Statuses: NULL, HANDLE, LENGTH, CAPTURE, and those from
+ * 400. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes);
+
+/*
+ * The carry becomes what was saved. A block that is refused changes nothing.
+ *   block   not NULL; read before the call returns
+ *   bytes   of block, at least VSCAN_CARRY_BYTES
+ * May wait. Statuses: NULL, HANDLE, LENGTH (cut short), CARRY (no saved carry, of a later version,
+ * altered, or of another operator, type or direction), CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes);
+
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
 typedef struct vscan_scan_options {
@@ -416,6 +514,7 @@ typedef struct vscan_scan_options {
     const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
     vscan_buffer *total;                /* a one-element buffer for the total, or NULL */
     void *host_total;                   /* one element on the host for the total, or NULL */
+    vscan_carry *carry;                 /* where to go on, or NULL */
 } vscan_scan_options;
 
 /*
@@ -438,6 +537,8 @@ typedef struct vscan_scan_options {
  *                               chunk to chunk); otherwise overlaps nothing
  *     host_total                written before the call returns: waits, and reports as
  *                               vscan_ctx_synchronize does
+ *     carry                     of this operator, type and direction, and no initial value beside it:
+ *                               z + ... is then all that the carry holds. The total is that so far
  * n = 0: nothing is written but the total: z, or the identity (+0.0 for float plus).
  * Asynchronous but for host_total; can be captured without it. One pass over the data, no allocation
  * once the workspace is large enough (vscan_ctx_reserve).
@@ -445,8 +546,8 @@ typedef struct vscan_scan_options {
  * same bits as one call for chunks of any lengths where the operator is associative, and for float and
  * double plus where the chunks are multiples of 2^24 elements.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits or long),
- * STRUCT_SIZE, VALUE (two initial values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, and those from 400 (of
- * earlier work, with host_total). Since 0.1.0.
+ * STRUCT_SIZE, VALUE (two initial values, or one and a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
+ * and those from 400 (of earlier work, with host_total). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   vscan_buffer *out, const vscan_scan_options *options);
@@ -460,6 +561,7 @@ typedef struct vscan_segmented_options {
     vscan_buffer *totals;               /* a buffer for one total a segment, or NULL */
     vscan_buffer *count;                /* a one-element long buffer, or NULL */
     int64_t *host_count;                /* the number of segments, on the host, or NULL */
+    vscan_carry *carry;                 /* where to go on, or NULL */
 } vscan_segmented_options;
 
 /*
@@ -484,9 +586,12 @@ typedef struct vscan_segmented_options {
  *                               waits. Overlaps nothing
  *     count, host_count         receive the number of segments (0 when n = 0); host_count waits, and
  *                               reports as vscan_ctx_synchronize does. count overlaps nothing
+ *     carry                     as in vscan_scan, with the initial value of vscan_carry_reset before
+ *                               every segment. The segment that goes on counts as this piece's first;
+ *                               its total is that so far
  * Asynchrony, capture, passes and allocation as vscan_scan; only backward with totals the flags are
  * read twice, since the segments must be counted before their totals have places.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, HOST_MEMORY,
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, CARRY, HOST_MEMORY,
  * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work too, with host_count); late:
  * TOTALS_LENGTH. Since 0.1.0.
  */
@@ -503,19 +608,20 @@ typedef struct vscan_reduce_options {
     const void *initial;                /* one element on the host, or NULL */
     const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
     void *host_total;                   /* one element on the host for the total, or NULL */
+    vscan_carry *carry;                 /* where to go on, or NULL */
 } vscan_reduce_options;
 
 /*
  * Reduction: total = z + in[0] + in[1] + ... + in[n-1], to the bit what vscan_scan gives as total.
  *   in        int, float or double; never written
  *   total     a one-element buffer of in's type; may be the same element as initial_buffer,
- *             otherwise overlaps nothing; may be NULL when options has host_total
+ *             otherwise overlaps nothing; may be NULL when options has host_total or carry
  *   options   NULL: forward, no initial value; members as in vscan_scan
  * n = 0: the total is z, or the identity.
  * Asynchrony, capture and allocation as vscan_scan; reads the data once.
  * Statuses: NULL (in, or no place for the total), CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
- * STRUCT_SIZE, VALUE (two initial values, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
- * and those from 400 (of earlier work, with host_total). Since 0.1.0.
+ * STRUCT_SIZE, VALUE (two initial values, one and a carry, or unused is not 0), CARRY, HOST_MEMORY,
+ * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work, with host_total). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);

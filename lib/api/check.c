@@ -21,8 +21,10 @@ const char *vscan__type_name(vscan_type type) {
 static const char *what_it_is(const void *handle) {
     if (vscan__is_ctx(handle)) return "a context";
     if (vscan__is_buffer(handle)) return "a buffer";
+    if (vscan__is_carry(handle)) return "a carry";
     if (vscan__was_ctx(handle)) return "a destroyed context";
     if (vscan__was_buffer(handle)) return "a destroyed buffer";
+    if (vscan__was_carry(handle)) return "a destroyed carry";
     return "no handle of this library";
 }
 
@@ -39,6 +41,18 @@ vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live buffer but %s", name,
                            what_it_is(buffer));
     if (!vscan__is_ctx(buffer->ctx))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE,
+                           "the context of %s was destroyed; %s can only be destroyed too", name,
+                           name);
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_CONTEXT, "%s belongs to another context", name);
+}
+
+vscan_status vscan__refuse_carry(vscan_ctx *ctx, const char *name, const vscan_carry *carry) {
+    if (carry == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", name);
+    if (!vscan__is_carry(carry))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live carry but %s", name,
+                           what_it_is(carry));
+    if (!vscan__is_ctx(carry->ctx))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE,
                            "the context of %s was destroyed; %s can only be destroyed too", name,
                            name);
@@ -273,6 +287,27 @@ vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
         scan->has_initial = 2;
         scan->initial_at = initial_buffer->pointer;
     }
+    return VSCAN_OK;
+}
+
+vscan_status vscan__check_carry(vscan_ctx *ctx, vscan_carry *carry, enum vscan__pair pair,
+                                int32_t direction, struct vscan__scan *scan) {
+    if (carry == NULL) return VSCAN_OK;
+    if (!vscan__is_carry(carry) || carry->ctx != ctx)
+        return vscan__refuse_carry(ctx, "options->carry", carry);
+    if (carry->pair != pair)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
+                           "options->carry is for operator %d and type %s, the call is for others",
+                           (int)carry->op, vscan__type_name(carry->type));
+    if (carry->direction != direction)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY, "options->carry is for %s scans",
+                           carry->direction == VSCAN_BACKWARD ? "backward" : "forward");
+    if (scan->has_initial != 0)
+        return VSCAN__FAIL(
+            ctx, VSCAN_ERROR_VALUE,
+            "options->carry is set, and an initial value; vscan_carry_reset sets the "
+            "carry's");
+    scan->carry = carry->state;
     return VSCAN_OK;
 }
 

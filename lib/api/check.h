@@ -21,6 +21,9 @@ vscan_status vscan__refuse_ctx(const void *ctx, const char *function);
    only the buffer could tell. */
 vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer);
 
+/* The same for a carry. */
+vscan_status vscan__refuse_carry(vscan_ctx *ctx, const char *name, const vscan_carry *carry);
+
 /* Begins a public function on a context: checks the handle, locks the context. */
 static inline vscan_status vscan__enter(vscan_ctx *ctx, const char *function) {
     if (__builtin_expect(!vscan__is_ctx(ctx), 0)) return vscan__refuse_ctx(ctx, function);
@@ -41,7 +44,18 @@ static inline vscan_status vscan__enter_buffer(const vscan_buffer *buffer, const
     return VSCAN_OK;
 }
 
-/* Ends either, and passes the status on. */
+/* The same on a carry. */
+static inline vscan_status vscan__enter_carry(const vscan_carry *carry, const char *function) {
+    if (__builtin_expect(!vscan__is_carry(carry) || !vscan__is_ctx(carry->ctx), 0)) {
+        vscan__set_running(function);
+        return vscan__refuse_carry(NULL, "carry", carry);
+    }
+    pthread_mutex_lock(&carry->ctx->mutex);
+    carry->ctx->running = function;
+    return VSCAN_OK;
+}
+
+/* Ends any of them, and passes the status on. */
 static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
     pthread_mutex_unlock(&ctx->mutex);
     return status;
@@ -202,6 +216,11 @@ static inline vscan_status vscan__check_options(vscan_ctx *ctx, const void *opti
 vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
                                   const vscan_buffer *initial_buffer, vscan_type type,
                                   const vscan_buffer *out, struct vscan__scan *scan);
+
+/* options->carry, or NULL: of this context, pair and direction, and the only beginning of the scan, whose
+   member it becomes. After vscan__check_initial. */
+vscan_status vscan__check_carry(vscan_ctx *ctx, vscan_carry *carry, enum vscan__pair pair,
+                                int32_t direction, struct vscan__scan *scan);
 
 /* The name of a type in sentences: "int". */
 const char *vscan__type_name(vscan_type type);

@@ -14,10 +14,12 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, 
     struct vscan__scan scan = {.n = in->n, .in = in->pointer};
     vscan_reduce_options set = {0};
     if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, offsetof(vscan_reduce_options, carry), sizeof set,
+                                 &set));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
         if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
         TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, NULL, &scan));
+        TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         scan.backward = set.direction == VSCAN_BACKWARD;
     }
     if (total != NULL) {
@@ -29,7 +31,7 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, 
         scan.total = total->pointer;
     } else if (set.host_total != NULL) {
         scan.total = ctx->scratch;
-    } else {
+    } else if (set.carry == NULL) {
         return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "total and options->host_total are both NULL");
     }
 

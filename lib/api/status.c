@@ -19,6 +19,7 @@
     X(ERROR_ALIGNMENT, "a pointer or offset is not aligned as its type needs")                     \
     X(ERROR_POINTER, "a wrapped pointer is not memory that the backend can use")                   \
     X(ERROR_VALUE, "an argument has a value outside what is documented")                           \
+    X(ERROR_CARRY, "a carry, or a saved one, does not fit the call")                               \
     X(ERROR_HOST_MEMORY, "the host has no memory left")                                            \
     X(ERROR_DEVICE_MEMORY, "the device has no memory left")                                        \
     X(ERROR_NO_BACKEND, "this libvscan was built without the backend asked for")                   \

@@ -22,6 +22,8 @@ union vscan__value {
     uint64_t bits;
 };
 
+struct vscan__carry_state; /* core/carry.h */
+
 /* One scan or reduction, segmented or not. Addresses are in the backend's memory. */
 struct vscan__scan {
     int64_t n;           /* elements; 0 is legal */
@@ -39,7 +41,8 @@ struct vscan__scan {
     const void *flags;      /* segmented: n flags */
     void *totals;           /* segmented: room for totals_length elements, or NULL */
     int64_t totals_length;
-    int64_t *count;      /* segmented: one int64_t for the number of segments, or NULL */
+    int64_t *count; /* segmented: one int64_t for the number of segments, or NULL */
+    struct vscan__carry_state *carry; /* where to go on, or NULL; then there is no initial value */
     const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
     int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
 };

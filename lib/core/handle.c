@@ -15,6 +15,8 @@ struct vscan__pool vscan__ctx_pool = {
     .mutex = PTHREAD_MUTEX_INITIALIZER, .slot = VSCAN__CTX_SLOT, .first = VSCAN__CTX_FIRST};
 struct vscan__pool vscan__buffer_pool = {
     .mutex = PTHREAD_MUTEX_INITIALIZER, .slot = VSCAN__BUFFER_SLOT, .first = VSCAN__BUFFER_FIRST};
+struct vscan__pool vscan__carry_pool = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER, .slot = VSCAN__CARRY_SLOT, .first = VSCAN__CARRY_FIRST};
 
 static void append(struct vscan__pool *pool, void *memory) {
     struct vscan__free_slot *slot = memory;

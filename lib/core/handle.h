@@ -20,11 +20,14 @@ enum {
     VSCAN__CTX_SLOT = 1024,
     VSCAN__CTX_FIRST = 16,
     VSCAN__BUFFER_SLOT = 64,
-    VSCAN__BUFFER_FIRST = 256
+    VSCAN__BUFFER_FIRST = 256,
+    VSCAN__CARRY_SLOT = 64,
+    VSCAN__CARRY_FIRST = 64
 };
 
 _Static_assert(sizeof(vscan_ctx) <= VSCAN__CTX_SLOT, "a context fits in its slot");
 _Static_assert(sizeof(vscan_buffer) <= VSCAN__BUFFER_SLOT, "a buffer fits in its slot");
+_Static_assert(sizeof(vscan_carry) <= VSCAN__CARRY_SLOT, "a carry fits in its slot");
 
 struct vscan__free_slot;
 
@@ -41,6 +44,7 @@ struct vscan__pool {
 
 extern struct vscan__pool vscan__ctx_pool;
 extern struct vscan__pool vscan__buffer_pool;
+extern struct vscan__pool vscan__carry_pool;
 
 /* A slot, zero but for its tag, which is VSCAN__TAG_FREE; NULL where there is no memory. */
 void *vscan__pool_take(struct vscan__pool *pool);
@@ -79,13 +83,21 @@ static inline bool vscan__was_buffer(const void *p) {
     return vscan__pool_has(&vscan__buffer_pool, VSCAN__BUFFER_SLOT, VSCAN__BUFFER_FIRST, p);
 }
 
-/* Whether p, which may be any address, is a live context, a live buffer. */
+static inline bool vscan__was_carry(const void *p) {
+    return vscan__pool_has(&vscan__carry_pool, VSCAN__CARRY_SLOT, VSCAN__CARRY_FIRST, p);
+}
+
+/* Whether p, which may be any address, is a live context, a live buffer, a live carry. */
 static inline bool vscan__is_ctx(const void *p) {
     return vscan__was_ctx(p) && vscan__tag(&((const vscan_ctx *)p)->tag) == VSCAN__TAG_CTX;
 }
 
 static inline bool vscan__is_buffer(const void *p) {
     return vscan__was_buffer(p) && vscan__tag(&((const vscan_buffer *)p)->tag) == VSCAN__TAG_BUFFER;
+}
+
+static inline bool vscan__is_carry(const void *p) {
+    return vscan__was_carry(p) && vscan__tag(&((const vscan_carry *)p)->tag) == VSCAN__TAG_CARRY;
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all files of lib/ know: the two handles, errors and their sentences, sizes of elements. */
+/* What all files of lib/ know: the handles, errors and their sentences, sizes of elements. */
 #ifndef VSCAN_INTERNAL_H
 #define VSCAN_INTERNAL_H
 
@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "core/backend.h"
+#include "core/carry.h"
 #include "vscan.h"
 
 /*
@@ -15,6 +16,7 @@
  */
 #define VSCAN__TAG_CTX UINT64_C(0x7874635f6e637376)    /* "vscn_ctx" */
 #define VSCAN__TAG_BUFFER UINT64_C(0x6675625f6e637376) /* "vscn_buf" */
+#define VSCAN__TAG_CARRY UINT64_C(0x7272635f6e637376)  /* "vscn_crr" */
 #define VSCAN__TAG_FREE UINT64_C(0x656572665f637376)   /* "vsc_free" */
 
 enum { VSCAN__ERROR_CAPACITY = 512 }; /* bytes of a last-error text with its closing 0 */
@@ -27,7 +29,7 @@ struct vscan_ctx {
     void *state; /* the backend's part of the context */
     int32_t device;
     int32_t threads;    /* as set; 0: as OpenMP decides */
-    int64_t references; /* 1 for the handle, and 1 a buffer; guarded by mutex */
+    int64_t references; /* 1 for the handle, and 1 a buffer or carry; guarded by mutex */
     bool destroyed;     /* the handle is gone, buffers remain */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */
     vscan_status late; /* CPU: the first late error since the last report */
@@ -47,6 +49,16 @@ struct vscan_buffer {
     vscan_type type;
     bool owned;     /* root: the library allocated the memory */
     bool destroyed; /* root: the handle is gone, views remain */
+};
+
+struct vscan_carry {
+    uint64_t tag;
+    vscan_ctx *ctx;
+    struct vscan__carry_state *state; /* in the backend's memory */
+    enum vscan__pair pair;
+    vscan_op op;
+    vscan_type type;
+    int32_t direction;
 };
 
 /*

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carries: made, destroyed, reset, copied, saved and restored. What uses one is in scan.c, reduce.c. */
+#include "api/check.h"
+#include "api/context.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+typedef struct vscan__carry_state state;
+
+/* ---- Making and destroying ------------------------------------------------------------------- */
+
+static vscan_status reset(vscan_ctx *ctx, const vscan_carry *carry, const void *initial) {
+    const union vscan__value flags = {.as_long = initial != NULL ? VSCAN__CARRY_HAS_INITIAL : 0};
+    _Static_assert(offsetof(state, position) == 0 && offsetof(state, flags) == 8 &&
+                       offsetof(state, initial) == 16,
+                   "longs 0, 1, 2");
+    TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 0, 3, (union vscan__value){0}));
+    if (initial == NULL) return VSCAN_OK;
+    TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 1, 1, flags));
+    return ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 2, 1,
+                              vscan__load(carry->type, initial));
+}
+
+static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t direction,
+                           vscan_carry **result) {
+    if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "carry is NULL");
+    int64_t bytes;
+    enum vscan__pair pair;
+    TRY(vscan__check_size(ctx, type, 0, &bytes));
+    if ((unsigned)op < VSCAN_PLUS || (unsigned)op > VSCAN_OR)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, no vscan_op", (int)op);
+    if (vscan__pair_rows[type][op] == 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
+                           vscan__type_name(type));
+    pair = (enum vscan__pair)(vscan__pair_rows[type][op] - 1);
+    TRY(vscan__check_enum(ctx, "direction", direction, VSCAN_BACKWARD));
+    TRY(ctx->backend->may_wait(ctx));
+    void *memory = NULL;
+    TRY(ctx->backend->allocate(ctx, sizeof(state), &memory));
+    vscan_carry *carry = vscan__pool_take(&vscan__carry_pool);
+    vscan_status status = VSCAN_OK;
+    if (carry == NULL) {
+        status = VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for the carry's handle");
+    } else {
+        carry->ctx = ctx;
+        carry->state = memory;
+        carry->pair = pair;
+        carry->op = op;
+        carry->type = type;
+        carry->direction = direction;
+        status = reset(ctx, carry, NULL);
+    }
+    if (status != VSCAN_OK) {
+        if (carry != NULL) vscan__pool_give(&vscan__carry_pool, carry);
+        ctx->backend->release(ctx, memory);
+        return status;
+    }
+    ctx->references++;
+    vscan__set_tag(&carry->tag, VSCAN__TAG_CARRY);
+    *result = carry;
+    return VSCAN_OK;
+}
+
+vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t direction,
+                                vscan_carry **carry) {
+    TRY(vscan__enter(ctx, __func__));
+    return vscan__leave(ctx, create(ctx, op, type, direction, carry));
+}
+
+vscan_status vscan_carry_destroy(vscan_carry *carry) {
+    if (carry == NULL) return VSCAN_OK;
+    vscan__set_running(__func__);
+    if (!vscan__is_carry(carry)) return vscan__refuse_carry(NULL, "carry", carry);
+    vscan_ctx *ctx = carry->ctx; /* perhaps destroyed itself; the carry has kept it */
+    pthread_mutex_lock(&ctx->mutex);
+    ctx->running = __func__;
+    const vscan_status status = ctx->backend->may_wait(ctx);
+    if (status != VSCAN_OK) return vscan__leave(ctx, status);
+    ctx->backend->release(ctx, carry->state);
+    vscan__pool_give(&vscan__carry_pool, carry);
+    vscan__ctx_unreference(ctx);
+    return VSCAN_OK;
+}
+
+/* ---- Reset and copy -------------------------------------------------------------------------- */
+
+vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial) {
+    TRY(vscan__enter_carry(carry, __func__));
+    return vscan__leave(carry->ctx, reset(carry->ctx, carry, initial));
+}
+
+static vscan_status copy(vscan_ctx *ctx, const vscan_carry *to, const vscan_carry *from) {
+    if (!vscan__is_carry(from) || from->ctx != ctx) return vscan__refuse_carry(ctx, "from", from);
+    if (to->pair != from->pair || to->direction != from->direction)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
+                           "to and from differ in operator, type or direction");
+    if (to == from) return VSCAN_OK;
+    return ctx->backend->copy(ctx, to->state, from->state, sizeof(state));
+}
+
+vscan_status vscan_carry_copy(vscan_carry *to, const vscan_carry *from) {
+    TRY(vscan__enter_carry(to, __func__));
+    return vscan__leave(to->ctx, copy(to->ctx, to, from));
+}
+
+/* ---- Save and restore ------------------------------------------------------------------------ */
+
+/* Bytes of a saved carry: see vscan.h. */
+enum { VERSION = 1, AT_VERSION = 8, AT_KIND = 12, AT_STATE = 16, AT_SUM = VSCAN_CARRY_BYTES - 8 };
+static const char magic[AT_VERSION] = "VSCARRY";
+
+_Static_assert(AT_STATE + sizeof(state) - sizeof(int64_t) <= AT_SUM, "there is room");
+_Static_assert(sizeof(state) % 8 == 0, "numbers of 8 bytes");
+
+static void put(unsigned char *block, uint64_t number, int bytes) {
+    for (int i = 0; i < bytes; i++) block[i] = (unsigned char)(number >> 8 * i);
+}
+
+static uint64_t get(const unsigned char *block, int bytes) {
+    uint64_t number = 0;
+    for (int i = 0; i < bytes; i++) number |= (uint64_t)block[i] << 8 * i;
+    return number;
+}
+
+static uint64_t fnv_1a(const unsigned char *block, int bytes) {
+    uint64_t sum = UINT64_C(0xcbf29ce484222325);
+    for (int i = 0; i < bytes; i++) sum = (sum ^ block[i]) * UINT64_C(0x100000001b3);
+    return sum;
+}
+
+/* The members of a state but its flags, in the order of the block. */
+enum { NUMBERS = sizeof(state) / 8 - 1 };
+
+static uint64_t *number(state *s, int i) {
+    uint64_t *all = (uint64_t *)(void *)s;
+    return i == 0 ? all : all + i + 1; /* all[1]: the flags */
+}
+
+static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, int64_t bytes) {
+    if (block == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "block is NULL");
+    if (bytes < VSCAN_CARRY_BYTES)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "bytes is %" PRId64 ", must be at least %d",
+                           bytes, VSCAN_CARRY_BYTES);
+    TRY(ctx->backend->may_wait(ctx));
+    state s;
+    const vscan_status status = vscan__fetch(ctx, &s, carry->state, sizeof s);
+    if (status != VSCAN_OK && status < 400) return status;
+
+    unsigned char *const to = memset(block, 0, VSCAN_CARRY_BYTES);
+    memcpy(to, magic, sizeof magic);
+    put(to + AT_VERSION, VERSION, 4);
+    to[AT_KIND] = (unsigned char)carry->op;
+    to[AT_KIND + 1] = (unsigned char)carry->type;
+    to[AT_KIND + 2] = (unsigned char)carry->direction;
+    to[AT_KIND + 3] = (unsigned char)s.flags;
+    /* what means nothing is 0, so that equal carries give equal blocks */
+    const int begun = s.position > 0, in_order = vscan__adds_in_order(carry->pair);
+    const int unfinished = begun && in_order ? (int)(s.position % VSCAN__GROUP) : 0;
+    const int mask = 1 | 1 << 1 | (begun && in_order ? 7 << 2 : 0) | (begun ? 3 << 5 : 0);
+    for (int i = 0; i < NUMBERS; i++)
+        if (i < 7 ? mask >> i & 1 : i - 7 < unfinished)
+            put(to + AT_STATE + 8 * i, *number(&s, i), 8);
+    put(to + AT_SUM, fnv_1a(to, AT_SUM), 8);
+    return status;
+}
+
+vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes) {
+    TRY(vscan__enter_carry(carry, __func__));
+    return vscan__leave(carry->ctx, save(carry->ctx, carry, block, bytes));
+}
+
+static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void *block,
+                            int64_t bytes) {
+    if (block == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "block is NULL");
+    if (bytes < VSCAN_CARRY_BYTES)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "bytes is %" PRId64 ", must be at least %d",
+                           bytes, VSCAN_CARRY_BYTES);
+    const unsigned char *const from = block;
+    if (memcmp(from, magic, sizeof magic) != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY, "block is no saved carry");
+    const uint32_t version = (uint32_t)get(from + AT_VERSION, 4);
+    if (version != VERSION)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
+                           "block is a saved carry of version %" PRIu32
+                           ", this libvscan reads version %d",
+                           version, VERSION);
+    if (fnv_1a(from, AT_SUM) != get(from + AT_SUM, 8))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY, "block was altered after it was saved");
+    if (from[AT_KIND] != carry->op || from[AT_KIND + 1] != carry->type ||
+        from[AT_KIND + 2] != carry->direction)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
+                           "block was saved from a carry of another operator, type or direction");
+    TRY(ctx->backend->may_wait(ctx));
+    state s;
+    s.flags = from[AT_KIND + 3];
+    for (int i = 0; i < NUMBERS; i++) *number(&s, i) = get(from + AT_STATE + 8 * i, 8);
+    return ctx->backend->upload(ctx, carry->state, &s, sizeof s);
+}
+
+vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes) {
+    TRY(vscan__enter_carry(carry, __func__));
+    return vscan__leave(carry->ctx, restore(carry->ctx, carry, block, bytes));
+}

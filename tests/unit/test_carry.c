@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Carries: a vector that is scanned and reduced in pieces of random lengths has the bits of one
+ * reference, also where the carry is copied, saved and restored, or goes to the other backend on the way.
+ * And what is refused.
+ */
+#include "harness.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cases.h"
+#include "core/order.h"
+#include "refusal.h"
+
+static void *allocate(vscan_type type, int64_t n) {
+    void *memory = malloc(reference_bytes(type, n) + 8);
+    assert_non_null(memory);
+    return memory;
+}
+
+static char *at(vscan_type type, const void *v, int64_t i) {
+    return (char *)(uintptr_t)v + reference_bytes(type, 1) * (size_t)i;
+}
+
+/* ---- Pieces ---------------------------------------------------------------------------------- */
+
+struct pieces {
+    vscan_op op;
+    vscan_type type;
+    int64_t n, longest; /* longest: of a piece */
+    bool exclusive, backward, segmented, initial, mixed;
+};
+
+/* What is done to the carry between two pieces; the result is the carry to go on with. */
+static vscan_carry *between(const struct pieces *p, vscan_ctx *ctx, vscan_carry *carry,
+                            struct inputs_random *random) {
+    if (!p->mixed || inputs_below(random, 4) > 0) return carry;
+    unsigned char block[VSCAN_CARRY_BYTES];
+    vscan_carry *other;
+    ok(ctx, vscan_carry_create(ctx, p->op, p->type, p->backward, &other));
+    if (inputs_below(random, 2) == 0) {
+        ok(ctx, vscan_carry_copy(other, carry));
+    } else { /* through the CPU backend, with a piece of length 0 there */
+        ok(ctx, vscan_carry_save(carry, block, sizeof block));
+        const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
+        vscan_ctx *cpu;
+        vscan_carry *there;
+        ok(NULL, vscan_ctx_create(&options, &cpu));
+        ok(cpu, vscan_carry_create(cpu, p->op, p->type, p->backward, &there));
+        ok(cpu, vscan_carry_restore(there, block, sizeof block));
+        ok(cpu, vscan_carry_save(there, block, sizeof block));
+        ok(ctx, vscan_carry_restore(other, block, sizeof block));
+        ok(cpu, vscan_carry_destroy(there));
+        ok(cpu, vscan_ctx_destroy(cpu));
+    }
+    ok(ctx, vscan_carry_destroy(carry));
+    return other;
+}
+
+static int64_t length_of_piece(const struct pieces *p, int64_t done, struct inputs_random *random) {
+    int64_t n = inputs_below(random, p->longest + 1);
+    if (inputs_below(random, 4) == 0) n = inputs_below(random, 3);
+    if (inputs_below(random, 8) == 0) /* up to the end of a block */
+        n = VSCAN__LEVEL_1 - done % VSCAN__LEVEL_1;
+    return n < p->n - done ? n : p->n - done;
+}
+
+static void in_pieces(const struct pieces *p) {
+    vscan_ctx *ctx = harness_ctx();
+    struct inputs_random random = {case_seed(p->op, p->type, 50) + (uint64_t)p->n * 16 +
+                                   p->exclusive + 2 * p->backward + 4 * p->segmented};
+    const vscan_type type = p->type;
+    void *in = allocate(type, p->n), *expected = allocate(type, p->n), *got = allocate(type, p->n);
+    uint8_t *flags = malloc((size_t)p->n + 1);
+    assert_non_null(flags);
+    inputs_fill(INPUTS_RANDOM, type, p->n, inputs_next(&random), in);
+    inputs_flags_fill((enum inputs_flags)inputs_below(&random, INPUTS_FLAGS_PATTERNS),
+                      reference_tile(type), p->n, inputs_next(&random), flags);
+    uint64_t z, total = 0, piece_total = 0;
+    inputs_fill(INPUTS_RANDOM, type, 1, inputs_next(&random), &z);
+    struct reference r = {.op = p->op,
+                          .type = type,
+                          .n = p->n,
+                          .in = in,
+                          .flags = p->segmented ? flags : NULL,
+                          .initial = p->initial ? &z : NULL,
+                          .exclusive = p->exclusive,
+                          .backward = p->backward,
+                          .out = expected,
+                          .total = &total};
+    reference_scan(&r);
+    memcpy(got, expected, reference_bytes(type, p->n)); /* for what is only reduced */
+
+    vscan_buffer *v, *set;
+    vscan_carry *carry;
+    ok(ctx, vscan_buffer_create(ctx, type, p->n, &v));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, p->n, &set));
+    ok(ctx, vscan_buffer_upload(v, 0, p->n, in));
+    ok(ctx, vscan_buffer_upload(set, 0, p->n, flags));
+    ok(ctx, vscan_carry_create(ctx, p->op, type, p->backward, &carry));
+    if (p->initial) ok(ctx, vscan_carry_reset(carry, &z));
+    for (int64_t done = 0; done < p->n;) {
+        const int64_t here = length_of_piece(p, done, &random);
+        const int64_t first = p->backward ? p->n - done - here : done;
+        vscan_buffer *piece, *piece_flags;
+        ok(ctx, vscan_buffer_view(v, first, here, &piece));
+        ok(ctx, vscan_buffer_view(set, first, here, &piece_flags));
+        if (p->segmented) {
+            const vscan_segmented_options options = {.size = sizeof options,
+                                                     .kind = p->exclusive,
+                                                     .direction = p->backward,
+                                                     .carry = carry};
+            ok(ctx, vscan_scan_segmented(ctx, p->op, piece, piece_flags, piece, &options));
+        } else if (p->mixed && inputs_below(&random, 4) == 0) {
+            const vscan_reduce_options options = {.size = sizeof options,
+                                                  .direction = p->backward,
+                                                  .host_total = &piece_total,
+                                                  .carry = carry};
+            ok(ctx, vscan_reduce(ctx, p->op, piece, NULL, &options));
+            ok(ctx, vscan_buffer_upload(piece, 0, here, at(type, expected, first)));
+        } else {
+            const vscan_scan_options options = {.size = sizeof options,
+                                                .kind = p->exclusive,
+                                                .direction = p->backward,
+                                                .host_total = p->mixed ? &piece_total : NULL,
+                                                .carry = carry};
+            ok(ctx, vscan_scan(ctx, p->op, piece, piece, &options));
+        }
+        ok(ctx, vscan_buffer_destroy(piece));
+        ok(ctx, vscan_buffer_destroy(piece_flags));
+        done += here;
+        if (done < p->n) carry = between(p, ctx, carry, &random);
+    }
+    ok(ctx, vscan_buffer_download(v, 0, p->n, got));
+    const int64_t i = reference_difference(type, p->n, expected, got);
+    char a[REFERENCE_TEXT], b[REFERENCE_TEXT];
+    if (i >= 0) {
+        print_error("%s in pieces: %s_%s, n %" PRId64 ", longest %" PRId64
+                    ", %s %s%s%s, seed %" PRIu64 ", index %" PRId64 ": expected %s, got %s\n",
+                    harness_backend_name(), reference_op_name(p->op), reference_type_name(type),
+                    p->n, p->longest, p->exclusive ? "exclusive" : "inclusive",
+                    p->backward ? "backward" : "forward", p->segmented ? " segmented" : "",
+                    p->initial ? " initial" : "", harness_seed(), i,
+                    reference_text(type, expected, i, a), reference_text(type, got, i, b));
+        fail();
+    }
+    if (!p->segmented) { /* the carry has the total: a piece of no elements tells it */
+        vscan_buffer *none;
+        ok(ctx, vscan_buffer_create(ctx, type, 0, &none));
+        const vscan_reduce_options options = {.size = sizeof options,
+                                              .direction = p->backward,
+                                              .host_total = &piece_total,
+                                              .carry = carry};
+        ok(ctx, vscan_reduce(ctx, p->op, none, NULL, &options));
+        assert_int_equal(reference_difference(type, 1, &total, &piece_total), -1);
+        ok(ctx, vscan_buffer_destroy(none));
+    }
+    ok(ctx, vscan_carry_destroy(carry));
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_buffer_destroy(set));
+    free(in);
+    free(expected);
+    free(got);
+    free(flags);
+}
+
+static void carry_pieces(void **state) {
+    (void)state;
+    static const int64_t sizes[][2] = {{100, 7},      {1000, 40},       {5000, 700},
+                                       {40000, 9000}, {100000, 100000}, {1000000, 200000}};
+    int k = 0;
+    for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++)
+        for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; type++)
+            for (int i = 0; i < (harness_small() ? 3 : 6); i++)
+                for (int mode = 0; mode < 8; mode++) {
+                    if (op != VSCAN_PLUS && mode != (op + type + i) % 8) continue;
+                    const struct pieces p = {.op = (vscan_op)op,
+                                             .type = (vscan_type)type,
+                                             .n = sizes[i][0],
+                                             .longest = sizes[i][1],
+                                             .exclusive = mode & 1,
+                                             .backward = mode >> 1 & 1,
+                                             .segmented = mode >> 2 & 1,
+                                             .initial = k % 3 == 0,
+                                             .mixed = k % 2};
+                    in_pieces(&p);
+                    k++;
+                }
+}
+
+/* Across the end of a block of level 3. */
+static void carry_long(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++) {
+        const struct pieces p = {.op = VSCAN_PLUS,
+                                 .type = (vscan_type)type,
+                                 .n = VSCAN__LEVEL_3 + 100000,
+                                 .longest = 5000000,
+                                 .exclusive = type == VSCAN_FLOAT,
+                                 .backward = type == VSCAN_DOUBLE,
+                                 .initial = true,
+                                 .mixed = true};
+        in_pieces(&p);
+    }
+}
+
+/* A carry goes on where it is, and begins anew after a reset. */
+static void carry_reset(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    vscan_carry *carry;
+    vscan_buffer *v;
+    const float ones[3] = {1, 1, 1}, five = 5;
+    float total = 0;
+    ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_FLOAT, 3, &v));
+    ok(ctx, vscan_buffer_upload(v, 0, 3, ones));
+    const vscan_reduce_options options = {
+        .size = sizeof options, .host_total = &total, .carry = carry};
+    static const float expected[] = {3, 6, 8, 11, 3};
+    for (int k = 0; k < 5; k++) {
+        if (k == 2) ok(ctx, vscan_carry_reset(carry, &five));
+        if (k == 4) ok(ctx, vscan_carry_reset(carry, NULL));
+        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &options));
+        assert_true(total == expected[k]);
+    }
+    ok(ctx, vscan_carry_destroy(carry));
+    ok(ctx, vscan_buffer_destroy(v));
+}
+
+/* ---- What is refused ------------------------------------------------------------------------- */
+
+static void carry_refused(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx(), *other_ctx = harness_new_ctx(0);
+    vscan_carry *carry, *ints, *back, *max, *foreign, *none = NULL;
+    vscan_buffer *v;
+    float three[3] = {1, 2, 3}, unchanged[3], one = 1;
+    refused(ctx, VSCAN_ERROR_NULL, "carry",
+            vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, NULL));
+    refused(ctx, VSCAN_ERROR_ENUM, "op",
+            vscan_carry_create(ctx, (vscan_op)6, VSCAN_FLOAT, VSCAN_FORWARD, &none));
+    refused(ctx, VSCAN_ERROR_ENUM, "type",
+            vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)7, VSCAN_FORWARD, &none));
+    refused(ctx, VSCAN_ERROR_PAIR, "type",
+            vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_LONG, VSCAN_FORWARD, &none));
+    refused(ctx, VSCAN_ERROR_ENUM, "direction",
+            vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, 2, &none));
+    assert_null(none);
+    ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry));
+    ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_INT, VSCAN_FORWARD, &ints));
+    ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_BACKWARD, &back));
+    ok(ctx, vscan_carry_create(ctx, VSCAN_MAX, VSCAN_FLOAT, VSCAN_FORWARD, &max));
+    ok(other_ctx, vscan_carry_create(other_ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &foreign));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_FLOAT, 3, &v));
+    ok(ctx, vscan_buffer_upload(v, 0, 3, three));
+
+    /* calls: each refused use leaves the vector and the carry as they are */
+    const struct {
+        vscan_carry *carry;
+        vscan_status status;
+    } wrong[] = {{ints, VSCAN_ERROR_CARRY},
+                 {back, VSCAN_ERROR_CARRY},
+                 {max, VSCAN_ERROR_CARRY},
+                 {foreign, VSCAN_ERROR_CONTEXT},
+                 {(vscan_carry *)(void *)v, VSCAN_ERROR_HANDLE},
+                 {refusal_stranger(0), VSCAN_ERROR_HANDLE},
+                 {refusal_stranger(3), VSCAN_ERROR_HANDLE}};
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
+        const vscan_scan_options scan = {.size = sizeof scan, .carry = wrong[k].carry};
+        const vscan_segmented_options segmented = {.size = sizeof segmented,
+                                                   .carry = wrong[k].carry};
+        const vscan_reduce_options reduce = {
+            .size = sizeof reduce, .host_total = &one, .carry = wrong[k].carry};
+        vscan_buffer *flags;
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_BIT, 3, &flags));
+        refused(ctx, wrong[k].status, "options->carry", vscan_scan(ctx, VSCAN_PLUS, v, v, &scan));
+        refused(ctx, wrong[k].status, "options->carry",
+                vscan_scan_segmented(ctx, VSCAN_PLUS, v, flags, v, &segmented));
+        refused(ctx, wrong[k].status, "options->carry",
+                vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &reduce));
+        ok(ctx, vscan_buffer_destroy(flags));
+    }
+    const vscan_scan_options both = {.size = sizeof both, .initial = &one, .carry = carry};
+    refused(ctx, VSCAN_ERROR_VALUE, "options->carry", vscan_scan(ctx, VSCAN_PLUS, v, v, &both));
+    ok(ctx, vscan_buffer_download(v, 0, 3, unchanged));
+    assert_memory_equal(three, unchanged, sizeof three);
+
+    refused(ctx, VSCAN_ERROR_CARRY, "from", vscan_carry_copy(carry, ints));
+    refused(ctx, VSCAN_ERROR_CARRY, "from", vscan_carry_copy(carry, back));
+    refused(ctx, VSCAN_ERROR_CONTEXT, "from", vscan_carry_copy(carry, foreign));
+    refused(ctx, VSCAN_ERROR_NULL, "from", vscan_carry_copy(carry, NULL));
+    refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_copy(NULL, carry));
+    refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_reset(NULL, NULL));
+    ok(ctx, vscan_carry_destroy(NULL));
+    refused(NULL, VSCAN_ERROR_HANDLE, "carry", vscan_carry_destroy((vscan_carry *)(void *)v));
+
+    /* blocks */
+    unsigned char block[VSCAN_CARRY_BYTES], after[VSCAN_CARRY_BYTES];
+    const vscan_reduce_options three_more = {.size = sizeof three_more, .carry = carry};
+    ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &three_more));
+    refused(ctx, VSCAN_ERROR_NULL, "block", vscan_carry_save(carry, NULL, sizeof block));
+    refused(ctx, VSCAN_ERROR_LENGTH, "bytes", vscan_carry_save(carry, block, sizeof block - 1));
+    ok(ctx, vscan_carry_save(carry, block, sizeof block));
+    refused(ctx, VSCAN_ERROR_NULL, "block", vscan_carry_restore(carry, NULL, sizeof block));
+    refused(ctx, VSCAN_ERROR_LENGTH, "bytes", vscan_carry_restore(carry, block, sizeof block - 1));
+    refused(ctx, VSCAN_ERROR_CARRY, "block", vscan_carry_restore(ints, block, sizeof block));
+    refused(ctx, VSCAN_ERROR_CARRY, "block", vscan_carry_restore(back, block, sizeof block));
+    refused(ctx, VSCAN_ERROR_CARRY, "block", vscan_carry_restore(max, block, sizeof block));
+    for (int i = 0; i < VSCAN_CARRY_BYTES; i++) {
+        block[i] ^= (unsigned char)(1 << i % 8);
+        refused(ctx, VSCAN_ERROR_CARRY, "block", vscan_carry_restore(carry, block, sizeof block));
+        block[i] ^= (unsigned char)(1 << i % 8);
+    }
+    ok(ctx, vscan_carry_save(carry, after, sizeof after));
+    assert_memory_equal(block, after, sizeof block);
+    ok(ctx, vscan_carry_restore(carry, block, sizeof block));
+
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_carry_destroy(carry));
+    ok(ctx, vscan_carry_destroy(ints));
+    ok(ctx, vscan_carry_destroy(back));
+    ok(ctx, vscan_carry_destroy(max));
+    refused(NULL, VSCAN_ERROR_HANDLE, "carry", vscan_carry_reset(carry, NULL));
+    ok(other_ctx, vscan_ctx_destroy(other_ctx));
+    refused(NULL, VSCAN_ERROR_HANDLE, "carry", vscan_carry_reset(foreign, NULL));
+    ok(NULL, vscan_carry_destroy(foreign)); /* after its context */
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(carry_pieces),
+        cmocka_unit_test(carry_long),
+        cmocka_unit_test(carry_reset),
+        cmocka_unit_test(carry_refused),
+    };
+    return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
