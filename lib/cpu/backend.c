@@ -212,7 +212,7 @@ static inline const struct vscan__cpu_pair *pair_of(const vscan_ctx *ctx, enum v
                                                            : VSCAN__CPU_SERIAL_EXACT)
 
 static inline bool is_small(const struct vscan__scan *scan, const struct vscan__cpu_pair *own) {
-    return (uint64_t)scan->n <= (uint64_t)own->tile;
+    return (uint64_t)scan->n <= (uint64_t)own->tile && scan->carry == NULL;
 }
 
 /* As the pair's arithmetic, a constant here. */

@@ -59,7 +59,9 @@ bool vscan__cpu_grow(void **memory, int64_t *held, int64_t bytes);
 
 /* ---- heads.c: flags of any type, or offsets, as heads ---------------------------------------- */
 
-/* Heads at positions first .. first + n - 1, first a multiple of 32; bits past the n-th are 0. */
+bool vscan__cpu_flag_at(const struct vscan__scan *scan, int64_t i); /* element i's flag */
+
+/* Heads at positions first .. first + n - 1; bits past the n-th are 0. */
 void vscan__cpu_heads(const struct vscan__scan *scan, int64_t first, int64_t n, uint32_t *words);
 
 /* Heads among n positions. */
@@ -95,6 +97,7 @@ typedef vscan_status vscan__cpu_scan_fn(vscan_ctx *ctx, const struct vscan__scan
 vscan__cpu_scan_fn vscan__cpu_scan, vscan__cpu_scan_segmented; /* scan.c */
 vscan__cpu_scan_fn vscan__cpu_reduce_segmented;                /* scan.c */
 vscan__cpu_scan_fn vscan__cpu_reduce;                          /* reduce.c */
+vscan__cpu_scan_fn vscan__cpu_scan_on;                         /* carry.c: scan->carry is set */
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                const struct vscan__cpu_pair *pair); /* matrix.c */
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;

@@ -80,7 +80,7 @@ static uint32_t word_of_bits(const uint32_t *flags, int64_t at) {
     return word;
 }
 
-static bool flag_at(const struct vscan__scan *scan, int64_t i) {
+bool vscan__cpu_flag_at(const struct vscan__scan *scan, int64_t i) {
     switch (scan->flag_type) {
     case VSCAN_INT:
         return ((const int32_t *)scan->flags)[i] != 0;
@@ -145,7 +145,7 @@ static void heads_of_offsets(const struct vscan__scan *scan, int64_t first, int6
 static uint32_t word_of_small(const struct vscan__scan *scan, int64_t p) {
     uint32_t word = p == 0;
     for (int64_t j = p == 0; j < 32 && p + j < scan->n; j++)
-        word |= (uint32_t)flag_at(scan, scan->backward ? scan->n - p - j : p + j) << j;
+        word |= (uint32_t)vscan__cpu_flag_at(scan, scan->backward ? scan->n - p - j : p + j) << j;
     return word;
 }
 
@@ -169,7 +169,7 @@ static inline __attribute__((always_inline)) void whole_words(const struct vscan
     if (scan->backward) {
         for (int64_t i = 0; i < count; i++)
             words[i] = reversed(word_at(scan, type, scan->n - p - 31 - 32 * i));
-    } else if (type == VSCAN_BIT) {
+    } else if (type == VSCAN_BIT && p % 32 == 0) {
         memcpy(words, (const uint32_t *)scan->flags + p / 32, (size_t)count * sizeof *words);
     } else {
         for (int64_t i = 0; i < count; i++) words[i] = word_at(scan, type, p + 32 * i);

@@ -7,7 +7,7 @@
  * in turn. A set is written again only after all threads have met at the barrier of the batch between.
  */
 #include "cpu/cpu.h"
-#include "cpu/levels.h"
+#include "cpu/scan.h"
 #include "cpu/modes.h"
 #include "cpu/parallel.h"
 
@@ -84,8 +84,28 @@ static void reduce(struct vscan__cpu_team *team, void *work, int thread, int thr
     vscan__restore_modes(reduction->pair->arithmetic, &modes);
 }
 
+void vscan__cpu_reduce_levels(vscan_ctx *ctx, const struct vscan__scan *scan,
+                              const struct vscan__cpu_pair *pair, struct vscan__cpu_levels *levels,
+                              struct vscan__cpu_levels *partial) {
+    struct vscan__scan whole = *scan;
+    const int64_t left = scan->n % pair->tile;
+    whole.n = scan->n - left;
+    if (scan->backward) whole.in = (const char *)scan->in + left * pair->size;
+    struct reduction reduction = {
+        .scan = &whole, .pair = pair, .state = ctx->state, .levels = *levels};
+    if (whole.n > 0)
+        vscan__cpu_parallel(vscan__cpu_threads(ctx, whole.n / (WORTH / pair->size)), reduce,
+                            &reduction);
+    *levels = *partial = reduction.levels;
+    if (left == 0) return;
+    reduction.scan = scan;
+    const int64_t tiles = whole.n / pair->tile;
+    vscan__cpu_pass(pair, levels, aggregate(&reduction, tiles, tiles + 1));
+}
+
 vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
                                const struct vscan__cpu_pair *pair) {
+    if (scan->carry != NULL) return vscan__cpu_scan_on(ctx, scan, pair);
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     /* the total may come to lie where the initial value is: it is read here, once */
     const void *initial = vscan__cpu_initial(scan);

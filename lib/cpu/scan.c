@@ -23,20 +23,21 @@ static void scan_alone(struct vscan__cpu_call *call) {
     if (call->numbered) call->count = vscan__cpu_count_tiles(call, 0, call->tiles);
     for (int64_t tile = 0; tile < call->tiles; tile++) vscan__cpu_scan_tile(call, tile, &prefix);
     if (call->stream) vscan__cpu_fence();
-    call->last = vscan__cpu_last(call->pair, &prefix.levels);
-    call->count = prefix.heads;
+    call->end = prefix;
 }
 
-static void scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call) {
+void vscan__cpu_scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call) {
     const int threads = vscan__cpu_threads(ctx, call->tiles / TILES_WORTH);
     if (threads < 2 || !vscan__cpu_scan_batches(call, threads)) scan_alone(call);
+    call->last = vscan__cpu_last(call->pair, &call->end.levels);
+    call->count = call->end.heads;
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* Sets member by member: copying all of them takes a good part of the smallest calls. */
-static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
-                    const struct vscan__cpu_pair *pair, struct vscan__cpu_call *call) {
+void vscan__cpu_prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
+                        const struct vscan__cpu_pair *pair, struct vscan__cpu_call *call) {
     call->scan = scan;
     call->pair = pair;
     call->state = ctx->state;
@@ -51,17 +52,23 @@ static void prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
     call->stream =
         scan->out != NULL && scan->out != scan->in && scan->n >= STREAM_FROM / pair->size;
     call->segmented = call->numbered = call->counted = false;
+    call->begin = NULL;
+    call->flagged = scan;
+    call->before = 0;
+    call->first_head = scan->offsets == NULL; /* offsets say themselves where the first one is */
+    call->partial = NULL;
     call->count = 0;
     call->ahead = 0;
 }
 
 vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
                              const struct vscan__cpu_pair *pair) {
+    if (scan->carry != NULL) return vscan__cpu_scan_on(ctx, scan, pair);
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     struct vscan__cpu_call call;
-    prepare(ctx, scan, pair, &call);
+    vscan__cpu_prepare(ctx, scan, pair, &call);
     if (scan->n > 0) {
-        scan_tiles(ctx, &call);
+        vscan__cpu_scan_tiles(ctx, &call);
         /* a tile writes what precedes it, and for the first one that may be the inner identity */
         if (scan->exclusive)
             pair->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * pair->size,
@@ -72,26 +79,33 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
     return VSCAN_OK;
 }
 
+void vscan__cpu_end_segments(vscan_ctx *ctx, const struct vscan__cpu_call *call) {
+    const struct vscan__scan *scan = call->flagged;
+    if (scan->count != NULL) *scan->count = call->count;
+    if (scan->totals == NULL || scan->n == 0) return;
+
+    /* the segment that the scan ends in */
+    const int64_t last = scan->backward ? 0 : call->count - 1;
+    if (last < scan->totals_length)
+        call->pair->put((char *)scan->totals + last * call->pair->size, call->last);
+    if (call->count > scan->totals_length) {
+        if (ctx->late == VSCAN_OK) call->state->late_room = scan->totals_length;
+        vscan__cpu_note_late(ctx, VSCAN_ERROR_TOTALS_LENGTH, call->count);
+    }
+}
+
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
                                        const struct vscan__cpu_pair *pair) {
+    if (scan->carry != NULL) return vscan__cpu_scan_on(ctx, scan, pair);
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     struct vscan__cpu_call call;
-    prepare(ctx, scan, pair, &call);
+    vscan__cpu_prepare(ctx, scan, pair, &call);
     call.segmented = true;
     call.numbered = scan->backward != 0 && scan->totals != NULL;
     call.counted = scan->totals != NULL || scan->count != NULL;
-    if (scan->n > 0) scan_tiles(ctx, &call);
+    if (scan->n > 0) vscan__cpu_scan_tiles(ctx, &call);
     vscan__restore_modes(pair->arithmetic, &modes);
-    if (scan->count != NULL) *scan->count = call.count;
-    if (scan->totals == NULL || scan->n == 0) return VSCAN_OK;
-
-    /* the segment that the scan ends in */
-    const int64_t last = scan->backward ? 0 : call.count - 1;
-    if (last < scan->totals_length) pair->put((char *)scan->totals + last * pair->size, call.last);
-    if (call.count > scan->totals_length) {
-        if (ctx->late == VSCAN_OK) call.state->late_room = scan->totals_length;
-        vscan__cpu_note_late(ctx, VSCAN_ERROR_TOTALS_LENGTH, call.count);
-    }
+    vscan__cpu_end_segments(ctx, &call);
     return VSCAN_OK;
 }
 
@@ -116,10 +130,10 @@ vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__sca
     }
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     struct vscan__cpu_call call;
-    prepare(ctx, scan, pair, &call);
+    vscan__cpu_prepare(ctx, scan, pair, &call);
     call.segmented = true;
     call.counted = true;
-    if (scan->n > 0) scan_tiles(ctx, &call);
+    if (scan->n > 0) vscan__cpu_scan_tiles(ctx, &call);
     /* the segments that end with the vector */
     union vscan__value last;
     pair->put(&last, call.last);

@@ -8,6 +8,12 @@
 
 struct vscan__cpu_status;
 
+/* What precedes the next tile. */
+struct vscan__cpu_prefix {
+    struct vscan__cpu_levels levels;
+    int64_t heads;
+};
+
 /* One call. */
 struct vscan__cpu_call {
     const struct vscan__scan *scan;
@@ -19,6 +25,14 @@ struct vscan__cpu_call {
     bool stream;              /* results go past the caches */
     bool segmented, numbered; /* numbered: backward with totals, the segments are counted first */
     bool counted;             /* the number of segments or totals are asked for */
+    /* where the scan goes on from, see carry.c; else a new vector */
+    const struct vscan__cpu_prefix *begin; /* before the first tile; NULL: z */
+    const struct vscan__scan *flagged;     /* whose flags count: position p here is one of its, */
+    int64_t before;                        /* p + before */
+    uint32_t first_head;               /* 1: position 0 of flagged starts a segment; 0: it goes on
+                                              with an open one */
+    struct vscan__cpu_levels *partial; /* receives the levels before a last tile that is not
+                                              whole, cut by its heads; or NULL */
     /* of several threads, see scan_batches.c */
     int64_t each;       /* tiles of a batch, each thread */
     int64_t ahead;      /* tiles from one to that which is prefetched meanwhile, or 0 */
@@ -27,14 +41,9 @@ struct vscan__cpu_call {
     struct vscan__cpu_status *statuses;
     uint64_t epoch; /* of batch 0 */
     /* results */
-    union vscan__value last; /* the last inclusive result */
-    int64_t count;           /* segments */
-};
-
-/* What precedes the next tile. */
-struct vscan__cpu_prefix {
-    struct vscan__cpu_levels levels;
-    int64_t heads;
+    struct vscan__cpu_prefix end; /* after the last tile */
+    union vscan__value last;      /* the last inclusive result */
+    int64_t count;                /* segments */
 };
 
 static inline struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_call *call,
@@ -59,7 +68,15 @@ static inline struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_
 }
 
 static inline struct vscan__cpu_prefix vscan__cpu_first_prefix(const struct vscan__cpu_call *call) {
+    if (call->begin != NULL) return *call->begin;
     return (struct vscan__cpu_prefix){vscan__cpu_begin(call->pair, call->z), 0};
+}
+
+/* Heads at positions first .. first + n - 1. */
+static inline void vscan__cpu_heads_at(const struct vscan__cpu_call *call, int64_t first, int64_t n,
+                                       uint32_t *words) {
+    vscan__cpu_heads(call->flagged, call->before + first, n, words);
+    if (call->before + first == 0) words[0] = (words[0] & ~UINT32_C(1)) | call->first_head;
 }
 
 static inline void vscan__cpu_add_tile(const struct vscan__cpu_call *call,
@@ -69,6 +86,18 @@ static inline void vscan__cpu_add_tile(const struct vscan__cpu_call *call,
     vscan__cpu_pass(call->pair, &prefix->levels, tile->value);
     prefix->heads += tile->heads;
 }
+
+/* ---- scan.c ---------------------------------------------------------------------------------- */
+
+/* Sets all members for a scan of a new vector. */
+void vscan__cpu_prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
+                        const struct vscan__cpu_pair *pair, struct vscan__cpu_call *call);
+
+/* Scans all tiles. */
+void vscan__cpu_scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call);
+
+/* After a segmented scan: writes the last segment's total and the number of segments. */
+void vscan__cpu_end_segments(vscan_ctx *ctx, const struct vscan__cpu_call *call);
 
 /* ---- scan_tile.c ----------------------------------------------------------------------------- */
 
@@ -82,6 +111,10 @@ struct vscan__cpu_aggregate vscan__cpu_aggregate_tile(const struct vscan__cpu_ca
 void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
                           struct vscan__cpu_prefix *prefix);
 
+/* What a segmented tile needs; words: its heads; heads: those before it. */
+struct vscan__cpu_segments vscan__cpu_segments_of(const struct vscan__cpu_call *call,
+                                                  const uint32_t *words, int64_t heads);
+
 /* Totals by offsets: those of segments that end at positions first .. first + n - 1. closed: the
    totals of the segments that the heads there end, in their order. */
 void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, int64_t n,
@@ -91,5 +124,13 @@ void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, in
 
 /* Scans all tiles with so many threads, 2 or more; false: no memory for what they share. */
 bool vscan__cpu_scan_batches(struct vscan__cpu_call *call, int threads);
+
+/* ---- reduce.c -------------------------------------------------------------------------------- */
+
+/* Adds all tiles of the scan's vector to the levels; *partial: those before a last tile that is not
+   whole. */
+void vscan__cpu_reduce_levels(vscan_ctx *ctx, const struct vscan__scan *scan,
+                              const struct vscan__cpu_pair *pair, struct vscan__cpu_levels *levels,
+                              struct vscan__cpu_levels *partial);
 
 #endif

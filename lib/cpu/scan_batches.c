@@ -117,7 +117,7 @@ static struct vscan__cpu_aggregate scan_overlapped(const struct vscan__cpu_call 
         overlap.later = &spans[1];
         if (call->segmented) {
             overlap.later_heads = words[1 - set];
-            vscan__cpu_heads(call->scan, later * pair->tile, pair->tile, words[1 - set]);
+            vscan__cpu_heads_at(call, later * pair->tile, pair->tile, words[1 - set]);
             heads = vscan__cpu_count_heads(words[1 - set], pair->tile);
         }
     }
@@ -243,7 +243,6 @@ bool vscan__cpu_scan_batches(struct vscan__cpu_call *call, int threads) {
     call->ahead = call->each * threads;
     struct shared shared = {.call = call};
     vscan__cpu_parallel(threads, scan_all, &shared);
-    call->last = vscan__cpu_last(call->pair, &shared.end.levels);
-    call->count = shared.end.heads;
+    call->end = shared.end;
     return true;
 }

@@ -11,7 +11,7 @@ int64_t vscan__cpu_count_tiles(const struct vscan__cpu_call *call, int64_t from,
     int64_t count = 0;
     for (int64_t tile = from; tile < to; tile++) {
         const int64_t n = vscan__cpu_span_of(call, tile).n;
-        vscan__cpu_heads(call->scan, tile * call->pair->tile, n, words);
+        vscan__cpu_heads_at(call, tile * call->pair->tile, n, words);
         count += vscan__cpu_count_heads(words, n);
     }
     return count;
@@ -24,7 +24,7 @@ static int64_t last_head(const struct vscan__cpu_call *call, int64_t first, int6
     uint32_t words[VSCAN__CPU_WORDS];
     for (int64_t from = (n - 1) / part * part; from >= 0; from -= part) {
         const int64_t count = n - from < part ? n - from : part;
-        vscan__cpu_heads(call->scan, first + from, count, words);
+        vscan__cpu_heads_at(call, first + from, count, words);
         uint32_t any = 0;
         for (int64_t i = 0; i < (count + 31) / 32; i++) any |= words[i];
         for (int64_t i = (count + 31) / 32 - 1; any != 0; i--)
@@ -64,10 +64,28 @@ void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, in
     }
 }
 
-static void scan_span(const struct vscan__cpu_pair *pair, const struct vscan__cpu_span *span,
+static void scan_span(const struct vscan__cpu_call *call, const struct vscan__cpu_span *span,
                       const struct vscan__cpu_segments *segments,
                       struct vscan__cpu_levels *levels) {
-    vscan__cpu_pass(pair, levels, pair->scan(span, segments, levels));
+    const union vscan__value sum = call->pair->scan(span, segments, levels);
+    if (call->partial != NULL && span->n < call->pair->tile) *call->partial = *levels;
+    vscan__cpu_pass(call->pair, levels, sum);
+}
+
+struct vscan__cpu_segments vscan__cpu_segments_of(const struct vscan__cpu_call *call,
+                                                  const uint32_t *words, int64_t heads) {
+    const int64_t length = call->flagged->totals_length;
+    const bool backward = call->flagged->backward != 0;
+    return (struct vscan__cpu_segments){
+        .heads = words,
+        .z = call->z,
+        .first = call->empty,
+        .totals = call->flagged->totals,
+        .open = backward ? call->count - heads : heads - 1,
+        .step = backward ? -1 : 1,
+        /* the vector's first head ends no segment: it is number -1, or `count` */
+        .end = backward && call->count < length ? call->count : length,
+    };
 }
 
 /* Scans a tile for its totals alone: the results stay in a cache. */
@@ -83,7 +101,7 @@ static __attribute__((noinline)) void sum_tile(const struct vscan__cpu_call *cal
         segments.open = 0;
         segments.end = span.n;
     }
-    scan_span(call->pair, &span, &segments, &prefix->levels);
+    scan_span(call, &span, &segments, &prefix->levels);
     prefix->heads += vscan__cpu_count_heads(words, span.n);
     if (call->scan->offsets != NULL)
         vscan__cpu_put_totals(call, tile * call->pair->tile, span.n, closed);
@@ -94,27 +112,16 @@ void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
     const struct vscan__cpu_pair *pair = call->pair;
     const struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
     if (!call->segmented) {
-        scan_span(pair, &span, NULL, &prefix->levels);
+        scan_span(call, &span, NULL, &prefix->levels);
         return;
     }
     uint32_t words[VSCAN__CPU_WORDS];
-    vscan__cpu_heads(call->scan, tile * pair->tile, span.n, words);
-    const bool backward = call->scan->backward != 0;
-    const struct vscan__cpu_segments segments = {
-        .heads = words,
-        .z = call->z,
-        .first = call->empty,
-        .totals = call->scan->totals,
-        .open = backward ? call->count - prefix->heads : prefix->heads - 1,
-        .step = backward ? -1 : 1,
-        /* the vector's first head ends no segment: it is number -1, or `count` */
-        .end = backward && call->count < call->scan->totals_length ? call->count
-                                                                   : call->scan->totals_length,
-    };
+    vscan__cpu_heads_at(call, tile * pair->tile, span.n, words);
+    const struct vscan__cpu_segments segments = vscan__cpu_segments_of(call, words, prefix->heads);
     if (span.out == NULL) {
         sum_tile(call, tile, words, segments, prefix);
         return;
     }
-    scan_span(pair, &span, &segments, &prefix->levels);
+    scan_span(call, &span, &segments, &prefix->levels);
     if (call->counted) prefix->heads += vscan__cpu_count_heads(words, span.n);
 }
