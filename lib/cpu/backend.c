@@ -79,7 +79,6 @@ static vscan_status no_stream(vscan_ctx *ctx) {
 struct set {
     const char *name;
     const struct vscan__cpu_pair *pairs;
-    vscan__cpu_sum *const *sums;
     const struct vscan__cpu_maps *maps;
     bool here;
 };
@@ -89,8 +88,7 @@ struct set {
  * "avx512" takes that instruction set; where the processor does not have it, there is no context.
  */
 static vscan_status choose_set(vscan_ctx *ctx, struct set *set) {
-#define SET(name, here)                                                                            \
-    {#name, vscan__cpu_pairs_##name, vscan__cpu_sums_##name, &vscan__cpu_maps_##name, here}
+#define SET(name, here) {#name, vscan__cpu_pairs_##name, &vscan__cpu_maps_##name, here}
 #if defined __x86_64__
     __builtin_cpu_init(); /* this may be called before constructors are */
     const bool avx2 = __builtin_cpu_supports("avx2");
@@ -129,7 +127,6 @@ static vscan_status open_state(vscan_ctx *ctx, void *stream) {
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %zu bytes of workspace",
                            sizeof *state);
     state->pairs = set.pairs;
-    state->sums = set.sums;
     state->maps = set.maps;
     ctx->state = state;
     return VSCAN_OK;

@@ -13,14 +13,13 @@ enum {
 
 /* What one thread tells the others of one tile. */
 struct vscan__cpu_aggregate {
-    union vscan__value value;
-    int64_t heads; /* segments that begin in the tile */
+    union vscan__value value; /* its sum, since its last head */
+    int64_t heads;            /* segments that begin in the tile */
 };
 
 /* The backend's part of a context. */
 struct vscan__cpu_state {
     const struct vscan__cpu_pair *pairs; /* the tables for this processor */
-    vscan__cpu_sum *const *sums;
     const struct vscan__cpu_maps *maps;
     int64_t late_at, late_room; /* the numbers for the sentence of ctx->late */
     void *sort_memory;          /* what sorts need, as large as the longest needed so far */
@@ -32,10 +31,6 @@ struct vscan__cpu_state {
     uint64_t epoch; /* the last one used by a scan: whatever has an older one is stale */
     struct vscan__cpu_aggregate aggregates[2][VSCAN__CPU_BATCH];
 };
-
-static inline int64_t vscan__cpu_smaller(int64_t a, int64_t b) {
-    return a < b ? a : b;
-}
 
 /* Non-temporal stores come before all that the thread stores next. */
 static inline void vscan__cpu_fence(void) {

@@ -6,6 +6,7 @@
  * order of memory, with its columns side by side in vectors (cpu/simd/columns.h).
  */
 #include "cpu/cpu.h"
+#include "cpu/levels.h"
 #include "cpu/modes.h"
 #include "cpu/parallel.h"
 
@@ -44,9 +45,10 @@ static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t li
 static void run_row(const struct lines *lines, int64_t line) {
     const struct vscan__cpu_pair *pair = lines->pair;
     const struct vscan__scan scan = scan_of(lines->matrix, line, pair->size);
-    union vscan__value at = pair->identity(), empty = {.bits = 0};
-    if (!pair->sum) empty = at;
-    if (scan.initial_at != NULL) at = empty = pair->take(scan.initial_at);
+    struct vscan__cpu_levels levels = vscan__cpu_begin(pair, pair->identity());
+    union vscan__value empty = {.bits = 0};
+    if (!pair->sum) empty = levels.r4;
+    if (scan.initial_at != NULL) levels.r4 = empty = pair->take(scan.initial_at);
     for (int64_t first = 0; first < scan.n; first += pair->tile) {
         const int64_t n = vscan__cpu_smaller(scan.n - first, pair->tile);
         const int64_t offset = (scan.backward ? scan.n - first - n : first) * pair->size;
@@ -56,13 +58,15 @@ static void run_row(const struct lines *lines, int64_t line) {
                                              .n = n,
                                              .backward = scan.backward != 0,
                                              .exclusive = scan.exclusive != 0};
-        at = scan.out != NULL ? pair->scan(&span, NULL, at)
-                              : pair->combine(at, pair->aggregate(&span, 0, pair->identity()));
+        vscan__cpu_pass(pair, &levels,
+                        scan.out != NULL ? pair->scan(&span, NULL, &levels)
+                                         : pair->aggregate(&span, 0));
     }
     /* what precedes the first element may be the inner identity: see vscan__cpu_scan */
     if (scan.out != NULL && scan.exclusive && scan.n > 0)
         pair->put((char *)scan.out + (scan.backward ? scan.n - 1 : 0) * pair->size, empty);
-    if (scan.total != NULL) pair->put(scan.total, scan.n > 0 ? at : empty);
+    if (scan.total != NULL)
+        pair->put(scan.total, scan.n > 0 ? vscan__cpu_last(pair, &levels) : empty);
 }
 
 static void run_band(const struct lines *lines, int64_t first, int64_t columns) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scans of whole vectors, segmented or not, and totals of segments. A vector is cut into tiles. One
- * thread takes tile after tile; several do so in batches (scan_batches.c). Tiles are combined strictly
- * from left to right, as core/order.h says, so results do not depend on the number of threads.
+ * thread takes tile after tile; several do so in batches (scan_batches.c). What precedes a tile is the
+ * same for all of them (levels.h), so results do not depend on the number of threads.
  */
 #include "cpu/modes.h"
 #include "cpu/parallel.h"
@@ -23,7 +23,7 @@ static void scan_alone(struct vscan__cpu_call *call) {
     if (call->numbered) call->count = vscan__cpu_count_tiles(call, 0, call->tiles);
     for (int64_t tile = 0; tile < call->tiles; tile++) vscan__cpu_scan_tile(call, tile, &prefix);
     if (call->stream) vscan__cpu_fence();
-    call->last = prefix.before;
+    call->last = vscan__cpu_last(call->pair, &prefix.levels);
     call->count = prefix.heads;
 }
 

@@ -4,6 +4,7 @@
 #define VSCAN_CPU_SCAN_H
 
 #include "cpu/cpu.h"
+#include "cpu/levels.h"
 
 struct vscan__cpu_status;
 
@@ -32,7 +33,7 @@ struct vscan__cpu_call {
 
 /* What precedes the next tile. */
 struct vscan__cpu_prefix {
-    union vscan__value before;
+    struct vscan__cpu_levels levels;
     int64_t heads;
 };
 
@@ -58,14 +59,14 @@ static inline struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_
 }
 
 static inline struct vscan__cpu_prefix vscan__cpu_first_prefix(const struct vscan__cpu_call *call) {
-    return (struct vscan__cpu_prefix){call->segmented ? call->pair->identity() : call->z, 0};
+    return (struct vscan__cpu_prefix){vscan__cpu_begin(call->pair, call->z), 0};
 }
 
 static inline void vscan__cpu_add_tile(const struct vscan__cpu_call *call,
                                        struct vscan__cpu_prefix *prefix,
                                        const struct vscan__cpu_aggregate *tile) {
-    prefix->before =
-        tile->heads != 0 ? tile->value : call->pair->combine(prefix->before, tile->value);
+    if (tile->heads != 0) vscan__cpu_cut(call->pair, &prefix->levels, call->z);
+    vscan__cpu_pass(call->pair, &prefix->levels, tile->value);
     prefix->heads += tile->heads;
 }
 

@@ -8,11 +8,10 @@
  *        When it arrives at a tile of its own, it scans that tile, and prefetches its tile of the next
  *        batch: results are written while what 1 needs next is read
  *
- * With non-temporal stores, scans are overlapped (struct vscan__cpu_overlap). 1 computes the local
- * prefixes of a tile and keeps them; its aggregate is the last one. 2 computes the results of a tile
- * and, interleaved with them, the local prefixes of the thread's tile in the next batch, so that 1 has
- * been done when that batch begins. Every element is read once, and neither reading nor writing ever
- * rests.
+ * With non-temporal stores, scans are overlapped (struct vscan__cpu_overlap). 1 computes X2 of a tile
+ * and keeps it; its aggregate is the last one. 2 computes the results of a tile and, interleaved with
+ * them, X2 of the thread's tile in the next batch, so that 1 has been done when that batch begins. Every
+ * element is read once, and neither reading nor writing ever rests.
  *
  * There is no barrier: in a batch, a thread waits for the threads before it to publish this batch, and
  * for those behind it to publish the batch before. So threads may be a batch apart, and a thread that
@@ -89,19 +88,19 @@ static bool is_whole(const struct vscan__cpu_call *call, int64_t tile) {
     return tile < call->scan->n / call->pair->tile;
 }
 
-/* The results of a tile after its prefix, and the local prefixes of a later one; -1: of none. Both are
-   kept in the same place, the words of their heads side by side. jump: tiles from the one after
-   `later` to the one that this thread reads after it. */
+/* The results of a tile, whose aggregate is known, and X2 of a later one; -1: of none. Both are kept in
+   the same place, the words of their heads side by side. jump: tiles from the one after `later` to the
+   one that this thread reads after it. */
 static struct vscan__cpu_aggregate scan_overlapped(const struct vscan__cpu_call *call, char *kept,
-                                                   int set, int64_t tile, int64_t later,
-                                                   int64_t jump, struct vscan__cpu_prefix *prefix) {
+                                                   int set, int64_t tile,
+                                                   const struct vscan__cpu_aggregate *known,
+                                                   int64_t later, int64_t jump,
+                                                   struct vscan__cpu_prefix *prefix) {
     const struct vscan__cpu_pair *pair = call->pair;
     uint32_t(*words)[VSCAN__CPU_WORDS] = (void *)(kept + pair->kept);
-    const struct vscan__cpu_segments segments[2] = {
-        {.heads = words[set], .z = call->z, .first = call->empty},
-        {.heads = words[1 - set], .z = call->z, .first = call->empty}};
     struct vscan__cpu_span spans[2];
-    struct vscan__cpu_overlap overlap = {.kept = kept, .before = prefix->before};
+    struct vscan__cpu_overlap overlap = {
+        .kept = kept, .z = call->z, .first = call->empty, .levels = &prefix->levels};
     const int64_t direction = call->scan->backward ? -1 : 1;
     const int64_t bytes = pair->tile * pair->size * direction;
     int64_t heads = 0;
@@ -110,27 +109,29 @@ static struct vscan__cpu_aggregate scan_overlapped(const struct vscan__cpu_call 
         spans[0].ahead = later >= 0 ? (later - tile) * bytes + VSCAN__CPU_PREFETCH * direction : 0;
         spans[0].jump = later >= 0 ? jump * bytes : 0;
         overlap.span = &spans[0];
-        if (call->segmented) overlap.segments = &segments[0];
+        if (call->segmented) overlap.heads = words[set];
     }
     if (later >= 0) {
         spans[1] = vscan__cpu_span_of(call, later);
         spans[1].jump = jump * bytes;
         overlap.later = &spans[1];
         if (call->segmented) {
-            overlap.later_segments = &segments[1];
+            overlap.later_heads = words[1 - set];
             vscan__cpu_heads(call->scan, later * pair->tile, pair->tile, words[1 - set]);
             heads = vscan__cpu_count_heads(words[1 - set], pair->tile);
         }
     }
-    const union vscan__value last = pair->overlap(&overlap);
-    if (tile >= 0) prefix->before = last;
-    return (struct vscan__cpu_aggregate){overlap.aggregate, heads};
+    const union vscan__value sum = pair->overlap(&overlap);
+    if (tile >= 0) vscan__cpu_add_tile(call, prefix, known);
+    return (struct vscan__cpu_aggregate){sum, heads};
 }
 
 /* The aggregate of `later`, tile k of this thread in a batch, whose results come a batch later. Now
-   come those of `tile`, which has so many heads; -1: of none. batch: that of `tile`, or of `later`. */
+   come those of `tile`, whose aggregate is known; -1: of none. batch: that of `tile`, or of `later`. */
 static struct vscan__cpu_aggregate scan_and_keep(struct worker *w, int64_t batch, int64_t k,
-                                                 int64_t tile, int64_t heads, int64_t later) {
+                                                 int64_t tile,
+                                                 const struct vscan__cpu_aggregate *known,
+                                                 int64_t later) {
     const struct vscan__cpu_call *call = &w->call;
     const int64_t next = is_whole(call, later) ? later : -1;
     const int64_t jump = k == call->each - 1 ? (w->threads - 1) * call->each : 0;
@@ -140,8 +141,7 @@ static struct vscan__cpu_aggregate scan_and_keep(struct worker *w, int64_t batch
     } else if (tile >= 0 || next >= 0) {
         char *kept = call->kept + call->kept_bytes * (w->thread * call->each + k);
         const int set = tile >= 0 ? (int)(batch % 2) : 1;
-        found = scan_overlapped(call, kept, set, tile, next, jump, &w->prefix);
-        w->prefix.heads += heads;
+        found = scan_overlapped(call, kept, set, tile, known, next, jump, &w->prefix);
     }
     if (next < 0 && later < call->tiles) return vscan__cpu_aggregate_tile(call, later);
     return found;
@@ -181,8 +181,7 @@ static void scan_batch(struct worker *w, int64_t batch) {
         if (call->kept == NULL)
             vscan__cpu_scan_tile(call, first + k, &w->prefix);
         else
-            next->tiles[k] =
-                scan_and_keep(w, batch, k, first + k, status->tiles[k].heads, later + k);
+            next->tiles[k] = scan_and_keep(w, batch, k, first + k, &status->tiles[k], later + k);
     }
     if (call->kept != NULL) publish(w, batch + 1);
 }
@@ -198,7 +197,7 @@ static void scan_all(struct vscan__cpu_team *team, void *work, int thread, int t
     if (call->kept != NULL) {
         const int64_t first = first_tile(w, 0, thread);
         for (int64_t k = 0; k < call->each && first + k < call->tiles; k++)
-            status_of(w, 0, thread)->tiles[k] = scan_and_keep(w, 0, k, -1, 0, first + k);
+            status_of(w, 0, thread)->tiles[k] = scan_and_keep(w, 0, k, -1, NULL, first + k);
         publish(w, 0);
     }
     int64_t batch = 0;
@@ -244,7 +243,7 @@ bool vscan__cpu_scan_batches(struct vscan__cpu_call *call, int threads) {
     call->ahead = call->each * threads;
     struct shared shared = {.call = call};
     vscan__cpu_parallel(threads, scan_all, &shared);
-    call->last = shared.end.before;
+    call->last = vscan__cpu_last(call->pair, &shared.end.levels);
     call->count = shared.end.heads;
     return true;
 }

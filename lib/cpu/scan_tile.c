@@ -41,14 +41,10 @@ struct vscan__cpu_aggregate vscan__cpu_aggregate_tile(const struct vscan__cpu_ca
         const int64_t head = last_head(call, tile * pair->tile, span.n);
         if (head >= 0)
             return (struct vscan__cpu_aggregate){
-                pair->aggregate(&span, head, call->z),
+                pair->aggregate(&span, head),
                 call->counted ? vscan__cpu_count_tiles(call, tile, tile + 1) : 1};
     }
-    if (span.n < pair->tile)
-        return (struct vscan__cpu_aggregate){pair->aggregate(&span, 0, pair->identity()), 0};
-    /* the tree of a whole tile is the same read backwards */
-    return (struct vscan__cpu_aggregate){
-        call->state->sums[pair - call->state->pairs](span.in, span.n), 0};
+    return (struct vscan__cpu_aggregate){pair->aggregate(&span, 0), 0};
 }
 
 void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, int64_t n,
@@ -68,6 +64,12 @@ void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, in
     }
 }
 
+static void scan_span(const struct vscan__cpu_pair *pair, const struct vscan__cpu_span *span,
+                      const struct vscan__cpu_segments *segments,
+                      struct vscan__cpu_levels *levels) {
+    vscan__cpu_pass(pair, levels, pair->scan(span, segments, levels));
+}
+
 /* Scans a tile for its totals alone: the results stay in a cache. */
 static __attribute__((noinline)) void sum_tile(const struct vscan__cpu_call *call, int64_t tile,
                                                const uint32_t *words,
@@ -81,7 +83,7 @@ static __attribute__((noinline)) void sum_tile(const struct vscan__cpu_call *cal
         segments.open = 0;
         segments.end = span.n;
     }
-    prefix->before = call->pair->scan(&span, &segments, prefix->before);
+    scan_span(call->pair, &span, &segments, &prefix->levels);
     prefix->heads += vscan__cpu_count_heads(words, span.n);
     if (call->scan->offsets != NULL)
         vscan__cpu_put_totals(call, tile * call->pair->tile, span.n, closed);
@@ -92,7 +94,7 @@ void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
     const struct vscan__cpu_pair *pair = call->pair;
     const struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
     if (!call->segmented) {
-        prefix->before = pair->scan(&span, NULL, prefix->before);
+        scan_span(pair, &span, NULL, &prefix->levels);
         return;
     }
     uint32_t words[VSCAN__CPU_WORDS];
@@ -113,6 +115,6 @@ void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
         sum_tile(call, tile, words, segments, prefix);
         return;
     }
-    prefix->before = pair->scan(&span, &segments, prefix->before);
+    scan_span(pair, &span, &segments, &prefix->levels);
     if (call->counted) prefix->heads += vscan__cpu_count_heads(words, span.n);
 }

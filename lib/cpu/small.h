@@ -7,6 +7,7 @@
 #define VSCAN_CPU_SMALL_H
 
 #include "cpu/cpu.h"
+#include "cpu/levels.h"
 #include "cpu/modes.h"
 
 /* Elements up to which they are taken one by one: where their order of addition is fixed, which takes
@@ -40,15 +41,16 @@ static inline void vscan__cpu_scan_one_tile(const struct vscan__scan *scan,
                                             const struct vscan__cpu_pair *pair,
                                             union vscan__value identity, bool sum) {
     const struct vscan__cpu_span span = vscan__cpu_only_span(scan);
-    union vscan__value at = identity, empty = at;
+    struct vscan__cpu_levels levels = {.r3 = identity, .r4 = identity};
+    union vscan__value empty = identity;
     if (sum) empty.bits = 0;
     const void *initial = vscan__cpu_initial(scan);
-    if (initial != NULL) at = empty = pair->take(initial);
-    at = pair->scan(&span, NULL, at);
+    if (initial != NULL) levels.r4 = empty = pair->take(initial);
+    levels.r3 = pair->scan(&span, NULL, &levels);
     /* what precedes the first element may be the inner identity: see vscan__cpu_scan */
     if (scan->exclusive)
         pair->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * pair->size, empty);
-    if (scan->total != NULL) pair->put(scan->total, at);
+    if (scan->total != NULL) pair->put(scan->total, vscan__cpu_last(pair, &levels));
 }
 
 static inline void vscan__cpu_reduce_one_tile(const struct vscan__scan *scan,
@@ -57,7 +59,7 @@ static inline void vscan__cpu_reduce_one_tile(const struct vscan__scan *scan,
     union vscan__value at = pair->identity();
     const void *initial = vscan__cpu_initial(scan);
     if (initial != NULL) at = pair->take(initial);
-    pair->put(scan->total, pair->combine(at, pair->aggregate(&span, 0, pair->identity())));
+    pair->put(scan->total, pair->combine(at, pair->aggregate(&span, 0)));
 }
 
 #endif

@@ -2,30 +2,16 @@
 /*
  * The columns of a matrix, for tile.h: a band of columns, LANES of them in a vector, row after row.
  *
- * The trees of a column are kept like a binary counter: after r rows of a group, group[b] has the sum
- * of 2^b rows for every bit b of r; tile[b] is the same for the groups of a tile. The local prefix of a
- * row is the sum of its group's counter, the lowest bit first, added to that of the groups before.
+ * In a group the trees of a column are kept like a binary counter: after r rows, tree[b] has the sum of
+ * 2^b rows for every bit b of r. The local prefix of a row is their sum, the lowest bit first.
  */
 enum { NAME(band_vectors) = VSCAN__CPU_BAND / VECTOR_BYTES };
 
-struct NAME(counters) {
-    vec group[6][NAME(band_vectors)];
-    vec tile[10][NAME(band_vectors)];
-    vec ends[NAME(band_vectors)];    /* B of the tile's whole groups so far */
-    vec before[NAME(band_vectors)];  /* what comes before the tile */
+struct NAME(column) {
+    vec tree[6][NAME(band_vectors)];
+    vec r[4][NAME(band_vectors)];    /* R1 to R4 of core/order.h */
     vec results[NAME(band_vectors)]; /* the inclusive results of the row before */
 };
-
-/* Adds node to a counter of `count` nodes; returns the sum of all of them. */
-static ALWAYS_INLINE vec NAME(add_to_counter)(enum vscan_op op, vec (*stack)[NAME(band_vectors)],
-                                              int k, uint32_t count, vec node) {
-    int bit = 0;
-    for (; (count >> bit & 1) != 0; bit++) node = NAME(combine)(op, stack[bit][k], node);
-    stack[bit][k] = node;
-    for (uint32_t rest = count >> bit; rest != 0; rest &= rest - 1)
-        node = NAME(combine)(op, stack[bit + __builtin_ctz(rest)][k], node);
-    return node;
-}
 
 /* A vector of a row's elements; the last may have fewer than LANES. */
 static ALWAYS_INLINE vec NAME(load_columns)(enum vscan_op op, const T *from, int64_t columns) {
@@ -45,8 +31,29 @@ static ALWAYS_INLINE void NAME(store_columns)(enum vscan_op op, T *to, int64_t c
     memcpy(to, partial, (size_t)columns * sizeof(T));
 }
 
+/* X4 of a row, which is number in_group of its group. depth: the levels below 4 at which something may
+   precede it; ends: those of which a block ends with it. */
+static ALWAYS_INLINE vec NAME(add_row)(enum vscan_op op, struct NAME(column) * c, int k,
+                                       uint32_t in_group, int depth, int ends, vec node) {
+    if (EXACT) return NAME(combine)(op, c->results[k], node);
+    int bit = 0;
+    for (; (in_group >> bit & 1) != 0; bit++) node = NAME(combine)(op, c->tree[bit][k], node);
+    c->tree[bit][k] = node;
+    for (uint32_t rest = in_group >> bit; rest != 0; rest &= rest - 1)
+        node = NAME(combine)(op, c->tree[bit + __builtin_ctz(rest)][k], node);
+#pragma GCC unroll 4
+    for (int level = 0; level < 4; level++) {
+        if (level < depth || level == 3) node = NAME(combine)(op, c->r[level][k], node);
+        if (level >= ends) continue;
+        c->r[level][k] = node;
+        if (level > 0) c->r[level - 1][k] = NAME(splat)(NAME(identity)(op));
+    }
+    return node;
+}
+
 static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__cpu_band *band) {
-    struct NAME(counters) c;
+    static const int64_t size[] = {GROUP, BLOCK, TILE, VSCAN__LEVEL_3};
+    struct NAME(column) c;
     const int vectors = (int)((band->columns + LANES - 1) / LANES);
     const vec identity = NAME(splat)(NAME(identity)(op));
     const T *initial = band->initial;
@@ -56,40 +63,32 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
             z = band->initial_step == 0
                     ? NAME(splat)(NAME(take1)(op, initial))
                     : NAME(load_columns)(op, initial + k * LANES, band->columns - k * LANES);
-        c.before[k] = z;
+        c.r[0][k] = c.r[1][k] = c.r[2][k] = identity;
+        c.r[3][k] = z;
         c.results[k] = initial != NULL || !SUM ? z : (vec){0}; /* what callers see */
-        c.ends[k] = identity;
     }
     for (int64_t p = 0; p < band->rows; p++) {
         const int64_t at = (band->backward ? band->rows - 1 - p : p) * band->pitch;
         const T *in = (const T *)band->in + at;
-        const uint32_t in_tile = (uint32_t)(p % TILE), in_group = in_tile % GROUP;
-        const bool whole = in_group == GROUP - 1;
-        if (in_tile == 0 && p > 0) {
-            for (int k = 0; k < vectors; k++) {
-                c.before[k] = c.results[k];
-                c.ends[k] = identity;
-            }
-        }
-        if (band->out == NULL && !whole && p < band->rows - 1) { /* the prefix is not needed */
+        const uint32_t in_group = (uint32_t)(p % GROUP);
+        int depth = 1, ends = 0;
+        while (depth < 3 && p >= size[depth]) depth++;
+        while (ends < 4 && (p + 1) % size[ends] == 0) ends++;
+        if (!EXACT && band->out == NULL && ends == 0 && p < band->rows - 1) {
+            /* the prefix is not needed */
             int bit = 0;
             while ((in_group >> bit & 1) != 0) bit++;
             for (int k = 0; k < vectors; k++) {
                 vec node = NAME(load_columns)(op, in + k * LANES, band->columns - k * LANES);
-                for (int b = 0; b < bit; b++) node = NAME(combine)(op, c.group[b][k], node);
-                c.group[bit][k] = node;
+                for (int b = 0; b < bit; b++) node = NAME(combine)(op, c.tree[b][k], node);
+                c.tree[bit][k] = node;
             }
             continue;
         }
         for (int k = 0; k < vectors; k++) {
             const int64_t left = band->columns - k * LANES;
-            vec sum = NAME(add_to_counter)(op, c.group, k, in_group,
-                                           NAME(load_columns)(op, in + k * LANES, left));
-            if (whole)
-                sum = c.ends[k] = NAME(add_to_counter)(op, c.tile, k, in_tile / GROUP, sum);
-            else
-                sum = NAME(combine)(op, c.ends[k], sum);
-            sum = NAME(combine)(op, c.before[k], sum);
+            const vec sum = NAME(add_row)(op, &c, k, in_group, depth, ends,
+                                          NAME(load_columns)(op, in + k * LANES, left));
             if (band->out != NULL) NAME(store_columns)
             (op, (T *)band->out + at + k * LANES, left, band->exclusive ? c.results[k] : sum);
             c.results[k] = sum;

@@ -22,13 +22,15 @@ static ALWAYS_INLINE uintptr_t NAME(address)(const void *tile, const struct vsca
     return (uintptr_t)tile + (uintptr_t)(span->backward ? span->n - p - GROUP : p) * sizeof(T);
 }
 
-/* The last group of a tile, fewer than 32 elements, in the order of memory. */
+/* The last group of a tile, fewer than 32 elements, in the order of memory. The identity stands for
+   the others, so that the sum at the group's end is that at its last element. */
 static ALWAYS_INLINE void NAME(load_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
                                              int64_t p, vec v[VECTORS]) {
     const int64_t n = span->n - p;
     const uintptr_t from = NAME(address)(span->in, span, p);
-#ifdef LOAD_MASKED
+    const vec identity = NAME(splat)(NAME(identity)(op));
     const uint32_t present = NAME(partial)(span->backward, n);
+#ifdef LOAD_MASKED
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++)
         v[k] = NAME(take)(op, (tvec)LOAD_MASKED(K_BITS,
@@ -42,6 +44,8 @@ static ALWAYS_INLINE void NAME(load_partial)(enum vscan_op op, const struct vsca
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, group + k * LANES);
 #endif
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) v[k] = NAME(where)(present, k, v[k], identity);
 }
 
 static ALWAYS_INLINE void NAME(store_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
@@ -63,7 +67,7 @@ static ALWAYS_INLINE void NAME(store_partial)(enum vscan_op op, const struct vsc
 #endif
 }
 
-/* The group at position p in scan order; what lies past the tile's end may be anything. */
+/* The group at position p in scan order; the identity lies past the tile's end. */
 static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                            int64_t p, vec v[VECTORS]) {
     if (span->n - p < GROUP) {

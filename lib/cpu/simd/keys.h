@@ -50,7 +50,7 @@
 
 #define GROUP VSCAN__GROUP
 #define VECTORS (GROUP / LANES) /* of a group */
-#define BLOCK (GROUP * GROUP)   /* elements */
+#define BLOCK VSCAN__LEVEL_1    /* elements */
 #define EXACT !(SUM && T_REAL)  /* any order of additions gives the same bits */
 #define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
 #define TIGHT CPU_TIGHT

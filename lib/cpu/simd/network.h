@@ -9,32 +9,28 @@
  */
 
 /*
- * NAME(open)(word, level): for heads at the bits of word, the lanes that take the sum of a level, and
- * for level 5 those that lie before the first head. A field is a half of 2^level lanes, and the lanes
- * before its first head are the bits below its lowest one: field & ~(field - 1), where a bit put
- * above the others keeps the subtraction within the field. Words, or vectors of words.
+ * For heads at the bits of each word, the lanes that take the sum of a level, and for level 5 those
+ * that lie before the first head. A field is a half of 2^level lanes, and the lanes before its first
+ * head are the bits below its lowest one: field & ~(field - 1), where a bit put above the others keeps
+ * the subtraction within the field.
  */
-#define OPEN(word, low, high, right) (~(word) & ((((word) | (high)) - (low)) ^ (high)) & (right))
-#define OPEN_LEVELS(type, name)                                                                    \
-    static ALWAYS_INLINE type NAME(name)(type word, int level) {                                   \
-        switch (level) {                                                                           \
-        case 0:                                                                                    \
-            return ~word & 0xaaaaaaaa;                                                             \
-        case 1:                                                                                    \
-            return OPEN(word, 0x55555555, 0xaaaaaaaa, 0xcccccccc);                                 \
-        case 2:                                                                                    \
-            return OPEN(word, 0x11111111, 0x88888888, 0xf0f0f0f0);                                 \
-        case 3:                                                                                    \
-            return OPEN(word, 0x01010101, 0x80808080, 0xff00ff00);                                 \
-        case 4:                                                                                    \
-            return OPEN(word, 0x00010001, 0x80008000, 0xffff0000);                                 \
-        default:                                                                                   \
-            return OPEN(word, 1, 0x80000000, 0xffffffff);                                          \
-        }                                                                                          \
+#define OPEN(low, high, right) (~words & (((words | (high)) - (low)) ^ (high)) & (right))
+static ALWAYS_INLINE cpu_words NAME(open)(cpu_words words, int level) {
+    switch (level) {
+    case 0:
+        return ~words & 0xaaaaaaaa;
+    case 1:
+        return OPEN(0x55555555, 0xaaaaaaaa, 0xcccccccc);
+    case 2:
+        return OPEN(0x11111111, 0x88888888, 0xf0f0f0f0);
+    case 3:
+        return OPEN(0x01010101, 0x80808080, 0xff00ff00);
+    case 4:
+        return OPEN(0x00010001, 0x80008000, 0xffff0000);
+    default:
+        return OPEN(1, 0x80000000, 0xffffffff);
     }
-OPEN_LEVELS(uint32_t, open)
-OPEN_LEVELS(cpu_words, open_words)
-#undef OPEN_LEVELS
+}
 #undef OPEN
 
 enum { NAME(levels) = 6 };
@@ -111,4 +107,32 @@ static ALWAYS_INLINE void NAME(segmented_network)(enum vscan_op op, vec v[VECTOR
             v[k] = NAME(where_at)(word, k, NAME(combine)(op, left, v[k]), v[k]);
         }
     }
+}
+
+/* ---- The heads of a block -------------------------------------------------------------------- */
+
+struct NAME(heads) {
+    const uint32_t *words;              /* of every group */
+    uint32_t open[NAME(levels)][GROUP]; /* see NAME(open) */
+};
+
+static ALWAYS_INLINE void NAME(mark)(const uint32_t *words, struct NAME(heads) * heads) {
+    enum { WORDS = VECTOR_BYTES / 4 };
+    heads->words = words;
+#pragma GCC unroll 1
+    for (int q = 0; q < GROUP; q += WORDS) {
+        cpu_words w;
+        memcpy(&w, words + q, sizeof w);
+#pragma GCC unroll 32
+        for (int level = 0; level < NAME(levels); level++) {
+            const cpu_words open = NAME(open)(w, level);
+            memcpy(heads->open[level] + q, &open, sizeof open);
+        }
+    }
+}
+
+static ALWAYS_INLINE bool NAME(any_heads)(const uint32_t *words, int64_t groups) {
+    uint32_t any = 0;
+    for (int64_t q = 0; q < groups; q++) any |= words[q];
+    return any != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the vector code offers: a table of loops for each pair, one for reductions, and one for what is
- * done element by element, each once an instruction set. Nothing here knows of threads, and the
+ * What the vector code offers: a table of loops for each pair, and one for what is done element by
+ * element, each once an instruction set. Nothing here knows of threads, and the
  * callers know nothing of element types.
  *
  * Positions count elements in the direction of the scan. Keys are elements as the loops compute with
@@ -18,6 +18,10 @@
 
 /* ---- Tiles ----------------------------------------------------------------------------------- */
 
+static inline int64_t vscan__cpu_smaller(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
 /* A tile: n elements whose lowest address is in; position p is in[p], backward in[n - 1 - p]. */
 struct vscan__cpu_span {
     const void *in;
@@ -33,7 +37,7 @@ struct vscan__cpu_span {
 /* What a segmented tile needs beside its elements. */
 struct vscan__cpu_segments {
     const uint32_t *heads;    /* bit p % 32 of word p / 32: position p is a segment's first */
-    union vscan__value z;     /* key added to every first element */
+    union vscan__value z;     /* key of the initial value, R4 at a segment's begin */
     union vscan__value first; /* key that an exclusive scan writes at every first element */
     void *totals;             /* or NULL */
     int64_t open;             /* the number of the segment that is open at the tile's start */
@@ -41,18 +45,23 @@ struct vscan__cpu_segments {
     int64_t end;              /* totals[k] is written for 0 <= k < end */
 };
 
+/* What precedes a tile: see cpu/levels.h. */
+struct vscan__cpu_levels {
+    union vscan__value r3, r4;
+    int64_t tiles; /* before it in its block of level 3 */
+};
+
 /*
- * The results of a tile (span), overlapped with the local prefixes of a later one: how several threads
- * scan with non-temporal stores. The local prefixes, computed once the elements are read, are kept
- * until it is known what comes before the tile. Those of the later tile take the same place.
+ * The results of a tile (span), overlapped with X2 of a later one: how several threads scan with
+ * non-temporal stores. X2 is computed once the elements are read, and kept until it is known what comes
+ * before the tile. That of the later tile takes the same place.
  */
 struct vscan__cpu_overlap {
     void *kept; /* as many bytes as the pair says, a multiple of 64 */
     const struct vscan__cpu_span *span, *later; /* whole tiles, or NULL */
-    /* of each, or NULL; no totals. What later_segments points to is read until its results are done */
-    const struct vscan__cpu_segments *segments, *later_segments;
-    union vscan__value before;    /* comes before span */
-    union vscan__value aggregate; /* the result: later's */
+    const uint32_t *heads, *later_heads;        /* of each, or NULL */
+    union vscan__value z, first;                /* as in struct vscan__cpu_segments */
+    struct vscan__cpu_levels *levels;           /* before span, cut by its heads */
 };
 
 /* Overlapped, the input is prefetched so many bytes ahead. */
@@ -82,25 +91,20 @@ struct vscan__cpu_pair {
     union vscan__value (*take)(const void *element);
     void (*put)(void *element, union vscan__value key);
     union vscan__value (*combine)(union vscan__value left, union vscan__value right);
-    /* the tile's aggregate, as if all before position start were absent and z came before it */
-    union vscan__value (*aggregate)(const struct vscan__cpu_span *span, int64_t start,
-                                    union vscan__value z);
-    /* scans a tile after `before`, by segments or NULL; the inclusive result at its last element,
-       which is what comes before the next tile */
+    /* the tile's sum, X2 at its end, as if all before position start were absent; where any order
+       gives the same bits, a span may be longer than a tile */
+    union vscan__value (*aggregate)(const struct vscan__cpu_span *span, int64_t start);
+    /* scans a tile after `levels`, by segments or NULL; returns its sum since its last head. Heads cut
+       the levels, which are then ready to pass the sum */
     union vscan__value (*scan)(const struct vscan__cpu_span *span,
                                const struct vscan__cpu_segments *segments,
-                               union vscan__value before);
-    /* scans overlapped and returns what scan returns for span; or NULL */
-    union vscan__value (*overlap)(struct vscan__cpu_overlap *overlap);
+                               struct vscan__cpu_levels *levels);
+    /* scans overlapped and returns what scan returns, but for the later tile; or NULL */
+    union vscan__value (*overlap)(const struct vscan__cpu_overlap *overlap);
     int64_t kept; /* bytes that it keeps of a tile */
     /* scans or reduces every column of a band */
     void (*band)(const struct vscan__cpu_band *band);
 };
-
-/* ---- Reductions ------------------------------------------------------------------------------ */
-
-/* The aggregate of n elements as a key; float and double plus: of a whole tile. */
-typedef union vscan__value vscan__cpu_sum(const void *elements, int64_t n);
 
 /* ---- Element by element ---------------------------------------------------------------------- */
 
@@ -145,7 +149,6 @@ struct vscan__cpu_maps {
 
 #define VSCAN__CPU_TABLES(set)                                                                     \
     extern const struct vscan__cpu_pair vscan__cpu_pairs_##set[vscan__pair_count];                 \
-    extern vscan__cpu_sum *const vscan__cpu_sums_##set[vscan__pair_count];                         \
     extern const struct vscan__cpu_maps vscan__cpu_maps_##set;
 VSCAN__CPU_TABLES(portable)
 #if defined __x86_64__

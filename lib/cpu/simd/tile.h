@@ -3,372 +3,330 @@
  * What is done to one tile, in the order of core/order.h. Included once for each kind of element,
  * after keys.h; the operator is a constant parameter of every function here.
  *
- * A tile is done in blocks of 32 groups of 32 elements, small enough to stay in the first level of
- * cache:
+ * A tile is scanned group after group:
  *
- *     locals    the local prefixes in each group, by the Sklansky network, kept in `space`
- *     ends      the same network over the groups' last values, then the upper levels of the tree:
- *               `stack` holds the trees over the blocks before, 2^b of them at b, like the bits of
- *               a binary counter. ends[q] becomes B of the tile's groups before group q of this block
- *     results   before + (ends[q] + local), and before + ends[q + 1] for a group's last element
+ *     X2    the prefixes in the group, by the Sklansky network, after R1 and R2
+ *     X4    the results, after R3 and R4
  *
- * The ends of a block are one chain of dependent additions, which the processor overlaps with the
- * results of the block before. With non-temporal stores it overlaps them with the results of the block
- * before that, interleaved with the locals of the block after, so that memory is always written to.
+ * R1 grows by the group's sum, one addition that the next group waits for. It is taken from the network
+ * and not from X2, so that nothing else is in that chain.
  *
- * A segmented tile does the same additions, except those whose left operand lies before the head of
- * the right operand's segment: core/order.h makes it -0.0 there, and here the sum is not taken.
+ * Where any order gives the same bits, R1 goes on through the tile, and R4 has all that precedes the
+ * tile; in a scan without segments R1 has that too.
+ *
+ * In a group with heads, what lies before the first one takes part of what precedes the group, and the
+ * rest begins anew: core/order.h makes absent values -0.0, and here their sum is not taken. Blocks of
+ * level 1 with heads have a loop of their own, without a branch on a group's heads: it takes them as
+ * masks. Most blocks of most vectors have none.
  */
 #include "cpu/simd/network.h"
 
 #include "cpu/simd/group.h"
 
-#include "cpu/simd/block.h"
+#include "cpu/simd/sum.h"
 
-#include "cpu/simd/groups.h"
+/* ---- One group ------------------------------------------------------------------------------- */
+
+/* What precedes a group, each in all lanes. The last lane of `last` is the result before it. */
+struct NAME(running) {
+    vec r1, r2, r3, r4, last;
+};
+
+/* At a tile's begin. */
+static ALWAYS_INLINE struct NAME(running)
+    NAME(run)(enum vscan_op op, const struct vscan__cpu_levels *levels, bool segmented) {
+    const vec identity = NAME(splat)(NAME(identity)(op));
+    const vec r3 = NAME(splat)(NAME(unbox)(levels->r3)), r4 = NAME(splat)(NAME(unbox)(levels->r4));
+    const vec last = NAME(combine)(op, r4, r3);
+    if (!EXACT) return (struct NAME(running)){identity, identity, r3, r4, last};
+    if (segmented) return (struct NAME(running)){identity, identity, identity, last, last};
+    return (struct NAME(running)){last, identity, identity, identity, last};
+}
+
+/* All ones where no head lies in the group; open: the lanes before the first one. */
+static ALWAYS_INLINE uint32_t NAME(uncut)(uint32_t open) {
+    return (uint32_t)((int32_t)open >> 31);
+}
+
+/* Makes X2 of a group's elements. open: as in struct heads, that of the group. */
+static ALWAYS_INLINE void NAME(to_x2)(enum vscan_op op, bool headed, const uint32_t *open,
+                                      struct NAME(running) * r, vec x[VECTORS]) {
+    if (headed)
+        NAME(segmented_network)(op, x, open, GROUP);
+    else
+        NAME(network)(op, x);
+    const uint32_t *reached = open + (NAME(levels) - 1) * GROUP;
+    const vec end = NAME(last_lane)(x[VECTORS - 1]);
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        vec sum = NAME(combine)(op, r->r1, x[k]);
+        if (!EXACT) sum = NAME(combine)(op, r->r2, sum);
+        x[k] = headed ? NAME(where_at)(reached, k, sum, x[k]) : sum;
+    }
+    r->r1 = NAME(combine)(op, r->r1, end);
+    if (!headed) return;
+    const uint32_t uncut = NAME(uncut)(*reached);
+    r->r1 = NAME(where)(uncut, 0, r->r1, end);
+    if (!EXACT) r->r2 = NAME(where)(uncut, 0, r->r2, NAME(splat)(NAME(identity)(op)));
+}
+
+/* At the end of a block of level 1. */
+static ALWAYS_INLINE void NAME(end_block)(enum vscan_op op, struct NAME(running) * r) {
+    if (EXACT) return;
+    r->r2 = NAME(combine)(op, r->r2, r->r1);
+    r->r1 = NAME(splat)(NAME(identity)(op));
+}
+
+/* X2 at the end of the tile, after its last block. */
+static ALWAYS_INLINE union vscan__value NAME(sum_of)(const struct NAME(running) * r) {
+    return NAME(box)(EXACT ? r->r1[0] : r->r2[0]);
+}
+
+/* Makes X4 of X2. z: the initial value, after which segments begin. */
+static ALWAYS_INLINE void NAME(to_x4)(enum vscan_op op, bool headed, const uint32_t *reached, vec z,
+                                      struct NAME(running) * r, vec x[VECTORS]) {
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        const vec own = NAME(combine)(op, z, x[k]);
+        vec sum = EXACT ? x[k] : NAME(combine)(op, r->r3, x[k]);
+        sum = NAME(combine)(op, r->r4, sum);
+        x[k] = headed ? NAME(where_at)(reached, k, sum, own) : sum;
+    }
+    if (!headed) return;
+    const uint32_t uncut = NAME(uncut)(*reached);
+    if (!EXACT) r->r3 = NAME(where)(uncut, 0, r->r3, NAME(splat)(NAME(identity)(op)));
+    r->r4 = NAME(where)(uncut, 0, r->r4, z);
+}
+
+/* Makes what is written of inclusive results. first: what an exclusive scan writes at heads. */
+static ALWAYS_INLINE void NAME(to_out)(bool headed, bool exclusive, const uint32_t *word, vec first,
+                                       struct NAME(running) * r, vec x[VECTORS]) {
+    if (!exclusive) {
+        r->last = x[VECTORS - 1];
+        return;
+    }
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) {
+        const vec inclusive = x[k];
+        x[k] = SHUFFLE(ivec, r->last, inclusive, LANE_PATTERN(SLIDE));
+        r->last = inclusive;
+        if (headed) x[k] = NAME(where_at)(word, k, first, x[k]);
+    }
+}
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
-enum { NAME(blocks) = 3 }; /* at work at a time */
-
-struct NAME(tile) {
-    K stack[16];
-    uint32_t stack_heads; /* bit b: a segment begins in what stack[b] covers */
-    K before;             /* what comes before the tile; the identity once a segment has begun */
-    K end, carry; /* B of the blocks so far, and the inclusive result at their last element */
-    int64_t open; /* the number of the segment that is open */
-};
-
-/* Prefetches the input one block on and the output of this group, as block_locals does. Addresses are
-   integers, as they may lie outside the vector. */
-static ALWAYS_INLINE void NAME(prefetch)(const struct vscan__cpu_span *span, int64_t p) {
-    const int64_t size = sizeof(T);
-    const int64_t at = (span->backward ? span->n - p - GROUP : p) * size;
-    const int64_t next = span->backward ? at - BLOCK * size : at + BLOCK * size;
-    for (int64_t line = 0; line < GROUP * size; line += 64) {
-        __builtin_prefetch((const void *)((uintptr_t)span->in + (uintptr_t)(next + line)), 0);
-        if (!span->stream)
-            __builtin_prefetch((const void *)((uintptr_t)span->out + (uintptr_t)(at + line)), 1);
+/* The totals of the segments that the heads of a group end. x: its inclusive results. */
+static ALWAYS_INLINE void NAME(put_totals)(enum vscan_op op,
+                                           const struct vscan__cpu_segments *segments,
+                                           int64_t *open, uint32_t word, vec last,
+                                           const vec x[VECTORS]) {
+    K results[1 + GROUP]; /* the first is that of the position before the group */
+    results[0] = last[LANES - 1];
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) NAME(store_keys)(results + 1 + k * LANES, x[k]);
+    for (; word != 0; word &= word - 1) {
+        if (0 <= *open && *open < segments->end) NAME(put1)
+        (op, (T *)segments->totals + *open, results[__builtin_ctz(word)]);
+        *open += segments->step;
     }
 }
 
-/* Prefetches what lies span->ahead bytes on, so that memory is read while results are stored. */
-static ALWAYS_INLINE void NAME(prefetch_ahead)(const struct vscan__cpu_span *span, int64_t p) {
-    const int64_t size = sizeof(T);
-    if (span->ahead == 0) return;
-    const int64_t at = (span->backward ? span->n - p - GROUP : p) * size + span->ahead;
-    for (int64_t line = 0; line < GROUP * size; line += 64)
-        __builtin_prefetch((const void *)((uintptr_t)span->in + (uintptr_t)(at + line)), 0, 2);
-}
+/* Prefetches the lines of a group at an address, an integer, as it may lie outside the vector. */
+#define PREFETCH(address, ...)                                                                     \
+    _Pragma("GCC unroll 32") for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)        \
+        __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
 
-/* The locals of a block of which the tile has only so many groups. */
-static ALWAYS_INLINE void NAME(partial_locals)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                               const struct vscan__cpu_segments *segments,
-                                               int64_t p, int groups, struct NAME(block) * b) {
-    K *ends = b->ends + LANES;
-    for (int q = 0; q < groups; q++, p += GROUP) {
-        vec v[VECTORS];
-        if (span->n > BLOCK) NAME(prefetch)(span, p);
-        NAME(load_group)(op, span, p, v);
-        if ((b->heads >> q & 1) != 0) {
-            const vec z = NAME(splat)(NAME(unbox)(segments->z));
-#pragma GCC unroll 32
-            for (int k = 0; k < VECTORS; k++)
-                v[k] = NAME(where)(b->words[q], k, NAME(combine)(op, z, v[k]), v[k]);
-            NAME(segmented_network)(op, v, &b->open[0][q], GROUP);
-        } else {
-            NAME(network)(op, v);
+/* The block of level 1 at p, or what the tile has of it. Prefetches the next block, and what lies
+   span->ahead bytes on, so that memory is read while results are stored. */
+static ALWAYS_INLINE void NAME(scan_block)(enum vscan_op op, bool headed,
+                                           const struct vscan__cpu_span *span, int64_t p,
+                                           const struct vscan__cpu_segments *segments,
+                                           const struct NAME(heads) * heads, int64_t *open,
+                                           struct NAME(running) * r) {
+    const vec z = NAME(splat)(segments != NULL ? NAME(unbox)(segments->z) : NAME(identity)(op));
+    const vec first = NAME(splat)(headed ? NAME(unbox)(segments->first) : NAME(identity)(op));
+    const int64_t end = vscan__cpu_smaller(span->n, p + BLOCK), bytes = GROUP * sizeof(T);
+    const uintptr_t step = (uintptr_t)(span->backward ? -bytes : bytes);
+    const bool near = span->n > BLOCK, all = !EXACT || segments != NULL;
+    uintptr_t in = NAME(address)(span->in, span, p), out = NAME(address)(span->out, span, p);
+    for (int q = 0; p < end; q++, p += GROUP, in += step, out += step) {
+        vec x[VECTORS];
+        if (near) {
+            PREFETCH(in + step * GROUP, 0);
+            if (!span->stream) PREFETCH(out + step * GROUP, 1);
         }
-#pragma GCC unroll 32
-        for (int k = 0; k < VECTORS; k++) NAME(store_keys)(NAME(locals_of)(b, q) + k * LANES, v[k]);
-        ends[q] = v[VECTORS - 1][LANES - 1];
+        if (span->ahead != 0) PREFETCH(in + (uintptr_t)span->ahead, 0, 2);
+        NAME(load_group)(op, span, p, x);
+        NAME(to_x2)(op, headed, &heads->open[0][q], r, x);
+        if (all) NAME(to_x4)(op, headed, &heads->open[NAME(levels) - 1][q], z, r, x);
+        if (headed && segments->totals != NULL)
+            NAME(put_totals)(op, segments, open, heads->words[q], r->last, x);
+        NAME(to_out)(headed, span->exclusive, &heads->words[q], first, r, x);
+        NAME(store_group)(op, span, p, x);
     }
-    for (int q = groups; q < GROUP; q++) ends[q] = NAME(identity)(op);
-}
-
-/* The ends of a block, once it has its locals. */
-static ALWAYS_INLINE void NAME(ends)(enum vscan_op op, uint32_t number, bool segmented,
-                                     struct NAME(tile) * tile, struct NAME(block) * b) {
-    const bool heads = segmented && b->heads != 0;
-    uint32_t open[NAME(levels)];
-    vec v[VECTORS];
-#pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) v[k] = NAME(load_keys)(b->ends + LANES + k * LANES);
-#pragma GCC unroll 32
-    for (int level = 0; level < NAME(levels); level++) open[level] = NAME(open)(b->heads, level);
-    if (heads)
-        NAME(segmented_network)(op, v, open, 1);
-    else
-        NAME(network)(op, v);
-    K tree = v[VECTORS - 1][LANES - 1];
-    bool tree_heads = heads;
-
-    /* the blocks before are added, the nearest first, to what lies before the block's first head */
-    const uint32_t reached = open[NAME(levels) - 1];
-    for (int bit = 0; number >> bit != 0; bit++) {
-        if ((number >> bit & 1) == 0) continue;
-        const vec left = NAME(splat)(tile->stack[bit]);
-#pragma GCC unroll 32
-        for (int k = 0; k < VECTORS; k++) {
-            const vec sum = NAME(combine)(op, left, v[k]);
-            v[k] = heads ? NAME(where)(reached, k, sum, v[k]) : sum;
-        }
-        if ((tile->stack_heads >> bit & 1) != 0) break;
-    }
-    b->ends[LANES - 1] = tile->end;
-#pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) NAME(store_keys)(b->ends + LANES + k * LANES, v[k]);
-    tile->end = b->ends[LANES - 1 + GROUP];
-
-    /* the block joins the blocks before, as 1 is added to a binary counter */
-    int bit = 0;
-    for (; (number >> bit & 1) != 0; bit++) {
-        if (!tree_heads) tree = NAME(combine1)(op, tile->stack[bit], tree);
-        tree_heads |= (tile->stack_heads >> bit & 1) != 0;
-    }
-    tile->stack[bit] = tree;
-    tile->stack_heads = (tile->stack_heads & ~(1u << bit)) | (uint32_t)tree_heads << bit;
-}
-
-/* The carries of a block, once it is known what comes before the tile. */
-static ALWAYS_INLINE void NAME(carries)(enum vscan_op op, bool segmented, struct NAME(tile) * tile,
-                                        struct NAME(block) * b) {
-    const vec identity = NAME(splat)(NAME(identity)(op)), before = NAME(splat)(tile->before);
-    const bool heads = segmented && b->heads != 0;
-    const uint32_t reached = NAME(open)(b->heads, NAME(levels) - 1);
-    b->carries[LANES - 1] = tile->carry;
-#pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) {
-        const vec end = NAME(load_keys)(b->ends + LANES + k * LANES);
-        const vec carry = NAME(combine)(op, before, end);
-        NAME(store_keys)
-        (b->carries + LANES + k * LANES, heads ? NAME(where)(reached, k, carry, end) : carry);
-        if (segmented) NAME(store_keys)
-        (b->befores + k * LANES, NAME(where)(reached << 1 | 1, k, before, identity));
-    }
-    tile->carry = b->carries[LANES - 1 + GROUP];
-    b->before = tile->before;
-    if (heads) tile->before = NAME(identity)(op);
-}
-
-/* The results of one group, which may be the tile's last and not whole, with heads at the bits of word.
-   Returns the inclusive result at its last element. */
-static ALWAYS_INLINE K NAME(group_by_itself)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                             const struct vscan__cpu_segments *segments, int64_t p,
-                                             int q, uint32_t word, struct NAME(tile) * tile,
-                                             struct NAME(block) * b) {
-    const int64_t n = span->n - p;
-    const K *ends = b->ends + LANES - 1 + q, *carries = b->carries + LANES - 1 + q;
-    const vec before = NAME(splat)(segments != NULL ? b->befores[q] : b->before);
-    K results[1 + GROUP]; /* inclusive; the first is that of the position before the group */
-    vec v[VECTORS];
-    results[0] = carries[0];
-#pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) {
-        const vec local = NAME(load_keys)(NAME(locals_of)(b, q) + k * LANES);
-        v[k] = NAME(combine)(op, before, NAME(combine)(op, NAME(splat)(ends[0]), local));
-        if (word != 0) v[k] = NAME(where)(NAME(open)(word, NAME(levels) - 1), k, v[k], local);
-        if (k == VECTORS - 1 && n >= GROUP) v[k][LANES - 1] = carries[1];
-        NAME(store_keys)(results + 1 + k * LANES, v[k]);
-    }
-    for (uint32_t rest = word; rest != 0 && segments->totals != NULL; rest &= rest - 1) {
-        if (0 <= tile->open && tile->open < segments->end) NAME(put1)
-        (op, (T *)segments->totals + tile->open, results[__builtin_ctz(rest)]);
-        tile->open += segments->step;
-    }
-    if (span->exclusive) {
-#pragma GCC unroll 32
-        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load_keys)(results + k * LANES);
-        if (word != 0) {
-            const vec first = NAME(splat)(NAME(unbox)(segments->first));
-#pragma GCC unroll 32
-            for (int k = 0; k < VECTORS; k++) v[k] = NAME(where)(word, k, first, v[k]);
-        }
-    }
-    NAME(store_group)(op, span, p, v);
-    return results[n < GROUP ? n : GROUP];
-}
-
-#if TIGHT
-/*
- * The results of block b at p of a span, without totals; the locals of block `fresh` at later_p of a
- * later span; or both, interleaved. NULL: no such block. Blocks are whole. A function of its own for
- * each pair, which plain and overlapped scans call.
- */
-typedef void NAME(work)(const struct vscan__cpu_span *span, int64_t p, struct NAME(block) * b,
-                        const struct vscan__cpu_span *later, int64_t later_p,
-                        struct NAME(block) * fresh, const struct vscan__cpu_segments *segments);
-
-static ALWAYS_INLINE void NAME(work_on)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                        int64_t p, struct NAME(block) * b,
-                                        const struct vscan__cpu_span *later, int64_t later_p,
-                                        struct NAME(block) * fresh,
-                                        const struct vscan__cpu_segments *segments) {
-    const bool headed = (b != NULL && b->heads != 0) || (fresh != NULL && fresh->heads != 0);
-    if (b == NULL) {
-        if (headed)
-            NAME(block_locals)(op, true, later, segments, later_p, fresh);
-        else
-            NAME(block_locals)(op, false, later, segments, later_p, fresh);
-        return;
-    }
-    if (fresh == NULL) {
-        if (headed)
-            NAME(block_results)(op, true, span, segments, p, b);
-        else
-            NAME(block_results)(op, false, span, segments, p, b);
-        return;
-    }
-    const T *in = (const T *)later->in + (later->backward ? later->n - later_p - GROUP : later_p);
-    if (!headed) {
-        NAME(block_interleaved)(op, false, span, segments, p, b, in, later->jump, fresh);
-        return;
-    }
-    if (b->heads == 0) NAME(mark)(b);
-    if (fresh->heads == 0) NAME(mark)(fresh);
-    NAME(block_interleaved)(op, true, span, segments, p, b, in, later->jump, fresh);
-}
-#else
-typedef void NAME(work)(void);
-#endif
-
-/* The results of block `number`. Returns the inclusive one at its last element. */
-static ALWAYS_INLINE K NAME(results)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                     const struct vscan__cpu_segments *segments, uint32_t number,
-                                     struct NAME(tile) * tile, struct NAME(block) * b,
-                                     NAME(work) * work) {
-    const int64_t start = (int64_t)number * BLOCK;
-#if TIGHT
-    if (start + BLOCK <= span->n && (b->heads == 0 || segments->totals == NULL)) {
-        work(span, start, b, NULL, 0, NULL, segments);
-        return b->carries[LANES - 1 + GROUP];
-    }
-#else
-    (void)work;
-#endif
-    K carry = b->carries[LANES - 1];
-    for (int q = 0; q < GROUP && start + q * GROUP < span->n; q++) {
-        const int64_t p = start + q * GROUP;
-        NAME(prefetch_ahead)(span, p);
-        carry = NAME(group_by_itself)(op, span, segments, p, q,
-                                      (b->heads >> q & 1) != 0 ? b->words[q] : 0, tile, b);
-    }
-    return carry;
-}
-
-/* Finds the heads of a block, and makes masks of them if there are any. */
-static ALWAYS_INLINE void NAME(find_heads)(const struct vscan__cpu_segments *segments,
-                                           uint32_t number, int groups, struct NAME(block) * b) {
-    b->heads = 0;
-    if (segments == NULL) return;
-    b->words = segments->heads + (int64_t)number * GROUP;
-    uint32_t any = 0;
-    for (int q = 0; q < groups; q++) any |= b->words[q];
-    if (any == 0) return;
-    for (int q = 0; q < groups; q++) b->heads |= (uint32_t)(b->words[q] != 0) << q;
-    NAME(mark)(b);
+    NAME(end_block)(op, r);
 }
 
 static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
-                                                   const struct vscan__cpu_span *span,
+                                                   const struct vscan__cpu_span *given,
                                                    const struct vscan__cpu_segments *segments,
-                                                   union vscan__value before, NAME(work) * work) {
-    struct NAME(tile) tile;
-    struct NAME(block) block[NAME(blocks)];
-    struct NAME(space) space[NAME(blocks)];
-    tile.before = tile.carry = NAME(unbox)(before);
-    tile.stack_heads = 0;
-    tile.end = NAME(identity)(op);
-    tile.open = segments != NULL ? segments->open : 0;
-    const uint32_t blocks = (uint32_t)((span->n + BLOCK - 1) / BLOCK);
-    /* the tile is a whole one then */
-    const bool interleaved =
-        TIGHT && span->stream && (segments == NULL || segments->totals == NULL);
-    const uint32_t lag =
-        interleaved ? NAME(blocks) - 1 : 0; /* of results behind locals, in blocks */
-    K carry = tile.before;
-    for (uint32_t number = 0; number < blocks; number++) {
-        const uint32_t place = span->stream ? number % NAME(blocks) : 0;
-        struct NAME(block) *b = &block[place];
-        const int64_t start = (int64_t)number * BLOCK;
-        const int64_t left = (span->n - start + GROUP - 1) / GROUP;
-        const int groups = (int)(left < GROUP ? left : GROUP);
-        b->locals = space[place].locals;
-        NAME(find_heads)(segments, number, groups, b);
-#if TIGHT
-        if (interleaved && number >= lag) {
-            struct NAME(block) *early = &block[(number - lag) % NAME(blocks)];
-            work(span, start - lag * BLOCK, early, span, start, b, segments);
-        } else if (start + BLOCK > span->n) {
-            NAME(partial_locals)(op, span, segments, start, groups, b);
+                                                   struct vscan__cpu_levels *levels) {
+    const struct vscan__cpu_span span = *given;
+    struct NAME(running) r = NAME(run)(op, levels, segments != NULL);
+    struct NAME(heads) heads;
+    int64_t open = segments != NULL ? segments->open : 0;
+    for (int64_t p = 0; p < span.n; p += BLOCK) {
+        const int64_t groups = (vscan__cpu_smaller(span.n - p, BLOCK) + GROUP - 1) / GROUP;
+        if (segments != NULL && NAME(any_heads)(segments->heads + p / GROUP, groups)) {
+            NAME(mark)(segments->heads + p / GROUP, &heads);
+            NAME(scan_block)(op, true, &span, p, segments, &heads, &open, &r);
         } else {
-            work(NULL, 0, NULL, span, start, b, segments);
+            NAME(scan_block)(op, false, &span, p, segments, &heads, &open, &r);
         }
-#else
-        NAME(partial_locals)(op, span, segments, start, groups, b);
-#endif
-        NAME(ends)(op, number, segments != NULL, &tile, b);
-        NAME(carries)(op, segments != NULL, &tile, b);
-        if (!interleaved) carry = NAME(results)(op, span, segments, number, &tile, b, work);
     }
-    for (uint32_t number = blocks < lag ? 0 : blocks - lag; interleaved && number < blocks;
-         number++)
-        carry =
-            NAME(results)(op, span, segments, number, &tile, &block[number % NAME(blocks)], work);
-    return NAME(box)(carry);
+    levels->r3 = NAME(box)(r.r3[0]);
+    levels->r4 = NAME(box)(r.r4[0]);
+    return NAME(sum_of)(&r);
+}
+
+/* ---- One group alone ------------------------------------------------------------------------- */
+
+#ifndef LOAD_MASKED
+/* A tile of up to 8 elements, without vectors: filling a part of one takes longer where there are no
+   masks. */
+enum { NAME(serial_most) = 8 };
+static ALWAYS_INLINE K NAME(scan_serial)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                         K before) {
+    const int n = (int)span->n;
+    const T *in = span->in;
+    T *out = span->out;
+    K x[1 + NAME(serial_most)];
+    x[0] = before;
+    for (int j = 0; j < n; j++) x[1 + j] = NAME(take1)(op, in + (span->backward ? n - 1 - j : j));
+    K *local = x + 1;
+    for (int half = 1; half < n; half *= 2) {
+        for (int j = half; j < n; j++)
+            if ((j & half) != 0) local[j] = NAME(combine1)(op, local[(j & -half) - 1], local[j]);
+    }
+    const K sum = local[n - 1];
+    for (int j = 0; j < n; j++) local[j] = NAME(combine1)(op, before, local[j]);
+    for (int j = 0; j < n; j++)
+        NAME(put1)(op, out + (span->backward ? n - 1 - j : j), x[span->exclusive ? j : 1 + j]);
+    return sum;
+}
+#endif
+
+/* A vector that is one group or less. */
+static ALWAYS_INLINE union vscan__value NAME(scan_group)(enum vscan_op op,
+                                                         const struct vscan__cpu_span *given,
+                                                         union vscan__value initial) {
+    const struct vscan__cpu_span span = {.in = given->in,
+                                         .out = given->out,
+                                         .n = given->n,
+                                         .backward = given->backward,
+                                         .exclusive = given->exclusive};
+    const K before = NAME(unbox)(initial);
+#ifndef LOAD_MASKED
+    if (span.n <= NAME(serial_most)) return NAME(box)(NAME(scan_serial)(op, &span, before));
+#endif
+    struct NAME(running) r = {.last = NAME(splat)(before)};
+    vec x[VECTORS];
+    NAME(load_group)(op, &span, 0, x);
+    NAME(network)(op, x);
+    const K sum = x[VECTORS - 1][LANES - 1];
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) x[k] = NAME(combine)(op, r.last, x[k]);
+    NAME(to_out)(false, span.exclusive, NULL, r.last, &r, x);
+    NAME(store_group)(op, &span, 0, x);
+    return NAME(box)(sum);
 }
 
 #if TIGHT
 /* ---- Overlapped with a later tile ------------------------------------------------------------ */
 
-/* What is kept of a tile. The locals of the later tile replace this one's, group by group. Of what else
-   a block has, both tiles' are needed at a time: there is one place more than there are blocks, and a
-   place is free for the later tile when its block is done. */
-enum { NAME(kept_blocks) = TILE / BLOCK, NAME(places) = NAME(kept_blocks) + 1 };
+/* X2 of a tile. That of the later tile replaces this one's, group by group. */
 struct NAME(kept) {
-    struct NAME(space) space[NAME(kept_blocks)];
-    struct NAME(block) block[NAME(places)];
-    int first; /* the place of block 0 */
+    _Alignas(64) K x2[TILE];
 };
 
-static ALWAYS_INLINE union vscan__value
-NAME(overlap)(enum vscan_op op, struct vscan__cpu_overlap *overlap, NAME(work) * work) {
-    struct NAME(kept) *kept = overlap->kept;
+/* The block of level 1 at p of the span, after r, and of the later one, after its own R1 and R2. jump:
+   bytes between the later block and the one after it. */
+static ALWAYS_INLINE void
+NAME(overlap_block)(enum vscan_op op, bool headed, const struct vscan__cpu_overlap *overlap,
+                    int64_t ahead, int64_t jump, int64_t p, struct NAME(running) * r,
+                    const struct NAME(heads) * heads, struct NAME(running) * later_r,
+                    const struct NAME(heads) * later_heads) {
     const struct vscan__cpu_span *span = overlap->span, *later = overlap->later;
-    struct NAME(tile) tile;
-    tile.before = tile.carry = NAME(unbox)(overlap->before);
-    tile.stack_heads = 0;
-    tile.end = NAME(identity)(op);
-    /* what is prefetched lies in the tile, until its end */
-    struct vscan__cpu_span here = {.n = 0}, there = {.n = 0};
-    if (span != NULL) here = *span;
-    if (later != NULL) there = *later;
-    there.jump = 0;
-    if (span == NULL) kept->first = 0;
-    int place = kept->first, free_place = (place + NAME(kept_blocks)) % NAME(places);
-    kept->first = free_place;
-    for (uint32_t number = 0; number < NAME(kept_blocks); number++) {
-        const int64_t start = (int64_t)number * BLOCK;
-        struct NAME(block) *b = &kept->block[place], *fresh = &kept->block[free_place];
-        if (start == TILE - VSCAN__CPU_PREFETCH / (int)sizeof(T)) here.ahead += here.jump;
-        if (start == TILE - BLOCK && later != NULL) there.jump = later->jump;
-        if (span != NULL) NAME(carries)(op, overlap->segments != NULL, &tile, b);
-        if (later != NULL) {
-            fresh->locals = kept->space[number].locals;
-            NAME(find_heads)(overlap->later_segments, number, GROUP, fresh);
+    const vec z = NAME(splat)(NAME(unbox)(overlap->z));
+    const vec first = NAME(splat)(NAME(unbox)(overlap->first));
+    K *x2 = ((struct NAME(kept) *)overlap->kept)->x2 + p;
+    for (int q = 0; q < BLOCK / GROUP; q++, p += GROUP, x2 += GROUP) {
+        vec x[VECTORS];
+        if (span != NULL) {
+#pragma GCC unroll 32
+            for (int k = 0; k < VECTORS; k++) x[k] = NAME(load_keys)(x2 + k * LANES);
+            NAME(to_x4)(op, headed, &heads->open[NAME(levels) - 1][q], z, r, x);
+            NAME(to_out)(headed, span->exclusive, &heads->words[q], first, r, x);
+            NAME(store_group)(op, span, p, x);
+            if (ahead != 0) PREFETCH(NAME(address)(span->in, span, p) + (uintptr_t)ahead, 0, 2);
         }
-        work(&here, start, span != NULL ? b : NULL, &there, start, later != NULL ? fresh : NULL,
-             span != NULL ? overlap->segments : overlap->later_segments);
-        if (later != NULL) NAME(ends)(op, number, overlap->later_segments != NULL, &tile, fresh);
-        free_place = place;
-        place = place + 1 < NAME(places) ? place + 1 : 0;
+        if (later != NULL) {
+            PREFETCH(NAME(address)(later->in, later, p + BLOCK) + (uintptr_t)jump, 0);
+            NAME(load_group)(op, later, p, x);
+            NAME(to_x2)(op, headed, &later_heads->open[0][q], later_r, x);
+#pragma GCC unroll 32
+            for (int k = 0; k < VECTORS; k++) NAME(store_keys)(x2 + k * LANES, x[k]);
+        }
     }
-    overlap->aggregate = NAME(box)(tile.end);
-    return NAME(box)(tile.carry);
+    NAME(end_block)(op, later_r);
+}
+
+static ALWAYS_INLINE union vscan__value NAME(overlap)(enum vscan_op op,
+                                                      const struct vscan__cpu_overlap *given) {
+    static const uint32_t none[GROUP];
+    struct vscan__cpu_span span, later;
+    struct vscan__cpu_overlap overlap = *given;
+    if (overlap.span != NULL) {
+        span = *overlap.span;
+        overlap.span = &span;
+    }
+    if (overlap.later != NULL) {
+        later = *overlap.later;
+        overlap.later = &later;
+    }
+    struct NAME(running) r = NAME(run)(op, overlap.levels, true);
+    struct NAME(running) later_r = NAME(run)(op, overlap.levels, true);
+    struct NAME(heads) heads, later_heads;
+    for (int64_t p = 0; p < TILE; p += BLOCK) {
+        const uint32_t *words = none, *later_words = none;
+        if (overlap.span != NULL && overlap.heads != NULL) words = overlap.heads + p / GROUP;
+        if (overlap.later != NULL && overlap.later_heads != NULL)
+            later_words = overlap.later_heads + p / GROUP;
+        /* what is prefetched lies in the tile, until its end */
+        const int64_t ahead =
+            overlap.span == NULL ? 0
+            : p < TILE - VSCAN__CPU_PREFETCH / (int64_t)sizeof(T) || span.ahead == 0
+                ? span.ahead
+                : span.ahead + span.jump;
+        const int64_t jump = overlap.later != NULL && p == TILE - BLOCK ? later.jump : 0;
+        if (NAME(any_heads)(words, GROUP) || NAME(any_heads)(later_words, GROUP)) {
+            NAME(mark)(words, &heads);
+            NAME(mark)(later_words, &later_heads);
+            NAME(overlap_block)
+            (op, true, &overlap, ahead, jump, p, &r, &heads, &later_r, &later_heads);
+        } else {
+            NAME(overlap_block)
+            (op, false, &overlap, ahead, jump, p, &r, &heads, &later_r, &later_heads);
+        }
+    }
+    overlap.levels->r3 = NAME(box)(r.r3[0]);
+    overlap.levels->r4 = NAME(box)(r.r4[0]);
+    return NAME(sum_of)(&later_r);
 }
 #endif
+#undef PREFETCH
 
-#include "cpu/simd/aggregate.h"
 #include "cpu/simd/columns.h"
 
 #include "cpu/simd/keys_end.h" /* ready for the next kind of element */

@@ -19,31 +19,15 @@
 #define TILE_double VSCAN__TILE_DOUBLE
 
 #if CPU_TIGHT
-#define WHOLE(pair, op, type, OP)                                                                  \
-    static __attribute__((noinline)) void work_##pair(                                             \
-        const struct vscan__cpu_span *span, int64_t p, struct KIND_OF(block, op, type) * b,        \
-        const struct vscan__cpu_span *later, int64_t later_p,                                      \
-        struct KIND_OF(block, op, type) * fresh, const struct vscan__cpu_segments *segments) {     \
-        KIND_OF(work_on, op, type)(VSCAN_##OP, span, p, b, later, later_p, fresh, segments);       \
-    }                                                                                              \
-    static union vscan__value overlap_##pair(struct vscan__cpu_overlap *overlap) {                 \
-        return KIND_OF(overlap, op, type)(VSCAN_##OP, overlap, work_##pair);                       \
-    }                                                                                              \
-    static __attribute__((noinline)) union vscan__value scan_groups_##pair(                        \
-        const struct vscan__cpu_span *span, union vscan__value before) {                           \
-        return KIND_OF(box, op, type)(                                                             \
-            KIND_OF(scan_groups, op, type)(VSCAN_##OP, span, KIND_OF(unbox, op, type)(before)));   \
+#define OVERLAP(pair, op, type, OP)                                                                \
+    static union vscan__value overlap_##pair(const struct vscan__cpu_overlap *overlap) {           \
+        return KIND_OF(overlap, op, type)(VSCAN_##OP, overlap);                                    \
     }
 #define KEPT(pair, op, type)                                                                       \
     .overlap = overlap_##pair, .kept = sizeof(struct KIND_OF(kept, op, type)),
-#define WORK(pair) work_##pair
-#define GROUPS(pair, span, before)                                                                 \
-    if (span->n > VSCAN__GROUP) return scan_groups_##pair(span, before);
 #else
-#define WHOLE(pair, op, type, OP)
+#define OVERLAP(pair, op, type, OP)
 #define KEPT(pair, op, type)
-#define WORK(pair) NULL
-#define GROUPS(pair, span, before)
 #endif
 
 #define X(pair, op, type, OP, TYPE)                                                                \
@@ -60,24 +44,22 @@
     static union vscan__value identity_##pair(void) {                                              \
         return KIND_OF(box, op, type)(KIND_OF(identity, op, type)(VSCAN_##OP));                    \
     }                                                                                              \
-    static union vscan__value aggregate_##pair(const struct vscan__cpu_span *span, int64_t start,  \
-                                               union vscan__value z) {                             \
-        return KIND_OF(aggregate, op, type)(VSCAN_##OP, span, start, z);                           \
+    static union vscan__value aggregate_##pair(const struct vscan__cpu_span *span,                 \
+                                               int64_t start) {                                    \
+        return KIND_OF(aggregate, op, type)(VSCAN_##OP, span, start);                              \
     }                                                                                              \
-    WHOLE(pair, op, type, OP)                                                                      \
+    OVERLAP(pair, op, type, OP)                                                                    \
     static __attribute__((noinline)) union vscan__value scan_blocks_##pair(                        \
         const struct vscan__cpu_span *span, const struct vscan__cpu_segments *segments,            \
-        union vscan__value before) {                                                               \
-        return KIND_OF(scan, op, type)(VSCAN_##OP, span, segments, before, WORK(pair));            \
+        struct vscan__cpu_levels *levels) {                                                        \
+        return KIND_OF(scan, op, type)(VSCAN_##OP, span, segments, levels);                        \
     }                                                                                              \
     static union vscan__value scan_##pair(const struct vscan__cpu_span *span,                      \
                                           const struct vscan__cpu_segments *segments,              \
-                                          union vscan__value before) {                             \
-        if (segments != NULL || span->n > KIND_OF(groups_most, op, type))                          \
-            return scan_blocks_##pair(span, segments, before);                                     \
-        GROUPS(pair, span, before)                                                                 \
-        return KIND_OF(box, op, type)(                                                             \
-            KIND_OF(scan_group, op, type)(VSCAN_##OP, span, KIND_OF(unbox, op, type)(before)));    \
+                                          struct vscan__cpu_levels *levels) {                      \
+        if (segments != NULL || span->n > VSCAN__GROUP || levels->tiles != 0)                      \
+            return scan_blocks_##pair(span, segments, levels);                                     \
+        return KIND_OF(scan_group, op, type)(VSCAN_##OP, span, levels->r4);                        \
     }                                                                                              \
     static void band_##pair(const struct vscan__cpu_band *band) {                                  \
         KIND_OF(scan_band, op, type)(VSCAN_##OP, band);                                            \

@@ -1,8 +1,0 @@
-/* SPDX-License-Identifier: Apache-2.0 */
-/* Reductions for x86-64 processors with AVX2; CMakeLists.txt sets the compiler's flags. */
-#include "cpu/simd/simd.h"
-
-#if defined __x86_64__
-#define SUMS vscan__cpu_sums_avx2
-#include "cpu/simd/sums.h"
-#endif
