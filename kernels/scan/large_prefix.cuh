@@ -19,8 +19,8 @@ namespace vscan {
  * up to its end are passed, the others being identities, and then the rest.
  */
 template <class Pair>
-static __device__ __forceinline__ void pass_tiles(before_tile<Pair> &p, typename Pair::U a,
-                                                  uint32_t tile, int count,
+static __device__ __forceinline__ void pass_tiles(typename Pair::U &r3, typename Pair::U &r4,
+                                                  typename Pair::U a, uint32_t tile, int count,
                                                   typename Pair::U *aggregates, int lane) {
     using U = typename Pair::U;
     constexpr int tiles = nested<typename Pair::T>::tiles, V = 16 / (int)sizeof(U);
@@ -34,12 +34,12 @@ static __device__ __forceinline__ void pass_tiles(before_tile<Pair> &p, typename
             const int4 quad = ((const int4 *)aggregates)[q];
             memcpy(next, &quad, 16);
 #pragma unroll
-            for (int j = 0; j < V; ++j) p.r3 = Pair::combine(p.r3, next[j]);
+            for (int j = 0; j < V; ++j) r3 = Pair::combine(r3, next[j]);
         }
         __syncwarp();
         if (count < to) return;
-        p.r4 = Pair::combine(p.r4, p.r3);
-        p.r3 = Pair::identity;
+        r4 = Pair::combine(r4, r3);
+        r3 = Pair::identity;
         if (count == to) return;
     }
 }
@@ -53,9 +53,9 @@ static __device__ __forceinline__ void pass_tiles(before_tile<Pair> &p, typename
  */
 template <class Pair, bool Segmented>
 static __device__ before_tile<Pair>
-look_back_tiles(before_tile<Pair> p, const lookback_memory &memory, epoch_t epoch, int64_t row,
-                int64_t from, int64_t to, typename Pair::U initial, typename Pair::U *aggregates,
-                int lane, int64_t *heads_before) {
+look_back_tiles(typename Pair::U r3, typename Pair::U r4, const lookback_memory &memory,
+                epoch_t epoch, int64_t row, int64_t from, int64_t to, typename Pair::U initial,
+                typename Pair::U *aggregates, int lane, int64_t *heads_before) {
     using U = typename Pair::U;
     constexpr int per_lane = large_shape<Pair, Segmented>::lookback_words;
     uint32_t count = 0;
@@ -82,23 +82,24 @@ look_back_tiles(before_tile<Pair> p, const lookback_memory &memory, epoch_t epoc
                 const unsigned cut = __ballot_sync(warp_mask, heads[k] != 0);
                 if (cut) {
                     if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
-                    sum = Pair::identity;
-                    p.cut(initial);
+                    /* in any order, elements at heads contain the initial value already */
+                    sum = r3 = r4 = Pair::identity;
+                    if (!Pair::in_any_order) r4 = initial;
                 }
             }
             if constexpr (Pair::in_any_order) {
                 sum = Pair::combine(sum, a[k]);
             } else {
                 const int64_t left = to - from - 32 * k;
-                pass_tiles(p, a[k], (uint32_t)(from - row) + 32 * k, left < 32 ? (int)left : 32,
-                           aggregates, lane);
+                pass_tiles<Pair>(r3, r4, a[k], (uint32_t)(from - row) + 32 * k,
+                                 left < 32 ? (int)left : 32, aggregates, lane);
             }
         }
         if constexpr (Pair::in_any_order) {
 #pragma unroll
             for (int d = 16; d > 0; d /= 2)
                 sum = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, d));
-            p.r4 = Pair::combine(p.r4, sum);
+            r4 = Pair::combine(r4, sum);
         }
         from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
         if (Segmented) {
@@ -106,7 +107,7 @@ look_back_tiles(before_tile<Pair> p, const lookback_memory &memory, epoch_t epoc
             count = 0;
         }
     }
-    return p;
+    return {r3, r4};
 }
 
 template <class Pair, bool Segmented>
@@ -126,7 +127,7 @@ struct prefix_warp : large_role<Pair, Segmented> {
     using common::tiles;
 
     __device__ void find_prefixes() const {
-        before_tile<Pair> p = before_tile<Pair>::from(Segmented ? Pair::identity : shared.initial);
+        U r4 = Segmented ? Pair::identity : shared.initial, r3 = Pair::identity;
         int64_t row = 0, prefix_ready = 0, heads_before = 0;
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
@@ -141,19 +142,18 @@ struct prefix_warp : large_role<Pair, Segmented> {
                         initial = Pair::in(
                             ((const T *)
                                  a.scan.initial_at)[matrix_row_of(tile) * matrix().initial_step]);
-                    p = before_tile<Pair>::from(initial);
+                    r3 = Pair::identity;
+                    r4 = initial;
                 }
             }
-            /* where any order is allowed, the initial value is combined with a segment's first
-               element */
-            p = look_back_tiles<Pair, Segmented>(
-                p, a.lookback, shared.epoch, row, prefix_ready, tile,
-                Pair::in_any_order ? Pair::identity : shared.initial, shared.aggregates, lane,
-                &heads_before);
+            const before_tile<Pair> p = look_back_tiles<Pair, Segmented>(
+                r3, r4, a.lookback, shared.epoch, row, prefix_ready, tile, shared.initial,
+                shared.aggregates, lane, &heads_before);
+            r3 = p.r3, r4 = p.r4;
             prefix_ready = tile;
             if (lane == 0) {
-                shared.p[stage_of(k)] = p.r4;
-                if (!Pair::in_any_order) shared.r3[stage_of(k)] = p.r3;
+                shared.p[stage_of(k)] = r4;
+                if (!Pair::in_any_order) shared.r3[stage_of(k)] = r3;
                 shared.heads_before[stage_of(k)] = heads_before;
                 shared.prefix_ready.arrive(k);
             }

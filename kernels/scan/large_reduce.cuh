@@ -121,8 +121,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
     }
 
     /* Writes down what is known of the heads in a part. Returns the groups that have one. */
-    __device__ uint32_t note_heads(int stage, int part) const {
-        const int lane = again(common::lane), group = part * shape::part_groups + lane;
+    __device__ uint32_t note_heads(int stage, int part, int lane) const {
+        const int group = part * shape::part_groups + lane;
         const uint32_t heads = lane < shape::part_groups ? group_heads(stage, group) : 0;
         const uint32_t any = __ballot_sync(warp_mask, heads != 0);
         const uint32_t count = __reduce_add_sync(warp_mask, (uint32_t)__popc(heads));
@@ -144,7 +144,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
             shared.heads_ready.wait(k);
 #pragma unroll
             for (int s = 0; s < shape::sums; ++s)
-                note_heads(stage, s * shape::reduction_warps + again(warp));
+                note_heads(stage, s * shape::reduction_warps + again(warp), again(lane));
         }
 #pragma unroll unrolled
         for (int s = 0; s < shape::sums; ++s) {
@@ -283,8 +283,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
      * segment begins up to the group.
      */
     __device__ uint32_t open_levels(int stage, int part) const {
-        const uint32_t any = note_heads(stage, part);
         const int lane = again(common::lane);
+        const uint32_t any = note_heads(stage, part, lane);
         /* the last lane up to this one that has a head: it must precede the right half */
         const uint32_t upto = any & ((2u << lane) - 1);
         const int since = upto ? 31 - __clz(upto) : -1;
