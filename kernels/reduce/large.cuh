@@ -194,8 +194,6 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
     using U = typename Pair::U;
     using shape = reduce_partition<Pair, Loads>;
     constexpr int warps = shape::warps;
-    __shared__ uint32_t tickets[2];
-
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int workers = (int)gridDim.x - 1;
     wait_for_kernel_before(false);
@@ -205,6 +203,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
     U total;
     if constexpr (Pair::in_any_order) {
         __shared__ __align__(16) U parts[2][warps];
+        __shared__ uint32_t tickets[2];
         const int64_t partitions = (a.body_n + shape::items - 1) / shape::items;
 
         /* ---- Workers ------------------------------------------------------------------------- */
@@ -215,11 +214,15 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                 uint32_t ticket = 0;
                 if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                 const int64_t first = partition * shape::items + warp * shape::part_items;
-                const U sum = (partition + 1) * shape::items <= a.body_n
-                                  ? sum_any_part<Pair, Loads, true, false>(a, first, lane, nullptr,
-                                                                           [] {})
-                                  : sum_any_part<Pair, Loads, false, false>(a, first, lane, nullptr,
-                                                                            [] {});
+                lane_part<Pair, Loads> part;
+                U sum;
+                if ((partition + 1) * shape::items <= a.body_n) {
+                    part.template load<true, true, false>(a, first, lane);
+                    sum = part.template sum<true, true>(a, first, lane, nullptr);
+                } else {
+                    part.template load<false, true, false>(a, first, lane);
+                    sum = part.template sum<false, true>(a, first, lane, nullptr);
+                }
                 all = Pair::combine(all, sum);
                 if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the buffer of the next partition but one has been read */
@@ -243,6 +246,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         f.load(a, lane, true);
         scrub(a.lookback, epoch, (int)threadIdx.x, shape::threads);
         jitter(a.lookback, epoch, workers, jitter_wait);
+        total = f.initial(a);
         U sum = sum_of_workers<Pair, shape::threads>(a, epoch, workers);
         if (warp == 0) sum = Pair::combine(sum, f.rest(a, lane));
         sum = over_lanes<Pair>::sum(sum);
@@ -251,12 +255,13 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         let_next_kernel_begin();
         if (warp > 0) return;
         sum = over_lanes<Pair>::sum(lane < warps ? parts[0][lane] : Pair::identity);
-        total = Pair::combine(f.initial(a), sum);
+        total = Pair::combine(total, sum);
     } else {
         using groups_of = typename shape::groups_of;
         using prefix_of = tile_prefix<Pair, shape>;
         __shared__ groups_of groups_here[2];
         __shared__ typename prefix_of::shared prefix_shared;
+        __shared__ uint32_t tickets[2];
         const int64_t partitions = (a.n + shape::items - 1) / shape::items;
 
         /* ---- Workers ------------------------------------------------------------------------- */
@@ -268,16 +273,22 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                 uint32_t ticket = 0;
                 if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                 const int64_t first = partition * shape::items + warp * shape::part_items;
-                U *const to = groups[buffer].at(warp * shape::part::groups);
-                const auto meanwhile = [&] {
-                    if (warp != 0) return;
-                    f.load_rest(a, lane, partition == partitions - 1);
-                    if (before >= 0) publish_groups<Pair, shape>(a, epoch, f, before, groups[buffer ^ 1]);
-                };
-                if ((partition + 1) * shape::items <= a.body_n)
-                    sum_any_part<Pair, Loads, true, false>(a, first, lane, to, meanwhile);
+                const bool whole = (partition + 1) * shape::items <= a.body_n;
+                lane_part<Pair, Loads> part;
+                if (whole)
+                    part.template load_any<true, false>(a, first, lane);
                 else
-                    sum_any_part<Pair, Loads, false, false>(a, first, lane, to, meanwhile);
+                    part.template load_any<false, false>(a, first, lane);
+                if (warp == 0) {
+                    f.load_rest(a, lane, partition == partitions - 1);
+                    if (before >= 0)
+                        publish_groups<Pair, shape>(a, epoch, f, before, groups[buffer ^ 1]);
+                }
+                U *const to = groups[buffer].at(warp * shape::part::groups);
+                if (whole)
+                    part.template sum_any<true>(a, first, lane, to);
+                else
+                    part.template sum_any<false>(a, first, lane, to);
                 if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the groups of the partition before have been read */
                 __syncthreads();

@@ -86,86 +86,105 @@ struct finish {
 };
 
 /*
- * Reduces a warp's part, Loads warp loads from position `first` of the body. In any order: returns
- * the lane's own elements combined. In order: writes the sums of the part's groups to groups[0],
- * groups[1], ... in shared memory. Whole: the part lies wholly inside the body. Once: the block runs
- * once. Backward, position i is element body_n - 1 - i in memory. Between the loads and their first
- * use the warp does what `meanwhile` says.
+ * What a lane reads of its warp's part: Loads warp loads, from position `first` of the body. Whole:
+ * the part lies wholly inside the body. Once: the block runs once. Backward, position i is element
+ * body_n - 1 - i in memory. Load and sum are apart, so that there may be something to do between.
  */
-template <class Pair, int Loads, bool Whole, bool Aligned, bool Once, class Meanwhile>
-static __device__ __forceinline__ typename Pair::U
-sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
-         const Meanwhile &meanwhile) {
+template <class Pair, int Loads>
+struct lane_part {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_part_shape<Pair, Loads>;
-    /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */
-    constexpr int V = Aligned ? shape::lane_items : 1;
-    constexpr int loads = Loads * shape::lane_items / V;
-    const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
-    const int i = lane * V; /* in the part; `left` elements of the part exist */
-    const int left = a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
-    const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
-    T raw[loads][V];
-#pragma unroll
-    for (int r = 0; r < loads; ++r)
-#pragma unroll
-        for (int j = 0; j < V; ++j) raw[r][j] = 0;
-    const auto load = [&](int r, int k) {
-        if constexpr (Aligned) {
-            const int4 quad = load_quad(at + sign * k);
-            memcpy(raw[r], &quad, 16);
-        } else {
-            raw[r][0] = at[sign * k];
-        }
-    };
-    if constexpr (!Once) {
-        /* Loads behind the end repeat the last vector, since unconditional loads are issued
-           sooner. In a block that runs once this is slower. */
-        if (Whole || left > 0) {
-#pragma unroll
-            for (int r = 0; r < loads; ++r) {
-                const int k = i + r * 32 * V;
-                load(r, Whole || k < left ? k : left - V);
-            }
-        }
-    } else {
-#pragma unroll
-        for (int r = 0; r < loads; ++r)
-            if (i + r * 32 * V < left) load(r, i + r * 32 * V);
-    }
-    meanwhile();
-    U x[loads];
-#pragma unroll
-    for (int r = 0; r < loads; ++r) {
-        U items[V];
-#pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
-        x[r] = sum_items<Pair>(items);
-        if (!Whole && i + r * 32 * V >= left) x[r] = Pair::identity;
-    }
-    if constexpr (Pair::in_any_order) {
-        return sum_items<Pair>(x);
-    } else {
-        /* so many lanes have a group, and each load has V groups */
-        constexpr int lanes = VSCAN__GROUP / V;
-        static_assert(loads <= lanes, "a lane has one group in the end");
-        const U sum = rows_over_lanes<Pair, loads, lanes>(x, lane);
-        if (lane % lanes < loads) groups[lane % lanes * V + lane / lanes] = sum;
-        return sum;
-    }
-}
+    T raw[Loads * shape::lane_items];
 
-/* The same, for an alignment known only at run time. */
-template <class Pair, int Loads, bool Whole, bool Once, class Meanwhile>
-static __device__ __forceinline__ typename Pair::U
-sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
-             const Meanwhile &meanwhile) {
-    if (Pair::in_any_order || a.aligned)
-        return sum_part<Pair, Loads, Whole, true, Once>(a, first, lane, groups, meanwhile);
-    return sum_part<Pair, Loads, Whole, Pair::in_any_order, Once>(a, first, lane, groups,
-                                                                  meanwhile);
-}
+    /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */
+    template <bool Aligned>
+    static constexpr int V = Aligned ? shape::lane_items : 1; /* elements of a load */
+    template <bool Aligned>
+    static constexpr int loads = Loads * shape::lane_items / V<Aligned>;
+
+    /* elements of the part that exist */
+    static __device__ __forceinline__ int left(const reduce_arguments &a, int64_t first) {
+        return a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
+    }
+
+    template <bool Whole, bool Aligned, bool Once>
+    __device__ __forceinline__ void load(const reduce_arguments &a, int64_t first, int lane) {
+        constexpr int V = lane_part::V<Aligned>, loads = lane_part::loads<Aligned>;
+        const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
+        const int i = lane * V; /* in the part */
+        const int left = lane_part::left(a, first);
+        const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
+#pragma unroll
+        for (T &x : raw) x = 0;
+        const auto load = [&](int r, int k) {
+            if constexpr (Aligned) {
+                const int4 quad = load_quad(at + sign * k);
+                memcpy(&raw[r * V], &quad, 16);
+            } else {
+                raw[r] = at[sign * k];
+            }
+        };
+        if constexpr (!Once) {
+            /* Loads behind the end repeat the last vector, since unconditional loads are issued
+               sooner. In a block that runs once this is slower. */
+            if (Whole || left > 0) {
+#pragma unroll
+                for (int r = 0; r < loads; ++r) {
+                    const int k = i + r * 32 * V;
+                    load(r, Whole || k < left ? k : left - V);
+                }
+            }
+        } else {
+#pragma unroll
+            for (int r = 0; r < loads; ++r)
+                if (i + r * 32 * V < left) load(r, i + r * 32 * V);
+        }
+    }
+
+    /* In any order: returns the lane's own elements combined. In order: writes the sums of the
+       part's groups to groups[0], groups[1], ... in shared memory. */
+    template <bool Whole, bool Aligned>
+    __device__ __forceinline__ U sum(const reduce_arguments &a, int64_t first, int lane,
+                                     U *groups) const {
+        constexpr int V = lane_part::V<Aligned>, loads = lane_part::loads<Aligned>;
+        const int left = lane_part::left(a, first);
+        U x[loads];
+#pragma unroll
+        for (int r = 0; r < loads; ++r) {
+            U items[V];
+#pragma unroll
+            for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r * V + j]);
+            x[r] = sum_items<Pair>(items);
+            if (!Whole && lane * V + r * 32 * V >= left) x[r] = Pair::identity;
+        }
+        if constexpr (Pair::in_any_order) {
+            return sum_items<Pair>(x);
+        } else {
+            /* so many lanes have a group, and each load has V groups */
+            constexpr int lanes = VSCAN__GROUP / V;
+            static_assert(loads <= lanes, "a lane has one group in the end");
+            const U sum = rows_over_lanes<Pair, loads, lanes>(x, lane);
+            if (lane % lanes < loads) groups[lane % lanes * V + lane / lanes] = sum;
+            return sum;
+        }
+    }
+
+    /* The same, for an alignment known only at run time. */
+    template <bool Whole, bool Once>
+    __device__ __forceinline__ void load_any(const reduce_arguments &a, int64_t first, int lane) {
+        if (Pair::in_any_order || a.aligned)
+            load<Whole, true, Once>(a, first, lane);
+        else
+            load<Whole, Pair::in_any_order, Once>(a, first, lane);
+    }
+    template <bool Whole>
+    __device__ __forceinline__ U sum_any(const reduce_arguments &a, int64_t first, int lane,
+                                         U *groups) const {
+        if (Pair::in_any_order || a.aligned) return sum<Whole, true>(a, first, lane, groups);
+        return sum<Whole, Pair::in_any_order>(a, first, lane, groups);
+    }
+};
 
 /* x[0] + x[1] + ..., from left to right. */
 template <class Pair, class U, int N>

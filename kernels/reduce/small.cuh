@@ -51,10 +51,12 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     const int first = warp * shape::items;
     wait_for_kernel_before();
     finish<Pair> f;
-    const auto load_rest = [&] { f.load(a, lane, Alone || warp == 0); };
+    lane_part<Pair, Loads> part;
+    part.template load<false, Aligned, true>(a, first, lane);
+    f.load(a, lane, Alone || warp == 0);
     U sum;
     if constexpr (Pair::in_any_order) {
-        sum = sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, nullptr, load_rest);
+        sum = part.template sum<false, Aligned>(a, first, lane, nullptr);
         const U rest = warp == 0 ? f.rest(a, lane) : Pair::identity;
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
         if constexpr (!Alone) {
@@ -70,7 +72,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         }
     } else if constexpr (Alone) {
         __shared__ nested_sums<U, shape::groups, 1> groups;
-        sum_part<Pair, Loads, false, Aligned, true>(a, 0, lane, groups.at(0), load_rest);
+        part.template sum<false, Aligned>(a, first, lane, groups.at(0));
         __syncwarp();
         sum = f.add_rest(a, lane, groups.template from_left<Pair>(0), true);
     } else {
@@ -79,8 +81,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         groups_of &groups = addressed_once(groups_here);
         const int warps = (int)blockDim.x / 32;
         if (warp == 0) groups.fill(lane, warps);
-        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp),
-                                                    load_rest);
+        part.template sum<false, Aligned>(a, first, lane, groups.of_warp(warp));
         __syncthreads();
         if (warp != 0) return;
         const int blocks = (int)(a.n - 1) / VSCAN__LEVEL_1 + 1;
@@ -88,6 +89,16 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         sum = lanes_from_left<Pair, groups_of::blocks>(sum);
     }
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
+}
+
+/* By each block of a cluster, at its begin: the first one's barrier is then known to all others. */
+static __device__ __forceinline__ void begin_cluster(uint64_t *barrier, bool first_thread) {
+    if (first_thread) {
+        barrier_init(barrier, 1);
+        fence_for_cluster();
+    }
+    __syncthreads();
+    cluster_arrive();
 }
 
 /*
@@ -105,38 +116,33 @@ __global__ void __launch_bounds__(1024, 1)
     using shape = reduce_part_shape<Pair, reduce_block_loads>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const bool finisher = warp == 0 && blockIdx.x == 0;
-    __shared__ uint64_t all_arrived;
-    const auto begin = [&] {
-        if (finisher && lane == 0) {
-            barrier_init(&all_arrived, 1);
-            fence_for_cluster();
-        }
-        __syncthreads();
-        cluster_arrive();
-    };
-    const int part = (int)blockIdx.x * warps + warp;
     finish<Pair> f;
+    lane_part<Pair, reduce_block_loads> part;
     if constexpr (Pair::in_any_order) {
         static_assert(32 * shape::items == shape::tile, "a tile is the eights of four lanes");
         static_assert(reduce_cluster == 8, "as many eights as a block has warps");
         __shared__ part_sums<U, 32> part_sums_here;
         part_sums<U, 32> &parts = addressed_once(part_sums_here);
-        begin();
+        __shared__ uint64_t all_arrived;
+        begin_cluster(&all_arrived, finisher && lane == 0);
+        const int number = (int)blockIdx.x * warps + warp;
         wait_for_kernel_before();
-        U sum = sum_any_part<Pair, reduce_block_loads, false, true>(
-            a, part * shape::items, lane, nullptr, [&] { f.load(a, lane, finisher); });
+        part.template load_any<false, true>(a, number * shape::items, lane);
+        f.load(a, lane, finisher);
+        U sum = part.template sum_any<false>(a, number * shape::items, lane, nullptr);
         const U rest = finisher ? f.rest(a, lane) : Pair::identity;
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
         cluster_wait();
         if (finisher && lane == 0)
             barrier_arrive_expecting(&all_arrived, (uint32_t)(reduce_cluster * warps * sizeof(U)));
-        if (lane == 0) send_to_first_block(parts.at(part), sum, &all_arrived);
+        if (lane == 0) send_to_first_block(parts.at(number), sum, &all_arrived);
         if (!finisher) return;
         barrier_wait(&all_arrived, 0);
         __syncwarp();
+        U p = f.initial(a);
         sum = lane < warps ? parts.template sum_eight<Pair>(lane) : Pair::identity;
-        sum = Pair::combine(f.initial(a), over_lanes<Pair>::sum(sum));
-        if (lane == 0) *(T *)a.total = Pair::out(sum);
+        p = Pair::combine(p, over_lanes<Pair>::sum(sum));
+        if (lane == 0) *(T *)a.total = Pair::out(p);
     } else {
         using groups_of = block_groups<Pair, reduce_block_loads>;
         constexpr int of_tile = nested<T>::blocks;
@@ -150,13 +156,14 @@ __global__ void __launch_bounds__(1024, 1)
         /* the last tile has nothing to add where no block of level 1 arrives */
         if (finisher && lane < (of_tile - all % of_tile) % of_tile)
             *blocks.at(all + lane) = Pair::identity;
-        begin();
+        __shared__ uint64_t all_arrived;
+        begin_cluster(&all_arrived, finisher && lane == 0);
         wait_for_kernel_before();
-        sum_any_part<Pair, reduce_block_loads, false, true>(
-            a, part * shape::items, lane, groups.of_warp(warp), [&] {
-                f.load_rest(a, lane, warp == 0);
-                f.load_initial(a, finisher);
-            });
+        const int at = ((int)blockIdx.x * warps + warp) * shape::items;
+        part.template load_any<false, true>(a, at, lane);
+        f.load_rest(a, lane, warp == 0);
+        f.load_initial(a, finisher);
+        part.template sum_any<false>(a, at, lane, groups.of_warp(warp));
         __syncthreads();
         cluster_wait();
         if (warp != 0) return;
