@@ -74,6 +74,39 @@ struct reduce_partition : reduce_part_shape<Pair, Loads> {
     }
 };
 
+/*
+ * Writes the sums of the groups of a warp's part, in order. The code of `meanwhile` is there once,
+ * in place of four times: for parts that are whole or not, aligned or not.
+ */
+template <class Pair, int Loads, class Meanwhile>
+static __device__ __forceinline__ void
+sum_parts(const reduce_arguments &a, int64_t first, bool whole, int lane, typename Pair::U *groups,
+          const Meanwhile &meanwhile) {
+    using aligned = lane_part<Pair, Loads, true>;
+    using unaligned = lane_part<Pair, Loads, false>;
+    constexpr int items = aligned::shape::items;
+    const int left = a.body_n - first < items ? (int)(a.body_n - first) : items;
+    typename aligned::elements quads;
+    typename unaligned::elements &singles = (typename unaligned::elements &)quads;
+    if (a.aligned && whole)
+        aligned::template load<true, false>(quads, a, first, left, lane);
+    else if (a.aligned)
+        aligned::template load<false, false>(quads, a, first, left, lane);
+    else if (whole)
+        unaligned::template load<true, false>(singles, a, first, left, lane);
+    else
+        unaligned::template load<false, false>(singles, a, first, left, lane);
+    meanwhile();
+    if (a.aligned && whole)
+        aligned::template sum<true>(quads, left, lane, groups);
+    else if (a.aligned)
+        aligned::template sum<false>(quads, left, lane, groups);
+    else if (whole)
+        unaligned::template sum<true>(singles, left, lane, groups);
+    else
+        unaligned::template sum<false>(singles, left, lane, groups);
+}
+
 /* By the first warp of a worker: publishes the aggregates of a partition, from the sums of its
    groups. */
 template <class Pair, class Shape>
@@ -214,15 +247,12 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                 uint32_t ticket = 0;
                 if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                 const int64_t first = partition * shape::items + warp * shape::part_items;
-                lane_part<Pair, Loads> part;
-                U sum;
-                if ((partition + 1) * shape::items <= a.body_n) {
-                    part.template load<true, true, false>(a, first, lane);
-                    sum = part.template sum<true, true>(a, first, lane, nullptr);
-                } else {
-                    part.template load<false, true, false>(a, first, lane);
-                    sum = part.template sum<false, true>(a, first, lane, nullptr);
-                }
+                const auto nothing = [] {};
+                const U sum = (partition + 1) * shape::items <= a.body_n
+                                  ? sum_part<Pair, Loads, true, true, false>(a, first, lane,
+                                                                             nullptr, nothing)
+                                  : sum_part<Pair, Loads, false, true, false>(a, first, lane,
+                                                                              nullptr, nothing);
                 all = Pair::combine(all, sum);
                 if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the buffer of the next partition but one has been read */
@@ -273,22 +303,14 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                 uint32_t ticket = 0;
                 if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                 const int64_t first = partition * shape::items + warp * shape::part_items;
-                const bool whole = (partition + 1) * shape::items <= a.body_n;
-                lane_part<Pair, Loads> part;
-                if (whole)
-                    part.template load_any<true, false>(a, first, lane);
-                else
-                    part.template load_any<false, false>(a, first, lane);
-                if (warp == 0) {
+                const auto meanwhile = [&] {
+                    if (warp != 0) return;
                     f.load_rest(a, lane, partition == partitions - 1);
                     if (before >= 0)
                         publish_groups<Pair, shape>(a, epoch, f, before, groups[buffer ^ 1]);
-                }
-                U *const to = groups[buffer].at(warp * shape::part::groups);
-                if (whole)
-                    part.template sum_any<true>(a, first, lane, to);
-                else
-                    part.template sum_any<false>(a, first, lane, to);
+                };
+                sum_parts<Pair, Loads>(a, first, (partition + 1) * shape::items <= a.body_n, lane,
+                                       groups[buffer].at(warp * shape::part::groups), meanwhile);
                 if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the groups of the partition before have been read */
                 __syncthreads();

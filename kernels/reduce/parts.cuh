@@ -86,43 +86,36 @@ struct finish {
 };
 
 /*
- * What a lane reads of its warp's part: Loads warp loads, from position `first` of the body. Whole:
- * the part lies wholly inside the body. Once: the block runs once. Backward, position i is element
- * body_n - 1 - i in memory. Load and sum are apart, so that there may be something to do between.
+ * What a lane reads of its warp's part: Loads warp loads, from position `first` of the body; `left`
+ * elements of the part exist. Whole: all of them. Once: the block runs once. Backward, position i
+ * is element body_n - 1 - i in memory.
  */
-template <class Pair, int Loads>
+template <class Pair, int Loads, bool Aligned>
 struct lane_part {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_part_shape<Pair, Loads>;
-    T raw[Loads * shape::lane_items];
-
     /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */
-    template <bool Aligned>
-    static constexpr int V = Aligned ? shape::lane_items : 1; /* elements of a load */
-    template <bool Aligned>
-    static constexpr int loads = Loads * shape::lane_items / V<Aligned>;
+    static constexpr int V = Aligned ? shape::lane_items : 1;
+    static constexpr int loads = Loads * shape::lane_items / V;
+    using elements = T[loads][V];
 
-    /* elements of the part that exist */
-    static __device__ __forceinline__ int left(const reduce_arguments &a, int64_t first) {
-        return a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
-    }
-
-    template <bool Whole, bool Aligned, bool Once>
-    __device__ __forceinline__ void load(const reduce_arguments &a, int64_t first, int lane) {
-        constexpr int V = lane_part::V<Aligned>, loads = lane_part::loads<Aligned>;
+    template <bool Whole, bool Once>
+    static __device__ __forceinline__ void load(elements &raw, const reduce_arguments &a,
+                                                int64_t first, int left, int lane) {
         const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
         const int i = lane * V; /* in the part */
-        const int left = lane_part::left(a, first);
         const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
 #pragma unroll
-        for (T &x : raw) x = 0;
+        for (int r = 0; r < loads; ++r)
+#pragma unroll
+            for (int j = 0; j < V; ++j) raw[r][j] = 0;
         const auto load = [&](int r, int k) {
             if constexpr (Aligned) {
                 const int4 quad = load_quad(at + sign * k);
-                memcpy(&raw[r * V], &quad, 16);
+                memcpy(raw[r], &quad, 16);
             } else {
-                raw[r] = at[sign * k];
+                raw[r][0] = at[sign * k];
             }
         };
         if constexpr (!Once) {
@@ -144,17 +137,14 @@ struct lane_part {
 
     /* In any order: returns the lane's own elements combined. In order: writes the sums of the
        part's groups to groups[0], groups[1], ... in shared memory. */
-    template <bool Whole, bool Aligned>
-    __device__ __forceinline__ U sum(const reduce_arguments &a, int64_t first, int lane,
-                                     U *groups) const {
-        constexpr int V = lane_part::V<Aligned>, loads = lane_part::loads<Aligned>;
-        const int left = lane_part::left(a, first);
+    template <bool Whole>
+    static __device__ __forceinline__ U sum(const elements &raw, int left, int lane, U *groups) {
         U x[loads];
 #pragma unroll
         for (int r = 0; r < loads; ++r) {
             U items[V];
 #pragma unroll
-            for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r * V + j]);
+            for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
             x[r] = sum_items<Pair>(items);
             if (!Whole && lane * V + r * 32 * V >= left) x[r] = Pair::identity;
         }
@@ -169,22 +159,35 @@ struct lane_part {
             return sum;
         }
     }
-
-    /* The same, for an alignment known only at run time. */
-    template <bool Whole, bool Once>
-    __device__ __forceinline__ void load_any(const reduce_arguments &a, int64_t first, int lane) {
-        if (Pair::in_any_order || a.aligned)
-            load<Whole, true, Once>(a, first, lane);
-        else
-            load<Whole, Pair::in_any_order, Once>(a, first, lane);
-    }
-    template <bool Whole>
-    __device__ __forceinline__ U sum_any(const reduce_arguments &a, int64_t first, int lane,
-                                         U *groups) const {
-        if (Pair::in_any_order || a.aligned) return sum<Whole, true>(a, first, lane, groups);
-        return sum<Whole, Pair::in_any_order>(a, first, lane, groups);
-    }
 };
+
+/*
+ * Reduces a warp's part, as lane_part does. Between the loads and their first use the warp does what
+ * `meanwhile` says.
+ */
+template <class Pair, int Loads, bool Whole, bool Aligned, bool Once, class Meanwhile>
+static __device__ __forceinline__ typename Pair::U
+sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
+         const Meanwhile &meanwhile) {
+    using part = lane_part<Pair, Loads, Aligned>;
+    using shape = typename part::shape;
+    const int left = a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
+    typename part::elements raw;
+    part::template load<Whole, Once>(raw, a, first, left, lane);
+    meanwhile();
+    return part::template sum<Whole>(raw, left, lane, groups);
+}
+
+/* The same, for an alignment known only at run time. */
+template <class Pair, int Loads, bool Whole, bool Once, class Meanwhile>
+static __device__ __forceinline__ typename Pair::U
+sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
+             const Meanwhile &meanwhile) {
+    if (Pair::in_any_order || a.aligned)
+        return sum_part<Pair, Loads, Whole, true, Once>(a, first, lane, groups, meanwhile);
+    return sum_part<Pair, Loads, Whole, Pair::in_any_order, Once>(a, first, lane, groups,
+                                                                  meanwhile);
+}
 
 /* x[0] + x[1] + ..., from left to right. */
 template <class Pair, class U, int N>

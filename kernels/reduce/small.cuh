@@ -51,12 +51,10 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     const int first = warp * shape::items;
     wait_for_kernel_before();
     finish<Pair> f;
-    lane_part<Pair, Loads> part;
-    part.template load<false, Aligned, true>(a, first, lane);
-    f.load(a, lane, Alone || warp == 0);
+    const auto load_more = [&] { f.load(a, lane, Alone || warp == 0); };
     U sum;
     if constexpr (Pair::in_any_order) {
-        sum = part.template sum<false, Aligned>(a, first, lane, nullptr);
+        sum = sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, nullptr, load_more);
         const U rest = warp == 0 ? f.rest(a, lane) : Pair::identity;
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
         if constexpr (!Alone) {
@@ -72,7 +70,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         }
     } else if constexpr (Alone) {
         __shared__ nested_sums<U, shape::groups, 1> groups;
-        part.template sum<false, Aligned>(a, first, lane, groups.at(0));
+        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.at(0), load_more);
         __syncwarp();
         sum = f.add_rest(a, lane, groups.template from_left<Pair>(0), true);
     } else {
@@ -81,7 +79,8 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         groups_of &groups = addressed_once(groups_here);
         const int warps = (int)blockDim.x / 32;
         if (warp == 0) groups.fill(lane, warps);
-        part.template sum<false, Aligned>(a, first, lane, groups.of_warp(warp));
+        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp),
+                                                    load_more);
         __syncthreads();
         if (warp != 0) return;
         const int blocks = (int)(a.n - 1) / VSCAN__LEVEL_1 + 1;
@@ -117,7 +116,6 @@ __global__ void __launch_bounds__(1024, 1)
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = blockDim.x / 32;
     const bool finisher = warp == 0 && blockIdx.x == 0;
     finish<Pair> f;
-    lane_part<Pair, reduce_block_loads> part;
     if constexpr (Pair::in_any_order) {
         static_assert(32 * shape::items == shape::tile, "a tile is the eights of four lanes");
         static_assert(reduce_cluster == 8, "as many eights as a block has warps");
@@ -125,17 +123,16 @@ __global__ void __launch_bounds__(1024, 1)
         part_sums<U, 32> &parts = addressed_once(part_sums_here);
         __shared__ uint64_t all_arrived;
         begin_cluster(&all_arrived, finisher && lane == 0);
-        const int number = (int)blockIdx.x * warps + warp;
+        const int part = (int)blockIdx.x * warps + warp;
         wait_for_kernel_before();
-        part.template load_any<false, true>(a, number * shape::items, lane);
-        f.load(a, lane, finisher);
-        U sum = part.template sum_any<false>(a, number * shape::items, lane, nullptr);
+        U sum = sum_any_part<Pair, reduce_block_loads, false, true>(
+            a, part * shape::items, lane, nullptr, [&] { f.load(a, lane, finisher); });
         const U rest = finisher ? f.rest(a, lane) : Pair::identity;
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
         cluster_wait();
         if (finisher && lane == 0)
             barrier_arrive_expecting(&all_arrived, (uint32_t)(reduce_cluster * warps * sizeof(U)));
-        if (lane == 0) send_to_first_block(parts.at(number), sum, &all_arrived);
+        if (lane == 0) send_to_first_block(parts.at(part), sum, &all_arrived);
         if (!finisher) return;
         barrier_wait(&all_arrived, 0);
         __syncwarp();
@@ -159,11 +156,12 @@ __global__ void __launch_bounds__(1024, 1)
         __shared__ uint64_t all_arrived;
         begin_cluster(&all_arrived, finisher && lane == 0);
         wait_for_kernel_before();
-        const int at = ((int)blockIdx.x * warps + warp) * shape::items;
-        part.template load_any<false, true>(a, at, lane);
-        f.load_rest(a, lane, warp == 0);
-        f.load_initial(a, finisher);
-        part.template sum_any<false>(a, at, lane, groups.of_warp(warp));
+        const int part = (int)blockIdx.x * warps + warp;
+        sum_any_part<Pair, reduce_block_loads, false, true>(
+            a, part * shape::items, lane, groups.of_warp(warp), [&] {
+                f.load_rest(a, lane, warp == 0);
+                f.load_initial(a, finisher);
+            });
         __syncthreads();
         cluster_wait();
         if (warp != 0) return;
