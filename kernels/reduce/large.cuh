@@ -74,39 +74,6 @@ struct reduce_partition : reduce_part_shape<Pair, Loads> {
     }
 };
 
-/*
- * Writes the sums of the groups of a warp's part, in order. The code of `meanwhile` is there once,
- * in place of four times: for parts that are whole or not, aligned or not.
- */
-template <class Pair, int Loads, class Meanwhile>
-static __device__ __forceinline__ void
-sum_parts(const reduce_arguments &a, int64_t first, bool whole, int lane, typename Pair::U *groups,
-          const Meanwhile &meanwhile) {
-    using aligned = lane_part<Pair, Loads, true>;
-    using unaligned = lane_part<Pair, Loads, false>;
-    constexpr int items = aligned::shape::items;
-    const int left = a.body_n - first < items ? (int)(a.body_n - first) : items;
-    typename aligned::elements quads;
-    typename unaligned::elements &singles = (typename unaligned::elements &)quads;
-    if (a.aligned && whole)
-        aligned::template load<true, false>(quads, a, first, left, lane);
-    else if (a.aligned)
-        aligned::template load<false, false>(quads, a, first, left, lane);
-    else if (whole)
-        unaligned::template load<true, false>(singles, a, first, left, lane);
-    else
-        unaligned::template load<false, false>(singles, a, first, left, lane);
-    meanwhile();
-    if (a.aligned && whole)
-        aligned::template sum<true>(quads, left, lane, groups);
-    else if (a.aligned)
-        aligned::template sum<false>(quads, left, lane, groups);
-    else if (whole)
-        unaligned::template sum<true>(singles, left, lane, groups);
-    else
-        unaligned::template sum<false>(singles, left, lane, groups);
-}
-
 /* By the first warp of a worker: publishes the aggregates of a partition, from the sums of its
    groups. */
 template <class Pair, class Shape>
@@ -220,7 +187,7 @@ struct tile_prefix {
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
-template <class Pair, int Loads, bool Tickets>
+template <class Pair, int Loads, bool Tickets, bool Aligned>
 __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce_resident)
     reduce_large(const __grid_constant__ reduce_arguments a) {
     using T = typename Pair::T;
@@ -241,6 +208,14 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
 
         /* ---- Workers ------------------------------------------------------------------------- */
         if ((int)blockIdx.x < workers) {
+            const auto publish_sums = [&](int64_t at, const U(&sums)[warps]) {
+                if (threadIdx.x != 0) return;
+                U x[warps];
+#pragma unroll
+                for (int w = 0; w < warps; ++w) x[w] = sums[w];
+                jitter(a.lookback, epoch, at, jitter_publish);
+                publish<U>(a.lookback, epoch, at, sum_items<Pair>(x));
+            };
             U all = Pair::identity;
             int buffer = 0;
             for (int64_t partition = blockIdx.x; partition < partitions;) {
@@ -249,10 +224,10 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                 const int64_t first = partition * shape::items + warp * shape::part_items;
                 const auto nothing = [] {};
                 const U sum = (partition + 1) * shape::items <= a.body_n
-                                  ? sum_part<Pair, Loads, true, true, false>(a, first, lane,
-                                                                             nullptr, nothing)
-                                  : sum_part<Pair, Loads, false, true, false>(a, first, lane,
-                                                                              nullptr, nothing);
+                                  ? sum_any_part<Pair, Loads, true, false>(a, first, lane, nullptr,
+                                                                           nothing)
+                                  : sum_any_part<Pair, Loads, false, false>(a, first, lane, nullptr,
+                                                                            nothing);
                 all = Pair::combine(all, sum);
                 if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the buffer of the next partition but one has been read */
@@ -263,12 +238,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
             all = over_lanes<Pair>::sum(all);
             if (lane == 0) parts[0][warp] = all;
             __syncthreads();
-            if (threadIdx.x != 0) return;
-            U x[warps];
-#pragma unroll
-            for (int w = 0; w < warps; ++w) x[w] = parts[0][w];
-            jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
-            publish<U>(a.lookback, epoch, blockIdx.x, sum_items<Pair>(x));
+            publish_sums(blockIdx.x, parts[0]);
             return;
         }
 
@@ -303,14 +273,16 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                 uint32_t ticket = 0;
                 if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                 const int64_t first = partition * shape::items + warp * shape::part_items;
+                U *const to = groups[buffer].at(warp * shape::part::groups);
                 const auto meanwhile = [&] {
                     if (warp != 0) return;
                     f.load_rest(a, lane, partition == partitions - 1);
-                    if (before >= 0)
-                        publish_groups<Pair, shape>(a, epoch, f, before, groups[buffer ^ 1]);
+                    if (before >= 0) publish_groups<Pair, shape>(a, epoch, f, before, groups[buffer ^ 1]);
                 };
-                sum_parts<Pair, Loads>(a, first, (partition + 1) * shape::items <= a.body_n, lane,
-                                       groups[buffer].at(warp * shape::part::groups), meanwhile);
+                if ((partition + 1) * shape::items <= a.body_n)
+                    sum_part<Pair, Loads, true, Aligned, false>(a, first, lane, to, meanwhile);
+                else
+                    sum_part<Pair, Loads, false, Aligned, false>(a, first, lane, to, meanwhile);
                 if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the groups of the partition before have been read */
                 __syncthreads();

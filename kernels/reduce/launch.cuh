@@ -73,7 +73,9 @@ static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce
     const int64_t partitions = (n + shape::items - 1) / shape::items;
     const int64_t resident = (int64_t)reduce_resident * launch->multiprocessors - 1;
     const int blocks = (int)(partitions < resident ? partitions : resident) + 1;
-    return start_reduce(launch, reduce_large<Pair, Loads, Tickets>, blocks, shape::threads, a);
+    const auto kernel = a.aligned ? reduce_large<Pair, Loads, Tickets, true>
+                                  : reduce_large<Pair, Loads, Tickets, Pair::in_any_order>;
+    return start_reduce(launch, kernel, blocks, shape::threads, a);
 }
 
 template <class Pair>

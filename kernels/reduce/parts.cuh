@@ -86,96 +86,74 @@ struct finish {
 };
 
 /*
- * What a lane reads of its warp's part: Loads warp loads, from position `first` of the body; `left`
- * elements of the part exist. Whole: all of them. Once: the block runs once. Backward, position i
- * is element body_n - 1 - i in memory.
- */
-template <class Pair, int Loads, bool Aligned>
-struct lane_part {
-    using T = typename Pair::T;
-    using U = typename Pair::U;
-    using shape = reduce_part_shape<Pair, Loads>;
-    /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */
-    static constexpr int V = Aligned ? shape::lane_items : 1;
-    static constexpr int loads = Loads * shape::lane_items / V;
-    using elements = T[loads][V];
-
-    template <bool Whole, bool Once>
-    static __device__ __forceinline__ void load(elements &raw, const reduce_arguments &a,
-                                                int64_t first, int left, int lane) {
-        const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
-        const int i = lane * V; /* in the part */
-        const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
-#pragma unroll
-        for (int r = 0; r < loads; ++r)
-#pragma unroll
-            for (int j = 0; j < V; ++j) raw[r][j] = 0;
-        const auto load = [&](int r, int k) {
-            if constexpr (Aligned) {
-                const int4 quad = load_quad(at + sign * k);
-                memcpy(raw[r], &quad, 16);
-            } else {
-                raw[r][0] = at[sign * k];
-            }
-        };
-        if constexpr (!Once) {
-            /* Loads behind the end repeat the last vector, since unconditional loads are issued
-               sooner. In a block that runs once this is slower. */
-            if (Whole || left > 0) {
-#pragma unroll
-                for (int r = 0; r < loads; ++r) {
-                    const int k = i + r * 32 * V;
-                    load(r, Whole || k < left ? k : left - V);
-                }
-            }
-        } else {
-#pragma unroll
-            for (int r = 0; r < loads; ++r)
-                if (i + r * 32 * V < left) load(r, i + r * 32 * V);
-        }
-    }
-
-    /* In any order: returns the lane's own elements combined. In order: writes the sums of the
-       part's groups to groups[0], groups[1], ... in shared memory. */
-    template <bool Whole>
-    static __device__ __forceinline__ U sum(const elements &raw, int left, int lane, U *groups) {
-        U x[loads];
-#pragma unroll
-        for (int r = 0; r < loads; ++r) {
-            U items[V];
-#pragma unroll
-            for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
-            x[r] = sum_items<Pair>(items);
-            if (!Whole && lane * V + r * 32 * V >= left) x[r] = Pair::identity;
-        }
-        if constexpr (Pair::in_any_order) {
-            return sum_items<Pair>(x);
-        } else {
-            /* so many lanes have a group, and each load has V groups */
-            constexpr int lanes = VSCAN__GROUP / V;
-            static_assert(loads <= lanes, "a lane has one group in the end");
-            const U sum = rows_over_lanes<Pair, loads, lanes>(x, lane);
-            if (lane % lanes < loads) groups[lane % lanes * V + lane / lanes] = sum;
-            return sum;
-        }
-    }
-};
-
-/*
- * Reduces a warp's part, as lane_part does. Between the loads and their first use the warp does what
- * `meanwhile` says.
+ * Reduces a warp's part, Loads warp loads from position `first` of the body. In any order: returns
+ * the lane's own elements combined. In order: writes the sums of the part's groups to groups[0],
+ * groups[1], ... in shared memory. Whole: the part lies wholly inside the body. Once: the block runs
+ * once. Backward, position i is element body_n - 1 - i in memory. Between the loads and their first
+ * use the warp does what `meanwhile` says.
  */
 template <class Pair, int Loads, bool Whole, bool Aligned, bool Once, class Meanwhile>
 static __device__ __forceinline__ typename Pair::U
 sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
          const Meanwhile &meanwhile) {
-    using part = lane_part<Pair, Loads, Aligned>;
-    using shape = typename part::shape;
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = reduce_part_shape<Pair, Loads>;
+    /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */
+    constexpr int V = Aligned ? shape::lane_items : 1;
+    constexpr int loads = Loads * shape::lane_items / V;
+    const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
+    const int i = lane * V; /* in the part; `left` elements of the part exist */
     const int left = a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
-    typename part::elements raw;
-    part::template load<Whole, Once>(raw, a, first, left, lane);
+    const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
+    T raw[loads][V];
+#pragma unroll
+    for (int r = 0; r < loads; ++r)
+#pragma unroll
+        for (int j = 0; j < V; ++j) raw[r][j] = 0;
+    const auto load = [&](int r, int k) {
+        if constexpr (Aligned) {
+            const int4 quad = load_quad(at + sign * k);
+            memcpy(raw[r], &quad, 16);
+        } else {
+            raw[r][0] = at[sign * k];
+        }
+    };
+    if constexpr (!Once) {
+        /* Loads behind the end repeat the last vector, since unconditional loads are issued
+           sooner. In a block that runs once this is slower. */
+        if (Whole || left > 0) {
+#pragma unroll
+            for (int r = 0; r < loads; ++r) {
+                const int k = i + r * 32 * V;
+                load(r, Whole || k < left ? k : left - V);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int r = 0; r < loads; ++r)
+            if (i + r * 32 * V < left) load(r, i + r * 32 * V);
+    }
     meanwhile();
-    return part::template sum<Whole>(raw, left, lane, groups);
+    U x[loads];
+#pragma unroll
+    for (int r = 0; r < loads; ++r) {
+        U items[V];
+#pragma unroll
+        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
+        x[r] = sum_items<Pair>(items);
+        if (!Whole && i + r * 32 * V >= left) x[r] = Pair::identity;
+    }
+    if constexpr (Pair::in_any_order) {
+        return sum_items<Pair>(x);
+    } else {
+        /* so many lanes have a group, and each load has V groups */
+        constexpr int lanes = VSCAN__GROUP / V;
+        static_assert(loads <= lanes, "a lane has one group in the end");
+        const U sum = rows_over_lanes<Pair, loads, lanes>(x, lane);
+        if (lane % lanes < loads) groups[lane % lanes * V + lane / lanes] = sum;
+        return sum;
+    }
 }
 
 /* The same, for an alignment known only at run time. */

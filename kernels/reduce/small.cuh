@@ -51,10 +51,10 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     const int first = warp * shape::items;
     wait_for_kernel_before();
     finish<Pair> f;
-    const auto load_more = [&] { f.load(a, lane, Alone || warp == 0); };
+    const auto load_rest = [&] { f.load(a, lane, Alone || warp == 0); };
     U sum;
     if constexpr (Pair::in_any_order) {
-        sum = sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, nullptr, load_more);
+        sum = sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, nullptr, load_rest);
         const U rest = warp == 0 ? f.rest(a, lane) : Pair::identity;
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
         if constexpr (!Alone) {
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         }
     } else if constexpr (Alone) {
         __shared__ nested_sums<U, shape::groups, 1> groups;
-        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.at(0), load_more);
+        sum_part<Pair, Loads, false, Aligned, true>(a, 0, lane, groups.at(0), load_rest);
         __syncwarp();
         sum = f.add_rest(a, lane, groups.template from_left<Pair>(0), true);
     } else {
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         const int warps = (int)blockDim.x / 32;
         if (warp == 0) groups.fill(lane, warps);
         sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp),
-                                                    load_more);
+                                                    load_rest);
         __syncthreads();
         if (warp != 0) return;
         const int blocks = (int)(a.n - 1) / VSCAN__LEVEL_1 + 1;
@@ -155,8 +155,8 @@ __global__ void __launch_bounds__(1024, 1)
             *blocks.at(all + lane) = Pair::identity;
         __shared__ uint64_t all_arrived;
         begin_cluster(&all_arrived, finisher && lane == 0);
-        wait_for_kernel_before();
         const int part = (int)blockIdx.x * warps + warp;
+        wait_for_kernel_before();
         sum_any_part<Pair, reduce_block_loads, false, true>(
             a, part * shape::items, lane, groups.of_warp(warp), [&] {
                 f.load_rest(a, lane, warp == 0);
