@@ -17,7 +17,7 @@ struct segmented_reduction {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = segments_shape<Pair>;
-    static constexpr int R = shape::line_items, V = shape::vector_items, G = shape::group_lanes;
+    static constexpr int R = shape::line_items, V = shape::vector_items, G = shape::group_lines;
 
     /* Heads of a partition: of the lane's line; how many precede these in the warp; how many
        precede the warp's; of the warp; of the partition. */
@@ -40,7 +40,7 @@ struct segmented_reduction {
     int buffer = 1;                    /* of the next partition's shares */
     heads_of_partition coming, staged; /* of the next partition, of the other */
     uint32_t warps_with_heads = 0;     /* of the next partition: bit w: its warp w has some */
-    U p = Pair::identity;              /* in the first warp: prefix of tile `seen` */
+    before_tile<Pair> p = before_tile<Pair>::from(Pair::identity); /* first warp: of tile `seen` */
     int64_t seen = 0, before = 0;      /* heads before it */
 
     __device__ __forceinline__ bool by_offsets() const { return a.scan.offsets != nullptr; }
@@ -91,7 +91,7 @@ struct segmented_reduction {
             if (lane == 0) shared.edges[warp] = found;
         }
         shared.line_heads[threadIdx.x] = 0;
-        if (threadIdx.x == 0) shared.first_segment = -1;
+        if (threadIdx.x == 0) shared.first.segment = -1;
         __syncthreads();
         const int64_t from = shared.edges[0], to = shared.edges[1];
         int64_t wrong = to < from ? from : -1;
@@ -117,10 +117,9 @@ struct segmented_reduction {
 
     /* ---- The next partition: lines, lanes, warps --------------------------------------------- */
 
-    /* Of a line's first head: what precedes it in its group, and in earlier groups of the
-       partition. */
+    /* Of a line's first head: what precedes it in its group, and in the partition before. */
     struct line_sums {
-        U pre, prefix;
+        U r2, r1, pre;
         bool inside; /* the group has a head in an earlier line */
         unsigned any;
         int group; /* its first lane */
@@ -141,7 +140,7 @@ struct segmented_reduction {
             for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j]);
         }
         __syncwarp();
-        if (a.scan.has_initial) {
+        if (Pair::in_any_order && a.scan.has_initial) {
 #pragma unroll
             for (int j = 0; j < R; ++j)
                 if (heads >> j & 1) x[j] = Pair::combine(initial, x[j]);
@@ -153,7 +152,7 @@ struct segmented_reduction {
         return s;
     }
 
-    /* The network over the lanes. */
+    /* r1 of all lines, and the sums of warps or of blocks of level 1. */
     __device__ __forceinline__ void add_lanes(line_sums &s, U &sum) const {
         bool head = coming.line != 0;
         s.inside = false;
@@ -173,25 +172,48 @@ struct segmented_reduction {
         }
         s.any = __ballot_sync(warp_mask, head);
         s.group = lane & ~(G - 1);
+        if constexpr (Pair::in_any_order) {
 #pragma unroll
-        for (int half = G; half < 32; half *= 2) {
-            const int right = lane & ~(half - 1);
-            const U left = __shfl_sync(warp_mask, sum, right - 1);
-            const bool open = !head && !(s.any & ((1u << s.group) - (1u << right)));
-            if ((lane & half) && open) sum = Pair::combine(left, sum);
+            for (int half = G; half < 32; half *= 2) {
+                const int right = lane & ~(half - 1);
+                const U left = __shfl_sync(warp_mask, sum, right - 1);
+                const bool open = !head && !(s.any & ((1u << s.group) - (1u << right)));
+                if ((lane & half) && open) sum = Pair::combine(left, sum);
+            }
+            s.r1 = __shfl_up_sync(warp_mask, sum, G);
+            if (lane < G) s.r1 = Pair::identity;
+        } else {
+            constexpr int N = 32 / G;
+            const uint32_t below = (1u << s.group) - 1;
+            const bool second = G == 2 && warp % 2;
+            if (lane % G == 0) shared.groups[threadIdx.x / G] = sum;
+            if (G == 2) {
+                if (lane == 0) shared.any_heads[warp] = s.any;
+                sync_warps(1 + warp / 2, 64);
+            } else {
+                __syncwarp();
+            }
+            s.r1 = Pair::identity;
+            if (second && !(s.any & below)) {
+                const uint32_t mask = since_last_head<G>(shared.any_heads[warp - 1], ~0u);
+                s.r1 = add_under<Pair, N, G>(s.r1, shared.groups + (warp - 1) * N, mask);
+            }
+            const uint32_t mask = since_last_head<G>(s.any, below);
+            s.r1 = add_under<Pair, N, G>(s.r1, shared.groups + warp * N, mask);
+            if (!head) sum = Pair::combine(s.r1, sum);
         }
-        s.prefix = __shfl_up_sync(warp_mask, sum, G);
-        if (lane < G) s.prefix = Pair::identity;
         if (lane == 31) {
-            shared.sums[warp] = sum;
+            if (warp % G == G - 1) shared.sums[warp / G] = sum;
             shared.counts[warp] = coming.warp_count;
         }
         __syncthreads(); /* (1) */
     }
 
-    /* The network over the warps; returns the partition's sum from its last head on. */
+    /* r2 of all lines, heads before the warp; in any order, returns the partition's sum from its
+       last head on. */
     __device__ __forceinline__ U add_warps(line_sums &s) {
-        U level = lane < warps ? shared.sums[lane] : Pair::identity; /* of warp `lane` */
+        U level = Pair::identity;
+        if (Pair::in_any_order && lane < warps) level = shared.sums[lane]; /* of warp `lane` */
         const uint32_t count = lane < warps ? shared.counts[lane] : 0;
         const uint32_t with_heads = __ballot_sync(warp_mask, count != 0);
         const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
@@ -200,17 +222,30 @@ struct segmented_reduction {
         coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
         const bool first_group =
             !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
+        if constexpr (Pair::in_any_order) {
 #pragma unroll
-        for (int half = 1; half < segments_warps; half *= 2) {
-            const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
-            const U left = __shfl_sync(warp_mask, level, right - 1);
-            const U left_here = __shfl_sync(warp_mask, level, right_here - 1);
-            if ((warp & half) && first_group && !(with_heads & ((1u << warp) - (1u << right_here))))
-                s.prefix = Pair::combine(left_here, s.prefix);
-            if ((lane & half) && !(with_heads & ((2u << lane) - (1u << right))))
-                level = Pair::combine(left, level);
+            for (int half = 1; half < segments_warps; half *= 2) {
+                const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
+                const U left = __shfl_sync(warp_mask, level, right - 1);
+                const U left_here = __shfl_sync(warp_mask, level, right_here - 1);
+                if ((warp & half) && first_group &&
+                    !(with_heads & ((1u << warp) - (1u << right_here))))
+                    s.r1 = Pair::combine(left_here, s.r1);
+                if ((lane & half) && !(with_heads & ((2u << lane) - (1u << right))))
+                    level = Pair::combine(left, level);
+            }
+            return __shfl_sync(warp_mask, level, segments_warps - 1);
+        } else {
+            const int block = warp & ~(G - 1); /* its first warp */
+            s.r2 = Pair::identity;
+            if (first_group && !(with_heads & ((1u << warp) - (1u << block))))
+                s.r2 = add_blocks(s.r2, since_last_head<G>(with_heads, (1u << block) - 1));
+            return Pair::identity;
         }
-        return __shfl_sync(warp_mask, level, segments_warps - 1);
+    }
+
+    __device__ __forceinline__ U add_blocks(U sum, uint32_t mask) const {
+        return add_under<Pair, segments_warps / G, G>(sum, shared.sums, mask);
     }
 
     /* The total that a line's first head ends: staged, but for the partition's first head. */
@@ -221,80 +256,78 @@ struct segmented_reduction {
         if (s.inside) {
             share[staged_at<T>(rank)] = Pair::out(s.pre);
         } else if (rank + coming.warp_rank == 0) {
-            shared.first_prefix = s.prefix;
-            shared.first_pre = s.pre;
-            shared.first_at = threadIdx.x * R + __ffs((int)coming.line) - 1;
+            shared.first.r1 = s.r1;
+            shared.first.pre = s.pre;
+            shared.first.at = threadIdx.x * R + __ffs((int)coming.line) - 1;
         } else {
-            share[staged_at<T>(rank)] = Pair::out(Pair::combine(s.prefix, s.pre));
+            U total = Pair::combine(s.r1, s.pre);
+            if constexpr (!Pair::in_any_order) total = Pair::combine(s.r2, total);
+            share[staged_at<T>(rank)] = Pair::out(total);
         }
     }
 
+    /* In any order: the next partition's sum; else what its tile has from the last head on. */
     __device__ __forceinline__ void publish_next(U sum) const {
-        if (threadIdx.x != 0 || a.partitions == 1) return;
+        if constexpr (!Pair::in_any_order) {
+            publish_in_order();
+        } else {
+            if (threadIdx.x != 0 || a.partitions == 1) return;
+            jitter(a.lookback, epoch, next, jitter_publish);
+            if (a.scan.out == a.scan.in) __threadfence();
+            publish<U>(a.lookback, epoch, next, sum, coming.count);
+        }
+    }
+
+    /* By the last warp, which seldom has tiles to read in the look-back. It waits for the partition
+       before, in the same tile. */
+    __device__ __forceinline__ void publish_in_order() const {
+        if (warp != warps - 1) return;
+        U r2 = Pair::identity; /* at the partition's begin */
+        uint32_t heads = 0;
         jitter(a.lookback, epoch, next, jitter_publish);
+        if ((next & (parts - 1)) != 0)
+            while (!try_read(a.lookback, epoch, next - 1, &r2, &heads)) {
+            }
         if (a.scan.out == a.scan.in) __threadfence();
-        publish<U>(a.lookback, epoch, next, sum, coming.count);
+        const uint32_t all = (1u << warps) - 1, with_heads = warps_with_heads;
+        const U sum = add_blocks(with_heads ? (U)Pair::identity : r2,
+                                 since_last_head<G>(with_heads, all));
+        if (lane == 0 && a.partitions > 1)
+            publish<U>(a.lookback, epoch, next, sum, heads + coming.count);
+        const int first = (__ffs((int)(with_heads | 1u << warps)) - 1) & ~(G - 1);
+        r2 = add_blocks(r2, (1u << first) - 1);
+        if (lane != 0) return;
+        shared.first.r2 = r2;
+        shared.heads_before[buffer] = heads;
     }
 
     /* ---- Look-back --------------------------------------------------------------------------- */
 
-    /* Of the partition's tile: aggregates before it. beside: of the partition that is the left
-       neighbour in the tree, if one is; above: of the two that precede both. */
-    struct own_tile {
-        U beside = Pair::identity, above = Pair::identity;
-        uint32_t beside_heads = 0, heads = 0;
-    };
-
-    /* Moves p and `before` on to the partition's tile. A thread reads the aggregates of one
-       tile. */
-    __device__ __forceinline__ own_tile look_back() {
+    /* Moves p and `before` on to the partition's tile. A thread reads the aggregate of one tile. */
+    __device__ __forceinline__ void look_back() {
         jitter(a.lookback, epoch, partition, jitter_wait);
         const int64_t own = partition >> parts / 2;
-        const int mine = (int)partition & (parts - 1);
         for (;;) {
-            read_tile(own, mine);
+            read_tile(own);
             __syncthreads(); /* (2) */
             add_tiles(own);
             seen += blockDim.x;
-            if (seen > own || (Pair::in_any_order && seen == own)) break;
+            if (seen >= own) break;
             __syncthreads();
         }
         seen = own;
-        own_tile t;
-        if constexpr (!Pair::in_any_order) {
-            t.beside = shared.beside;
-            t.above = shared.above;
-            t.beside_heads = shared.beside_heads;
-            t.heads = shared.own_heads;
-        }
-        return t;
     }
 
-    __device__ __forceinline__ void read_tile(int64_t own, int mine) const {
-        const int64_t tile = seen + threadIdx.x;
-        const int here = tile < own ? parts : tile == own ? mine : 0;
-        U x[shape::parts];
-        uint32_t count[shape::parts];
-        wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, tile * parts,
-                        tile * parts + here);
+    __device__ __forceinline__ void read_tile(int64_t own) const {
+        const int64_t tile = seen + threadIdx.x, last = tile * parts + parts - 1;
+        U x[1];
+        uint32_t count[1];
+        wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, last,
+                        tile < own ? last + 1 : last);
         if (a.scan.out == a.scan.in) __threadfence();
         __syncwarp();
         U sum = x[0];
-        uint32_t heads = count[0];
-        if constexpr (!Pair::in_any_order) {
-            const U low = count[1] ? x[1] : Pair::combine(x[0], x[1]);
-            const U high = count[3] ? x[3] : Pair::combine(x[2], x[3]);
-            sum = count[2] | count[3] ? high : Pair::combine(low, high);
-            heads += count[1] + count[2] + count[3];
-            if (tile == own) {
-                shared.beside = mine == 3 ? x[2] : mine == 1 ? x[0] : Pair::identity;
-                shared.beside_heads = mine == 3 ? count[2] : mine == 1 ? count[0] : 0;
-                shared.above = mine & 2 ? low : Pair::identity;
-                shared.own_heads = heads;
-                sum = Pair::identity;
-                heads = 0;
-            }
-        }
+        const uint32_t heads = count[0];
         const uint32_t all = warp_sum(heads);
         const unsigned cut = __ballot_sync(warp_mask, heads != 0);
         if constexpr (Pair::in_any_order) { /* nothing before the last head counts */
@@ -323,45 +356,48 @@ struct segmented_reduction {
 #pragma unroll
             for (int w = 0; w < segments_warps; ++w) {
                 if (w >= warps) continue;
-                p = shared.tile_heads[w] ? shared.tiles[w] : Pair::combine(p, shared.tiles[w]);
+                p.r4 = shared.tile_heads[w] ? shared.tiles[w]
+                                            : Pair::combine(p.r4, shared.tiles[w]);
             }
         } else {
             const uint32_t heads = lane < warps ? shared.tile_heads[lane] : 0;
             const unsigned with_heads = __ballot_sync(warp_mask, heads != 0);
-            int from = 0; /* the last tile with a head */
+            int t = 0; /* the last tile with a head */
             if (with_heads) {
                 const int last = 31 - __clz((int)with_heads);
-                from = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
-                p = Pair::identity;
+                t = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
+                p.cut(initial);
             }
             const int to = own - seen < (int)blockDim.x ? (int)(own - seen) : (int)blockDim.x;
-            /* by eights, whose loads overlap: from `to` on there are identities */
-#pragma unroll 1
-            for (int t = from & ~7; t < to; t += 8) {
-#pragma unroll
-                for (int j = 0; j < 8; ++j)
-                    p = Pair::combine(p, t + j < from ? Pair::identity : shared.tiles[t + j]);
+            constexpr int level_3 = nested<T>::tiles;
+            while (t < to) { /* to the end of a block of level 3 at a time */
+                const int left = level_3 - (int)((uint32_t)(seen + t) % level_3);
+                const int end = t + left < to ? t + left : to;
+#pragma unroll 8
+                for (; t < end; ++t) p.r3 = Pair::combine(p.r3, shared.tiles[t]);
+                if ((uint32_t)(seen + end) % level_3 != 0) continue;
+                p.r4 = Pair::combine(p.r4, p.r3);
+                p.r3 = Pair::identity;
             }
         }
     }
 
     /* ---- Totals ------------------------------------------------------------------------------ */
 
-    /* The partition's first head: what precedes it in the partition, and where it is. */
-    struct first_head {
-        U prefix, pre;
-        int at;
-        int64_t segment; /* by offsets, in the first thread */
-    };
+    /* In any order, elements already contain the initial value. */
+    __device__ __forceinline__ T with_initial(T total) const {
+        if constexpr (Pair::in_any_order) return total;
+        return Pair::out(Pair::combine(initial, Pair::in(total)));
+    }
 
-    /* The total that the partition's first head ends; base: heads before the partition. */
-    __device__ __forceinline__ void write_first_total(const own_tile &t, int64_t base,
-                                                      const first_head &first) const {
+    /* The total that the partition's first head ends; base: heads before the partition, of which
+       so many are in its tile. */
+    __device__ __forceinline__ void write_first_total(int64_t base, uint32_t heads_in_tile,
+                                                      const first_head<U> &first) const {
         if (threadIdx.x != 0 || staged.count == 0) return;
-        U total = Pair::combine(t.beside, first.prefix);
-        if (!t.beside_heads) total = Pair::combine(t.above, total);
-        total = Pair::combine(total, first.pre);
-        if (!t.heads) total = Pair::combine(p, total);
+        U total = Pair::combine(first.r1, first.pre);
+        if constexpr (!Pair::in_any_order) total = Pair::combine(first.r2, total);
+        total = heads_in_tile ? Pair::combine(initial, total) : p.sum(total);
         const int64_t k = by_offsets() ? first.segment : base - 1;
         if (a.scan.out != nullptr && base > 0)
             ((T *)a.scan.out)[partition * items + first.at - 1] = Pair::out(total);
@@ -377,13 +413,14 @@ struct segmented_reduction {
 #pragma unroll 1
             for (uint32_t left = staged.line; left != 0; left &= left - 1, ++staged.line_rank)
                 if (staged.warp_rank + staged.line_rank > 0)
-                    line[__ffs((int)left) - 1] = share[staged_at<T>(staged.line_rank)];
+                    line[__ffs((int)left) - 1] =
+                        with_initial(share[staged_at<T>(staged.line_rank)]);
         } else if (!by_offsets()) {
 #pragma unroll 4
             for (int i = lane; i < (int)staged.warp_count; i += 32) {
                 const int64_t k = base + staged.warp_rank + i - 1;
                 if (staged.warp_rank + i > 0 && k < a.scan.totals_length)
-                    ((T *)a.scan.totals)[k] = share[staged_at<T>(i)];
+                    ((T *)a.scan.totals)[k] = with_initial(share[staged_at<T>(i)]);
             }
             if (threadIdx.x == 0 && partition == a.partitions - 1) {
                 const int64_t segments = base + staged.count - 1;
@@ -414,9 +451,9 @@ struct segmented_reduction {
                 const uint32_t earlier = shared.line_heads[line] & ((1u << (unsigned)at % R) - 1);
                 const int rank = shared.line_ranks[line] + __popc(earlier);
                 if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
-                    shared.first_segment = i - 1;
+                    shared.first.segment = i - 1;
                 else
-                    totals[i - 1] = share_of(buffer, of)[staged_at<T>(rank)];
+                    totals[i - 1] = with_initial(share_of(buffer, of)[staged_at<T>(rank)]);
             }
         }
     }
