@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What scan/small.cuh does for float and double plus above the groups, in the order of
+ * lib/core/order.h.
+ *
+ * Blocks of level 1. A partition has 1, 2 or 4 of them. One warp, the one with the fewest
+ * aggregates to wait for, adds up their groups, a lane each block: it reads the sums of the groups,
+ * writes R1 of each in their place, and publishes X1 at the end of the block, with its head flags,
+ * as an aggregate of its own. A block that is alone has no barrier for that: each warp does it for
+ * itself.
+ *
+ * The look-back. The 32 aggregates that a warp has read are those of 2 or 4 tiles. They go to shared
+ * memory, a row each tile, and one lane each row adds them up. What is not before the partition
+ * counts as nothing, so the sum of the own tile's row is R2 of the partition, and those of the rows
+ * before are added up to R3.
+ *
+ * Where values have head flags, a sum begins again at each of them.
+ */
+#ifndef VSCAN_SCAN_SMALL_IN_ORDER_CUH
+#define VSCAN_SCAN_SMALL_IN_ORDER_CUH
+
+#include "scan/small_shape.cuh"
+
+namespace vscan {
+
+/* N values, at one index each, that lanes read and write by 16 bytes, each lane those of another
+   row: the rows lie in different banks. */
+template <class U, int N>
+struct row_of {
+    static constexpr int wide = 16 / sizeof(U);
+    packed<U, wide> quads[N / wide + 1];
+    __device__ __forceinline__ U &operator[](int k) { return ((U *)quads)[k]; }
+};
+
+/* What precedes the groups of a partition in it: in blocks of level 1. */
+template <class Pair, bool Segmented, int Blocks>
+struct small_blocks {
+    using U = typename Pair::U;
+    row_of<U, nested<U>::groups> r1[Blocks]; /* of each group */
+    U sums[Blocks];
+    uint32_t heads[Blocks];                                     /* bit g: in group g */
+    uint32_t counts[Segmented ? Blocks : 1][nested<U>::groups]; /* counting: before each group */
+};
+
+template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+struct in_order_shared {
+    using U = typename Pair::U;
+    using shape = small_shape<Pair, Loads, Warps>;
+    static constexpr int blocks = shape::items / VSCAN__LEVEL_1; /* of level 1 */
+    static constexpr int polls = shape::polls * blocks;          /* aggregates of a thread */
+    static constexpr int tiles = polls * shape::threads / nested<U>::blocks;
+    static constexpr bool all_warps_add = tiles <= 32; /* tiles, each warp for itself */
+
+    row_of<U, nested<U>::groups> groups[blocks]; /* sums of groups */
+    uint32_t group_heads[blocks][nested<U>::groups];
+    __device__ __forceinline__ U &sum(int group) {
+        return groups[group / nested<U>::groups][group % nested<U>::groups];
+    }
+    __device__ __forceinline__ uint32_t &heads(int group) {
+        return ((uint32_t *)group_heads)[group];
+    }
+    small_blocks<Pair, Segmented, blocks> own[Alone ? Warps : 1];
+    /* of the earlier partitions */
+    row_of<U, nested<U>::blocks> rows[Alone ? 1 : tiles];
+    row_of<U, tiles> sums; /* of tiles before the own one */
+    uint32_t tile_heads[tiles];
+    U r2;
+    uint32_t r2_heads;
+    uint32_t counts[Warps];
+    before_tile<Pair> before;
+};
+
+/*
+ * Adds up the first `groups` groups of each block of level 1. By a warp; in lane b, sum and heads
+ * become those of block b.
+ */
+template <class Pair, bool Segmented, class Shared, int Blocks>
+static __device__ __forceinline__ void
+add_groups(small_blocks<Pair, Segmented, Blocks> &own, Shared &shared, int groups, bool counting,
+           int lane, typename Pair::U &sum, uint32_t &heads) {
+    using U = typename Pair::U;
+    uint32_t any = 0, before = 0;
+    heads = 0;
+#pragma unroll
+    for (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
+        const uint32_t count = shared.group_heads[b][lane];
+        const uint32_t any_here = __ballot_sync(warp_mask, count != 0);
+        uint32_t all = any_here != 0;
+        if (counting) {
+            const uint32_t upto = warp_inclusive_sum(count);
+            own.counts[b][lane] = before + upto - count;
+            all = __shfl_sync(warp_mask, upto, 31);
+            before += all;
+        }
+        if (lane != b) continue;
+        any = any_here;
+        heads = all;
+    }
+    sum = Pair::identity;
+    if (lane >= Blocks) return;
+    constexpr int wide = row_of<U, 1>::wide;
+#pragma unroll
+    for (int q = 0; q < nested<U>::groups / wide; ++q) {
+        if (q * wide >= groups) break;
+        packed<U, wide> s = shared.groups[lane].quads[q], r1;
+#pragma unroll
+        for (int j = 0; j < wide; ++j) {
+            r1.value[j] = sum;
+            if (!Segmented || !(any & 1u << (q * wide + j)))
+                s.value[j] = Pair::combine(sum, s.value[j]);
+            sum = s.value[j];
+        }
+        own.r1[lane].quads[q] = r1;
+    }
+    own.sums[lane] = sum;
+    own.heads[lane] = any;
+}
+
+/*
+ * The look-back: waits for the aggregates of all blocks of level 1 before the partition, the first
+ * `end` ones. before: what precedes the partition's tile; r2: its blocks in the tile; heads: how
+ * many there are before it, if counting. By all threads.
+ */
+template <class Pair, bool Segmented, class Shared>
+static __device__ __forceinline__ void
+look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &heads, Shared &shared,
+                   const lookback_memory &memory, epoch_t epoch, int end, typename Pair::U initial,
+                   bool counting) {
+    using U = typename Pair::U;
+    constexpr int threads = Shared::shape::threads, polls = Shared::polls,
+                  blocks = nested<U>::blocks, rows = 32 / blocks; /* of a warp's aggregates */
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int own = (unsigned)end / blocks;
+
+    /* ---- Wait -------------------------------------------------------------------------------- */
+    U sum[polls];
+    uint32_t count[polls];
+    bool waits[polls], ready;
+#pragma unroll
+    for (int k = 0; k < polls; ++k) {
+        sum[k] = Pair::identity;
+        count[k] = 0;
+        waits[k] = k * threads + (int)threadIdx.x < end;
+    }
+    wait_before_first_read<Pair>(warp == threads / 32 - 1);
+    do {
+        ready = true;
+#pragma unroll
+        for (int k = 0; k < polls; ++k) {
+            const int at = k * threads + (int)threadIdx.x;
+            if (waits[k]) waits[k] = !try_read<U>(memory, epoch, at, &sum[k], &count[k]);
+            ready &= !waits[k];
+        }
+    } while (!ready);
+    __syncwarp();
+
+    /* ---- A row each tile --------------------------------------------------------------------- */
+    unsigned any = 0; /* heads in the lane's row */
+    uint32_t all = 0;
+#pragma unroll
+    for (int k = 0; k < polls; ++k) {
+        const unsigned at = k * threads + threadIdx.x;
+        shared.rows[at / blocks][at % blocks] = sum[k];
+        if (!Segmented) continue;
+        const unsigned ballot = __ballot_sync(warp_mask, count[k] != 0);
+        if (lane / rows == k) any = ballot >> lane % rows * blocks & ((1u << blocks) - 1);
+        all += count[k];
+    }
+    __syncwarp();
+    if (Segmented && counting) {
+        all = warp_sum(all);
+        if (lane == 0) shared.counts[warp] = all;
+    }
+    if (lane < polls * rows) {
+        const int row = (lane / rows * threads + warp * 32) / blocks + lane % rows;
+        U upto = Pair::identity;
+        constexpr int wide = row_of<U, 1>::wide;
+#pragma unroll
+        for (int q = 0; q < blocks / wide; ++q) {
+            packed<U, wide> s = shared.rows[row].quads[q];
+#pragma unroll
+            for (int j = 0; j < wide; ++j) {
+                if (!Segmented || !(any & 1u << (q * wide + j)))
+                    s.value[j] = Pair::combine(upto, s.value[j]);
+                upto = s.value[j];
+            }
+        }
+        shared.sums[row] = row < own ? upto : Pair::identity;
+        if (Segmented) shared.tile_heads[row] = row < own && any != 0;
+        if (row == own) {
+            shared.r2 = upto;
+            shared.r2_heads = any;
+        }
+    }
+    __syncthreads();
+
+    /* ---- The tiles --------------------------------------------------------------------------- */
+    if (Shared::all_warps_add || warp == 0) {
+        int from = 0; /* the last tile with a head */
+#pragma unroll
+        for (int t = 0; t < (Segmented ? Shared::tiles : 0); t += 32) {
+            const bool head = t + lane < Shared::tiles && shared.tile_heads[t + lane];
+            const unsigned tile_any = __ballot_sync(warp_mask, head);
+            if (tile_any) from = t + 31 - __clz((int)tile_any);
+        }
+        constexpr int wide = row_of<U, 1>::wide, step = 16;
+#pragma unroll 1
+        for (int t = from & ~(step - 1); t < own; t += step) {
+            packed<U, wide> s[step / wide];
+#pragma unroll
+            for (int q = 0; q < step / wide; ++q) s[q] = shared.sums.quads[t / wide + q];
+#pragma unroll
+            for (int j = 0; j < step; ++j) {
+                const U next =
+                    Segmented && t + j < from ? Pair::identity : s[j / wide].value[j % wide];
+                if constexpr (nested<U>::tiles >= Shared::tiles)
+                    before.r3 = Pair::combine(before.r3, next);
+                else if (t + j < own)
+                    before.pass(t + j, next);
+            }
+        }
+    }
+    if (!Shared::all_warps_add) {
+        if (threadIdx.x == 0) shared.before = before;
+        __syncthreads();
+        before = shared.before;
+    }
+    r2 = shared.r2;
+    if (Segmented && shared.r2_heads) before.cut(initial);
+    heads = 0;
+    if (Segmented && counting) {
+#pragma unroll
+        for (int w = 0; w < threads / 32; ++w) heads += shared.counts[w];
+    }
+}
+
+/* What precedes the lane's groups: found by all threads of a block. */
+template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+struct in_order_before {
+    using U = typename Pair::U;
+    using shape = small_shape<Pair, Loads, Warps>;
+    using shared_t = in_order_shared<Pair, Segmented, Loads, Warps, Alone>;
+    before_tile<Pair> tile;
+    U initial, r2;
+    U r1[Loads];
+    bool heads[Loads];      /* before the group, in its block of level 1 */
+    uint32_t counts[Loads]; /* counting: before it, in the partition */
+    uint32_t count;         /* counting: in all earlier partitions */
+
+    __device__ __forceinline__ void find(shared_t &shared, const small_place &place, U initial_,
+                                         bool) {
+        constexpr int blocks = shared_t::blocks, groups = nested<U>::groups;
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        auto &own = shared.own[Alone ? warp : 0];
+        initial = initial_;
+        tile = tile.from(initial);
+        r2 = Pair::identity;
+        count = 0;
+        if (!Alone)
+            jitter(place.lookback, place.epoch, place.partition * Warps + warp, jitter_publish);
+        if (Alone || warp == Warps - 1) {
+            U sum;
+            uint32_t head_count;
+            add_groups<Pair, Segmented>(own, shared,
+                                        Alone ? (warp + 1) * shape::warp_groups : groups,
+                                        place.counting, lane, sum, head_count);
+            if (!Alone && !place.last) {
+                if (place.carry) __threadfence();
+                if (lane < blocks)
+                    publish<U>(place.lookback, place.epoch, place.partition * blocks + lane, sum,
+                               head_count & head_count_mask);
+            }
+        }
+        if (Alone) {
+            __syncwarp();
+        } else {
+            look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback,
+                                                place.epoch, place.partition * blocks, initial,
+                                                place.counting);
+            if (place.last && threadIdx.x == shape::threads - 1)
+                advance(place.lookback, place.epoch);
+        }
+
+        const int first = warp * shape::warp_groups, block = first / groups;
+#pragma unroll
+        for (int b = 0; b < blocks - 1; ++b) {
+            if (b >= block) break;
+            const bool cut = Segmented && own.heads[b];
+            r2 = Pair::combine(cut ? Pair::identity : r2, own.sums[b]);
+            if (cut) tile.cut(initial);
+        }
+#pragma unroll
+        for (int r = 0; r < Loads; ++r) {
+            const int group = first % groups + r * shape::load_groups + lane / shape::group_lanes;
+            r1[r] = own.r1[block][group];
+            heads[r] = Segmented && (own.heads[block] & ((1u << group) - 1));
+            counts[r] = Segmented && place.counting ? own.counts[block][group] : 0;
+        }
+    }
+
+    /* What precedes one group. */
+    struct group {
+        before_tile<Pair> tile;
+        U initial, r2, r1;
+        uint32_t count;
+        __device__ __forceinline__ U base() const { return tile.sum(Pair::combine(r2, r1)); }
+        __device__ __forceinline__ U result(U x, bool cut) const {
+            const U sum = tile.sum(Pair::combine(r2, Pair::combine(r1, x)));
+            return cut ? Pair::combine(initial, x) : sum;
+        }
+    };
+    __device__ __forceinline__ group of_group(int r) const {
+        group g = {tile, initial, heads[r] ? Pair::identity : r2, r1[r], counts[r]};
+        if (heads[r]) g.tile.cut(initial);
+        return g;
+    }
+};
+
+} /* namespace vscan */
+
+#endif
