@@ -14,24 +14,14 @@
 #define VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 
 #include "common/pipeline.cuh"
-#include "reduce/by_offsets_window.cuh"
+#include "reduce/by_offsets_blocks.cuh"
 
 namespace vscan {
 
-template <class Pair>
-struct offsets_partition {
-    using U = typename Pair::U;
-    int64_t edges[offsets_search_warps]; /* its first offset, and that of the next one */
-    int64_t copy[offsets_copied];        /* of its offsets */
-    U sums[offsets_reduction_warps];     /* of windows, from the last offset on */
-    int any[offsets_reduction_warps];    /* whether they have an offset */
-    open_segment<U> open[offsets_reduction_warps];
-};
-
-/* A segment that ends in a partition and began before it. */
+/* A segment that ends in a partition and began before it; in order, before its tile. */
 template <class U>
 struct pending_segment {
-    U node, rest; /* its part of the partition: a node; the last group */
+    U node, rest; /* its part of the partition: a node; the last group. In order: node is X2 */
     int64_t segment;
     int64_t begin; /* its first element */
     int64_t partition;
@@ -45,7 +35,7 @@ struct offsets_shared {
     offsets_partition<Pair> stage[offsets_stages];
     epoch_t epoch; /* of the launch; valid once partition 0 is taken */
     pending_segment<U> pending[offsets_pending];
-    U tiles[32];
+    alignas(16) U tiles[32];
 };
 
 /* Whether blocks have several partitions, by ticket; otherwise one each, by block search_warp. */
@@ -84,27 +74,34 @@ static __device__ __forceinline__ void copy_offsets(const segmented_reduce_argum
 }
 
 /* Several partitions a block: each search warp has every other one. Tickets are taken in the
-   order of the block's partitions, and none after one that finds no more. */
+   order of the block's partitions, and none after one that finds no more. In order, a ticket is of
+   a tile, whose first half the first search warp has: so the sum of that half, which the second
+   half's begins with, is the block's own. Who has a last tile of one half finds no more by it. */
 template <class Pair>
 static __device__ __forceinline__ void
 search_partitions(const segmented_reduce_arguments &a, const segments_offsets &offsets,
                   offsets_shared<Pair> &shared, int search_warp) {
     using shape = offsets_shape<Pair>;
+    constexpr bool by_tiles = !Pair::in_any_order;
     const int lane = threadIdx.x % 32;
 #pragma unroll 1
     for (int k = search_warp;; k += offsets_search_warps) {
         offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
         shared.freed.wait_for_previous(k);
         if (k > 0 && shared.taken.index_of(k - 1) >= a.partitions) return;
+        const bool second = by_tiles && k % 2 == 1;
         ticket t = {0, 0};
+        uint32_t index = 0;
         if (lane == 0) {
-            t = take_ticket(a.lookback);
-            shared.taken.set(k, t.index);
+            if (!second) t = take_ticket(a.lookback);
+            index = second ? (uint32_t)shared.taken.known(k - 1) + 1 : t.index << by_tiles;
+            shared.taken.set(k, index);
             if (k == 0) shared.epoch = t.epoch;
         }
         shared.taken.arrive(k);
-        if (lane == 0) end_launch_after(a.lookback, t, a.partitions + gridDim.x);
-        const int64_t partition = __shfl_sync(warp_mask, t.index, 0);
+        if (lane == 0 && !second)
+            end_launch_after(a.lookback, t, (a.partitions >> by_tiles) + gridDim.x);
+        const int64_t partition = __shfl_sync(warp_mask, index, 0);
         if (partition >= a.partitions) return;
         const int64_t keys[2] = {partition * shape::items + 1, (partition + 1) * shape::items + 1};
         int64_t edges[2] = {0, 0}, ends[2] = {offsets.n, offsets.n};

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Segmented reduction by offsets (reduce/by_offsets.cuh) where the order of addition matters: what a
+ * reduction warp does to a window, and what it leaves of it in the partition's stage.
+ *
+ * A window is a block of level 1 of core/order.h, of doubles half of one. All sums of its groups go
+ * to the stage. Then each lane has one offset. It splits the offset's group in two trees, before
+ * the offset and from it on; what is not there is an identity. The segment that ends at the offset,
+ * if it also begins in the window, is then the fold of: the second tree of the offset before, the
+ * whole groups between the two, the first tree. If not, the prefix warp adds it up, from the sums of
+ * the groups before, and the first tree. The group with the window's last offset keeps its second
+ * tree as its sum: what is added from there on belongs to the segment that begins there.
+ */
+#ifndef VSCAN_REDUCE_BY_OFFSETS_BLOCKS_CUH
+#define VSCAN_REDUCE_BY_OFFSETS_BLOCKS_CUH
+
+#include "reduce/by_offsets_window.cuh"
+
+namespace vscan {
+
+/* What a window leaves: group numbers are those in its block of level 1. */
+template <class U>
+struct window_part {
+    int64_t segment; /* the one that ends in it first, if that began before it; or -1 */
+    int64_t begin;   /* its first element */
+    int first;       /* the group of its end */
+    int last;        /* the group of the window's last offset; -1: it has none */
+    U rest;          /* the part of group `first` in the segment */
+};
+
+/* A stage of the pipeline of partitions. */
+template <class Pair, bool InOrder = !Pair::in_any_order>
+struct offsets_partition {
+    using U = typename Pair::U;
+    int64_t edges[offsets_search_warps]; /* its first offset, and that of the next one */
+    int64_t copy[offsets_copied];        /* of its offsets */
+    U sums[offsets_reduction_warps];     /* of windows, from the last offset on */
+    int any[offsets_reduction_warps];    /* whether they have an offset */
+    open_segment<U> open[offsets_reduction_warps];
+};
+
+template <class Pair>
+struct offsets_partition<Pair, true> {
+    using U = typename Pair::U;
+    using shape = offsets_shape<Pair>;
+    int64_t edges[offsets_search_warps];
+    int64_t copy[offsets_copied];
+    window_part<U> windows[offsets_reduction_warps];
+    /* 16 bytes apart, so that lanes read the sums of different blocks without bank conflicts */
+    alignas(16) U groups[shape::blocks][nested<U>::groups + 16 / sizeof(U)];
+};
+
+/* sum and those of N values in shared memory whose bit in the mask is set, from left to right. */
+template <class Pair, int N, class U>
+static __device__ __forceinline__ U fold(U sum, const U *values, uint32_t mask) {
+    constexpr int V = 16 / (int)sizeof(U);
+#pragma unroll
+    for (int q = 0; q < N / V; ++q) {
+        U x[V];
+        const int4 quad = ((const int4 *)values)[q];
+        memcpy(x, &quad, 16);
+#pragma unroll
+        for (int j = 0; j < V; ++j)
+            if (mask & 1u << (q * V + j)) sum = Pair::combine(sum, x[j]);
+    }
+    return sum;
+}
+
+/* Two trees over a group: where a segment ends, and where the next one begins. */
+template <class U>
+struct split_group {
+    U before, after;
+};
+
+template <class Pair>
+struct in_order_window : offsets_window<Pair> {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = offsets_shape<Pair>;
+    using offsets_window<Pair>::a, offsets_window<Pair>::initial, offsets_window<Pair>::share,
+        offsets_window<Pair>::first, offsets_window<Pair>::of_line, offsets_window<Pair>::lower,
+        offsets_window<Pair>::upper, offsets_window<Pair>::look;
+    static constexpr int G = VSCAN__GROUP;
+
+    /* The trees over N elements from position `at` on, which are number First and following of their
+       group, under two masks. */
+    template <int N, int First>
+    __device__ __forceinline__ split_group<U> split(int at, uint32_t before, uint32_t after) const {
+        constexpr int V = 16 / (int)sizeof(T);
+        if constexpr (N > V) {
+            const split_group<U> left = split<N / 2, First>(at, before, after),
+                                 right = split<N / 2, First + N / 2>(at + N / 2, before, after);
+            return {Pair::combine(left.before, right.before),
+                    Pair::combine(left.after, right.after)};
+        } else {
+            T raw[V];
+            const int4 quad = *(const int4 *)swizzled(share, (unsigned)at);
+            memcpy(raw, &quad, 16);
+            U x[V], y[V];
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                x[j] = before & 1u << (First + j) ? Pair::in(raw[j]) : (U)Pair::identity;
+                y[j] = after & 1u << (First + j) ? Pair::in(raw[j]) : (U)Pair::identity;
+            }
+            return {sum_items<Pair>(x), sum_items<Pair>(y)};
+        }
+    }
+
+    /* Writes the totals of segments that begin and end here; leaves the rest in the stage. */
+    __device__ __forceinline__ void reduce(offsets_partition<Pair> &stage, int warp) {
+        const int lane = threadIdx.x % 32;
+        T *const totals = (T *)a.scan.totals;
+        window_part<U> &part = stage.windows[warp];
+        const int base =
+            warp % shape::block_windows * shape::groups; /* first group, in the block */
+        U *const groups = stage.groups[warp / shape::block_windows] + base;
+        U of_group = of_line;
+        if constexpr (shape::group_lines == 2) of_group = across<Pair>(of_group, 1);
+        if (lane % shape::group_lines == 0) groups[lane / shape::group_lines] = of_group;
+        __syncwarp();
+
+        int last = -1;               /* the group of the last offset */
+        U tail = Pair::identity;     /* and its part from there on */
+        U previous = Pair::identity; /* the same of the offset before the lanes' */
+        bool at_first = true;
+#pragma unroll 1
+        for (int64_t k0 = lower; k0 < upper; k0 += 32) {
+            const seen_offsets s = look(k0);
+            const int64_t k = k0 + lane;
+            const bool ends = s.ends >> lane & 1, is_offset = ends || s.empty;
+            const int stop = is_offset ? s.stop : 0;
+            const bool inside = is_offset && s.previous >= first;
+            const int begin = inside ? (int)(s.previous - first) : 0;
+            const int to = stop / G, from = begin / G;
+            const uint32_t before_stop = bits_below(stop % G);
+            split_group<U> of = {Pair::identity, Pair::identity};
+            if (is_offset && to < shape::groups)
+                of = split<G, 0>(to * G,
+                                 from == to ? before_stop & ~bits_below(begin % G) : before_stop,
+                                 ~before_stop);
+            U x1 = __shfl_up_sync(warp_mask, of.after, 1);
+            if (lane == 0) x1 = previous;
+            previous = __shfl_sync(warp_mask, of.after, 31);
+            const bool partial = begin % G != 0; /* group `from`, which x1 is a part of */
+            if (!partial || from == to) x1 = Pair::identity;
+            const uint32_t between =
+                inside && from < to ? bits_below(to) & ~bits_below(from + partial) : 0;
+            if (__any_sync(warp_mask, between != 0))
+                x1 = fold<Pair, shape::groups>(x1, groups, between);
+            x1 = Pair::combine(x1, of.before);
+            if (inside && ends) totals[k - 1] = Pair::out(Pair::combine(initial, x1));
+            if (s.empty) totals[k - 1] = Pair::out(a.scan.has_initial ? initial : (U)Pair::visible);
+            if (s.ends == 0) continue;
+            if (at_first && lane == __ffs((int)s.ends) - 1)
+                part = {k > 0 && !inside ? k - 1 : -1, s.previous, base + to, 0, of.before};
+            at_first = false;
+            last = __shfl_sync(warp_mask, to, 31 - __clz((int)s.ends));
+            tail = __shfl_sync(warp_mask, of.after, 31 - __clz((int)s.ends));
+        }
+        __syncwarp();
+        if (lane == 0) {
+            part.last = last < 0 ? -1 : base + last;
+            if (last < 0) part.segment = -1, part.first = 0;
+            if (last >= 0 && last < shape::groups) groups[last] = tail;
+        }
+    }
+};
+
+} /* namespace vscan */
+
+#endif
