@@ -50,7 +50,7 @@
 #define VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
 
 #include "common/pipeline.cuh"
-#include "matrix/lines.cuh"
+#include "matrix/columns/nested.cuh"
 
 namespace vscan {
 
@@ -338,10 +338,28 @@ struct large_columns {
     __device__ void look_back_chunks() const;
     __device__ void look_back_tiles() const;
     __device__ void scan_chunks() const;
+    __device__ __forceinline__ void publish_chunk(int64_t chunk, pipeline_position t,
+                                                  U *sums) const;
+    __device__ __forceinline__ void write_half(T *&at, U (&x)[half], int h, int last, int column,
+                                               U &earlier) const;
     template <int Threads>
     __device__ __forceinline__ void read_aggregates(U *value, int count, int me, epoch_t epoch,
                                                     int64_t first, int step, int from) const;
     __device__ __forceinline__ U sum_values(const U *value, int log) const;
+
+    /* In the nested order: matrix/columns/large_nested.cuh. Level k of a stage: [width], X1, or Rk. */
+    __device__ __forceinline__ U *level(int s, int k) const {
+        return nodes(s) + (k - 1) * width();
+    }
+    __device__ __forceinline__ nested_place<T> place_of(int64_t chunk) const {
+        return nested_place<T>::of((uint32_t)chunk, log_rows());
+    }
+    __device__ __forceinline__ void publish_groups(int64_t chunk, pipeline_position t,
+                                                   U *sums) const;
+    __device__ void look_back_groups() const;
+    __device__ void look_back_blocks() const;
+    __device__ void look_back_nested_tiles() const;
+    __device__ void scan_nested_chunks() const;
 };
 
 #endif
