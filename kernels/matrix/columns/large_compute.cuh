@@ -244,10 +244,9 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
 /* Writes half a slice of a column, the results x, from `at` on, which is advanced. last: of the slice,
    whose result is the total. earlier: the result before; becomes the last one. */
 template <class Pair>
-__device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, U (&x)[half], int h,
+__device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half], int h,
                                                                 int last, int column,
                                                                 U &earlier) const {
-    const int step = a.matrix.backward ? -width() : width();
     if (h * half <= last && last < (h + 1) * half) {
         U total = x[0];
 #pragma unroll
@@ -312,7 +311,7 @@ __device__ void large_columns<Pair>::scan_chunks() const {
 #pragma unroll
                 for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
                 left = x[half - 1];
-                write_half(at, x, h, last, first + column, earlier);
+                write_half(at, step, x, h, last, first + column, earlier);
             }
         }
         fence_for_tma();

@@ -218,7 +218,7 @@ __device__ void large_columns<Pair>::scan_nested_chunks() const {
                 left = x[half - 1];
 #pragma unroll
                 for (int j = 0; j < half; ++j) x[j] = result(Pair::combine(r1, x[j]));
-                write_half(at, x, h, last, first + column, earlier);
+                write_half(at, step, x, h, last, first + column, earlier);
             }
         }
         fence_for_tma();
