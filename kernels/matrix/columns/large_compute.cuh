@@ -244,8 +244,8 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
 /* Writes half a slice of a column, the results x, from `at` on, which is advanced. last: of the slice,
    whose result is the total. earlier: the result before; becomes the last one. */
 template <class Pair>
-__device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half], int h,
-                                                                int last, int column,
+__device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half],
+                                                                int h, int last, int column,
                                                                 U &earlier) const {
     if (h * half <= last && last < (h + 1) * half) {
         U total = x[0];

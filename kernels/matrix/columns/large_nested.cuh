@@ -30,7 +30,7 @@ large_columns<Pair>::publish_groups(int64_t chunk, pipeline_position t, U *sums)
     jitter(a.lookback, shared.epoch, chunk, jitter_publish);
     if (place.begins_block()) {
         if (thread >= columns) return;
-        const U x1 = fold_in_place<Pair>(Pair::identity, sums + thread, slices(), width());
+        const U x1 = fold_in_place<Pair, 8>(Pair::identity, sums + thread, slices(), width());
         level(t.stage, 1)[thread] = x1;
         if (goes_on && !place.ends_tile())
             publish<U>(a.lookback, shared.epoch, index_of(place.last(), first + thread), x1);
@@ -66,8 +66,8 @@ __device__ void large_columns<Pair>::look_back_groups() const {
             sync_warps<2, threads>();
             shared.summed.wait(t);
             if (thread < columns_from(first)) {
-                const U r1 = fold<Pair>(Pair::identity, value + thread, groups, width());
-                const U x1 = fold_in_place<Pair>(r1, sums(t.stage) + thread, slices(), width());
+                const U r1 = fold<Pair, 8>(Pair::identity, value + thread, groups, width());
+                const U x1 = fold_in_place<Pair, 8>(r1, sums(t.stage) + thread, slices(), width());
                 level(t.stage, 1)[thread] = x1;
                 if (goes_on && place.ends_block() && !place.ends_tile())
                     publish<U>(a.lookback, epoch, index_of(place.last(), first + thread), x1);
@@ -97,7 +97,7 @@ __device__ void large_columns<Pair>::look_back_blocks() const {
         sync_warps<4, threads>();
         U r2 = Pair::identity;
         if (mine) {
-            r2 = fold<Pair>(r2, value + thread, place.blocks(), width());
+            r2 = fold<Pair, 8>(r2, value + thread, place.blocks(), width());
             level(t.stage, 2)[thread] = r2;
         }
         if (place.ends_tile() && chunk + 1 < a.shape.chunks) {

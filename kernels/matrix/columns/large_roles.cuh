@@ -340,8 +340,8 @@ struct large_columns {
     __device__ void scan_chunks() const;
     __device__ __forceinline__ void publish_chunk(int64_t chunk, pipeline_position t,
                                                   U *sums) const;
-    __device__ __forceinline__ void write_half(T *&at, int step, U (&x)[half], int h, int last, int column,
-                                               U &earlier) const;
+    __device__ __forceinline__ void write_half(T *&at, int step, U (&x)[half], int h, int last,
+                                               int column, U &earlier) const;
     template <int Threads>
     __device__ __forceinline__ void read_aggregates(U *value, int count, int me, epoch_t epoch,
                                                     int64_t first, int step, int from) const;

@@ -88,40 +88,33 @@ struct nested_place {
     }
 };
 
-/* Values that a thread loads from shared memory at a time. */
-template <class U>
-static constexpr int fold_batch = 8 / words_each<U>;
-
-/* The sum of `sum` and count values, `step` apart, from left to right. */
-template <class Pair>
+/* The sum of `sum` and count values, `step` apart, from left to right. Batch: so many are loaded at a
+   time. */
+template <class Pair, int Batch>
 static __device__ __forceinline__ typename Pair::U
 fold(typename Pair::U sum, const typename Pair::U *value, int count, int step) {
-    using U = typename Pair::U;
 #pragma unroll 1
-    for (int k = 0; k < count; k += fold_batch<U>, value += fold_batch<U> * step) {
-        U x[fold_batch<U>];
+    for (int k = 0; k < count; k += Batch, value += Batch * step) {
+        typename Pair::U x[Batch];
 #pragma unroll
-        for (int j = 0; j < fold_batch<U>; ++j)
-            x[j] = k + j < count ? value[j * step] : Pair::identity;
+        for (int j = 0; j < Batch; ++j) x[j] = k + j < count ? value[j * step] : Pair::identity;
 #pragma unroll
-        for (int j = 0; j < fold_batch<U>; ++j) sum = Pair::combine(sum, x[j]);
+        for (int j = 0; j < Batch; ++j) sum = Pair::combine(sum, x[j]);
     }
     return sum;
 }
 
 /* The same, and each value becomes the sum of what was before it. */
-template <class Pair>
+template <class Pair, int Batch>
 static __device__ __forceinline__ typename Pair::U
 fold_in_place(typename Pair::U sum, typename Pair::U *value, int count, int step) {
-    using U = typename Pair::U;
 #pragma unroll 1
-    for (int k = 0; k < count; k += fold_batch<U>, value += fold_batch<U> * step) {
-        U x[fold_batch<U>];
+    for (int k = 0; k < count; k += Batch, value += Batch * step) {
+        typename Pair::U x[Batch];
 #pragma unroll
-        for (int j = 0; j < fold_batch<U>; ++j)
-            x[j] = k + j < count ? value[j * step] : Pair::identity;
+        for (int j = 0; j < Batch; ++j) x[j] = k + j < count ? value[j * step] : Pair::identity;
 #pragma unroll
-        for (int j = 0; j < fold_batch<U>; ++j) {
+        for (int j = 0; j < Batch; ++j) {
             if (k + j < count) value[j * step] = sum;
             sum = Pair::combine(sum, x[j]);
         }

@@ -33,6 +33,7 @@ struct nested_look_back {
     static constexpr int group_slices = column_chunk<Pair>::group_slices;
     static constexpr int block_slices = VSCAN__LEVEL_1 / R;
     static_assert(1 << log_R == R, "");
+    static constexpr int batch = 4 / words_each<U>; /* registers are scarce */
 
     column_chunk<Pair> &c;
     const matrix_arguments<columns_shape> &a = c.a;
@@ -110,8 +111,9 @@ struct nested_look_back {
     /* R1 of the groups of a block, by its first thread; X1 at their end. before: R1 of the first. */
     __device__ __forceinline__ U fold_groups(U before) const {
         const int groups = (c.slices < block_slices ? c.slices : block_slices) / group_slices;
-        return fold_in_place<Pair>(before, c.sums + (slice + group_slices - 1) * lines + line,
-                                   groups, group_slices * lines);
+        return fold_in_place<Pair, batch>(before,
+                                          c.sums + (slice + group_slices - 1) * lines + line,
+                                          groups, group_slices * lines);
     }
     /* x1: of the chunk's last group in the thread's block. */
     __device__ __forceinline__ void end_block(U x1) const {
@@ -123,9 +125,9 @@ struct nested_look_back {
 
     /* R2 of the chunk's blocks, and X2 at its end. */
     __device__ __forceinline__ U fold_blocks() const {
-        const U before =
-            fold<Pair>(Pair::identity, values() + place.groups() * lines, place.blocks(), lines);
-        return fold_in_place<Pair>(before, r2s(), own_blocks, lines);
+        const U before = fold<Pair, batch>(Pair::identity, values() + place.groups() * lines,
+                                           place.blocks(), lines);
+        return fold_in_place<Pair, batch>(before, r2s(), own_blocks, lines);
     }
 
     /* R3 and R4 of the tile, and of the next one. */
@@ -182,7 +184,7 @@ struct nested_look_back {
             __syncthreads();
             if (slice == 0 && !place.begins_block() && first == joins) {
                 const U x1 =
-                    fold_groups(fold<Pair>(Pair::identity, values(), place.groups(), lines));
+                    fold_groups(fold<Pair, batch>(Pair::identity, values(), place.groups(), lines));
                 if (joins) end_block(x1);
             }
             /* by another thread where it need not come afterwards */
