@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A chunk of the scans of columns (matrix/columns/columns.cuh): what its threads load, scan and write
- * by themselves.
+ * A chunk of the scans of columns (matrix/columns/columns.cuh): what its threads load, scan and
+ * write by themselves.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_CHUNK_CUH
 #define VSCAN_MATRIX_COLUMNS_CHUNK_CUH

@@ -5,23 +5,27 @@
  * A thread holds a slice of a column in registers, 128 bytes, and scans it alone: a group of
  * floats, half a group of doubles. A block owns a chunk of some columns: a power of 2 of slices of
  * each. The lanes of a warp have adjacent columns, so that it reads and writes whole cache lines;
- * of fewer than 32 columns it also has the next slices. Shared memory has the sums of slices, which
- * are combined one level of the tree at a time, and the aggregates of earlier chunks that the block
- * has read.
+ * of fewer than 32 columns it also has the next slices. Shared memory has the sums of slices, and
+ * the aggregates of earlier chunks that the block has read.
  *
  * A column longer than a chunk is scanned by several blocks. They own chunks in the order of their
  * numbers, in which they also start (reduce/large.cuh relies on that too), so the earlier chunks of
  * a column are taken earlier. The ticket only tells the epoch and which block is the last, so no
  * block waits for it before it loads.
  *
- * Look-back: the number m of a chunk in its tile is written with digits of radix 2^log_radix. If
- * the last d digits of m, and no more, have the highest value, the aggregate of the chunk is the
- * sum of the radix^d chunks that end with it. Most chunks publish their own sum, and wait for
- * nobody before that. The chunks before chunk m are covered by as many aggregates for each digit as
+ * Float and double plus: the levels of the nested order and their look-back are explained in
+ * matrix/columns/nested.cuh and nested_look_back.cuh.
+ *
+ * Where any order suits, the sums of slices are combined one level of a tree at a time. The number
+ * m of a chunk in its tile is written with digits of radix 2^log_radix. If the last d digits of m,
+ * and no more, have the highest value, the aggregate of the chunk is the sum of the radix^d chunks
+ * that end with it. The chunks before chunk m are covered by as many aggregates for each digit as
  * its value says; the aggregate of a tile's last chunk is the sum of the tile. So the longest chain
- * of aggregates is as long as m has digits, and few are read. Tiles are added from the left by
- * every chunk. Where there are more than a window of them, a chunk begins with the prefix of the
- * first tile of the window, which that tile's predecessor publishes too.
+ * of aggregates is as long as m has digits, and few are read.
+ *
+ * Tiles are added from the left by every chunk. Where there are more than a window of them, a chunk
+ * begins with the prefix of the first tile of the window, which that tile's predecessor publishes
+ * too.
  *
  * Memory order and progress: an aggregate carries its epoch, so relaxed order is enough
  * (kernels/README.md). A block waits only for earlier blocks, and it publishes its aggregate before

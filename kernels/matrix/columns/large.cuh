@@ -168,7 +168,7 @@ static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matr
                  launch->stream, a);
 }
 
-/* Status words of a column that a scan needs at most, by either kernel, with either kind of pair. */
+/* Status words of a column that a scan needs at most, by either kernel and kind of pair. */
 static int64_t scan_columns_status_words(const vscan__matrix &matrix, int size) {
     int64_t words = 0;
     for (const bool in_any_order : {true, false}) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of columns of large matrices (matrix/columns/large_roles.cuh): the warps that reduce, look
- * back and scan.
+ * Scans of columns of large matrices (matrix/columns/large_roles.cuh): the warps that reduce, and
+ * where any order suits those that look back and scan.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
@@ -90,7 +90,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
     }
 }
 
-/* ---- Prefix warps: some for chunks, some for tiles, where any order suits ------------------------------------------- */
+/* ---- Prefix warps where any order suits: some for chunks, some for tiles --------------------- */
 
 /* Reads the aggregates of chunks first, first + step, ..., `count` of them, from column
    `from` on, to value[k][width], as soon as all are published. By so many threads together. */
@@ -241,8 +241,8 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
 
 /* ---- Scan warps ------------------------------------------------------------------------------ */
 
-/* Writes half a slice of a column, the results x, from `at` on, which is advanced. last: of the slice,
-   whose result is the total. earlier: the result before; becomes the last one. */
+/* Writes half a slice of a column, the results x, from `at` on, which is advanced. last: of the
+   slice, whose result is the total. earlier: the result before; becomes the last one. */
 template <class Pair>
 __device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half],
                                                                 int h, int last, int column,

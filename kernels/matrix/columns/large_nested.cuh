@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of columns of large matrices (matrix/columns/large_roles.cuh), float and double plus: what the
- * warps that reduce, look back and scan do in the nested order (matrix/columns/nested.cuh). A slice is
- * a group of each column, and a chunk at most a block of level 1.
+ * Scans of columns of large matrices (matrix/columns/large_roles.cuh), float and double plus: what
+ * the warps that reduce, look back and scan do in the nested order (matrix/columns/nested.cuh). A
+ * slice is a group of each column, and a chunk at most a block of level 1.
  *
- * The sums of slices become their R1. In the first chunk of a block the reduction warps do that; in a
- * later one group warps, once they have what was published before. Block warps find R2, tile warps R3
- * and R4. All of them are prefix warps.
+ * The sums of slices become their R1. In the first chunk of a block the reduction warps do that; in
+ * a later one group warps, once they have what was published before. Block warps find R2, tile
+ * warps R3 and R4. All of them are prefix warps.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_NESTED_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_NESTED_CUH

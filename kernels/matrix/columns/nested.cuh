@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The nested order (core/order.h) along columns that are cut into chunks of rows: which sums a chunk
- * publishes, and where they stand among the aggregates of a column.
+ * The nested order (core/order.h) along columns that are cut into chunks of rows: which sums a
+ * chunk publishes, and where they stand among the aggregates of a column.
  *
  * A chunk has 2^log_rows rows: a part of a block of level 1 (1024 rows), or some of them. What is
- * added from left to right cannot be added beforehand, so the sums of groups go from chunk to chunk:
+ * added from left to right cannot be added beforehand, so sums of groups are handed on:
  *
  *   the first chunk of a block    one aggregate, X1 at its end
  *   a later one                   one for each of its groups
@@ -16,9 +16,9 @@
  * block from the first one's last aggregate on, of earlier blocks and tiles each one's last.
  *
  * Progress: chunks are taken by ticket or in block order. Sums of groups, X1 of a first chunk and
- * sums of blocks that one chunk has alone are published before anything is waited for; sums of other
- * blocks once those of groups have arrived, sums of tiles once those of blocks have, and all of them
- * are of earlier chunks. So by induction over the chunks each is published.
+ * sums of blocks that one chunk has alone are published before anything is waited for; sums of
+ * other blocks once those of groups have arrived, sums of tiles once those of blocks have, and all
+ * of them are of earlier chunks. So by induction over the chunks each is published.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_NESTED_CUH
 #define VSCAN_MATRIX_COLUMNS_NESTED_CUH
@@ -67,7 +67,7 @@ struct nested_place {
         return (first + own() & ((uint32_t)tile_blocks << log_block) - 1) == 0;
     }
 
-    /* Aggregates before it in the block; of the blocks before its first one in the tile; of tiles. */
+    /* Aggregates before it: in the block; of blocks in the tile; tiles. */
     __device__ __forceinline__ int groups() const {
         const int before = (int)(first & ((1u << log_block) - 1));
         return before == 0 ? 0 : before - own() + 1;
@@ -88,8 +88,8 @@ struct nested_place {
     }
 };
 
-/* The sum of `sum` and count values, `step` apart, from left to right. Batch: so many are loaded at a
-   time. */
+/* The sum of `sum` and count values, `step` apart, from left to right. Batch: so many are loaded at
+   a time. */
 template <class Pair, int Batch>
 static __device__ __forceinline__ typename Pair::U
 fold(typename Pair::U sum, const typename Pair::U *value, int count, int step) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Float and double plus in the scans of columns (matrix/columns/columns.cuh): the levels of the nested
- * order above the slices of threads, and the look-back (matrix/columns/nested.cuh).
+ * Float and double plus in the scans of columns (matrix/columns/columns.cuh): the levels of the
+ * nested order above the slices of threads, and the look-back (matrix/columns/nested.cuh).
  *
- * Few threads of a column fold: one for each block of level 1 in the chunk (R1), one over the blocks
- * (R2), one over the tiles (R3, R4). All others wait at a barrier. Shared memory has
+ * Few threads of a column fold: one for each block of level 1 in the chunk (R1), one over the
+ * blocks (R2), one over the tiles (R3, R4). All others wait at a barrier. Shared memory has
  *
  *   sums       a group's sum, of its last slice's thread; then its R1
  *   r2s        [block][line]: the sum of a block of the chunk; then its R2
@@ -108,7 +108,7 @@ struct nested_look_back {
 
     /* ---- Folds ------------------------------------------------------------------------------- */
 
-    /* R1 of the groups of a block, by its first thread; X1 at their end. before: R1 of the first. */
+    /* R1 of the groups of a block, by its first thread; returns X1. before: R1 of the first. */
     __device__ __forceinline__ U fold_groups(U before) const {
         const int groups = (c.slices < block_slices ? c.slices : block_slices) / group_slices;
         return fold_in_place<Pair, batch>(before,
@@ -171,7 +171,7 @@ struct nested_look_back {
         const bool ends_tile = goes_on && place.ends_tile();
         const bool joins = goes_on && place.ends_block() && !place.begins_block();
         /* First, if others need it: what the sum of the block or of the tile needs. It is published
-           before anything else is waited for: otherwise each chunk would wait for the one before. */
+           before anything else is waited for: otherwise chunks would wait in a chain. */
         const int sums = place.groups() + place.blocks();
         int have = 0;
 #pragma unroll 1

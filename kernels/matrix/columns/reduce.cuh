@@ -5,16 +5,18 @@
  * A block owns a chunk of some columns, at most a tile: a power of 2 of slices of each. A thread
  * reduces a slice of a column, in batches of 128 bytes whose loads are in flight together. The
  * elements of a column behind its last whole group of 32 are reduced by the block of its last
- * chunk, as a tree of their own. Shared memory has the sums of slices and the aggregates that have
- * been read.
+ * chunk. Shared memory has the sums of slices and the aggregates that have been read.
  *
- * Each chunk publishes its sum (common/lookback.cuh). The block of a tile's last chunk adds up the
+ * Float and double plus: matrix/columns/reduce_nested.cuh. Where any order suits, each chunk
+ * publishes its sum (common/lookback.cuh). The block of a tile's last chunk adds up the
  * chunks of the tile and publishes that sum instead. The block of a column's last chunk adds the
  * tiles from left to right, from the prefix that the last tile of each window publishes. So few
- * blocks wait, and for blocks that ran long before. Blocks own chunks in the order of their
- * numbers, in which they also start (reduce/large.cuh relies on that too). The ticket only tells
- * the epoch and which block is the last, so no block waits for it before it loads. An aggregate
- * carries its epoch, so relaxed order is enough (kernels/README.md).
+ * blocks wait, and for blocks that ran long before.
+ *
+ * Blocks own chunks in the order of their numbers, in which they also start (reduce/large.cuh
+ * relies on that too). The ticket only tells the epoch and which block is the last, so no block
+ * waits for it before it loads. An aggregate carries its epoch, so relaxed order is enough
+ * (kernels/README.md).
  */
 #ifndef VSCAN_MATRIX_COLUMNS_REDUCE_CUH
 #define VSCAN_MATRIX_COLUMNS_REDUCE_CUH
@@ -38,7 +40,7 @@ struct sum_so_far {
     __device__ __forceinline__ U sum() const { return values == 0 ? Pair::identity : so_far; }
 };
 
-/* The tree over the sums of each line's slices, in slice 0. By the whole block; sums: of each
+/* The sum of the sums of each line's slices, in slice 0. By the whole block; sums: of each
    thread, for all to read and write. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U

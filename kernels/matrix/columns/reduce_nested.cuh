@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reductions of the columns of a matrix, float and double plus: the chunks of matrix/columns/reduce.cuh
- * in the nested order.
+ * Reductions of the columns of a matrix, float and double plus: the chunks of
+ * matrix/columns/reduce.cuh in the nested order.
  *
  * Shared memory has the sum of each batch of 128 bytes: of a group of floats, of half a group of
  * doubles. One thread of a column folds those of a block of level 1. What a chunk publishes is
- * explained in matrix/columns/nested.cuh. The last chunk of a block of level 1, of a tile, of a window
- * of tiles and of a column fold what was published before; the others are finished once they have
- * published. The last tile of a window publishes R3 and R4 behind it.
+ * explained in matrix/columns/nested.cuh. The last chunk of a block of level 1, of a tile, of a
+ * window of tiles and of a column fold what was published before; the others are finished once they
+ * have published. The last tile of a window publishes R3 and R4 behind it.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_REDUCE_NESTED_CUH
 #define VSCAN_MATRIX_COLUMNS_REDUCE_NESTED_CUH
