@@ -104,24 +104,32 @@ make_results(typename Pair::U (&x)[R], typename Pair::U before, typename Pair::U
 /* ---- In the nested order --------------------------------------------------------------------- */
 
 /*
- * sum, and the values at `from` whose bits are set in mask, added to it one after the other. Only the
- * first `count` bits may be set, which is used from Step on. from: in shared memory, aligned to 16 bytes; lanes that read
+ * sum, and the values at `from` whose bits are set in mask, added to it one after the other; only the
+ * first `count` bits may be set. from: in shared memory, aligned to 16 bytes; lanes that read
  * different blocks of sums have them row_levels::stride apart, which is without bank conflicts.
+ * Step: values that are read at once.
  */
-template <class Pair, int Most, int Step = 16 / (int)sizeof(typename Pair::U)>
+template <class Pair, int Step>
 static __device__ __forceinline__ typename Pair::U
 add_where(typename Pair::U sum, const typename Pair::U *from, uint32_t mask, int count) {
     using U = typename Pair::U;
-    constexpr int V = 16 / (int)sizeof(U);
+#pragma unroll 1
+    for (int left = count; left > 0; left -= Step) {
+        U x[Step];
 #pragma unroll
-    for (int i = 0; i < Most; i += V) {
-        if (i >= Step && (i & (i - 1)) == 0 && i >= count) break;
-        const int4 quad = *(const int4 *)(from + i);
-        U x[V];
-        memcpy(x, &quad, 16);
+        for (int i = 0; i < Step; i += 16 / (int)sizeof(U)) {
+            const int4 quad = *(const int4 *)(from + i);
+            memcpy(x + i, &quad, 16);
+        }
 #pragma unroll
-        for (int j = 0; j < V; ++j)
-            if (mask & 1u << (i + j)) sum = Pair::combine(sum, x[j]);
+        for (int i = 0; i < Step; ++i) {
+            if (mask & 1u << i) {
+                sum = Pair::combine(sum, x[i]);
+                changed_here(sum);
+            }
+        }
+        mask >>= Step & 31;
+        from += Step;
     }
     return sum;
 }
@@ -135,21 +143,13 @@ struct row_levels {
     static constexpr int block_warps = nested<T>::groups / warp_groups; /* of a block of level 1 */
     static constexpr int stride = nested<T>::groups + 16 / (int)sizeof(U);
     static constexpr int tile_warps = block_warps * nested<T>::blocks;
+    static constexpr int next_r2 = nested<T>::groups; /* index in the sums: X2 behind the chunk */
 
-    before_tile<Pair> before;
+    before_tile<Pair> before; /* R3 and R4 */
     U r1, r2;
-    U next_r2; /* R2 behind the chunk */
 
     __device__ __forceinline__ void begin_row(U initial) {
         before = before_tile<Pair>::from(initial);
-        next_r2 = Pair::identity;
-    }
-    /* Before a chunk that so many whole chunks precede in the row. */
-    __device__ __forceinline__ void begin_chunk(int chunk, int row_warps) {
-        const uint32_t warps = (uint32_t)(chunk * row_warps);
-        if (chunk == 0 || warps % tile_warps != 0) return;
-        before.pass(warps / tile_warps - 1, next_r2);
-        next_r2 = Pair::identity;
     }
 
     /* X0 from scanned slices; this is lane k of the row's, in the warp from first_lane on. */
@@ -168,11 +168,11 @@ struct row_levels {
     __device__ __forceinline__ void add_lanes(const U (&x)[R], int k, int row, int lanes, U *sums) {
         r1 = r2 = Pair::identity;
         if (lanes <= group_lanes) return;
+        k = made_here(k);
         U *const of_row = sums + row * (warp_groups / 2); /* if there are several */
         if (k % group_lanes == group_lanes - 1) of_row[k / group_lanes] = x[R - 1];
         __syncwarp();
-        r1 = add_where<Pair, warp_groups>(r1, of_row, bits_below(k / group_lanes),
-                                          (lanes - 1) / group_lanes);
+        r1 = add_where<Pair, 8>(r1, of_row, bits_below(k / group_lanes), (lanes - 1) / group_lanes);
         __syncwarp(); /* before the memory is used otherwise */
     }
 
@@ -181,32 +181,47 @@ struct row_levels {
         return (row_warps + block_warps - 1) / block_warps * stride;
     }
     /*
-     * R1 and R2 where a row has several warps; this is warp row_warp. sums: the row's in this chunk.
-     * With a barrier of the block. along: the row goes on in another chunk.
+     * R1 and R2 where a row has several warps; this is warp row_warp, in chunk number `chunk` of the
+     * row. sums: shared memory of the row, of this chunk and of the one before. of_warp: of the warp,
+     * not used otherwise. With a barrier of the block. along: the row goes on in the next chunk.
+     * The first warp returns X2 at the end of the chunk, if so.
      */
-    __device__ __forceinline__ void add_warps(const U (&x)[R], int lane, int row_warp,
-                                              int row_warps, bool along, U *sums) {
+    __device__ __forceinline__ U add_warps(const U (&x)[R], int lane, int row_warp, int row_warps,
+                                           bool along, int chunk, U *sums, const U *sums_before,
+                                           U *of_warp) {
+        row_warp = made_here(row_warp), lane = made_here(lane);
         const int block = row_warp / block_warps, its = lane / group_lanes;
         const int group = row_warp % block_warps * warp_groups + its;
         if (lane % group_lanes == group_lanes - 1) sums[block * stride + group] = x[R - 1];
         __syncthreads();
-        /* one chain of additions a lane: in the first lane of a group that of its R1, in the
-           second lane of group b of the warp the sum of block b, if anybody needs it */
-        const int blocks = along ? row_warps / block_warps : block;
+        r2 = Pair::identity;
+        if (chunk > 0) {
+            r2 = sums_before[next_r2];
+            const uint32_t warps = (uint32_t)(chunk * row_warps);
+            if (warps % tile_warps == 0) {
+                before.pass(warps / tile_warps - 1, r2);
+                r2 = Pair::identity;
+            }
+        }
+        /* One chain of additions a lane: in the first lane of a group that of its R1, in the second
+           lane of group b of the warp the sum of block b, if the warp needs it: those before its
+           own, or the first warp all. */
+        const int blocks = along && row_warp == 0 ? row_warps / block_warps : block;
         const bool of_block = lane % group_lanes == 1 && its < blocks;
-        const U chain = add_where<Pair, nested<T>::groups, warp_groups>(
+        const U chain = add_where<Pair, warp_groups>(
             Pair::identity, sums + (of_block ? its : block) * stride,
             of_block ? 0xffffffffu : bits_below(group),
             blocks > 0 ? nested<T>::groups : (row_warp + 1) * warp_groups);
         r1 = __shfl_sync(warp_mask, chain, lane & -group_lanes);
-        r2 = next_r2;
-#pragma unroll
-        for (int b = 0; b < nested<T>::blocks; ++b) {
-            if ((b & (b - 1)) == 0 && b >= blocks) break;
-            const U sum = __shfl_sync(warp_mask, chain, b * group_lanes + 1);
-            if (b < block) r2 = Pair::combine(r2, sum);
-            if (b < blocks) next_r2 = Pair::combine(next_r2, sum);
-        }
+        if (of_block) of_warp[its] = chain;
+        __syncwarp();
+        const U sum = add_where<Pair, 4>(r2, of_warp, bits_below(blocks), blocks);
+        __syncwarp(); /* before the memory is used otherwise */
+        if (row_warp > 0)
+            r2 = sum;
+        else if (lane == 0)
+            sums[next_r2] = sum;
+        return sum;
     }
 
     /* left + x[j], if so. A loop that runs once or never: see reverse_quads. */

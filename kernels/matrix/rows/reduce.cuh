@@ -190,9 +190,9 @@ struct row_blocks {
     }
     /* The sum of the groups of a block. */
     __device__ __forceinline__ U sum_of(int block, const U *of_groups) const {
-        return add_where<Pair, nested<T>::groups, nested<T>::groups>(
-            Pair::identity, of_groups, bits_below(groups - block * nested<T>::groups),
-            nested<T>::groups);
+        return add_where<Pair, nested<T>::groups>(Pair::identity, of_groups,
+                                                  bits_below(groups - block * nested<T>::groups),
+                                                  nested<T>::groups);
     }
 
     __device__ __forceinline__ int first_part() const { return row_warp * (whole ? P : 1); }
@@ -239,8 +239,9 @@ struct row_blocks {
         __syncwarp();
         const int tiles = (blocks + tile_blocks - 1) / tile_blocks;
         const int tile = lane < tiles ? lane : 0;
-        const U sum = add_where<Pair, tile_blocks>(Pair::identity, &block_sum(tile * tile_blocks),
-                                                   bits_below(blocks - tile * tile_blocks), blocks);
+        const U sum = add_where<Pair, 4>(Pair::identity, &block_sum(tile * tile_blocks),
+                                         bits_below(blocks - tile * tile_blocks),
+                                         blocks < tile_blocks ? blocks : tile_blocks);
 #pragma unroll 1
         for (int t = 0; t < tiles - 1; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
         return __shfl_sync(warp_mask, sum, tiles - 1);

@@ -102,7 +102,6 @@ struct rows_warp {
     row_levels<Pair, R> levels;
     U p = Pair::identity; /* prefix of the tile */
     U left_chunk[2];      /* sums of the chunk before, and of the first two, in this tile */
-    U upto, end, before;
 
     /* ---- Where a warp is --------------------------------------------------------------------- */
 
@@ -257,41 +256,42 @@ struct rows_warp {
 
     /* ---- Warps, chunks, tiles ---------------------------------------------------------------- */
 
-    __device__ __forceinline__ U initial_in(int step) const {
-        U initial = Pair::identity;
-        if (matrix.has_initial == 1) initial = Pair::in(element_of<T>(matrix.initial));
+    __device__ __forceinline__ void begin_rows(int step) {
+        p = Pair::identity;
+        if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial));
         if (matrix.has_initial == 2 && has_row(step))
-            initial = Pair::in(
+            p = Pair::in(
                 ((const T *)matrix.initial_at)[(line_in(step) + row) * matrix.initial_step]);
-        return initial;
+        if (!Pair::in_any_order) levels.begin_row(p);
     }
 
-    /* What precedes the slices x, which are scanned. */
-    __device__ __forceinline__ void add_row(U (&x)[R], int step) {
-        const bool begins = !along || step == 0;
+    /* What precedes the slices x, which are scanned; in any order it returns the prefix of the
+       tile. */
+    __device__ __forceinline__ U add_row(U (&x)[R], int step, U &upto, U &end) {
         if constexpr (Pair::in_any_order) {
             add_lanes<Pair>(x, k, first_lane, shape.lanes, upto, end);
-            if (begins) p = initial_in(step);
-            before = add_other_warps(step);
+            if (!along || step == 0) begin_rows(step);
+            return add_other_warps(step, upto, end);
         } else {
             levels.scan_groups(x, k, first_lane);
-            if (begins)
-                levels.begin_row(initial_in(step));
-            else
-                levels.begin_chunk(step, shape.row_warps);
+            if (!along || step == 0) begin_rows(step);
             if (shape.row_warps == 1) {
                 levels.add_lanes(x, k, row, shape.lanes, (U *)staged);
-                return;
+                return levels.before.r4;
             }
-            levels.add_warps(x, lane, row_warp, shape.row_warps, along,
-                             shared.sums[step & 1] +
-                                 warp / shape.row_warps * levels.sums_of(shape.row_warps));
-            if (shape.tiles > 0) levels.before = look_back(levels.before, levels.next_r2);
+            U *const of_row =
+                shared.sums[0] + warp / shape.row_warps * levels.sums_of(shape.row_warps);
+            const U sum =
+                levels.add_warps(x, lane, row_warp, shape.row_warps, along, along ? step : 0,
+                                 of_row + (step & 1) * shared.sums_of_step,
+                                 of_row + (~step & 1) * shared.sums_of_step, (U *)staged);
+            if (shape.tiles > 0) levels.before = look_back(levels.before, sum);
+            return levels.before.r4;
         }
     }
 
     /* In any order: adds what other warps have of the row; returns the prefix of the tile. */
-    __device__ __forceinline__ U add_other_warps(int step) {
+    __device__ __forceinline__ U add_other_warps(int step, U &upto, U &end) {
         const U before = p;
         if (shape.row_warps == 1) return before;
         U *const of_warps = shared.sums[step & 1];
@@ -333,17 +333,16 @@ struct rows_warp {
     /* ---- Results ----------------------------------------------------------------------------- */
 
     /* here: elements of the slice. */
-    __device__ __forceinline__ void write(U (&x)[R], int step, int items, int here) {
+    __device__ __forceinline__ void write(U (&x)[R], int step, int items, int here, U before,
+                                          U end) {
         const bool has_total =
             (!across || left_in(step) - at0 <= warp_items) && matrix.totals != nullptr &&
             has_row(step) && (matrix.length == 0 ? k == 0 && row_warp == 0 : here > 0 && here <= R);
         if (matrix.out == nullptr && !has_total) return;
-        U visible = Pair::visible;
+        const U visible = matrix.has_initial ? before : Pair::visible;
         if constexpr (Pair::in_any_order) {
-            if (matrix.has_initial) visible = before;
             make_results<Pair>(x, before, end);
         } else {
-            if (matrix.has_initial) visible = levels.before.r4;
             end = levels.make_results(x, shape.row_warps > levels.block_warps, along,
                                       matrix.has_initial);
         }
@@ -387,8 +386,9 @@ __global__ void __launch_bounds__(1024)
                          : w.row * (int)a.matrix.length < items ? (int)a.matrix.length - w.k * R
                                                                 : 0;
         scan_slice<Pair>(x, here);
-        w.add_row(x, step);
-        w.write(x, step, items, here);
+        U upto, end;
+        const U before = w.add_row(x, step, upto, end);
+        w.write(x, step, items, here, before, end);
     }
 }
 

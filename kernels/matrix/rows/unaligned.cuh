@@ -174,13 +174,15 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
             make_results<Pair>(x, before, end);
         } else {
             levels.scan_groups(x, lane, 0);
-            levels.begin_chunk(chunk, unaligned_chunk_warps);
             if (shape.row_warps > 1) {
-                levels.add_warps(x, lane, row_warp, shape.row_warps, shape.chunks > 1,
-                                 sums[chunk & 1] + row * levels.sums_of(shape.row_warps));
+                U *const of_row = sums[0] + row * levels.sums_of(shape.row_warps);
+                constexpr int next = sizeof sums[0] / sizeof(U);
+                levels.add_warps(x, lane, row_warp, shape.row_warps, shape.chunks > 1, chunk,
+                                 of_row + (chunk & 1) * next, of_row + (~chunk & 1) * next,
+                                 (U *)shared);
             } else {
                 __syncwarp(); /* the slices have been read */
-                levels.add_lanes(x, lane, 0, 32, shared);
+                levels.add_lanes(x, lane, 0, 32, (U *)shared);
             }
             if (matrix.has_initial) visible = levels.before.r4;
             end = levels.make_results(x, shape.row_warps > levels.block_warps, shape.chunks > 1,
