@@ -337,19 +337,29 @@ struct segmented_reduction {
             read_tile(own);
             __syncthreads(); /* (2) */
             add_tiles(own);
-            seen += blockDim.x;
+            seen = first_tile() + blockDim.x;
             if (seen >= own) break;
             __syncthreads();
         }
         seen = own;
     }
 
+    /* Of those that are read at a time. Where the order matters, they are added by `step`, so that
+       a block of level 3 ends at a step's end. */
+    static constexpr int step = Pair::in_any_order     ? 1
+                                : nested<T>::tiles < 8 ? nested<T>::tiles
+                                                       : 8;
+    __device__ __forceinline__ int64_t first_tile() const {
+        return seen & -(int64_t)step;
+    }
+
     __device__ __forceinline__ void read_tile(int64_t own) const {
-        const int64_t tile = seen + threadIdx.x;
+        const int64_t tile = first_tile() + threadIdx.x;
+        const bool there = tile < own && (Pair::in_any_order || tile >= seen);
         U x[shape::parts];
         uint32_t count[shape::parts];
         wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, tile * parts,
-                        (tile < own ? tile + 1 : tile) * parts);
+                        (there ? tile + 1 : tile) * parts);
         if (a.scan.out == a.scan.in) __threadfence();
         __syncwarp();
         U sum = x[0];
@@ -392,26 +402,41 @@ struct segmented_reduction {
             before_tile<Pair> p = shared.before;
             const uint32_t heads = lane < warps ? shared.tile_heads[lane] : 0;
             const unsigned with_heads = __ballot_sync(warp_mask, heads != 0);
-            int t = 0; /* the last tile with a head */
-            if (with_heads) {
+            int t = 0;
+            if (with_heads) { /* nothing before the last tile with a head counts */
                 const int last = 31 - __clz((int)with_heads);
-                t = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
+                const int from = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
+                t = from & -step;
+                if (t + lane < from) shared.tiles[t + lane] = Pair::identity;
                 p.cut(initial);
+                __syncwarp();
             }
-            const int to = own - seen < (int)blockDim.x ? (int)(own - seen) : (int)blockDim.x;
-            constexpr int level_3 = nested<T>::tiles;
-            while (t < to) { /* to the end of a block of level 3 at a time */
-                const int left = level_3 - (int)((uint32_t)(seen + t) % level_3);
-                const int end = t + left < to ? t + left : to;
-#pragma unroll 8
-                for (; t < end; ++t) p.r3 = Pair::combine(p.r3, shared.tiles[t]);
-                if ((uint32_t)(seen + end) % level_3 != 0) continue;
-                p.r4 = Pair::combine(p.r4, p.r3);
-                p.r3 = Pair::identity;
+            const int64_t first = first_tile();
+            const int to = own - first < (int)blockDim.x ? (int)(own - first) : (int)blockDim.x;
+            U x[step];
+            load_tiles(x, t, to);
+#pragma unroll 1
+            while (t < to) { /* the next ones are loaded while these are added */
+                U next_x[step];
+                load_tiles(next_x, t + step, to);
+#pragma unroll
+                for (int j = 0; j < step; ++j) {
+                    p.r3 = Pair::combine(p.r3, x[j]);
+                    x[j] = next_x[j];
+                }
+                t += step;
+                if (t <= to && (uint32_t)(first + t) % nested<T>::tiles == 0) {
+                    p.r4 = Pair::combine(p.r4, p.r3);
+                    p.r3 = Pair::identity;
+                }
             }
             if (lane == 0) shared.before = p;
             __syncwarp();
         }
+    }
+    __device__ __forceinline__ void load_tiles(U (&x)[step], int t, int to) const {
+#pragma unroll
+        for (int j = 0; j < step; ++j) x[j] = t < to ? shared.tiles[t + j] : (U)Pair::identity;
     }
 
     /* ---- Totals ------------------------------------------------------------------------------ */
