@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                   shared,
                   {a.scan.offsets, a.scan.totals_length + 1, a.scan.offset_type == VSCAN_LONG},
                   initial_of<Pair>(a.scan)};
-    first_head<U> first;
+    first_head<U> first; /* in any order */
+    if (threadIdx.x == 0) shared.before = before_tile<Pair>::from(Pair::identity);
     for (;;) {
         b.take();
         __syncthreads(); /* (3) */
@@ -66,7 +67,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         if (b.partition >= a.partitions) return;
         b.staged = b.coming;
         b.buffer ^= 1;
-        if (threadIdx.x == 0) first = shared.first;
+        if (Pair::in_any_order && threadIdx.x == 0) first = shared.first[0];
         b.epoch = shared.next.epoch;
         b.next = shared.next.index;
         b.coming = {};
@@ -81,9 +82,9 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         }
         if (b.partition >= 0) {
             b.look_back();
-            const uint32_t in_tile = Pair::in_any_order ? 0 : shared.heads_before[b.buffer ^ 1];
-            const int64_t base = b.before + in_tile;
-            b.write_first_total(base, in_tile, first);
+            const first_head<U> &of = Pair::in_any_order ? first : shared.first[b.buffer ^ 1];
+            const int64_t base = b.before + (Pair::in_any_order ? 0 : of.heads);
+            b.write_first_total(base, of);
             b.write_staged_totals(base);
         } else {
             __syncthreads();

@@ -40,12 +40,17 @@ struct segmented_reduction {
     int buffer = 1;                    /* of the next partition's shares */
     heads_of_partition coming, staged; /* of the next partition, of the other */
     uint32_t warps_with_heads = 0;     /* of the next partition: bit w: its warp w has some */
-    before_tile<Pair> p = before_tile<Pair>::from(Pair::identity); /* first warp: of tile `seen` */
+    U p = Pair::identity;              /* in any order, in the first warp: prefix of tile `seen` */
     int64_t seen = 0, before = 0;      /* heads before it */
 
     __device__ __forceinline__ bool by_offsets() const { return a.scan.offsets != nullptr; }
     __device__ __forceinline__ T *share_of(int number, int w) const {
         return (T *)dynamic_shared() + (number * warps + w) * shape::share;
+    }
+
+    /* Of the next partition. */
+    __device__ __forceinline__ first_head<U> &coming_first() const {
+        return shared.first[Pair::in_any_order ? 0 : buffer];
     }
 
     /* ---- Tickets ----------------------------------------------------------------------------- */
@@ -91,7 +96,7 @@ struct segmented_reduction {
             if (lane == 0) shared.edges[warp] = found;
         }
         shared.line_heads[threadIdx.x] = 0;
-        if (threadIdx.x == 0) shared.first.segment = -1;
+        if (threadIdx.x == 0) coming_first().segment = -1;
         __syncthreads();
         const int64_t from = shared.edges[0], to = shared.edges[1];
         int64_t wrong = to < from ? from : -1;
@@ -119,7 +124,7 @@ struct segmented_reduction {
 
     /* Of a line's first head: what precedes it in its group, and in the partition before. */
     struct line_sums {
-        U r2, r1, pre;
+        U r1, pre;
         bool inside; /* the group has a head in an earlier line */
         unsigned any;
         int group; /* its first lane */
@@ -150,6 +155,14 @@ struct segmented_reduction {
         else
             reduce_line<Pair>(x, heads, share, coming.line_rank, &s.pre, &sum);
         return s;
+    }
+
+    /* Adds the groups of a warp. */
+    __device__ __forceinline__ U add_groups(int of, uint32_t mask, U sum) const {
+        U x[32 / G];
+        load_values(x, shared.groups + of * (32 / G));
+        __syncwarp(); /* or ptxas would load them one by one, and wait for each */
+        return add_under<Pair, G>(mask, sum, x);
     }
 
     /* r1 of all lines, and the sums of warps or of blocks of level 1. */
@@ -183,23 +196,20 @@ struct segmented_reduction {
             s.r1 = __shfl_up_sync(warp_mask, sum, G);
             if (lane < G) s.r1 = Pair::identity;
         } else {
-            constexpr int N = 32 / G;
             const uint32_t below = (1u << s.group) - 1;
-            const bool second = G == 2 && warp % 2;
             if (lane % G == 0) shared.groups[threadIdx.x / G] = sum;
+            s.r1 = Pair::identity;
             if (G == 2) {
                 if (lane == 0) shared.any_heads[warp] = s.any;
                 sync_warps(1 + warp / 2, 64);
+                if (warp % 2) { /* the block begins in the warp before */
+                    const uint32_t since = since_last_head<G>(shared.any_heads[warp - 1], ~0u);
+                    s.r1 = add_groups(warp - 1, s.any & below ? 0 : since, s.r1);
+                }
             } else {
                 __syncwarp();
             }
-            s.r1 = Pair::identity;
-            if (second && !(s.any & below)) {
-                const uint32_t mask = since_last_head<G>(shared.any_heads[warp - 1], ~0u);
-                s.r1 = add_under<Pair, N, G>(s.r1, shared.groups + (warp - 1) * N, mask);
-            }
-            const uint32_t mask = since_last_head<G>(s.any, below);
-            s.r1 = add_under<Pair, N, G>(s.r1, shared.groups + warp * N, mask);
+            s.r1 = add_groups(warp, since_last_head<G>(s.any, below), s.r1);
             if (!head) sum = Pair::combine(s.r1, sum);
         }
         if (lane == 31) {
@@ -212,17 +222,20 @@ struct segmented_reduction {
     /* r2 of all lines, heads before the warp; in any order, returns the partition's sum from its
        last head on. */
     __device__ __forceinline__ U add_warps(line_sums &s) {
-        U level = Pair::identity;
-        if (Pair::in_any_order && lane < warps) level = shared.sums[lane]; /* of warp `lane` */
-        const uint32_t count = lane < warps ? shared.counts[lane] : 0;
+        U level = Pair::identity; /* of warp `lane` */
+        uint32_t count = 0;
+        if (lane < warps) {
+            level = shared.sums[lane];
+            count = shared.counts[lane];
+        }
         const uint32_t with_heads = __ballot_sync(warp_mask, count != 0);
         const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
         warps_with_heads = with_heads;
         coming.count = __shfl_sync(warp_mask, counts, segments_warps - 1);
         coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
-        const bool first_group =
-            !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
         if constexpr (Pair::in_any_order) {
+            const bool first_group =
+                !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
 #pragma unroll
             for (int half = 1; half < segments_warps; half *= 2) {
                 const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
@@ -235,17 +248,22 @@ struct segmented_reduction {
                     level = Pair::combine(left, level);
             }
             return __shfl_sync(warp_mask, level, segments_warps - 1);
-        } else {
-            const int block = warp & ~(G - 1); /* its first warp */
-            s.r2 = Pair::identity;
-            if (first_group && !(with_heads & ((1u << warp) - (1u << block))))
-                s.r2 = add_blocks(s.r2, since_last_head<G>(with_heads, (1u << block) - 1));
-            return Pair::identity;
         }
+        return Pair::identity;
     }
 
+    /* Of a line, where an earlier one has a head. */
+    __device__ __forceinline__ U r2_of(const line_sums &s) const {
+        const uint32_t begin = 1u << (warp & ~(G - 1)); /* of the block */
+        const bool in_block =
+            (s.any & ((1u << s.group) - 1)) || warps_with_heads & ((1u << warp) - begin);
+        if (in_block) return Pair::identity;
+        return add_blocks(Pair::identity, since_last_head<G>(warps_with_heads, begin - 1));
+    }
     __device__ __forceinline__ U add_blocks(U sum, uint32_t mask) const {
-        return add_under<Pair, segments_warps / G, G>(sum, shared.sums, mask);
+        U x[segments_warps / G];
+        load_values(x, shared.sums);
+        return add_under<Pair, G>(mask, sum, x);
     }
 
     /* The total that a line's first head ends: staged, but for the partition's first head. */
@@ -256,12 +274,13 @@ struct segmented_reduction {
         if (s.inside) {
             share[staged_at<T>(rank)] = Pair::out(s.pre);
         } else if (rank + coming.warp_rank == 0) {
-            shared.first.r1 = s.r1;
-            shared.first.pre = s.pre;
-            shared.first.at = threadIdx.x * R + __ffs((int)coming.line) - 1;
+            first_head<U> &first = coming_first();
+            first.r1 = s.r1;
+            first.pre = s.pre;
+            first.at = threadIdx.x * R + __ffs((int)coming.line) - 1;
         } else {
             U total = Pair::combine(s.r1, s.pre);
-            if constexpr (!Pair::in_any_order) total = Pair::combine(s.r2, total);
+            if constexpr (!Pair::in_any_order) total = Pair::combine(r2_of(s), total);
             share[staged_at<T>(rank)] = Pair::out(total);
         }
     }
@@ -278,27 +297,34 @@ struct segmented_reduction {
         }
     }
 
-    /* By the last warp, which seldom has tiles to read in the look-back. It waits for the partition
-       before, in the same tile. */
+    /* By the last warp, which seldom has tiles to read in the look-back. Where the partition has a
+       head, its sum from the last one on needs nothing of other partitions; else it continues that
+       of its tile's partitions before. */
     __device__ __forceinline__ void publish_in_order() const {
         if (warp != warps - 1) return;
-        U r2 = Pair::identity; /* at the partition's begin */
-        uint32_t heads = 0;
+        const bool in_place = a.scan.out == a.scan.in, publishes = lane == 0 && a.partitions > 1;
+        const uint32_t all = (1u << warps) - 1, heads = warps_with_heads;
+        U x[segments_warps / G];
+        load_values(x, shared.sums);
+        const U since = add_under<Pair, G>(since_last_head<G>(heads, all), (U)Pair::identity, x);
         jitter(a.lookback, epoch, next, jitter_publish);
-        if ((next & (parts - 1)) != 0)
-            while (!try_read(a.lookback, epoch, next - 1, &r2, &heads)) {
+        if (in_place) __threadfence();
+        if (publishes && heads) publish<U>(a.lookback, epoch, next, since, coming.count);
+        U r2 = Pair::identity;
+        uint32_t heads_before = 0;
+        for (int64_t k = next & -(int64_t)parts; k < next; ++k) {
+            uint32_t count;
+            while (!try_read(a.lookback, epoch, k, &r2, &count)) {
             }
-        if (a.scan.out == a.scan.in) __threadfence();
-        const uint32_t all = (1u << warps) - 1, with_heads = warps_with_heads;
-        const U sum = add_blocks(with_heads ? (U)Pair::identity : r2,
-                                 since_last_head<G>(with_heads, all));
-        if (lane == 0 && a.partitions > 1)
-            publish<U>(a.lookback, epoch, next, sum, heads + coming.count);
-        const int first = (__ffs((int)(with_heads | 1u << warps)) - 1) & ~(G - 1);
-        r2 = add_blocks(r2, (1u << first) - 1);
+            heads_before += count;
+        }
+        if (in_place) __threadfence();
+        const int first = (__ffs((int)(heads | 1u << warps)) - 1) & ~(G - 1);
+        r2 = add_under<Pair, G>((1u << first) - 1, r2, x);
+        if (publishes && !heads) publish<U>(a.lookback, epoch, next, r2, 0);
         if (lane != 0) return;
-        shared.first.r2 = r2;
-        shared.heads_before[buffer] = heads;
+        coming_first().r2 = r2;
+        coming_first().heads = heads_before;
     }
 
     /* ---- Look-back --------------------------------------------------------------------------- */
@@ -311,23 +337,37 @@ struct segmented_reduction {
             read_tile(own);
             __syncthreads(); /* (2) */
             add_tiles(own);
-            seen += blockDim.x;
+            seen = first_tile() + blockDim.x;
             if (seen >= own) break;
             __syncthreads();
         }
         seen = own;
     }
 
+    /* Of those that are read at a time. Where the order matters, they are added by `step`, so that
+       a block of level 3 ends at a step's end. */
+    static constexpr int step = Pair::in_any_order     ? 1
+                                : nested<T>::tiles < 8 ? nested<T>::tiles
+                                                       : 8;
+    __device__ __forceinline__ int64_t first_tile() const {
+        return seen & -(int64_t)step;
+    }
+
     __device__ __forceinline__ void read_tile(int64_t own) const {
-        const int64_t tile = seen + threadIdx.x, last = tile * parts + parts - 1;
-        U x[1];
-        uint32_t count[1];
-        wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, last,
-                        tile < own ? last + 1 : last);
+        const int64_t tile = first_tile() + threadIdx.x;
+        const bool there = tile < own && (Pair::in_any_order || tile >= seen);
+        U x[shape::parts];
+        uint32_t count[shape::parts];
+        wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, tile * parts,
+                        (there ? tile + 1 : tile) * parts);
         if (a.scan.out == a.scan.in) __threadfence();
         __syncwarp();
         U sum = x[0];
-        const uint32_t heads = count[0];
+        uint32_t heads = count[0];
+        if constexpr (!Pair::in_any_order) {
+            sum = parts == 2 ? x[1] : x[3];
+            heads += count[1] + count[2] + count[3];
+        }
         const uint32_t all = warp_sum(heads);
         const unsigned cut = __ballot_sync(warp_mask, heads != 0);
         if constexpr (Pair::in_any_order) { /* nothing before the last head counts */
@@ -356,30 +396,47 @@ struct segmented_reduction {
 #pragma unroll
             for (int w = 0; w < segments_warps; ++w) {
                 if (w >= warps) continue;
-                p.r4 = shared.tile_heads[w] ? shared.tiles[w]
-                                            : Pair::combine(p.r4, shared.tiles[w]);
+                p = shared.tile_heads[w] ? shared.tiles[w] : Pair::combine(p, shared.tiles[w]);
             }
         } else {
+            before_tile<Pair> p = shared.before;
             const uint32_t heads = lane < warps ? shared.tile_heads[lane] : 0;
             const unsigned with_heads = __ballot_sync(warp_mask, heads != 0);
-            int t = 0; /* the last tile with a head */
-            if (with_heads) {
+            int t = 0;
+            if (with_heads) { /* nothing before the last tile with a head counts */
                 const int last = 31 - __clz((int)with_heads);
-                t = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
+                const int from = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
+                t = from & -step;
+                if (t + lane < from) shared.tiles[t + lane] = Pair::identity;
                 p.cut(initial);
+                __syncwarp();
             }
-            const int to = own - seen < (int)blockDim.x ? (int)(own - seen) : (int)blockDim.x;
-            constexpr int level_3 = nested<T>::tiles;
-            while (t < to) { /* to the end of a block of level 3 at a time */
-                const int left = level_3 - (int)((uint32_t)(seen + t) % level_3);
-                const int end = t + left < to ? t + left : to;
-#pragma unroll 8
-                for (; t < end; ++t) p.r3 = Pair::combine(p.r3, shared.tiles[t]);
-                if ((uint32_t)(seen + end) % level_3 != 0) continue;
-                p.r4 = Pair::combine(p.r4, p.r3);
-                p.r3 = Pair::identity;
+            const int64_t first = first_tile();
+            const int to = own - first < (int)blockDim.x ? (int)(own - first) : (int)blockDim.x;
+            U x[step];
+            load_tiles(x, t, to);
+#pragma unroll 1
+            while (t < to) { /* the next ones are loaded while these are added */
+                U next_x[step];
+                load_tiles(next_x, t + step, to);
+#pragma unroll
+                for (int j = 0; j < step; ++j) {
+                    p.r3 = Pair::combine(p.r3, x[j]);
+                    x[j] = next_x[j];
+                }
+                t += step;
+                if (t <= to && (uint32_t)(first + t) % nested<T>::tiles == 0) {
+                    p.r4 = Pair::combine(p.r4, p.r3);
+                    p.r3 = Pair::identity;
+                }
             }
+            if (lane == 0) shared.before = p;
+            __syncwarp();
         }
+    }
+    __device__ __forceinline__ void load_tiles(U (&x)[step], int t, int to) const {
+#pragma unroll
+        for (int j = 0; j < step; ++j) x[j] = t < to ? shared.tiles[t + j] : (U)Pair::identity;
     }
 
     /* ---- Totals ------------------------------------------------------------------------------ */
@@ -390,14 +447,17 @@ struct segmented_reduction {
         return Pair::out(Pair::combine(initial, Pair::in(total)));
     }
 
-    /* The total that the partition's first head ends; base: heads before the partition, of which
-       so many are in its tile. */
-    __device__ __forceinline__ void write_first_total(int64_t base, uint32_t heads_in_tile,
+    /* The total that the partition's first head ends; base: heads before the partition. */
+    __device__ __forceinline__ void write_first_total(int64_t base,
                                                       const first_head<U> &first) const {
         if (threadIdx.x != 0 || staged.count == 0) return;
         U total = Pair::combine(first.r1, first.pre);
-        if constexpr (!Pair::in_any_order) total = Pair::combine(first.r2, total);
-        total = heads_in_tile ? Pair::combine(initial, total) : p.sum(total);
+        if constexpr (Pair::in_any_order) {
+            total = Pair::combine(p, total);
+        } else {
+            total = Pair::combine(first.r2, total);
+            total = first.heads ? Pair::combine(initial, total) : shared.before.sum(total);
+        }
         const int64_t k = by_offsets() ? first.segment : base - 1;
         if (a.scan.out != nullptr && base > 0)
             ((T *)a.scan.out)[partition * items + first.at - 1] = Pair::out(total);
@@ -451,7 +511,7 @@ struct segmented_reduction {
                 const uint32_t earlier = shared.line_heads[line] & ((1u << (unsigned)at % R) - 1);
                 const int rank = shared.line_ranks[line] + __popc(earlier);
                 if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
-                    shared.first.segment = i - 1;
+                    coming_first().segment = i - 1;
                 else
                     totals[i - 1] = with_initial(share_of(buffer, of)[staged_at<T>(rank)]);
             }

@@ -41,34 +41,40 @@ struct segments_shape {
     /* Lines of a group; where the order matters, also shares of a block of level 1. */
     static constexpr int group_lines = Pair::in_any_order ? 1 : VSCAN__GROUP / line_items;
     static_assert(Pair::in_any_order || share * group_lines == VSCAN__LEVEL_1, "whole blocks");
+    static constexpr int parts = Pair::in_any_order ? 1 : 4; /* partitions of a tile, at most */
 };
 
-/* Of a partition's first head: what precedes it in the partition, and where it is. */
+/* Of a partition's first head: what precedes it in the partition, whole groups and the rest, and
+   where it is. */
 template <class U>
 struct first_head {
-    U r2, r1; /* as in lib/core/order.h, or in any order r1, from the partition's begin */
-    U pre;    /* in the group */
+    U r1, pre;
     int at;
     int64_t segment; /* by offsets: the segment that it ends, or -1; in the first thread */
+    /* where the order matters: as in lib/core/order.h, and r1 too; heads of the tile before the
+       partition */
+    U r2;
+    uint32_t heads;
 };
 
 template <class Pair>
 struct segments_shared {
     using U = typename Pair::U;
-    /* sums from the last head on: of warps, or of blocks of level 1; of groups */
-    alignas(16) U sums[segments_warps];
-    alignas(16) U groups[Pair::in_any_order ? 1 : 32 * segments_warps];
+    alignas(16) U sums[segments_warps]; /* from the last head on: of warps, or blocks of level 1 */
     uint32_t counts[segments_warps];    /* of heads of warps */
-    uint32_t any_heads[segments_warps]; /* bit k: line k's group has some */
-    first_head<U> first;
+    first_head<U> first[Pair::in_any_order ? 1 : 2]; /* of the partitions in hand */
     int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
-    uint32_t heads_before[2]; /* of the two partitions in hand: heads before it in the tile */
     /* look-back: sums and heads of tiles; in any order: of the partitions that a warp has read */
     U tiles[32 * segments_warps];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
     uint32_t line_heads[32 * segments_warps]; /* by offsets: the heads of each line, */
     uint16_t line_ranks[32 * segments_warps]; /* and how many precede them in the share */
+    /* where the order matters: sums of groups, from the last head on; of a warp, bit k: the group
+       of line k has a head; what precedes the tile that was read last, for the first warp */
+    alignas(16) U groups[32 * segments_warps / segments_shape<Pair>::group_lines];
+    uint32_t any_heads[segments_warps];
+    before_tile<Pair> before;
 };
 
 /* The initial value, or an identity. */
@@ -91,19 +97,23 @@ static __device__ __forceinline__ uint32_t since_last_head(uint32_t heads, uint3
     return below & (~0u << (last & ~(G - 1)));
 }
 
-/* Adds, from left to right, those of the N values, 16-byte aligned, whose bit G * j is set. */
-template <class Pair, int N, int G, class U>
-static __device__ __forceinline__ U add_under(U sum, const U *values, uint32_t mask) {
+/* Loads N values, 16-byte aligned, from shared memory. */
+template <int N, class U>
+static __device__ __forceinline__ void load_values(U (&x)[N], const U *values) {
     constexpr int V = 16 / (int)sizeof(U);
 #pragma unroll
     for (int c = 0; c < N; c += V) {
-        U x[V];
         const int4 quad = *(const int4 *)(values + c);
-        memcpy(x, &quad, 16);
-#pragma unroll
-        for (int j = 0; j < V; ++j)
-            if (mask & 1u << (G * (c + j))) sum = Pair::combine(sum, x[j]);
+        memcpy(x + c, &quad, 16);
     }
+}
+
+/* Adds, from left to right, the values j whose bit G * j is set. */
+template <class Pair, int G, int N, class U>
+static __device__ __forceinline__ U add_under(uint32_t mask, U sum, const U (&x)[N]) {
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+        if (mask & 1u << (G * j)) sum = Pair::combine(sum, x[j]);
     return sum;
 }
 
@@ -114,7 +124,7 @@ static __device__ __forceinline__ U add_under(U sum, const U *values, uint32_t m
 template <class T>
 static __device__ __forceinline__ int staged_at(int k) {
     constexpr int R = 128 / (int)sizeof(T);
-    return k ^ (k / R % R);
+    return k ^ (int)((unsigned)k / R % R);
 }
 
 /* Loads a warp's share from element `first` of the vector on; with TMA hardware asynchronously. */
