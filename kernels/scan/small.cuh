@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         }
         sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
         const int group = first_group + r * shape::load_groups;
-        if (group_end) shared.sum(group) = x[r][V - 1];
+        if (group_end) shared.groups.sum(group) = x[r][V - 1];
         rank[r] = 0;
         if (Segmented) {
             uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
@@ -131,7 +131,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
                 rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
                 count = rank[r] + __popc(heads[r]);
             }
-            if (group_end) shared.heads(group) = count;
+            if (group_end) shared.groups.heads(group) = count;
         }
     }
     __syncthreads();

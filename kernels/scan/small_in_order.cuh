@@ -19,28 +19,10 @@
 #ifndef VSCAN_SCAN_SMALL_IN_ORDER_CUH
 #define VSCAN_SCAN_SMALL_IN_ORDER_CUH
 
+#include "scan/level_1.cuh"
 #include "scan/small_shape.cuh"
 
 namespace vscan {
-
-/* N values, at one index each, that lanes read and write by 16 bytes, each lane those of another
-   row: the rows lie in different banks. */
-template <class U, int N>
-struct row_of {
-    static constexpr int wide = 16 / sizeof(U);
-    packed<U, wide> quads[N / wide + 1];
-    __device__ __forceinline__ U &operator[](int k) { return ((U *)quads)[k]; }
-};
-
-/* What precedes the groups of a partition in it: in blocks of level 1. */
-template <class Pair, bool Segmented, int Blocks>
-struct small_blocks {
-    using U = typename Pair::U;
-    row_of<U, nested<U>::groups> r1[Blocks]; /* of each group */
-    U sums[Blocks];
-    uint32_t heads[Blocks];                                     /* bit g: in group g */
-    uint32_t counts[Segmented ? Blocks : 1][nested<U>::groups]; /* counting: before each group */
-};
 
 template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
 struct in_order_shared {
@@ -51,15 +33,8 @@ struct in_order_shared {
     static constexpr int tiles = polls * shape::threads / nested<U>::blocks;
     static constexpr bool all_warps_add = tiles <= 32; /* tiles, each warp for itself */
 
-    row_of<U, nested<U>::groups> groups[blocks]; /* sums of groups */
-    uint32_t group_heads[blocks][nested<U>::groups];
-    __device__ __forceinline__ U &sum(int group) {
-        return groups[group / nested<U>::groups][group % nested<U>::groups];
-    }
-    __device__ __forceinline__ uint32_t &heads(int group) {
-        return ((uint32_t *)group_heads)[group];
-    }
-    small_blocks<Pair, Segmented, blocks> own[Alone ? Warps : 1];
+    group_sums<Pair, Segmented, blocks> groups;
+    level_1_blocks<Pair, Segmented, blocks> own[Alone ? Warps : 1];
     /* of the earlier partitions */
     row_of<U, nested<U>::blocks> rows[Alone ? 1 : tiles];
     row_of<U, tiles> sums; /* of tiles before the own one */
@@ -69,52 +44,6 @@ struct in_order_shared {
     uint32_t counts[Warps];
     before_tile<Pair> before;
 };
-
-/*
- * Adds up the first `groups` groups of each block of level 1. By a warp; in lane b, sum and heads
- * become those of block b.
- */
-template <class Pair, bool Segmented, class Shared, int Blocks>
-static __device__ __forceinline__ void
-add_groups(small_blocks<Pair, Segmented, Blocks> &own, Shared &shared, int groups, bool counting,
-           int lane, typename Pair::U &sum, uint32_t &heads) {
-    using U = typename Pair::U;
-    uint32_t any = 0, before = 0;
-    heads = 0;
-#pragma unroll
-    for (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
-        const uint32_t count = shared.group_heads[b][lane];
-        const uint32_t any_here = __ballot_sync(warp_mask, count != 0);
-        uint32_t all = any_here != 0;
-        if (counting) {
-            const uint32_t upto = warp_inclusive_sum(count);
-            own.counts[b][lane] = before + upto - count;
-            all = __shfl_sync(warp_mask, upto, 31);
-            before += all;
-        }
-        if (lane != b) continue;
-        any = any_here;
-        heads = all;
-    }
-    sum = Pair::identity;
-    if (lane >= Blocks) return;
-    constexpr int wide = row_of<U, 1>::wide;
-#pragma unroll
-    for (int q = 0; q < nested<U>::groups / wide; ++q) {
-        if (q * wide >= groups) break;
-        packed<U, wide> s = shared.groups[lane].quads[q], r1;
-#pragma unroll
-        for (int j = 0; j < wide; ++j) {
-            r1.value[j] = sum;
-            if (!Segmented || !(any & 1u << (q * wide + j)))
-                s.value[j] = Pair::combine(sum, s.value[j]);
-            sum = s.value[j];
-        }
-        own.r1[lane].quads[q] = r1;
-    }
-    own.sums[lane] = sum;
-    own.heads[lane] = any;
-}
 
 /*
  * The look-back: waits for the aggregates of all blocks of level 1 before the partition, the first
@@ -261,7 +190,7 @@ struct in_order_before {
         if (Alone || warp == Warps - 1) {
             U sum;
             uint32_t head_count;
-            add_groups<Pair, Segmented>(own, shared,
+            add_groups<Pair, Segmented>(own, shared.groups,
                                         Alone ? (warp + 1) * shape::warp_groups : groups,
                                         place.counting, lane, sum, head_count);
             if (!Alone && !place.last) {
@@ -298,21 +227,13 @@ struct in_order_before {
         }
     }
 
-    /* What precedes one group. */
-    struct group {
-        before_tile<Pair> tile;
-        U initial, r2, r1;
-        uint32_t count;
-        __device__ __forceinline__ U base() const { return tile.sum(Pair::combine(r2, r1)); }
-        __device__ __forceinline__ U result(U x, bool cut) const {
-            const U sum = tile.sum(Pair::combine(r2, Pair::combine(r1, x)));
-            return cut ? Pair::combine(initial, x) : sum;
+    __device__ __forceinline__ before_group<Pair> of_group(int r) const {
+        before_group<Pair> group = {tile, r2, r1[r], initial, counts[r]};
+        if (heads[r]) {
+            group.r2 = Pair::identity;
+            group.tile.cut(initial);
         }
-    };
-    __device__ __forceinline__ group of_group(int r) const {
-        group g = {tile, initial, heads[r] ? Pair::identity : r2, r1[r], counts[r]};
-        if (heads[r]) g.tile.cut(initial);
-        return g;
+        return group;
     }
 };
 
