@@ -18,6 +18,7 @@ struct row_of {
     static constexpr int wide = 16 / sizeof(U);
     packed<U, wide> quads[N / wide + 1];
     __device__ __forceinline__ U &operator[](int k) { return ((U *)quads)[k]; }
+    __device__ __forceinline__ U operator[](int k) const { return ((const U *)quads)[k]; }
 };
 
 /* The sums of a partition's groups, and their head flags: whether any; counting: how many. */

@@ -40,7 +40,7 @@
 namespace vscan {
 
 template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
-__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
+__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Segmented, Loads>)
     scan_small(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     for (int r = 0; r < Loads; ++r) {
         const int i = begin + r * shape::load_items;
         const bool lane_head = Segmented && lanes_between(any[r], first, lane);
-        const auto of_group = before.of_group(r);
+        const auto of_group = before.of_group(shared, r, counting);
         U y[V];
 #pragma unroll
         for (int j = 0; j < V; ++j) {

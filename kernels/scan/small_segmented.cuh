@@ -197,7 +197,8 @@ struct segmented_before {
         if (let_next_late) let_next_kernel_begin();
     }
 
-    __device__ __forceinline__ before_group_in_any_order<Pair> of_group(int r) const {
+    __device__ __forceinline__ before_group_in_any_order<Pair> of_group(const shared_t &, int r,
+                                                                        bool) const {
         return {Pair::combine(e_heads[r] ? Pair::identity : p, e[r]), e_heads[r]};
     }
 };
