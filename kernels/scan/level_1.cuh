@@ -74,8 +74,9 @@ add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segment
     sum = Pair::identity;
     if (lane >= Blocks) return;
     constexpr int wide = row_of<U, 1>::wide;
-#pragma unroll
-    for (int q = 0; q < nested<U>::groups / wide; ++q) {
+    constexpr int quads = nested<U>::groups / wide, at_once = Segmented ? quads / 2 : quads;
+#pragma unroll at_once
+    for (int q = 0; q < quads; ++q) {
         if (q * wide >= groups) break;
         packed<U, wide> s = from.sums[lane].quads[q], r1;
 #pragma unroll

@@ -105,6 +105,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     uint32_t heads[Loads] = {};
     unsigned any[Loads];
     uint32_t rank[Loads]; /* counting: heads in the group before this lane */
+    constexpr bool keeps = Segmented && !Pair::in_any_order;
+    uint32_t kept[Loads]; /* these three, where registers are scarce: over the look-back */
     const int first = lane & ~(shape::group_lanes - 1);
     const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
     const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
@@ -132,6 +134,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
                 count = rank[r] + __popc(heads[r]);
             }
             if (group_end) shared.groups.heads(group) = count;
+            if (keeps) {
+                const uint32_t lane_head = lanes_between(any[r], first, lane) != 0;
+                kept[r] = opaque(rank[r] << 8 | lane_head << V | heads[r]);
+            }
         }
     }
     __syncthreads();
@@ -146,7 +152,12 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
         const int i = begin + r * shape::load_items;
-        const bool lane_head = Segmented && lanes_between(any[r], first, lane);
+        if (keeps) {
+            heads[r] = kept[r] & ((1u << V) - 1);
+            rank[r] = kept[r] >> 8;
+        }
+        const bool lane_head =
+            keeps ? kept[r] >> V & 1 : Segmented && lanes_between(any[r], first, lane);
         const auto of_group = before.of_group(shared, r, counting);
         U y[V];
 #pragma unroll
