@@ -40,7 +40,7 @@
 namespace vscan {
 
 template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
-__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
+__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Segmented, Loads>)
     scan_small(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -105,6 +105,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     uint32_t heads[Loads] = {};
     unsigned any[Loads];
     uint32_t rank[Loads]; /* counting: heads in the group before this lane */
+    constexpr bool keeps = Segmented && !Pair::in_any_order;
+    uint32_t kept[Loads]; /* these three, where registers are scarce: over the look-back */
     const int first = lane & ~(shape::group_lanes - 1);
     const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
     const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
@@ -123,7 +125,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
         }
         sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
         const int group = first_group + r * shape::load_groups;
-        if (group_end) shared.sum(group) = x[r][V - 1];
+        if (group_end) shared.groups.sum(group) = x[r][V - 1];
         rank[r] = 0;
         if (Segmented) {
             uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
@@ -131,7 +133,11 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
                 rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
                 count = rank[r] + __popc(heads[r]);
             }
-            if (group_end) shared.heads(group) = count;
+            if (group_end) shared.groups.heads(group) = count;
+            if (keeps) {
+                const uint32_t lane_head = lanes_between(any[r], first, lane) != 0;
+                kept[r] = opaque(rank[r] << 8 | lane_head << V | heads[r]);
+            }
         }
     }
     __syncthreads();
@@ -146,8 +152,13 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
         const int i = begin + r * shape::load_items;
-        const bool lane_head = Segmented && lanes_between(any[r], first, lane);
-        const auto of_group = before.of_group(r);
+        if (keeps) {
+            heads[r] = kept[r] & ((1u << V) - 1);
+            rank[r] = kept[r] >> 8;
+        }
+        const bool lane_head =
+            keeps ? kept[r] >> V & 1 : Segmented && lanes_between(any[r], first, lane);
+        const auto of_group = before.of_group(shared, r, counting);
         U y[V];
 #pragma unroll
         for (int j = 0; j < V; ++j) {

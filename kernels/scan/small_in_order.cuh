@@ -19,102 +19,34 @@
 #ifndef VSCAN_SCAN_SMALL_IN_ORDER_CUH
 #define VSCAN_SCAN_SMALL_IN_ORDER_CUH
 
+#include "scan/level_1.cuh"
 #include "scan/small_shape.cuh"
 
 namespace vscan {
-
-/* N values, at one index each, that lanes read and write by 16 bytes, each lane those of another
-   row: the rows lie in different banks. */
-template <class U, int N>
-struct row_of {
-    static constexpr int wide = 16 / sizeof(U);
-    packed<U, wide> quads[N / wide + 1];
-    __device__ __forceinline__ U &operator[](int k) { return ((U *)quads)[k]; }
-};
-
-/* What precedes the groups of a partition in it: in blocks of level 1. */
-template <class Pair, bool Segmented, int Blocks>
-struct small_blocks {
-    using U = typename Pair::U;
-    row_of<U, nested<U>::groups> r1[Blocks]; /* of each group */
-    U sums[Blocks];
-    uint32_t heads[Blocks];                                     /* bit g: in group g */
-    uint32_t counts[Segmented ? Blocks : 1][nested<U>::groups]; /* counting: before each group */
-};
 
 template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
 struct in_order_shared {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     static constexpr int blocks = shape::items / VSCAN__LEVEL_1; /* of level 1 */
-    static constexpr int polls = shape::polls * blocks;          /* aggregates of a thread */
-    static constexpr int tiles = polls * shape::threads / nested<U>::blocks;
+    static constexpr int each = aggregates_each<U>;
+    static constexpr int polls = /* of a thread, `each` aggregates each */
+        (shape::max_partitions * blocks - 1) / (shape::threads * each) + 1;
+    static constexpr int tiles = polls * shape::threads * each / nested<U>::blocks;
     static constexpr bool all_warps_add = tiles <= 32; /* tiles, each warp for itself */
 
-    row_of<U, nested<U>::groups> groups[blocks]; /* sums of groups */
-    uint32_t group_heads[blocks][nested<U>::groups];
-    __device__ __forceinline__ U &sum(int group) {
-        return groups[group / nested<U>::groups][group % nested<U>::groups];
-    }
-    __device__ __forceinline__ uint32_t &heads(int group) {
-        return ((uint32_t *)group_heads)[group];
-    }
-    small_blocks<Pair, Segmented, blocks> own[Alone ? Warps : 1];
+    group_sums<Pair, Segmented, blocks> groups;
+    level_1_blocks<Pair, Segmented, blocks> own[Alone ? Warps : 1];
     /* of the earlier partitions */
     row_of<U, nested<U>::blocks> rows[Alone ? 1 : tiles];
-    row_of<U, tiles> sums; /* of tiles before the own one */
+    __align__(16) uint8_t row_heads[tiles][nested<U>::blocks]; /* whether there are any */
+    row_of<U, tiles> sums;                                     /* of tiles before the own one */
     uint32_t tile_heads[tiles];
     U r2;
     uint32_t r2_heads;
     uint32_t counts[Warps];
     before_tile<Pair> before;
 };
-
-/*
- * Adds up the first `groups` groups of each block of level 1. By a warp; in lane b, sum and heads
- * become those of block b.
- */
-template <class Pair, bool Segmented, class Shared, int Blocks>
-static __device__ __forceinline__ void
-add_groups(small_blocks<Pair, Segmented, Blocks> &own, Shared &shared, int groups, bool counting,
-           int lane, typename Pair::U &sum, uint32_t &heads) {
-    using U = typename Pair::U;
-    uint32_t any = 0, before = 0;
-    heads = 0;
-#pragma unroll
-    for (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
-        const uint32_t count = shared.group_heads[b][lane];
-        const uint32_t any_here = __ballot_sync(warp_mask, count != 0);
-        uint32_t all = any_here != 0;
-        if (counting) {
-            const uint32_t upto = warp_inclusive_sum(count);
-            own.counts[b][lane] = before + upto - count;
-            all = __shfl_sync(warp_mask, upto, 31);
-            before += all;
-        }
-        if (lane != b) continue;
-        any = any_here;
-        heads = all;
-    }
-    sum = Pair::identity;
-    if (lane >= Blocks) return;
-    constexpr int wide = row_of<U, 1>::wide;
-#pragma unroll
-    for (int q = 0; q < nested<U>::groups / wide; ++q) {
-        if (q * wide >= groups) break;
-        packed<U, wide> s = shared.groups[lane].quads[q], r1;
-#pragma unroll
-        for (int j = 0; j < wide; ++j) {
-            r1.value[j] = sum;
-            if (!Segmented || !(any & 1u << (q * wide + j)))
-                s.value[j] = Pair::combine(sum, s.value[j]);
-            sum = s.value[j];
-        }
-        own.r1[lane].quads[q] = r1;
-    }
-    own.sums[lane] = sum;
-    own.heads[lane] = any;
-}
 
 /*
  * The look-back: waits for the aggregates of all blocks of level 1 before the partition, the first
@@ -127,61 +59,77 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
                    const lookback_memory &memory, epoch_t epoch, int end, typename Pair::U initial,
                    bool counting) {
     using U = typename Pair::U;
-    constexpr int threads = Shared::shape::threads, polls = Shared::polls,
-                  blocks = nested<U>::blocks, rows = 32 / blocks; /* of a warp's aggregates */
+    constexpr int threads = Shared::shape::threads, polls = Shared::polls, each = Shared::each,
+                  blocks = nested<U>::blocks,
+                  rows = 32 * each / blocks; /* of a warp's aggregates of one poll */
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int own = (unsigned)end / blocks;
+    packed<U, each> nothing;
+#pragma unroll
+    for (int j = 0; j < each; ++j) nothing.value[j] = Pair::identity;
 
-    /* ---- Wait -------------------------------------------------------------------------------- */
-    U sum[polls];
-    uint32_t count[polls];
-    bool waits[polls], ready;
+    /* ---- Wait; a row each tile --------------------------------------------------------------- */
+    uint32_t waits = 0, all = 0; /* bit k: for poll k */
+    const auto put = [&](int at, packed<U, each> s, packed<uint8_t, each> h) {
+        *(packed<U, each> *)&shared.rows[at / blocks][at % blocks] = s;
+        if (Segmented) *(packed<uint8_t, each> *)&shared.row_heads[at / blocks][at % blocks] = h;
+    };
 #pragma unroll
     for (int k = 0; k < polls; ++k) {
-        sum[k] = Pair::identity;
-        count[k] = 0;
-        waits[k] = k * threads + (int)threadIdx.x < end;
+        const int at = (k * threads + (int)threadIdx.x) * each;
+        if (at < end)
+            waits |= 1u << k;
+        else
+            put(at, nothing, {});
     }
-    wait_before_first_read<Pair>(warp == threads / 32 - 1);
-    do {
-        ready = true;
+    if (waits != 0) wait_before_first_read<Pair>(warp == threads / 32 - 1);
+    while (waits != 0) {
+        U sum[polls][each];
+        uint32_t count[polls][each], published[polls];
 #pragma unroll
         for (int k = 0; k < polls; ++k) {
-            const int at = k * threads + (int)threadIdx.x;
-            if (waits[k]) waits[k] = !try_read<U>(memory, epoch, at, &sum[k], &count[k]);
-            ready &= !waits[k];
+            published[k] = 0;
+            if (waits & 1u << k)
+                published[k] = try_read_each<U>(
+                    memory, epoch, (k * threads + (int)threadIdx.x) * each, sum[k], count[k]);
         }
-    } while (!ready);
-    __syncwarp();
-
-    /* ---- A row each tile --------------------------------------------------------------------- */
-    unsigned any = 0; /* heads in the lane's row */
-    uint32_t all = 0;
 #pragma unroll
-    for (int k = 0; k < polls; ++k) {
-        const unsigned at = k * threads + threadIdx.x;
-        shared.rows[at / blocks][at % blocks] = sum[k];
-        if (!Segmented) continue;
-        const unsigned ballot = __ballot_sync(warp_mask, count[k] != 0);
-        if (lane / rows == k) any = ballot >> lane % rows * blocks & ((1u << blocks) - 1);
-        all += count[k];
+        for (int k = 0; k < polls; ++k) {
+            const int at = (k * threads + (int)threadIdx.x) * each;
+            const bool two = each == 2 && at + 1 < end;
+            if ((published[k] & (two ? 3 : 1)) != (two ? 3 : 1)) continue;
+            waits &= ~(1u << k);
+            packed<U, each> s = nothing;
+            packed<uint8_t, each> h = {};
+#pragma unroll
+            for (int j = 0; j < each; ++j) {
+                if (j > 0 && !two) break;
+                s.value[j] = sum[k][j];
+                h.value[j] = count[k][j] != 0;
+                all += count[k][j];
+            }
+            put(at, s, h);
+        }
     }
     __syncwarp();
     if (Segmented && counting) {
         all = warp_sum(all);
         if (lane == 0) shared.counts[warp] = all;
     }
+    const int row = (lane / rows * threads + warp * 32) * each / blocks + lane % rows;
     if (lane < polls * rows) {
-        const int row = (lane / rows * threads + warp * 32) / blocks + lane % rows;
         U upto = Pair::identity;
+        uint32_t any = 0;
         constexpr int wide = row_of<U, 1>::wide;
 #pragma unroll
         for (int q = 0; q < blocks / wide; ++q) {
             packed<U, wide> s = shared.rows[row].quads[q];
+            packed<uint8_t, wide> h = {};
+            if (Segmented) h = *(packed<uint8_t, wide> *)&shared.row_heads[row][q * wide];
 #pragma unroll
             for (int j = 0; j < wide; ++j) {
-                if (!Segmented || !(any & 1u << (q * wide + j)))
-                    s.value[j] = Pair::combine(upto, s.value[j]);
+                if (Segmented) any |= h.value[j];
+                if (!Segmented || !h.value[j]) s.value[j] = Pair::combine(upto, s.value[j]);
                 upto = s.value[j];
             }
         }
@@ -240,16 +188,13 @@ struct in_order_before {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     using shared_t = in_order_shared<Pair, Segmented, Loads, Warps, Alone>;
+    static constexpr int blocks = shared_t::blocks, groups = nested<U>::groups;
     before_tile<Pair> tile;
     U initial, r2;
-    U r1[Loads];
-    bool heads[Loads];      /* before the group, in its block of level 1 */
-    uint32_t counts[Loads]; /* counting: before it, in the partition */
-    uint32_t count;         /* counting: in all earlier partitions */
+    uint32_t count; /* counting: heads in all earlier partitions */
 
     __device__ __forceinline__ void find(shared_t &shared, const small_place &place, U initial_,
                                          bool) {
-        constexpr int blocks = shared_t::blocks, groups = nested<U>::groups;
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         auto &own = shared.own[Alone ? warp : 0];
         initial = initial_;
@@ -261,7 +206,7 @@ struct in_order_before {
         if (Alone || warp == Warps - 1) {
             U sum;
             uint32_t head_count;
-            add_groups<Pair, Segmented>(own, shared,
+            add_groups<Pair, Segmented>(own, shared.groups,
                                         Alone ? (warp + 1) * shape::warp_groups : groups,
                                         place.counting, lane, sum, head_count);
             if (!Alone && !place.last) {
@@ -281,38 +226,28 @@ struct in_order_before {
                 advance(place.lookback, place.epoch);
         }
 
-        const int first = warp * shape::warp_groups, block = first / groups;
 #pragma unroll
         for (int b = 0; b < blocks - 1; ++b) {
-            if (b >= block) break;
+            if (b >= warp * shape::warp_groups / groups) break;
             const bool cut = Segmented && own.heads[b];
             r2 = Pair::combine(cut ? Pair::identity : r2, own.sums[b]);
             if (cut) tile.cut(initial);
         }
-#pragma unroll
-        for (int r = 0; r < Loads; ++r) {
-            const int group = first % groups + r * shape::load_groups + lane / shape::group_lanes;
-            r1[r] = own.r1[block][group];
-            heads[r] = Segmented && (own.heads[block] & ((1u << group) - 1));
-            counts[r] = Segmented && place.counting ? own.counts[block][group] : 0;
-        }
     }
 
-    /* What precedes one group. */
-    struct group {
-        before_tile<Pair> tile;
-        U initial, r2, r1;
-        uint32_t count;
-        __device__ __forceinline__ U base() const { return tile.sum(Pair::combine(r2, r1)); }
-        __device__ __forceinline__ U result(U x, bool cut) const {
-            const U sum = tile.sum(Pair::combine(r2, Pair::combine(r1, x)));
-            return cut ? Pair::combine(initial, x) : sum;
+    __device__ __forceinline__ before_group<Pair> of_group(const shared_t &shared, int r,
+                                                           bool counting) const {
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        const auto &own = shared.own[Alone ? warp : 0];
+        const int first = warp * shape::warp_groups, block = first / groups;
+        const int group = first % groups + r * shape::load_groups + lane / shape::group_lanes;
+        before_group<Pair> to = {tile, r2, own.r1[block][group], initial, 0};
+        if (Segmented && own.heads[block] & ((1u << group) - 1)) {
+            to.r2 = Pair::identity;
+            to.tile.cut(initial);
         }
-    };
-    __device__ __forceinline__ group of_group(int r) const {
-        group g = {tile, initial, heads[r] ? Pair::identity : r2, r1[r], counts[r]};
-        if (heads[r]) g.tile.cut(initial);
-        return g;
+        if (Segmented && counting) to.count = own.counts[block][group];
+        return to;
     }
 };
 

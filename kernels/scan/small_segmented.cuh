@@ -6,6 +6,7 @@
 #ifndef VSCAN_SCAN_SMALL_SEGMENTED_CUH
 #define VSCAN_SCAN_SMALL_SEGMENTED_CUH
 
+#include "scan/level_1.cuh"
 #include "scan/small_shape.cuh"
 
 namespace vscan {
@@ -15,17 +16,21 @@ struct small_shared {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     static constexpr int S = shape::scan_groups;
-    packed<U, S> sums[shape::scan_lanes]; /* of each group alone */
-    packed<uint32_t, S> sum_heads[shape::scan_lanes];
-    __device__ __forceinline__ U &sum(int group) { return ((U *)sums)[group]; }
-    __device__ __forceinline__ uint32_t &heads(int group) { return ((uint32_t *)sum_heads)[group]; }
+    struct {
+        packed<U, S> sums[shape::scan_lanes]; /* of each group alone */
+        packed<uint32_t, S> all_heads[shape::scan_lanes];
+        __device__ __forceinline__ U &sum(int group) { return ((U *)sums)[group]; }
+        __device__ __forceinline__ uint32_t &heads(int group) {
+            return ((uint32_t *)all_heads)[group];
+        }
+    } groups;
     /* of a warp's groups: the partition up to them; [S - 1]: up to the one before its first */
     packed<U, S> prefixes[S > 1 ? Warps : 1][shape::warp_groups / S + 1];
     packed<uint32_t, S> prefix_heads[S > 1 ? Warps : 1][shape::warp_groups / S + 1];
     /* of the earlier partitions, what each warp has read */
-    U sums_before[shape::polls * Warps];
-    uint32_t heads_before[shape::polls * Warps];
     uint32_t counts_before[Warps]; /* if counting */
+    packed<U, 16 / sizeof(U)> sums_before[shape::polls * Warps * sizeof(U) / 16];
+    uint32_t heads_before[shape::polls * Warps];
 };
 
 /*
@@ -40,6 +45,7 @@ static __device__ __forceinline__ void look_back_small(typename Pair::U &p, uint
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    U *const sums = (U *)shared.sums_before;
 
     U sum[shape::polls];
     uint32_t heads[shape::polls];
@@ -65,7 +71,7 @@ static __device__ __forceinline__ void look_back_small(typename Pair::U &p, uint
         for (int d = 16; d > 0; d /= 2)
             sum[k] = Pair::combine(sum[k], __shfl_xor_sync(warp_mask, sum[k], d));
         if (lane == 0) {
-            shared.sums_before[k * Warps + warp] = sum[k];
+            sums[k * Warps + warp] = sum[k];
             shared.heads_before[k * Warps + warp] = any;
         }
     }
@@ -73,7 +79,7 @@ static __device__ __forceinline__ void look_back_small(typename Pair::U &p, uint
 
 #pragma unroll
     for (int w = 0; w < shape::polls * Warps; ++w) {
-        const U next = shared.sums_before[w];
+        const U next = sums[w];
         p = shared.heads_before[w] ? next : Pair::combine(p, next);
     }
     if (counting) {
@@ -166,8 +172,8 @@ struct segmented_before {
 #pragma unroll
         for (int k = 0; k < S; ++k) g.value[k] = Pair::identity;
         if (lane < scan_lanes) {
-            g = shared.sums[lane];
-            h = shared.sum_heads[lane];
+            g = shared.groups.sums[lane];
+            h = shared.groups.all_heads[lane];
         }
         scan_groups<Pair, true>(g.value, h.value, lane, scan_lanes);
         if (!Alone)
@@ -191,16 +197,8 @@ struct segmented_before {
         if (let_next_late) let_next_kernel_begin();
     }
 
-    /* What precedes one group. */
-    struct group {
-        U base_;
-        uint32_t count;
-        __device__ __forceinline__ U base() const { return base_; }
-        __device__ __forceinline__ U result(U x, bool cut) const {
-            return Pair::combine(cut ? Pair::identity : base_, x);
-        }
-    };
-    __device__ __forceinline__ group of_group(int r) const {
+    __device__ __forceinline__ before_group_in_any_order<Pair> of_group(const shared_t &, int r,
+                                                                        bool) const {
         return {Pair::combine(e_heads[r] ? Pair::identity : p, e[r]), e_heads[r]};
     }
 };

@@ -93,12 +93,6 @@ struct small_place {
     bool last, counting, carry;
 };
 
-/* What one instruction reads of shared memory. */
-template <class U, int N>
-struct __align__(N * sizeof(U)) packed {
-    U value[N];
-};
-
 /* Prefetches element i of the scan, if there is one, and its flag. Useful where launches
    overlap. */
 template <bool Segmented, class T>
