@@ -82,16 +82,21 @@ struct in_order_window : offsets_window<Pair> {
         offsets_window<Pair>::upper, offsets_window<Pair>::look;
     static constexpr int G = VSCAN__GROUP;
 
-    /* The trees over N elements from position `at` on, which are number First and following of their
-       group, under two masks. */
-    template <int N, int First>
+    /* The trees over N elements from position `at` on, under two masks. */
+    template <int N>
     __device__ __forceinline__ split_group<U> split(int at, uint32_t before, uint32_t after) const {
         constexpr int V = 16 / (int)sizeof(T);
         if constexpr (N > V) {
-            const split_group<U> left = split<N / 2, First>(at, before, after),
-                                 right = split<N / 2, First + N / 2>(at + N / 2, before, after);
-            return {Pair::combine(left.before, right.before),
-                    Pair::combine(left.after, right.after)};
+            split_group<U> sum = {Pair::identity, Pair::identity};
+            /* registers are few */
+#pragma unroll(N * sizeof(T) > 64 ? 1 : 2)
+            for (int half = 0; half < 2; ++half) {
+                const split_group<U> x =
+                    split<N / 2>(at + half * N / 2, before >> half * N / 2, after >> half * N / 2);
+                sum.before = Pair::combine(sum.before, x.before);
+                sum.after = Pair::combine(sum.after, x.after);
+            }
+            return sum;
         } else {
             T raw[V];
             const int4 quad = *(const int4 *)swizzled(share, (unsigned)at);
@@ -99,8 +104,8 @@ struct in_order_window : offsets_window<Pair> {
             U x[V], y[V];
 #pragma unroll
             for (int j = 0; j < V; ++j) {
-                x[j] = before & 1u << (First + j) ? Pair::in(raw[j]) : (U)Pair::identity;
-                y[j] = after & 1u << (First + j) ? Pair::in(raw[j]) : (U)Pair::identity;
+                x[j] = before & 1u << j ? Pair::in(raw[j]) : (U)Pair::identity;
+                y[j] = after & 1u << j ? Pair::in(raw[j]) : (U)Pair::identity;
             }
             return {sum_items<Pair>(x), sum_items<Pair>(y)};
         }
@@ -117,14 +122,12 @@ struct in_order_window : offsets_window<Pair> {
         U of_group = of_line;
         if constexpr (shape::group_lines == 2) of_group = across<Pair>(of_group, 1);
         if (lane % shape::group_lines == 0) groups[lane / shape::group_lines] = of_group;
-        __syncwarp();
+        if (lane == 0) part = {-1, 0, 0, -1, Pair::identity};
 
-        int last = -1;               /* the group of the last offset */
-        U tail = Pair::identity;     /* and its part from there on */
-        U previous = Pair::identity; /* the same of the offset before the lanes' */
-        bool at_first = true;
+        U previous = Pair::identity; /* the second tree of the offset before the lanes' */
 #pragma unroll 1
         for (int64_t k0 = lower; k0 < upper; k0 += 32) {
+            __syncwarp(); /* sums of groups have been written */
             const seen_offsets s = look(k0);
             const int64_t k = k0 + lane;
             const bool ends = s.ends >> lane & 1, is_offset = ends || s.empty;
@@ -135,9 +138,9 @@ struct in_order_window : offsets_window<Pair> {
             const uint32_t before_stop = bits_below(stop % G);
             split_group<U> of = {Pair::identity, Pair::identity};
             if (is_offset && to < shape::groups)
-                of = split<G, 0>(to * G,
-                                 from == to ? before_stop & ~bits_below(begin % G) : before_stop,
-                                 ~before_stop);
+                of = split<G>(to * G,
+                              from == to ? before_stop & ~bits_below(begin % G) : before_stop,
+                              ~before_stop);
             U x1 = __shfl_up_sync(warp_mask, of.after, 1);
             if (lane == 0) x1 = previous;
             previous = __shfl_sync(warp_mask, of.after, 31);
@@ -150,18 +153,17 @@ struct in_order_window : offsets_window<Pair> {
             x1 = Pair::combine(x1, of.before);
             if (inside && ends) totals[k - 1] = Pair::out(Pair::combine(initial, x1));
             if (s.empty) totals[k - 1] = Pair::out(a.scan.has_initial ? initial : (U)Pair::visible);
-            if (s.ends == 0) continue;
-            if (at_first && lane == __ffs((int)s.ends) - 1)
-                part = {k > 0 && !inside ? k - 1 : -1, s.previous, base + to, 0, of.before};
-            at_first = false;
-            last = __shfl_sync(warp_mask, to, 31 - __clz((int)s.ends));
-            tail = __shfl_sync(warp_mask, of.after, 31 - __clz((int)s.ends));
-        }
-        __syncwarp();
-        if (lane == 0) {
-            part.last = last < 0 ? -1 : base + last;
-            if (last < 0) part.segment = -1, part.first = 0;
-            if (last >= 0 && last < shape::groups) groups[last] = tail;
+            __syncwarp(); /* and read */
+            if (k0 == lower && lane == __ffs((int)s.ends) - 1) {
+                if (k > 0 && !inside) part.segment = k - 1;
+                part.begin = s.previous;
+                part.first = base + to;
+                part.rest = of.before;
+            }
+            if (lane == 31 - __clz((int)s.ends)) {
+                part.last = base + to;
+                if (to < shape::groups) groups[to] = of.after;
+            }
         }
     }
 };
