@@ -122,10 +122,6 @@ static __device__ __forceinline__ void reduce_in_order(const segmented_reduce_ar
     const auto first_of = [&](int64_t partition) {
         return partition * shape::items + warp * shape::window;
     };
-    const auto known = [&](int k) {
-        if (offsets_by_ticket(a)) return shared.taken.known(k);
-        return k == 0 ? (int64_t)blockIdx.x : a.partitions;
-    };
     const int64_t partition = first_partition(a, shared);
     if (partition >= a.partitions) return;
     load_share<Pair>(a, buffer(0), first_of(partition));
@@ -134,9 +130,9 @@ static __device__ __forceinline__ void reduce_in_order(const segmented_reduce_ar
 #pragma unroll 1
     for (int k = 0;; ++k) {
         offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
-        if (offsets_by_ticket(a)) shared.taken.wait(k + 1);
-        if (known(k + 1) < a.partitions)
-            load_share<Pair>(a, buffer(k + 1), first_of(known(k + 1)));
+        const int64_t next = shared.taken.index_of(k + 1);
+        if (next < a.partitions)
+            load_share<Pair>(a, buffer(k + 1), first_of(next));
         else
             let_next_kernel_begin();
         commit_async_copies();
@@ -144,18 +140,11 @@ static __device__ __forceinline__ void reduce_in_order(const segmented_reduce_ar
         __syncwarp();
         const U of_line = line_of_window<Pair>(buffer(k));
         shared.found.wait(k);
-        in_order_window<Pair> window = {
-            {a,
-             {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
-             initial,
-             buffer(k),
-             first_of(known(k)),
-             of_line}};
-        window.choose(warp == 0, warp == offsets_reduction_warps - 1);
-        window.reduce(here, warp);
+        in_order_window<Pair> window = {a, offsets, here, buffer(k), shared.taken.known(k), warp};
+        window.reduce(of_line, initial);
         shared.summed.arrive(k);
         report(a.late, VSCAN_ERROR_OFFSETS, window.wrong);
-        if (known(k + 1) >= a.partitions) return;
+        if (shared.taken.known(k + 1) >= a.partitions) return;
         __syncwarp(); /* all lanes have read the window */
     }
 }
@@ -179,6 +168,10 @@ __global__ void __launch_bounds__(offsets_threads, offsets_resident)
         shared.summed.init(threadIdx.x, 32 * offsets_reduction_warps);
         shared.done.init(threadIdx.x, 32 * offsets_reduction_warps);
         shared.freed.init(threadIdx.x, 32);
+    }
+    if (!Pair::in_any_order && !offsets_by_ticket(a) && threadIdx.x == 0) {
+        shared.taken.set(0, blockIdx.x);
+        shared.taken.set(1, a.partitions); /* no other */
     }
     __syncthreads();
     wait_for_kernel_before(false);

@@ -178,19 +178,23 @@ search_edges(const segmented_reduce_arguments &a, const segments_offsets &offset
         const int64_t distance = (high - low + probes - 2) / (probes - 1);
         step = distance < 1 << 23 ? (int)distance : 1 << 23;
     }
-    if (lane % 16 == 0) here.edges[side] = low;
     const int64_t to = __shfl_sync(warp_mask, low, 16);
     if (side == 1) return;
-    const int64_t from = low - 1;
+    if (lane == 0) {
+        here.from = low;
+        here.count = to < low ? -1 : (int)(to - low);
+    }
+    const int64_t from = low - 1; /* the copy begins with it */
     copied = copied && step == 1 && base <= from && (to <= base + probes || to - low >= a.copied);
 #pragma unroll
     for (int j = 0; j < each; ++j) {
         int64_t i = j * 16 + lane; /* in the copy */
-        if (copied)
-            i += base - from;
-        else
-            x[j] = i < a.copied && from + i >= 0 && from + i < offsets.n ? offsets[from + i] : -1;
-        if (i >= 0 && i < a.copied) here.copy[i] = x[j];
+        if (copied) i += base - from;
+        const bool there = i >= 0 && i < a.copied;
+        if (!copied) x[j] = there && from + i < offsets.n && from + i >= 0 ? offsets[from + i] : -1;
+        if (from + i < 0) x[j] = -1;
+        if (i == 0) here.begin = x[j] < 0 ? -1 : x[j];
+        if (there) here.copy[i] = here.position(x[j], partition);
     }
 }
 
@@ -207,34 +211,35 @@ search_in_order(const segmented_reduce_arguments &a, const segments_offsets &off
     const int lane = threadIdx.x % 32;
     const bool by_ticket = offsets_by_ticket(a);
     if (!by_ticket && search_warp > 0) return;
+    if (!by_ticket) shared.taken.arrive(1); /* there is no other partition */
+    const bool takes = search_warp == 0 && lane == 0 && a.partitions > 1;
+    ticket t = {0, 0};
 #pragma unroll 1
     for (int k = search_warp;; k += offsets_search_warps) {
         shared.freed.wait_for_previous(k);
         if (k > 0 && shared.taken.index_of(k - 1) >= a.partitions) return;
         int64_t partition = blockIdx.x;
-        ticket t = {0, 0};
-        if (search_warp == 0 && lane == 0 && a.partitions > 1) t = take_ticket(a.lookback);
+        if (takes) t = take_ticket(a.lookback);
         if (by_ticket) {
             partition = search_warp == 0 ? 2 * (int64_t)__shfl_sync(warp_mask, t.index, 0)
                                          : shared.taken.known(k - 1) + 1;
             if (lane == 0) {
                 shared.taken.set(k, partition);
                 if (k == 0) shared.epoch = t.epoch;
-                if (search_warp == 0) end_launch_after(a.lookback, t, a.partitions / 2 + gridDim.x);
             }
             shared.taken.arrive(k);
         }
-        if (partition >= a.partitions) return;
+        if (partition >= a.partitions) break;
         search_edges<Pair>(a, offsets, shared.stage[k % offsets_stages], partition);
         shared.found.arrive(k);
         if (by_ticket) continue;
-        if (lane == 0) {
-            shared.epoch = t.epoch;
-            if (a.partitions > 1) end_launch_after(a.lookback, t, gridDim.x);
-        }
+        if (lane == 0) shared.epoch = t.epoch;
         shared.taken.arrive(0);
-        return;
+        break;
     }
+    /* by ticket, as there are several blocks, the last one of all finds no more */
+    if (takes)
+        end_launch_after(a.lookback, t, by_ticket ? a.partitions / 2 + gridDim.x : gridDim.x);
 }
 
 #endif
