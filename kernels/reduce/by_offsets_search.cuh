@@ -133,6 +133,24 @@ search_partition(const segmented_reduce_arguments &a, const segments_offsets &of
 /* ---- Search warps, in order ------------------------------------------------------------------ */
 
 /*
+ * Each lane of half a warp loads N offsets: those in `base`, base + step, ... Offsets that do not
+ * exist are some other one. All are under way together, as none is converted before all are asked
+ * for: the compiler puts the conversion of an int behind its load, and waits there.
+ */
+template <class Int, int N>
+static __device__ __forceinline__ void load_probes(const segments_offsets &offsets, int64_t base,
+                                                   int step, int64_t (&x)[N]) {
+    Int raw[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) {
+        const int64_t i = base + (j * 16 + (int)(threadIdx.x % 16)) * step;
+        raw[j] = ((const Int *)offsets.at)[(uint64_t)i < (uint64_t)offsets.n ? i : 0];
+    }
+#pragma unroll
+    for (int j = 0; j < N; ++j) x[j] = raw[j];
+}
+
+/*
  * Finds the edges of a partition, as lower_bounds does, and copies its offsets. Half a warp has the
  * first edge, the other half that of the next partition. What an edge is found to be does not depend
  * on the other one, so partitions agree on the edge between them even if offsets do not ascend. The
@@ -152,16 +170,18 @@ search_edges(const segmented_reduce_arguments &a, const segments_offsets &offset
     int64_t base = (int64_t)((double)key * a.guess.each) - probes / 2 * step;
     if (base > offsets.n - probes * step) base = offsets.n - probes * step;
     if (base < 0) base = 0;
-    bool copied = low < high; /* x will be the offsets from `base` on */
+    const bool copied = low < high; /* x will be the offsets from `base` on */
     int64_t x[each];
+    const auto load = [&] {
+        if (offsets.wide)
+            load_probes<int64_t>(offsets, base, step, x);
+        else
+            load_probes<int32_t>(offsets, base, step, x);
+    };
 #pragma unroll 1
     while (__any_sync(warp_mask, low < high)) {
         const bool mine = low < high;
-#pragma unroll
-        for (int j = 0; j < each; ++j) {
-            const int64_t i = base + (j * 16 + lane % 16) * step;
-            if (mine) x[j] = i >= 0 && i < offsets.n ? offsets[i] : INT64_MAX;
-        }
+        if (mine) load();
         int less = 0; /* so many of the probes are, from the first one on */
 #pragma unroll
         for (int j = 0; j < each; ++j) {
@@ -185,16 +205,17 @@ search_edges(const segmented_reduce_arguments &a, const segments_offsets &offset
         here.count = to < low ? -1 : (int)(to - low);
     }
     const int64_t from = low - 1; /* the copy begins with it */
-    copied = copied && step == 1 && base <= from && (to <= base + probes || to - low >= a.copied);
+    if (!copied || step > 1 || base > from || (to > base + probes && to - low < a.copied)) {
+        base = from;
+        step = 1;
+        load();
+    }
 #pragma unroll
     for (int j = 0; j < each; ++j) {
-        int64_t i = j * 16 + lane; /* in the copy */
-        if (copied) i += base - from;
-        const bool there = i >= 0 && i < a.copied;
-        if (!copied) x[j] = there && from + i < offsets.n && from + i >= 0 ? offsets[from + i] : -1;
-        if (from + i < 0) x[j] = -1;
-        if (i == 0) here.begin = x[j] < 0 ? -1 : x[j];
-        if (there) here.copy[i] = here.position(x[j], partition);
+        const int64_t i = base - from + j * 16 + lane; /* in the copy */
+        const int64_t offset = from + i < 0 ? -1 : x[j];
+        if (i == 0) here.begin = offset < 0 ? -1 : offset;
+        if (i >= 0 && i < a.copied) here.copy[i] = here.position(offset, partition);
     }
 }
 
