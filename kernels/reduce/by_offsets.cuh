@@ -38,8 +38,6 @@
 #ifndef VSCAN_REDUCE_BY_OFFSETS_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_CUH
 
-#include <type_traits>
-
 #include "reduce/by_offsets_prefix.cuh"
 
 namespace vscan {
@@ -82,34 +80,71 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
         __syncwarp();
         const U of_line = line_of_window<Pair>(buffer(k));
         shared.found.wait(k);
-        using window_of =
-            std::conditional_t<Pair::in_any_order, any_order_window<Pair>, in_order_window<Pair>>;
-        window_of window = {{a,
-                             {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
-                             initial,
-                             buffer(k),
-                             first_of(partition),
-                             of_line}};
+        any_order_window<Pair> window = {
+            {a,
+             {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
+             initial,
+             buffer(k),
+             first_of(partition),
+             of_line}};
         window.choose(warp == 0, warp == offsets_reduction_warps - 1);
-        if constexpr (Pair::in_any_order) {
-            const seen_offsets seen = window.look(window.lower);
-            bool any;
-            const U suffix = window.suffix(seen, any);
-            if (lane == 0) {
-                here.sums[warp] = suffix;
-                here.any[warp] = any;
-            }
-            shared.summed.arrive(k);
-            const open_segment<U> open = window.totals(seen);
-            if (lane == 0) here.open[warp] = open;
-            shared.done.arrive(k);
-        } else {
-            window.reduce(here, warp);
-            shared.summed.arrive(k);
+        const seen_offsets seen = window.look(window.lower);
+        bool any;
+        const U suffix = window.suffix(seen, any);
+        if (lane == 0) {
+            here.sums[warp] = suffix;
+            here.any[warp] = any;
         }
+        shared.summed.arrive(k);
+        const open_segment<U> open = window.totals(seen);
+        if (lane == 0) here.open[warp] = open;
+        shared.done.arrive(k);
         if (window.wrong >= 0) wrong = window.wrong;
         if (next >= a.partitions) return wrong;
         partition = next;
+        __syncwarp(); /* all lanes have read the window */
+    }
+}
+
+/* The same in order. What is known of partition k is read again where it is needed: registers are
+   few. */
+template <class Pair>
+static __device__ __forceinline__ void reduce_in_order(const segmented_reduce_arguments &a,
+                                                       const segments_offsets &offsets,
+                                                       offsets_shared<Pair> &shared) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = offsets_shape<Pair>;
+    const int warp = threadIdx.x / 32;
+    const auto buffer = [&](int k) {
+        return (T *)dynamic_shared() + (k % 2 * offsets_reduction_warps + warp) * shape::window;
+    };
+    const auto first_of = [&](int64_t partition) {
+        return partition * shape::items + warp * shape::window;
+    };
+    const int64_t partition = first_partition(a, shared);
+    if (partition >= a.partitions) return;
+    load_share<Pair>(a, buffer(0), first_of(partition));
+    commit_async_copies();
+    const U initial = initial_of<Pair>(a.scan);
+#pragma unroll 1
+    for (int k = 0;; ++k) {
+        offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
+        const int64_t next = shared.taken.index_of(k + 1);
+        if (next < a.partitions)
+            load_share<Pair>(a, buffer(k + 1), first_of(next));
+        else
+            let_next_kernel_begin();
+        commit_async_copies();
+        wait_async_copies(1);
+        __syncwarp();
+        const U of_line = line_of_window<Pair>(buffer(k));
+        shared.found.wait(k);
+        in_order_window<Pair> window = {a, offsets, here, buffer(k), shared.taken.known(k), warp};
+        window.reduce(of_line, initial);
+        shared.summed.arrive(k);
+        report(a.late, VSCAN_ERROR_OFFSETS, window.wrong);
+        if (shared.taken.known(k + 1) >= a.partitions) return;
         __syncwarp(); /* all lanes have read the window */
     }
 }
@@ -127,25 +162,36 @@ __global__ void __launch_bounds__(offsets_threads, offsets_resident)
     const int warp = threadIdx.x / 32;
     if (threadIdx.x < offsets_stages) {
         shared.taken.init(threadIdx.x, 32);
-        shared.found.init(threadIdx.x, offsets_by_ticket(a) ? 32 : 32 * offsets_search_warps);
+        shared.found.init(threadIdx.x, !Pair::in_any_order || offsets_by_ticket(a)
+                                           ? 32
+                                           : 32 * offsets_search_warps);
         shared.summed.init(threadIdx.x, 32 * offsets_reduction_warps);
         shared.done.init(threadIdx.x, 32 * offsets_reduction_warps);
         shared.freed.init(threadIdx.x, 32);
+    }
+    if (!Pair::in_any_order && !offsets_by_ticket(a) && threadIdx.x == 0) {
+        shared.taken.set(0, blockIdx.x);
+        shared.taken.set(1, a.partitions); /* no other */
     }
     __syncthreads();
     wait_for_kernel_before(false);
     const segments_offsets offsets = {a.scan.offsets, a.scan.totals_length + 1,
                                       a.scan.offset_type == VSCAN_LONG};
-    if (warp < offsets_reduction_warps)
-        report(a.late, VSCAN_ERROR_OFFSETS, reduce_windows<Pair>(a, offsets, shared));
-    else if (warp < offsets_reduction_warps + offsets_search_warps)
-        offsets_by_ticket(a)
-            ? search_partitions<Pair>(a, offsets, shared, warp - offsets_reduction_warps)
-            : search_partition<Pair>(a, offsets, shared, warp - offsets_reduction_warps);
-    else if constexpr (Pair::in_any_order)
-        finish_in_any_order<Pair>(a, offsets, shared);
-    else
+    if constexpr (Pair::in_any_order) {
+        if (warp < offsets_reduction_warps)
+            report(a.late, VSCAN_ERROR_OFFSETS, reduce_windows<Pair>(a, offsets, shared));
+        else if (warp < offsets_reduction_warps + offsets_search_warps)
+            offsets_by_ticket(a)
+                ? search_partitions<Pair>(a, offsets, shared, warp - offsets_reduction_warps)
+                : search_partition<Pair>(a, offsets, shared, warp - offsets_reduction_warps);
+        else
+            finish_in_any_order<Pair>(a, offsets, shared);
+    } else if (warp < offsets_reduction_warps)
+        reduce_in_order<Pair>(a, offsets, shared);
+    else if (warp == offsets_reduction_warps + offsets_search_warps)
         finish_in_order<Pair>(a, shared);
+    else
+        search_in_order<Pair>(a, offsets, shared, warp - offsets_reduction_warps);
 #endif
 }
 
@@ -179,7 +225,8 @@ static cudaError_t launch_reduce_offsets(vscan__launch *launch, segmented_reduce
     /* twice the average: what a search has read is in the cache */
     const int64_t each = (a.scan.totals_length + 1) * items / (n + 1);
     a.copied = each < offsets_copied / 2 - 16 ? (int)(2 * each) + 32 : offsets_copied;
-    a.guess.step = 1 + (int64_t)(sqrt((double)(a.scan.totals_length + 1)) / 50);
+    a.guess.step =
+        1 + (int64_t)(sqrt((double)(a.scan.totals_length + 1)) / (Pair::in_any_order ? 50 : 100));
     const int64_t resident = (int64_t)offsets_resident * launch->multiprocessors;
     return start(reduce_offsets<Pair>, a.partitions < resident ? a.partitions : resident,
                  offsets_threads, bytes, launch->stream, a, launch->may_overlap);

@@ -294,17 +294,19 @@ static __device__ __forceinline__ void finish_in_order(const segmented_reduce_ar
         half = sums.add_blocks(half, r2);
         if (by_ticket ? second : !(second && sums.with_offsets)) publish_sum(half);
 
-        /* a segment that ends in window `lane` and began before */
+        /* a segment that ends in window `lane` and began before; only the first one of them may have
+           begun before the tile */
         const window_part<U> &part = here.windows[lane % offsets_reduction_warps];
         const bool ends = lane < offsets_reduction_warps && part.segment >= 0;
-        const bool waits = ends && part.begin < partition / 2 * nested<T>::tile;
+        const bool waits =
+            ends && part.segment == here.from - 1 && here.begin < partition / 2 * nested<T>::tile;
         const U x2 = Pair::combine(r2, Pair::combine(sums.chain, part.rest));
         if (ends && !waits)
             ((T *)a.scan.totals)[part.segment] = Pair::out(Pair::combine(pending.initial, x2));
         const unsigned waiting = __ballot_sync(warp_mask, waits);
         if (waits && lane == __ffs((int)waiting) - 1) /* with valid offsets there is only one */
             shared.pending[(pending.first + pending.count) % offsets_pending] = {
-                x2, Pair::identity, part.segment, part.begin, partition};
+                x2, Pair::identity, part.segment, here.begin, partition};
         if (waiting) ++pending.count;
         if (by_ticket) partition = shared.taken.index_of(k + 1);
         shared.freed.arrive(k);
