@@ -167,22 +167,21 @@ sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::
                                                                   meanwhile);
 }
 
-/* x[0] + x[1] + ..., from left to right. */
+/* p + x[0] + x[1] + ..., from left to right. */
 template <class Pair, class U, int N>
-static __device__ __forceinline__ U sum_from_left(const U (&x)[N]) {
-    U sum = x[0];
+static __device__ __forceinline__ U from_left(U p, const U (&x)[N]) {
 #pragma unroll
-    for (int j = 1; j < N; ++j) sum = Pair::combine(sum, x[j]);
-    return sum;
+    for (int j = 0; j < N; ++j) p = Pair::combine(p, x[j]);
+    return p;
 }
 
-/* The same with x[j] of lane j. All lanes get it. The shuffles do not wait for one another. */
+/* The same with x[j] of lane first + j. All lanes get it. The shuffles do not wait for one another. */
 template <class Pair, int N, class U>
-static __device__ __forceinline__ U lanes_from_left(U x) {
+static __device__ __forceinline__ U lanes_from_left(U p, U x, int first = 0) {
     U all[N];
 #pragma unroll
-    for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, j);
-    return sum_from_left<Pair>(all);
+    for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, first + j);
+    return from_left<Pair>(p, all);
 }
 
 /*
@@ -199,10 +198,10 @@ struct nested_sums {
 
     /* those numbered N * k .. N * k + Count - 1 */
     template <class Pair, int Count = N>
-    __device__ __forceinline__ U from_left(int k) const {
+    __device__ __forceinline__ U sum(int k) const {
         U x[Count];
         read_quads(x, &sums[k * pitch]);
-        return sum_from_left<Pair>(x);
+        return from_left<Pair>((U)Pair::identity, x);
     }
 };
 
