@@ -285,21 +285,21 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
             int before = -1; /* the worker's partition before */
             int buffer = 0;
             for (int partition = (int)blockIdx.x; partition < partitions;) {
-                uint32_t ticket = 0;
-                if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                 const int64_t first = (int64_t)partition * shape::items + warp * shape::part_items;
                 U *const to = groups[buffer].at(warp * shape::part::groups);
                 const auto meanwhile = [&] {
                     if (warp != 0) return;
+                    uint32_t ticket = 0;
+                    if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                     f.load_rest(a, lane, partition == shape::last(a));
                     if (before >= 0)
                         publish_groups<Pair, shape, false>(a, epoch, f, before, groups[buffer ^ 1]);
+                    if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 };
                 if ((int64_t)(partition + 1) * shape::items <= a.body_n)
                     sum_part<Pair, Loads, true, Aligned, false>(a, first, lane, to, meanwhile);
                 else
                     sum_part<Pair, Loads, false, Aligned, false>(a, first, lane, to, meanwhile);
-                if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the groups of the partition before have been read */
                 __syncthreads();
                 before = partition;
