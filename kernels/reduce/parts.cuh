@@ -111,6 +111,8 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
     for (int r = 0; r < loads; ++r)
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[r][j] = 0;
+    /* whether load r has elements of the vector; not aligned, it is a whole group */
+    const auto there = [&](int r) { return (Aligned ? i : 0) + r * 32 * V < left; };
     const auto load = [&](int r, int k) {
         if constexpr (Aligned) {
             const int4 quad = load_quad(at + sign * k);
@@ -126,13 +128,13 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
 #pragma unroll
             for (int r = 0; r < loads; ++r) {
                 const int k = i + r * 32 * V;
-                load(r, Whole || k < left ? k : left - V);
+                load(r, Whole || there(r) ? k : Aligned ? left - V : i);
             }
         }
     } else {
 #pragma unroll
         for (int r = 0; r < loads; ++r)
-            if (i + r * 32 * V < left) load(r, i + r * 32 * V);
+            if (there(r)) load(r, i + r * 32 * V);
     }
     meanwhile();
     U x[loads];
@@ -142,7 +144,7 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
 #pragma unroll
         for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
         x[r] = sum_items<Pair>(items);
-        if (!Whole && i + r * 32 * V >= left) x[r] = Pair::identity;
+        if (!Whole && !there(r)) x[r] = Pair::identity;
     }
     if constexpr (Pair::in_any_order) {
         return sum_items<Pair>(x);
