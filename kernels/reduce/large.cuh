@@ -64,34 +64,43 @@ struct reduce_partition : reduce_part_shape<Pair, Loads> {
     static constexpr int batch = levels::tiles < 32 ? levels::tiles : 32;
     static_assert(levels::tiles % batch == 0, "a batch does not cross a block of level 3");
 
+    /* The last partition of a vector that is not empty. */
+    static __device__ __forceinline__ int last(const reduce_arguments &a) {
+        return (int)((a.n - 1) / items);
+    }
     /* of a partition, in shared memory */
     using groups_of = nested_sums<typename Pair::U, levels::groups, blocks>;
 
     /* Aggregate k of a tile. The same one of a batch of tiles, each of which a lane of the
        finisher adds up, are side by side. */
-    static __host__ __device__ __forceinline__ int64_t aggregate(int64_t tile, int k) {
+    static __device__ __forceinline__ int aggregate(int tile, int k) {
         return (tile / batch * aggregates + k) * batch + tile % batch;
     }
 };
 
 /* By the first warp of a worker: publishes the aggregates of a partition, from the sums of its
-   groups. */
-template <class Pair, class Shape>
+   groups. Last: it is the worker's last one, maybe of all. */
+template <class Pair, class Shape, bool Last>
 static __device__ __forceinline__ void publish_groups(const reduce_arguments &a, epoch_t epoch,
-                                                      const finish<Pair> &f, int64_t partition,
+                                                      const finish<Pair> &f, int partition,
                                                       const typename Shape::groups_of &groups) {
     using U = typename Pair::U;
     constexpr int blocks = Shape::blocks;
     const int lane = threadIdx.x % 32;
-    U sum = lane < blocks ? groups.template from_left<Pair>(lane) : (U)Pair::identity;
-    const int64_t last = (a.n - 1) / VSCAN__LEVEL_1; /* block of level 1 */
-    if (partition == last / blocks) sum = f.add_rest(a, lane, sum, lane == (int)(last % blocks));
+    U sum = lane < blocks ? groups.template sum<Pair>(lane) : (U)Pair::identity;
+    if (Last && partition == Shape::last(a)) {
+        const int last = (int)((a.n - 1) / VSCAN__LEVEL_1 % blocks);
+        sum = f.add_rest(a, lane, sum, lane == last);
+    }
     jitter(a.lookback, epoch, partition, jitter_publish);
     if constexpr (Shape::a_tile == 1) {
-        sum = lanes_from_left<Pair, blocks>(sum);
-        if (lane == 0) publish<U>(a.lookback, epoch, partition, sum);
+        U of_tile = Pair::identity;
+#pragma unroll 1 /* fewer registers */
+        for (int b = 0; b < blocks; b += 4)
+            of_tile = lanes_from_left<Pair, 4>(of_tile, sum, b);
+        if (lane == 0) publish<U>(a.lookback, epoch, partition, of_tile);
     } else if (lane < blocks) {
-        const int k = (int)(partition % Shape::a_tile) * blocks + lane;
+        const int k = partition % Shape::a_tile * blocks + lane;
         publish<U>(a.lookback, epoch, Shape::aggregate(partition / Shape::a_tile, k), sum);
     }
 }
@@ -110,7 +119,7 @@ static __device__ __forceinline__ void publish_groups(const reduce_arguments &a,
 template <class Pair, class Shape>
 struct tile_prefix {
     using U = typename Pair::U;
-    static constexpr int readers = Shape::warps - 1, batch = Shape::batch;
+    static constexpr int readers = Shape::warps - 1, batch = Shape::batch, late_tiles = 256;
     struct shared {
         __align__(16) U sums[readers][2][32];
         unsigned batches_seen; /* 0 at first */
@@ -118,11 +127,11 @@ struct tile_prefix {
 
     /* Passes tiles first .. tiles - 1, `batch` at most, the sums of which are at x. In the usual
        case no branch separates the reads from the additions, so all reads are issued first. */
-    static __device__ __forceinline__ void pass(before_tile<Pair> &before, const U *x,
-                                                int64_t first, int64_t tiles) {
+    static __device__ __forceinline__ void pass(before_tile<Pair> &before, const U *x, int first,
+                                                int tiles) {
         if (tiles - first < batch) {
 #pragma unroll 1
-            for (int j = 0; j < (int)(tiles - first); ++j) before.pass(first + j, x[j]);
+            for (int j = 0; j < tiles - first; ++j) before.pass(first + j, x[j]);
             return;
         }
         U all[32];
@@ -132,34 +141,38 @@ struct tile_prefix {
         before.pass(first + batch - 1, all[batch - 1]);
     }
 
-    /* The sum of this tile, of which the first `count` aggregates exist. */
+    /* The sum of this tile, of which the first `count` aggregates exist. Early: many tiles follow;
+       one aggregate is polled until it is there, and only then the others are read, since the worker
+       beside the finisher needs the bandwidth. At the end this would take a read's time more. */
     static __device__ __forceinline__ U wait_for_tile(const reduce_arguments &a, epoch_t epoch,
-                                                      int64_t tile, int64_t count) {
-        U x[Shape::aggregates];
-        uint32_t missing = bits_below(count < 0 ? 0 : count < 32 ? (int)count : 32);
+                                                      int tile, int count, bool early) {
+        constexpr int all = Shape::aggregates;
+        U x[all];
 #pragma unroll
-        for (int k = 0; k < Shape::aggregates; ++k) x[k] = Pair::identity;
-        do {
+        for (int k = 0; k < all; ++k) x[k] = Pair::identity;
+        const int64_t at = Shape::aggregate(tile, 0);
+        if (all > 1 && early && count > 0) wait_for<U>(a.lookback, epoch, at + (all - 1) * batch);
+        uint32_t missing = bits_below(count);
+        while (missing) {
             uint32_t still = 0;
 #pragma unroll
-            for (int k = 0; k < Shape::aggregates; ++k)
-                if ((missing & 1u << k) &&
-                    !try_read(a.lookback, epoch, Shape::aggregate(tile, k), &x[k]))
+            for (int k = 0; k < all; ++k)
+                if ((missing & 1u << k) && !try_read(a.lookback, epoch, at + k * batch, &x[k]))
                     still |= 1u << k;
             missing = still;
-        } while (missing);
-        return sum_from_left<Pair>(x);
+        }
+        return from_left<Pair>((U)Pair::identity, x);
     }
 
     static __device__ __forceinline__ U all_tiles(const reduce_arguments &a, shared &s,
-                                                  epoch_t epoch, int64_t partitions, int64_t tiles,
-                                                  U initial) {
+                                                  epoch_t epoch, int partitions, U initial) {
+        const int tiles = (partitions + Shape::a_tile - 1) / Shape::a_tile;
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         int buffer = 0;
         if (warp == 0) {
             before_tile<Pair> before = before_tile<Pair>::from(initial);
             int reader = 0;
-            for (int64_t first = 0; first < tiles; first += batch) {
+            for (int first = 0; first < tiles; first += batch) {
                 sync_warps(reader + 1, 64);
                 pass(before, s.sums[reader][buffer], first, tiles);
                 if (++reader == readers) {
@@ -169,14 +182,17 @@ struct tile_prefix {
             }
             return before.sum(Pair::identity);
         }
-        for (int64_t first = batch * (warp - 1); first < tiles; first += batch * readers) {
-            const int64_t tile = first + lane;
-            const int64_t left = partitions - tile * Shape::a_tile; /* partitions */
-            const U sum = wait_for_tile(a, epoch, tile,
-                                        lane < batch ? left * Shape::aggregates / Shape::a_tile : 0);
+        for (int first = batch * (warp - 1); first < tiles; first += batch * readers) {
+            const int tile = first + lane;
+            const int left =
+                (partitions - tile * Shape::a_tile) * Shape::aggregates / Shape::a_tile;
+            const int count = left < 0 || lane >= batch  ? 0
+                              : left < Shape::aggregates ? left
+                                                         : Shape::aggregates;
+            const U sum = wait_for_tile(a, epoch, tile, count, tiles - first > late_tiles);
             __syncwarp();
             s.sums[warp - 1][buffer][lane] = sum;
-            if (lane == 0 && atomicAdd(&s.batches_seen, 1u) == (unsigned)((tiles - 1) / batch))
+            if (lane == 0 && atomicAdd(&s.batches_seen, 1u) == (unsigned)(tiles - 1) / batch)
                 let_next_kernel_begin();
             sync_warps(warp, 64);
             buffer ^= 1;
@@ -223,11 +239,10 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                 if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                 const int64_t first = partition * shape::items + warp * shape::part_items;
                 const auto nothing = [] {};
-                const U sum = (partition + 1) * shape::items <= a.body_n
-                                  ? sum_any_part<Pair, Loads, true, false>(a, first, lane, nullptr,
-                                                                           nothing)
-                                  : sum_any_part<Pair, Loads, false, false>(a, first, lane, nullptr,
-                                                                            nothing);
+                const U sum =
+                    (partition + 1) * shape::items <= a.body_n
+                        ? sum_any_part<Pair, Loads, true, false>(a, first, lane, nullptr, nothing)
+                        : sum_any_part<Pair, Loads, false, false>(a, first, lane, nullptr, nothing);
                 all = Pair::combine(all, sum);
                 if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the buffer of the next partition but one has been read */
@@ -262,35 +277,37 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         __shared__ groups_of groups_here[2];
         __shared__ typename prefix_of::shared prefix_shared;
         __shared__ uint32_t tickets[2];
-        const int64_t partitions = (a.n + shape::items - 1) / shape::items;
+        const int partitions = (int)((a.n + shape::items - 1) / shape::items);
 
         /* ---- Workers ------------------------------------------------------------------------- */
         if ((int)blockIdx.x < workers) {
             groups_of *const groups = groups_here;
-            int64_t before = -1; /* the worker's partition before */
+            int before = -1; /* the worker's partition before */
             int buffer = 0;
-            for (int64_t partition = blockIdx.x; partition < partitions;) {
-                uint32_t ticket = 0;
-                if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
-                const int64_t first = partition * shape::items + warp * shape::part_items;
+            for (int partition = (int)blockIdx.x; partition < partitions;) {
+                const int64_t first = (int64_t)partition * shape::items + warp * shape::part_items;
                 U *const to = groups[buffer].at(warp * shape::part::groups);
                 const auto meanwhile = [&] {
                     if (warp != 0) return;
-                    f.load_rest(a, lane, partition == partitions - 1);
-                    if (before >= 0) publish_groups<Pair, shape>(a, epoch, f, before, groups[buffer ^ 1]);
+                    uint32_t ticket = 0;
+                    if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
+                    f.load_rest(a, lane, partition == shape::last(a));
+                    if (before >= 0)
+                        publish_groups<Pair, shape, false>(a, epoch, f, before, groups[buffer ^ 1]);
+                    if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 };
-                if ((partition + 1) * shape::items <= a.body_n)
+                if ((int64_t)(partition + 1) * shape::items <= a.body_n)
                     sum_part<Pair, Loads, true, Aligned, false>(a, first, lane, to, meanwhile);
                 else
                     sum_part<Pair, Loads, false, Aligned, false>(a, first, lane, to, meanwhile);
-                if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 /* also: the groups of the partition before have been read */
                 __syncthreads();
                 before = partition;
-                partition = workers + (Tickets ? (int64_t)tickets[buffer] : partition);
+                partition = workers + (Tickets ? (int)tickets[buffer] : partition);
                 buffer ^= 1;
             }
-            if (warp == 0) publish_groups<Pair, shape>(a, epoch, f, before, groups[buffer ^ 1]);
+            if (warp == 0)
+                publish_groups<Pair, shape, true>(a, epoch, f, before, groups[buffer ^ 1]);
             return;
         }
 
@@ -300,8 +317,8 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         jitter(a.lookback, epoch, partitions, jitter_wait);
         if (threadIdx.x == 0) prefix_shared.batches_seen = 0;
         __syncthreads(); /* also: all threads have read the epoch */
-        total = prefix_of::all_tiles(a, addressed_once(prefix_shared), epoch, partitions,
-                                     (a.n + shape::tile - 1) / shape::tile, f.initial(a));
+        total =
+            prefix_of::all_tiles(a, addressed_once(prefix_shared), epoch, partitions, f.initial(a));
         if (warp > 0) return;
     }
     /* an aggregate of every worker has been seen */

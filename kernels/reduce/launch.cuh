@@ -57,10 +57,9 @@ static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce
 template <class Pair>
 static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduce_arguments &a) {
     /* in order: whole blocks of level 1 */
-    constexpr int parts =
-        Pair::in_any_order
-            ? 1
-            : VSCAN__LEVEL_1 / reduce_part_shape<Pair, reduce_block_loads>::items;
+    constexpr int parts = Pair::in_any_order
+                              ? 1
+                              : VSCAN__LEVEL_1 / reduce_part_shape<Pair, reduce_block_loads>::items;
     const int warps = reduce_warps<Pair, reduce_block_loads>(a, reduce_cluster);
     return start_reduce(launch, reduce_blocks<Pair>, reduce_cluster,
                         32 * ((warps + parts - 1) / parts * parts), a, true);

@@ -111,6 +111,8 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
     for (int r = 0; r < loads; ++r)
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[r][j] = 0;
+    /* whether load r has elements of the vector; not aligned, it is a whole group */
+    const auto there = [&](int r) { return (Aligned ? i : 0) + r * 32 * V < left; };
     const auto load = [&](int r, int k) {
         if constexpr (Aligned) {
             const int4 quad = load_quad(at + sign * k);
@@ -126,13 +128,13 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
 #pragma unroll
             for (int r = 0; r < loads; ++r) {
                 const int k = i + r * 32 * V;
-                load(r, Whole || k < left ? k : left - V);
+                load(r, Whole || there(r) ? k : Aligned ? left - V : i);
             }
         }
     } else {
 #pragma unroll
         for (int r = 0; r < loads; ++r)
-            if (i + r * 32 * V < left) load(r, i + r * 32 * V);
+            if (there(r)) load(r, i + r * 32 * V);
     }
     meanwhile();
     U x[loads];
@@ -142,7 +144,7 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
 #pragma unroll
         for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
         x[r] = sum_items<Pair>(items);
-        if (!Whole && i + r * 32 * V >= left) x[r] = Pair::identity;
+        if (!Whole && !there(r)) x[r] = Pair::identity;
     }
     if constexpr (Pair::in_any_order) {
         return sum_items<Pair>(x);
@@ -167,22 +169,21 @@ sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::
                                                                   meanwhile);
 }
 
-/* x[0] + x[1] + ..., from left to right. */
+/* p + x[0] + x[1] + ..., from left to right. */
 template <class Pair, class U, int N>
-static __device__ __forceinline__ U sum_from_left(const U (&x)[N]) {
-    U sum = x[0];
+static __device__ __forceinline__ U from_left(U p, const U (&x)[N]) {
 #pragma unroll
-    for (int j = 1; j < N; ++j) sum = Pair::combine(sum, x[j]);
-    return sum;
+    for (int j = 0; j < N; ++j) p = Pair::combine(p, x[j]);
+    return p;
 }
 
-/* The same with x[j] of lane j. All lanes get it. The shuffles do not wait for one another. */
+/* The same with x[j] of lane first + j. All lanes get it. The shuffles do not wait for one another. */
 template <class Pair, int N, class U>
-static __device__ __forceinline__ U lanes_from_left(U x) {
+static __device__ __forceinline__ U lanes_from_left(U p, U x, int first = 0) {
     U all[N];
 #pragma unroll
-    for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, j);
-    return sum_from_left<Pair>(all);
+    for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, first + j);
+    return from_left<Pair>(p, all);
 }
 
 /*
@@ -199,10 +200,10 @@ struct nested_sums {
 
     /* those numbered N * k .. N * k + Count - 1 */
     template <class Pair, int Count = N>
-    __device__ __forceinline__ U from_left(int k) const {
+    __device__ __forceinline__ U sum(int k) const {
         U x[Count];
         read_quads(x, &sums[k * pitch]);
-        return sum_from_left<Pair>(x);
+        return from_left<Pair>((U)Pair::identity, x);
     }
 };
 

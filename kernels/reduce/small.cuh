@@ -32,7 +32,7 @@ struct block_groups {
 
     /* By the first warp, when all groups are there: the sum of block `lane` of `count`. */
     __device__ __forceinline__ U sum(int lane, int count) const {
-        return lane < count ? sums.template from_left<Pair>(lane) : (U)Pair::identity;
+        return lane < count ? sums.template sum<Pair>(lane) : (U)Pair::identity;
     }
 };
 
@@ -72,7 +72,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         __shared__ nested_sums<U, shape::groups, 1> groups;
         sum_part<Pair, Loads, false, Aligned, true>(a, 0, lane, groups.at(0), load_rest);
         __syncwarp();
-        sum = f.add_rest(a, lane, groups.template from_left<Pair>(0), true);
+        sum = f.add_rest(a, lane, groups.template sum<Pair>(0), true);
     } else {
         using groups_of = block_groups<Pair, Loads>;
         __shared__ groups_of groups_here;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         if (warp != 0) return;
         const int blocks = (int)(a.n - 1) / VSCAN__LEVEL_1 + 1;
         sum = f.add_rest(a, lane, groups.sum(lane, blocks), lane == blocks - 1);
-        sum = lanes_from_left<Pair, groups_of::blocks>(sum);
+        sum = lanes_from_left<Pair, groups_of::blocks>((U)Pair::identity, sum);
     }
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
 }
@@ -157,11 +157,11 @@ __global__ void __launch_bounds__(1024, 1)
         begin_cluster(&all_arrived, finisher && lane == 0);
         const int part = (int)blockIdx.x * warps + warp;
         wait_for_kernel_before();
-        sum_any_part<Pair, reduce_block_loads, false, true>(
-            a, part * shape::items, lane, groups.of_warp(warp), [&] {
-                f.load_rest(a, lane, warp == 0);
-                f.load_initial(a, finisher);
-            });
+        sum_any_part<Pair, reduce_block_loads, false, true>(a, part * shape::items, lane,
+                                                            groups.of_warp(warp), [&] {
+                                                                f.load_rest(a, lane, warp == 0);
+                                                                f.load_initial(a, finisher);
+                                                            });
         __syncthreads();
         cluster_wait();
         if (warp != 0) return;
@@ -175,7 +175,7 @@ __global__ void __launch_bounds__(1024, 1)
         barrier_wait(&all_arrived, 0);
         __syncwarp();
 
-        sum = lane * of_tile < all ? blocks.template from_left<Pair>(lane) : Pair::identity;
+        sum = lane * of_tile < all ? blocks.template sum<Pair>(lane) : Pair::identity;
         before_tile<Pair> before = before_tile<Pair>::from(f.initial(a));
 #pragma unroll
         for (int t = 0; t < reduce_cluster; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
