@@ -168,28 +168,36 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             for (int j = 0; j < R; ++j)
                 combine_where<Pair>(!(open & 1u << j), shared.initial, x[j]);
         }
-        shared.groups_ready.wait(k);
-        const U r1 = shared.prefixes[stage][shape::index_of_group(group)];
-        U r2 = shared.r2[stage][block];
-        bool reached = true;
-        if (Segmented) { /* whether the group is before the first head of the block, of the tile */
-            const uint32_t before = (1u << group % shape::block_groups) - 1;
-            if (shared.block_heads(stage, block) & before) r2 = Pair::identity;
-            reached = group * shape::group_items <= shared.first_head[stage];
-            open = opaque(open);
+        U first = Pair::identity;
+        /* A loop, as else the compiler does most of the additions of R1 and R2 after the wait for
+           R3 and R4. */
+#pragma unroll 1
+        for (int above = 0; above < 2; above = made_here(above + 1)) {
+            U inner, outer;
+            if (above == 0) {
+                shared.groups_ready.wait(k);
+                inner = shared.prefixes[stage][shape::index_of_group(group)];
+                outer = shared.r2[stage][block];
+                /* only before the first head of the block */
+                const uint32_t before = (1u << group % shape::block_groups) - 1;
+                if (Segmented && shared.block_heads(stage, block) & before) outer = Pair::identity;
+            } else {
+                shared.prefix_ready.wait(k);
+                inner = shared.r3[stage];
+                outer = shared.p[stage];
+                /* only before the first head of the tile */
+                if (Segmented && group * shape::group_items > shared.first_head[stage]) {
+                    inner = Pair::identity;
+                    outer = shared.initial;
+                }
+            }
+            if (Segmented) open = opaque(open); /* registers do not suffice to keep predicates */
+#pragma unroll
+            for (int j = 0; j < R; ++j)
+                combine_twice<Pair>(!Segmented || open & 1u << j, outer, inner, x[j]);
+            combine_twice<Pair>(true, outer, inner, first);
         }
-        /* Everything but R3 and R4 first. Predicates are computed anew: registers do not suffice to
-           keep them. */
-#pragma unroll
-        for (int j = 0; j < R; ++j) combine_twice<Pair>(!Segmented || open & 1u << j, r2, r1, x[j]);
-        shared.prefix_ready.wait(k);
-        auto p = before_tile<Pair>::from(shared.initial);
-        if (reached) p = {shared.r3[stage], shared.p[stage]};
-        if (Segmented) open = opaque(open);
-#pragma unroll
-        for (int j = 0; j < R; ++j)
-            combine_twice<Pair>(!Segmented || open & 1u << j, p.r4, p.r3, x[j]);
-        return p.sum(Pair::combine(r2, r1));
+        return first;
     }
 
     /* x[j] becomes the result of all up to it. before: the result before the line; heads are in
