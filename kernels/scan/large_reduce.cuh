@@ -127,7 +127,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
         const uint32_t any = __ballot_sync(warp_mask, heads != 0);
         const uint32_t count = __reduce_add_sync(warp_mask, (uint32_t)__popc(heads));
         if (lane == 0) {
-            shared.part_heads[stage][part] = (typename shape::group_mask)any;
+            shared.part_heads[stage][part] = any;
             shared.part_count[stage][part] = count;
         }
         if (Pair::in_any_order && lane + 1 == __ffs((int)any))

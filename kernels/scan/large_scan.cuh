@@ -73,18 +73,14 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 for (int j = 0; j < R; ++j)
                     if (heads & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
             }
-            /* bit j: no segment begins in the group up to x[j] */
-            uint32_t open = ~0u;
-            if (!Pair::in_any_order) {
-                const uint32_t begun = scan_line<Pair, Segmented>(x, heads);
-                if (Segmented) open = ~begun;
-            }
+            uint32_t begun = 0; /* bit j: a segment begins in the group up to x[j] */
+            if (!Pair::in_any_order) begun = scan_line<Pair, Segmented>(x, heads);
             if (two_lane_groups) {
                 const U left = __shfl_up_sync(warp_mask, x[R - 1], 1);
-                const uint32_t there = right ? open : 0;
+                const uint32_t absent = right ? begun : ~0u;
 #pragma unroll
-                for (int j = 0; j < R; ++j) combine_where<Pair>(there & 1u << j, left, x[j]);
-                if (closed) open = 0;
+                for (int j = 0; j < R; ++j) combine_where<Pair>(!(absent & 1u << j), left, x[j]);
+                if (closed) begun = ~0u;
             }
 
             U first; /* exclusive: the lane's first result */
@@ -100,7 +96,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                 else
                     scan_from<false>(x, first, heads);
             } else {
-                first = add_levels(x, k, group, open);
+                first = add_levels(x, k, group, begun);
             }
             if (two_lane_groups) {
                 const U before = __shfl_up_sync(warp_mask, x[R - 1], 1);
@@ -159,37 +155,46 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     /*
      * The nested order: X0 becomes X4. A lane has the same R1 to R4 for all elements before the first
      * head in its group; after it there is only the initial value. Returns what precedes the group.
-     *   open     bit j: no segment begins in the group up to x[j]
+     *   begun  bit j: a segment begins in the group up to x[j]
      */
-    __device__ __forceinline__ U add_levels(U (&x)[R], int k, int group, uint32_t open) const {
+    __device__ __forceinline__ U add_levels(U (&x)[R], int k, int group, uint32_t begun) const {
         const int stage = stage_of(k), block = group / shape::block_groups;
         if (Segmented && a.scan.has_initial) {
+            U initial = shared.initial;
+            changed_here(initial); /* read once, not for each element */
+#pragma unroll
+            for (int j = 0; j < R; ++j) combine_where<Pair>(begun & 1u << j, initial, x[j]);
+        }
+        U first = Pair::identity;
+        /* A loop, as else the compiler does most of the additions of R1 and R2 after the wait for
+           R3 and R4. */
+#pragma unroll 1
+        for (int above = 0; above < 2; above = made_here(above + 1)) {
+            U inner, outer;
+            if (above == 0) {
+                shared.groups_ready.wait(k);
+                inner = shared.prefixes[stage][shape::index_of_group(group)];
+                outer = shared.r2[stage][block];
+                /* only before the first head of the block */
+                const uint32_t before = (1u << group % shape::block_groups) - 1;
+                if (Segmented && shared.block_heads(stage, block) & before) outer = Pair::identity;
+            } else {
+                shared.prefix_ready.wait(k);
+                inner = shared.r3[stage];
+                outer = shared.p[stage];
+                /* only before the first head of the tile */
+                if (Segmented && group * shape::group_items > shared.first_head[stage]) {
+                    inner = Pair::identity;
+                    outer = shared.initial;
+                }
+            }
+            if (Segmented) begun = opaque(begun); /* registers do not suffice to keep predicates */
 #pragma unroll
             for (int j = 0; j < R; ++j)
-                combine_where<Pair>(!(open & 1u << j), shared.initial, x[j]);
+                combine_twice<Pair>(!Segmented || !(begun & 1u << j), outer, inner, x[j]);
+            combine_twice<Pair>(true, outer, inner, first);
         }
-        shared.groups_ready.wait(k);
-        const U r1 = shared.prefixes[stage][shape::index_of_group(group)];
-        U r2 = shared.r2[stage][block];
-        bool reached = true;
-        if (Segmented) { /* whether the group is before the first head of the block, of the tile */
-            const uint32_t before = (1u << group % shape::block_groups) - 1;
-            if (shared.block_heads(stage, block) & before) r2 = Pair::identity;
-            reached = group * shape::group_items <= shared.first_head[stage];
-            open = opaque(open);
-        }
-        /* Everything but R3 and R4 first. Predicates are computed anew: registers do not suffice to
-           keep them. */
-#pragma unroll
-        for (int j = 0; j < R; ++j) combine_twice<Pair>(!Segmented || open & 1u << j, r2, r1, x[j]);
-        shared.prefix_ready.wait(k);
-        auto p = before_tile<Pair>::from(shared.initial);
-        if (reached) p = {shared.r3[stage], shared.p[stage]};
-        if (Segmented) open = opaque(open);
-#pragma unroll
-        for (int j = 0; j < R; ++j)
-            combine_twice<Pair>(!Segmented || open & 1u << j, p.r4, p.r3, x[j]);
-        return p.sum(Pair::combine(r2, r1));
+        return first;
     }
 
     /* x[j] becomes the result of all up to it. before: the result before the line; heads are in

@@ -19,16 +19,6 @@
 
 namespace vscan {
 
-/* A bit for each group of a part. Those of the parts of a block are adjacent: 32 bits in all. */
-template <int Groups>
-struct mask_of_groups {
-    using type = uint32_t;
-};
-template <>
-struct mask_of_groups<16> {
-    using type = uint16_t;
-};
-
 template <class Pair, bool Segmented>
 struct large_shape {
     using T = typename Pair::T;
@@ -91,8 +81,6 @@ struct large_shape {
     static constexpr int lookback_words =
         large_lookback_words; /* of a lane of the prefix warp at a time: 160 tiles */
 
-    using group_mask = typename mask_of_groups<part_groups>::type;
-
     struct shared {
         T slot[slots][items];
         T staged[items + vector_items];
@@ -106,12 +94,12 @@ struct large_shape {
         U p[stages];                   /* what precedes the tile; nested order: R4 alone */
         /* bit i of heads[stage][w]: element 32 w + i begins a segment */
         alignas(16) uint32_t heads[stages][Segmented ? items / 32 + 8 : 1];
-        alignas(4) group_mask part_heads[stages][parts]; /* bit g: a head in group g */
-        uint32_t part_count[stages][parts];              /* head flags */
-        int part_first[stages][parts]; /* like first_head; undefined without a head */
-        int first_head[stages];        /* position in the tile, nested order: of its group;
+        uint32_t part_heads[stages][parts]; /* bit g: a head in group g */
+        uint32_t part_count[stages][parts]; /* head flags */
+        int part_first[stages][parts];      /* like first_head; undefined without a head */
+        int first_head[stages];             /* position in the tile, nested order: of its group;
                                                items: there is none */
-        int64_t heads_before[stages];  /* head flags in all tiles before */
+        int64_t heads_before[stages];       /* head flags in all tiles before */
         alignas(16) char flags[Segmented ? flag_warps * flag_slots : 1]
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
         U initial, visible; /* without an initial value: the identities */
@@ -126,9 +114,9 @@ struct large_shape {
 
         /* Bit g: a segment begins in group g of a block of level 1. */
         __device__ __forceinline__ uint32_t block_heads(int stage, int block) const {
-            uint32_t heads;
-            memcpy(&heads, (const uint32_t *)part_heads[stage] + block, 4);
-            return heads;
+            if (part_groups == block_groups) return part_heads[stage][block];
+            return part_heads[stage][2 * block] | part_heads[stage][2 * block + 1]
+                                                      << part_groups % 32;
         }
     };
 
@@ -159,7 +147,9 @@ template <class Pair>
 static __device__ __forceinline__ void combine_twice(bool there, typename Pair::U outer,
                                                      typename Pair::U inner, typename Pair::U &x) {
     if (!there) return;
-    x = Pair::combine(outer, Pair::combine(inner, x));
+    x = Pair::combine(inner, x);
+    changed_here(x);
+    x = Pair::combine(outer, x);
     changed_here(x);
 }
 
