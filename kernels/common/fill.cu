@@ -75,8 +75,9 @@ extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type t
     const int64_t size = type == VSCAN_DOUBLE ? 8 : 4;
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t tiles = n / tile + (n % tile > 0);
-    /* with TMA a scan publishes whole tiles, without it partitions */
-    int64_t words = tiles * (launch->shared_memory == 0 ? VSCAN__PARTITIONS_A_TILE : 1);
+    /* with TMA a scan publishes whole tiles, without it partitions, in order blocks of level 1 */
+    const int64_t blocks = type == VSCAN_INT ? VSCAN__PARTITIONS_A_TILE : tile / VSCAN__LEVEL_1;
+    int64_t words = tiles * (launch->shared_memory == 0 ? blocks : 1);
     /* what does not grow with n: scans of small vectors, reductions by half tiles, and 2 blocks a
        multiprocessor that reduce */
     if (words < VSCAN__SMALL_WORDS) words = VSCAN__SMALL_WORDS;

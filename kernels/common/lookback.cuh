@@ -207,6 +207,32 @@ static __device__ __forceinline__ bool try_read(const lookback_memory &memory, e
     return try_read(memory, epoch, at, value, &none);
 }
 
+/* As many aggregates as one access of 16 bytes reads, two of 4 bytes or one of 8: numbers `at`, a
+   multiple of that many, and at + 1. Bit k of the result: number at + k has been published. */
+template <class U>
+static constexpr int aggregates_each = 8 / (int)sizeof(U);
+template <class U>
+static __device__ __forceinline__ uint32_t try_read_each(const lookback_memory &memory,
+                                                         epoch_t epoch, int64_t at,
+                                                         U (&value)[aggregates_each<U>],
+                                                         uint32_t (&heads)[aggregates_each<U>]) {
+    if constexpr (sizeof(U) == 8) {
+        return try_read(memory, epoch, at, &value[0], &heads[0]);
+    } else {
+        status_word w[2];
+        load_relaxed(words_of(memory) + at, &w[0], &w[1]);
+        uint32_t published = 0;
+#pragma unroll
+        for (int k = 0; k < 2; ++k) {
+            const uint32_t bits = (uint32_t)w[k], upper = (uint32_t)(w[k] >> 32);
+            memcpy(&value[k], &bits, 4);
+            heads[k] = upper & head_count_mask;
+            published |= (uint32_t)((upper & ~head_count_mask) == epoch) << k;
+        }
+        return published;
+    }
+}
+
 /* The value of aggregate number `at`, as soon as it has been published. */
 template <class U>
 static __device__ __forceinline__ U wait_for(const lookback_memory &memory, epoch_t epoch,

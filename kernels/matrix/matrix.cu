@@ -39,14 +39,6 @@ static cudaError_t launch_matrix(vscan__launch *launch, const vscan__matrix *mat
 
 static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
 
-/* Status words of a column, enough for both kernels. */
-static int64_t scan_columns_status_words(const vscan__matrix &matrix, int size) {
-    const int64_t status_words = columns_shape_of(matrix, size).status_words;
-    if (!is_large_columns(matrix, size)) return status_words;
-    const int64_t chunks = large_columns_shape_of(matrix, size, size).chunks;
-    return status_words > chunks ? status_words : chunks;
-}
-
 } /* namespace vscan */
 
 using namespace vscan;
@@ -55,7 +47,7 @@ extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matr
     const int size = type == VSCAN_DOUBLE ? 8 : 4;
     int64_t of_line = row_status_words(*matrix, size);
     if (matrix->columns)
-        of_line = matrix->out == nullptr ? column_sums_shape_of(*matrix, size).status_words
+        of_line = matrix->out == nullptr ? column_sums_status_words(*matrix, size)
                                          : scan_columns_status_words(*matrix, size);
     else if (matrix->out == nullptr && sum_tiles(*matrix, size) > 1)
         of_line = sum_tiles(*matrix, size); /* never fewer than for a scan */

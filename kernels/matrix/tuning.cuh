@@ -72,6 +72,9 @@ static constexpr int large_columns_ahead_bytes = 4 << 20; /* from a chunk to the
 static constexpr int column_reduction_warps = 8, column_store_warps = 2;
 static constexpr int column_chunk_prefix_warps = 6, column_tile_prefix_warps = 2;
 static constexpr int column_prefix_warps = column_chunk_prefix_warps + column_tile_prefix_warps;
+/* Of the chunk prefix warps, where the order matters: for groups and for blocks of level 1. */
+static constexpr int column_group_warps = 2,
+                     column_block_warps = column_chunk_prefix_warps - column_group_warps;
 /* Scan warps: as many as have work at a time. Doubles are half as many, and need more registers. */
 static constexpr int column_scan_warps_double = 8, column_scan_warps_float = 12;
 static constexpr int column_tiles_read = 8; /* at a time */

@@ -14,6 +14,7 @@
 #ifndef VSCAN_REDUCE_BY_OFFSETS_WINDOW_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_WINDOW_CUH
 
+#include "common/nested.cuh"
 #include "common/warp_reduce.cuh"
 #include "reduce/segmented_tile.cuh"
 
@@ -25,8 +26,9 @@ struct offsets_shape {
     static constexpr int line = 128 / (int)sizeof(T), window = 32 * line;
     static constexpr int items = offsets_reduction_warps * window; /* of a partition */
     static constexpr int groups = window / VSCAN__GROUP, group_lines = VSCAN__GROUP / line;
-    static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    static_assert(tile == 2 * items, "a partition is half a tile");
+    static constexpr int block_windows = VSCAN__LEVEL_1 / window; /* of a block of level 1 */
+    static constexpr int blocks = offsets_reduction_warps / block_windows; /* of a partition */
+    static_assert(nested<T>::tile == 2 * items, "a partition is half a tile");
 };
 
 /* The part of a window in the segment that ends in it first, if that began before the window. */
@@ -101,7 +103,6 @@ struct offsets_window {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
-    static constexpr int G = VSCAN__GROUP;
 
     const segmented_reduce_arguments &a;
     const partition_offsets offsets;
@@ -152,6 +153,19 @@ struct offsets_window {
         s.ends = __ballot_sync(warp_mask, good && !s.empty);
         return s;
     }
+};
+
+/* ---- In any order ---------------------------------------------------------------------------- */
+
+template <class Pair>
+struct any_order_window : offsets_window<Pair> {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = offsets_shape<Pair>;
+    using offsets_window<Pair>::a, offsets_window<Pair>::initial, offsets_window<Pair>::share,
+        offsets_window<Pair>::first, offsets_window<Pair>::of_line, offsets_window<Pair>::lower,
+        offsets_window<Pair>::upper, offsets_window<Pair>::look;
+    static constexpr int G = VSCAN__GROUP;
 
     /* Element `lane` of a group; the identity beyond the window. */
     __device__ __forceinline__ U in_group(int group) const {

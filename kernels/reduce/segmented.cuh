@@ -58,7 +58,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
                   shared,
                   {a.scan.offsets, a.scan.totals_length + 1, a.scan.offset_type == VSCAN_LONG},
                   initial_of<Pair>(a.scan)};
-    typename block_of::first_head first;
+    first_head<U> first; /* in any order */
+    if (threadIdx.x == 0) shared.before = before_tile<Pair>::from(Pair::identity);
     for (;;) {
         b.take();
         __syncthreads(); /* (3) */
@@ -66,8 +67,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
         if (b.partition >= a.partitions) return;
         b.staged = b.coming;
         b.buffer ^= 1;
-        if (threadIdx.x == 0)
-            first = {shared.first_prefix, shared.first_pre, shared.first_at, shared.first_segment};
+        if (Pair::in_any_order && threadIdx.x == 0) first = shared.first[0];
         b.epoch = shared.next.epoch;
         b.next = shared.next.index;
         b.coming = {};
@@ -81,9 +81,10 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
             b.stage_first_total(lines);
         }
         if (b.partition >= 0) {
-            const typename block_of::own_tile tile = b.look_back();
-            const int64_t base = b.before + tile.heads;
-            b.write_first_total(tile, base, first);
+            b.look_back();
+            const first_head<U> &of = Pair::in_any_order ? first : shared.first[b.buffer ^ 1];
+            const int64_t base = b.before + (Pair::in_any_order ? 0 : of.heads);
+            b.write_first_total(base, of);
             b.write_staged_totals(base);
         } else {
             __syncthreads();

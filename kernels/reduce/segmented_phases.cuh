@@ -17,7 +17,7 @@ struct segmented_reduction {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = segments_shape<Pair>;
-    static constexpr int R = shape::line_items, V = shape::vector_items, G = shape::group_lanes;
+    static constexpr int R = shape::line_items, V = shape::vector_items, G = shape::group_lines;
 
     /* Heads of a partition: of the lane's line; how many precede these in the warp; how many
        precede the warp's; of the warp; of the partition. */
@@ -40,12 +40,17 @@ struct segmented_reduction {
     int buffer = 1;                    /* of the next partition's shares */
     heads_of_partition coming, staged; /* of the next partition, of the other */
     uint32_t warps_with_heads = 0;     /* of the next partition: bit w: its warp w has some */
-    U p = Pair::identity;              /* in the first warp: prefix of tile `seen` */
+    U p = Pair::identity;              /* in any order, in the first warp: prefix of tile `seen` */
     int64_t seen = 0, before = 0;      /* heads before it */
 
     __device__ __forceinline__ bool by_offsets() const { return a.scan.offsets != nullptr; }
     __device__ __forceinline__ T *share_of(int number, int w) const {
         return (T *)dynamic_shared() + (number * warps + w) * shape::share;
+    }
+
+    /* Of the next partition. */
+    __device__ __forceinline__ first_head<U> &coming_first() const {
+        return shared.first[Pair::in_any_order ? 0 : buffer];
     }
 
     /* ---- Tickets ----------------------------------------------------------------------------- */
@@ -91,7 +96,7 @@ struct segmented_reduction {
             if (lane == 0) shared.edges[warp] = found;
         }
         shared.line_heads[threadIdx.x] = 0;
-        if (threadIdx.x == 0) shared.first_segment = -1;
+        if (threadIdx.x == 0) coming_first().segment = -1;
         __syncthreads();
         const int64_t from = shared.edges[0], to = shared.edges[1];
         int64_t wrong = to < from ? from : -1;
@@ -117,10 +122,9 @@ struct segmented_reduction {
 
     /* ---- The next partition: lines, lanes, warps --------------------------------------------- */
 
-    /* Of a line's first head: what precedes it in its group, and in earlier groups of the
-       partition. */
+    /* Of a line's first head: what precedes it in its group, and in the partition before. */
     struct line_sums {
-        U pre, prefix;
+        U r1, pre;
         bool inside; /* the group has a head in an earlier line */
         unsigned any;
         int group; /* its first lane */
@@ -141,7 +145,7 @@ struct segmented_reduction {
             for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j]);
         }
         __syncwarp();
-        if (a.scan.has_initial) {
+        if (Pair::in_any_order && a.scan.has_initial) {
 #pragma unroll
             for (int j = 0; j < R; ++j)
                 if (heads >> j & 1) x[j] = Pair::combine(initial, x[j]);
@@ -153,7 +157,15 @@ struct segmented_reduction {
         return s;
     }
 
-    /* The network over the lanes. */
+    /* Adds the groups of a warp. */
+    __device__ __forceinline__ U add_groups(int of, uint32_t mask, U sum) const {
+        U x[32 / G];
+        load_values(x, shared.groups + of * (32 / G));
+        __syncwarp(); /* or ptxas would load them one by one, and wait for each */
+        return add_under<Pair, G>(mask, sum, x);
+    }
+
+    /* r1 of all lines, and the sums of warps or of blocks of level 1. */
     __device__ __forceinline__ void add_lanes(line_sums &s, U &sum) const {
         bool head = coming.line != 0;
         s.inside = false;
@@ -173,44 +185,85 @@ struct segmented_reduction {
         }
         s.any = __ballot_sync(warp_mask, head);
         s.group = lane & ~(G - 1);
+        if constexpr (Pair::in_any_order) {
 #pragma unroll
-        for (int half = G; half < 32; half *= 2) {
-            const int right = lane & ~(half - 1);
-            const U left = __shfl_sync(warp_mask, sum, right - 1);
-            const bool open = !head && !(s.any & ((1u << s.group) - (1u << right)));
-            if ((lane & half) && open) sum = Pair::combine(left, sum);
+            for (int half = G; half < 32; half *= 2) {
+                const int right = lane & ~(half - 1);
+                const U left = __shfl_sync(warp_mask, sum, right - 1);
+                const bool open = !head && !(s.any & ((1u << s.group) - (1u << right)));
+                if ((lane & half) && open) sum = Pair::combine(left, sum);
+            }
+            s.r1 = __shfl_up_sync(warp_mask, sum, G);
+            if (lane < G) s.r1 = Pair::identity;
+        } else {
+            const uint32_t below = (1u << s.group) - 1;
+            if (lane % G == 0) shared.groups[threadIdx.x / G] = sum;
+            s.r1 = Pair::identity;
+            if (G == 2) {
+                if (lane == 0) shared.any_heads[warp] = s.any;
+                sync_warps(1 + warp / 2, 64);
+                if (warp % 2) { /* the block begins in the warp before */
+                    const uint32_t since = since_last_head<G>(shared.any_heads[warp - 1], ~0u);
+                    s.r1 = add_groups(warp - 1, s.any & below ? 0 : since, s.r1);
+                }
+            } else {
+                __syncwarp();
+            }
+            s.r1 = add_groups(warp, since_last_head<G>(s.any, below), s.r1);
+            if (!head) sum = Pair::combine(s.r1, sum);
         }
-        s.prefix = __shfl_up_sync(warp_mask, sum, G);
-        if (lane < G) s.prefix = Pair::identity;
         if (lane == 31) {
-            shared.sums[warp] = sum;
+            if (warp % G == G - 1) shared.sums[warp / G] = sum;
             shared.counts[warp] = coming.warp_count;
         }
         __syncthreads(); /* (1) */
     }
 
-    /* The network over the warps; returns the partition's sum from its last head on. */
+    /* r2 of all lines, heads before the warp; in any order, returns the partition's sum from its
+       last head on. */
     __device__ __forceinline__ U add_warps(line_sums &s) {
-        U level = lane < warps ? shared.sums[lane] : Pair::identity; /* of warp `lane` */
-        const uint32_t count = lane < warps ? shared.counts[lane] : 0;
+        U level = Pair::identity; /* of warp `lane` */
+        uint32_t count = 0;
+        if (lane < warps) {
+            level = shared.sums[lane];
+            count = shared.counts[lane];
+        }
         const uint32_t with_heads = __ballot_sync(warp_mask, count != 0);
         const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
         warps_with_heads = with_heads;
         coming.count = __shfl_sync(warp_mask, counts, segments_warps - 1);
         coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
-        const bool first_group =
-            !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
+        if constexpr (Pair::in_any_order) {
+            const bool first_group =
+                !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
 #pragma unroll
-        for (int half = 1; half < segments_warps; half *= 2) {
-            const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
-            const U left = __shfl_sync(warp_mask, level, right - 1);
-            const U left_here = __shfl_sync(warp_mask, level, right_here - 1);
-            if ((warp & half) && first_group && !(with_heads & ((1u << warp) - (1u << right_here))))
-                s.prefix = Pair::combine(left_here, s.prefix);
-            if ((lane & half) && !(with_heads & ((2u << lane) - (1u << right))))
-                level = Pair::combine(left, level);
+            for (int half = 1; half < segments_warps; half *= 2) {
+                const int right = lane & ~(half - 1), right_here = warp & ~(half - 1);
+                const U left = __shfl_sync(warp_mask, level, right - 1);
+                const U left_here = __shfl_sync(warp_mask, level, right_here - 1);
+                if ((warp & half) && first_group &&
+                    !(with_heads & ((1u << warp) - (1u << right_here))))
+                    s.r1 = Pair::combine(left_here, s.r1);
+                if ((lane & half) && !(with_heads & ((2u << lane) - (1u << right))))
+                    level = Pair::combine(left, level);
+            }
+            return __shfl_sync(warp_mask, level, segments_warps - 1);
         }
-        return __shfl_sync(warp_mask, level, segments_warps - 1);
+        return Pair::identity;
+    }
+
+    /* Of a line, where an earlier one has a head. */
+    __device__ __forceinline__ U r2_of(const line_sums &s) const {
+        const uint32_t begin = 1u << (warp & ~(G - 1)); /* of the block */
+        const bool in_block =
+            (s.any & ((1u << s.group) - 1)) || warps_with_heads & ((1u << warp) - begin);
+        if (in_block) return Pair::identity;
+        return add_blocks(Pair::identity, since_last_head<G>(warps_with_heads, begin - 1));
+    }
+    __device__ __forceinline__ U add_blocks(U sum, uint32_t mask) const {
+        U x[segments_warps / G];
+        load_values(x, shared.sums);
+        return add_under<Pair, G>(mask, sum, x);
     }
 
     /* The total that a line's first head ends: staged, but for the partition's first head. */
@@ -221,79 +274,99 @@ struct segmented_reduction {
         if (s.inside) {
             share[staged_at<T>(rank)] = Pair::out(s.pre);
         } else if (rank + coming.warp_rank == 0) {
-            shared.first_prefix = s.prefix;
-            shared.first_pre = s.pre;
-            shared.first_at = threadIdx.x * R + __ffs((int)coming.line) - 1;
+            first_head<U> &first = coming_first();
+            first.r1 = s.r1;
+            first.pre = s.pre;
+            first.at = threadIdx.x * R + __ffs((int)coming.line) - 1;
         } else {
-            share[staged_at<T>(rank)] = Pair::out(Pair::combine(s.prefix, s.pre));
+            U total = Pair::combine(s.r1, s.pre);
+            if constexpr (!Pair::in_any_order) total = Pair::combine(r2_of(s), total);
+            share[staged_at<T>(rank)] = Pair::out(total);
         }
     }
 
+    /* In any order: the next partition's sum; else what its tile has from the last head on. */
     __device__ __forceinline__ void publish_next(U sum) const {
-        if (threadIdx.x != 0 || a.partitions == 1) return;
+        if constexpr (!Pair::in_any_order) {
+            publish_in_order();
+        } else {
+            if (threadIdx.x != 0 || a.partitions == 1) return;
+            jitter(a.lookback, epoch, next, jitter_publish);
+            if (a.scan.out == a.scan.in) __threadfence();
+            publish<U>(a.lookback, epoch, next, sum, coming.count);
+        }
+    }
+
+    /* By the last warp, which seldom has tiles to read in the look-back. Where the partition has a
+       head, its sum from the last one on needs nothing of other partitions; else it continues that
+       of its tile's partitions before. */
+    __device__ __forceinline__ void publish_in_order() const {
+        if (warp != warps - 1) return;
+        const bool in_place = a.scan.out == a.scan.in, publishes = lane == 0 && a.partitions > 1;
+        const uint32_t all = (1u << warps) - 1, heads = warps_with_heads;
+        U x[segments_warps / G];
+        load_values(x, shared.sums);
+        const U since = add_under<Pair, G>(since_last_head<G>(heads, all), (U)Pair::identity, x);
         jitter(a.lookback, epoch, next, jitter_publish);
-        if (a.scan.out == a.scan.in) __threadfence();
-        publish<U>(a.lookback, epoch, next, sum, coming.count);
+        if (in_place) __threadfence();
+        if (publishes && heads) publish<U>(a.lookback, epoch, next, since, coming.count);
+        U r2 = Pair::identity;
+        uint32_t heads_before = 0;
+        for (int64_t k = next & -(int64_t)parts; k < next; ++k) {
+            uint32_t count;
+            while (!try_read(a.lookback, epoch, k, &r2, &count)) {
+            }
+            heads_before += count;
+        }
+        if (in_place) __threadfence();
+        const int first = (__ffs((int)(heads | 1u << warps)) - 1) & ~(G - 1);
+        r2 = add_under<Pair, G>((1u << first) - 1, r2, x);
+        if (publishes && !heads) publish<U>(a.lookback, epoch, next, r2, 0);
+        if (lane != 0) return;
+        coming_first().r2 = r2;
+        coming_first().heads = heads_before;
     }
 
     /* ---- Look-back --------------------------------------------------------------------------- */
 
-    /* Of the partition's tile: aggregates before it. beside: of the partition that is the left
-       neighbour in the tree, if one is; above: of the two that precede both. */
-    struct own_tile {
-        U beside = Pair::identity, above = Pair::identity;
-        uint32_t beside_heads = 0, heads = 0;
-    };
-
-    /* Moves p and `before` on to the partition's tile. A thread reads the aggregates of one
-       tile. */
-    __device__ __forceinline__ own_tile look_back() {
+    /* Moves p and `before` on to the partition's tile. A thread reads the aggregate of one tile. */
+    __device__ __forceinline__ void look_back() {
         jitter(a.lookback, epoch, partition, jitter_wait);
         const int64_t own = partition >> parts / 2;
-        const int mine = (int)partition & (parts - 1);
         for (;;) {
-            read_tile(own, mine);
+            read_tile(own);
             __syncthreads(); /* (2) */
             add_tiles(own);
-            seen += blockDim.x;
-            if (seen > own || (Pair::in_any_order && seen == own)) break;
+            seen = first_tile() + blockDim.x;
+            if (seen >= own) break;
             __syncthreads();
         }
         seen = own;
-        own_tile t;
-        if constexpr (!Pair::in_any_order) {
-            t.beside = shared.beside;
-            t.above = shared.above;
-            t.beside_heads = shared.beside_heads;
-            t.heads = shared.own_heads;
-        }
-        return t;
     }
 
-    __device__ __forceinline__ void read_tile(int64_t own, int mine) const {
-        const int64_t tile = seen + threadIdx.x;
-        const int here = tile < own ? parts : tile == own ? mine : 0;
+    /* Of those that are read at a time. Where the order matters, they are added by `step`, so that
+       a block of level 3 ends at a step's end. */
+    static constexpr int step = Pair::in_any_order     ? 1
+                                : nested<T>::tiles < 8 ? nested<T>::tiles
+                                                       : 8;
+    __device__ __forceinline__ int64_t first_tile() const {
+        return seen & -(int64_t)step;
+    }
+
+    __device__ __forceinline__ void read_tile(int64_t own) const {
+        const int64_t tile = first_tile() + threadIdx.x;
+        const bool there = tile < own && (Pair::in_any_order || tile >= seen);
         U x[shape::parts];
         uint32_t count[shape::parts];
         wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, count, tile * parts,
-                        tile * parts + here);
+                        (there ? tile + 1 : tile) * parts);
         if (a.scan.out == a.scan.in) __threadfence();
         __syncwarp();
         U sum = x[0];
         uint32_t heads = count[0];
         if constexpr (!Pair::in_any_order) {
-            const U low = count[1] ? x[1] : Pair::combine(x[0], x[1]);
-            const U high = count[3] ? x[3] : Pair::combine(x[2], x[3]);
-            sum = count[2] | count[3] ? high : Pair::combine(low, high);
+            sum = parts == 2 ? x[1] : x[3];
             heads += count[1] + count[2] + count[3];
-            if (tile == own) {
-                shared.beside = mine == 3 ? x[2] : mine == 1 ? x[0] : Pair::identity;
-                shared.beside_heads = mine == 3 ? count[2] : mine == 1 ? count[0] : 0;
-                shared.above = mine & 2 ? low : Pair::identity;
-                shared.own_heads = heads;
-                sum = Pair::identity;
-                heads = 0;
-            }
         }
         const uint32_t all = warp_sum(heads);
         const unsigned cut = __ballot_sync(warp_mask, heads != 0);
@@ -326,42 +399,65 @@ struct segmented_reduction {
                 p = shared.tile_heads[w] ? shared.tiles[w] : Pair::combine(p, shared.tiles[w]);
             }
         } else {
+            before_tile<Pair> p = shared.before;
             const uint32_t heads = lane < warps ? shared.tile_heads[lane] : 0;
             const unsigned with_heads = __ballot_sync(warp_mask, heads != 0);
-            int from = 0; /* the last tile with a head */
-            if (with_heads) {
+            int t = 0;
+            if (with_heads) { /* nothing before the last tile with a head counts */
                 const int last = 31 - __clz((int)with_heads);
-                from = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
-                p = Pair::identity;
+                const int from = 32 * last + 31 - __clz((int)__shfl_sync(warp_mask, heads, last));
+                t = from & -step;
+                if (t + lane < from) shared.tiles[t + lane] = Pair::identity;
+                p.cut(initial);
+                __syncwarp();
             }
-            const int to = own - seen < (int)blockDim.x ? (int)(own - seen) : (int)blockDim.x;
-            /* by eights, whose loads overlap: from `to` on there are identities */
+            const int64_t first = first_tile();
+            const int to = own - first < (int)blockDim.x ? (int)(own - first) : (int)blockDim.x;
+            U x[step];
+            load_tiles(x, t, to);
 #pragma unroll 1
-            for (int t = from & ~7; t < to; t += 8) {
+            while (t < to) { /* the next ones are loaded while these are added */
+                U next_x[step];
+                load_tiles(next_x, t + step, to);
 #pragma unroll
-                for (int j = 0; j < 8; ++j)
-                    p = Pair::combine(p, t + j < from ? Pair::identity : shared.tiles[t + j]);
+                for (int j = 0; j < step; ++j) {
+                    p.r3 = Pair::combine(p.r3, x[j]);
+                    x[j] = next_x[j];
+                }
+                t += step;
+                if (t <= to && (uint32_t)(first + t) % nested<T>::tiles == 0) {
+                    p.r4 = Pair::combine(p.r4, p.r3);
+                    p.r3 = Pair::identity;
+                }
             }
+            if (lane == 0) shared.before = p;
+            __syncwarp();
         }
+    }
+    __device__ __forceinline__ void load_tiles(U (&x)[step], int t, int to) const {
+#pragma unroll
+        for (int j = 0; j < step; ++j) x[j] = t < to ? shared.tiles[t + j] : (U)Pair::identity;
     }
 
     /* ---- Totals ------------------------------------------------------------------------------ */
 
-    /* The partition's first head: what precedes it in the partition, and where it is. */
-    struct first_head {
-        U prefix, pre;
-        int at;
-        int64_t segment; /* by offsets, in the first thread */
-    };
+    /* In any order, elements already contain the initial value. */
+    __device__ __forceinline__ T with_initial(T total) const {
+        if constexpr (Pair::in_any_order) return total;
+        return Pair::out(Pair::combine(initial, Pair::in(total)));
+    }
 
     /* The total that the partition's first head ends; base: heads before the partition. */
-    __device__ __forceinline__ void write_first_total(const own_tile &t, int64_t base,
-                                                      const first_head &first) const {
+    __device__ __forceinline__ void write_first_total(int64_t base,
+                                                      const first_head<U> &first) const {
         if (threadIdx.x != 0 || staged.count == 0) return;
-        U total = Pair::combine(t.beside, first.prefix);
-        if (!t.beside_heads) total = Pair::combine(t.above, total);
-        total = Pair::combine(total, first.pre);
-        if (!t.heads) total = Pair::combine(p, total);
+        U total = Pair::combine(first.r1, first.pre);
+        if constexpr (Pair::in_any_order) {
+            total = Pair::combine(p, total);
+        } else {
+            total = Pair::combine(first.r2, total);
+            total = first.heads ? Pair::combine(initial, total) : shared.before.sum(total);
+        }
         const int64_t k = by_offsets() ? first.segment : base - 1;
         if (a.scan.out != nullptr && base > 0)
             ((T *)a.scan.out)[partition * items + first.at - 1] = Pair::out(total);
@@ -377,13 +473,14 @@ struct segmented_reduction {
 #pragma unroll 1
             for (uint32_t left = staged.line; left != 0; left &= left - 1, ++staged.line_rank)
                 if (staged.warp_rank + staged.line_rank > 0)
-                    line[__ffs((int)left) - 1] = share[staged_at<T>(staged.line_rank)];
+                    line[__ffs((int)left) - 1] =
+                        with_initial(share[staged_at<T>(staged.line_rank)]);
         } else if (!by_offsets()) {
 #pragma unroll 4
             for (int i = lane; i < (int)staged.warp_count; i += 32) {
                 const int64_t k = base + staged.warp_rank + i - 1;
                 if (staged.warp_rank + i > 0 && k < a.scan.totals_length)
-                    ((T *)a.scan.totals)[k] = share[staged_at<T>(i)];
+                    ((T *)a.scan.totals)[k] = with_initial(share[staged_at<T>(i)]);
             }
             if (threadIdx.x == 0 && partition == a.partitions - 1) {
                 const int64_t segments = base + staged.count - 1;
@@ -414,9 +511,9 @@ struct segmented_reduction {
                 const uint32_t earlier = shared.line_heads[line] & ((1u << (unsigned)at % R) - 1);
                 const int rank = shared.line_ranks[line] + __popc(earlier);
                 if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
-                    shared.first_segment = i - 1;
+                    coming_first().segment = i - 1;
                 else
-                    totals[i - 1] = share_of(buffer, of)[staged_at<T>(rank)];
+                    totals[i - 1] = with_initial(share_of(buffer, of)[staged_at<T>(rank)]);
             }
         }
     }

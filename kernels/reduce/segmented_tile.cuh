@@ -13,7 +13,7 @@
 #include "common/tma.cuh"
 #include "common/elementwise.cuh"
 #include "common/lower_bound.cuh"
-#include "common/operators.cuh"
+#include "common/nested.cuh"
 #include "common/lookback.cuh"
 #include "common/warp.cuh"
 #include "reduce/tuning.cuh"
@@ -37,29 +37,44 @@ struct segments_shape {
     static constexpr int line_items = 128 / (int)sizeof(T);
     static constexpr int vector_items = 16 / (int)sizeof(T);
     static constexpr int share = 32 * line_items;
-    static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    static constexpr int group_lanes = Pair::in_any_order ? 1 : VSCAN__GROUP / line_items;
+    static constexpr int tile = nested<T>::tile;
+    /* Lines of a group; where the order matters, also shares of a block of level 1. */
+    static constexpr int group_lines = Pair::in_any_order ? 1 : VSCAN__GROUP / line_items;
+    static_assert(Pair::in_any_order || share * group_lines == VSCAN__LEVEL_1, "whole blocks");
     static constexpr int parts = Pair::in_any_order ? 1 : 4; /* partitions of a tile, at most */
+};
+
+/* Of a partition's first head: what precedes it in the partition, whole groups and the rest, and
+   where it is. */
+template <class U>
+struct first_head {
+    U r1, pre;
+    int at;
+    int64_t segment; /* by offsets: the segment that it ends, or -1; in the first thread */
+    /* where the order matters: as in lib/core/order.h, and r1 too; heads of the tile before the
+       partition */
+    U r2;
+    uint32_t heads;
 };
 
 template <class Pair>
 struct segments_shared {
     using U = typename Pair::U;
-    U sums[segments_warps];          /* of warps, from the last head on */
-    uint32_t counts[segments_warps]; /* of heads */
-    U first_prefix, first_pre;       /* before the partition's first head: whole groups, the rest */
-    int first_at;                    /* its position in the partition */
-    int64_t first_segment;           /* by offsets: the segment that it ends, or -1 */
+    alignas(16) U sums[segments_warps]; /* from the last head on: of warps, or blocks of level 1 */
+    uint32_t counts[segments_warps];    /* of heads of warps */
+    first_head<U> first[Pair::in_any_order ? 1 : 2]; /* of the partitions in hand */
     int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
-    /* look-back: sums and heads of tiles (in any order: of the tiles of a warp), and of the own
-       tile */
+    /* look-back: sums and heads of tiles; in any order: of the partitions that a warp has read */
     U tiles[32 * segments_warps];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
-    U beside, above;
-    uint32_t beside_heads, own_heads;
     uint32_t line_heads[32 * segments_warps]; /* by offsets: the heads of each line, */
     uint16_t line_ranks[32 * segments_warps]; /* and how many precede them in the share */
+    /* where the order matters: sums of groups, from the last head on; of a warp, bit k: the group
+       of line k has a head; what precedes the tile that was read last, for the first warp */
+    alignas(16) U groups[32 * segments_warps / segments_shape<Pair>::group_lines];
+    uint32_t any_heads[segments_warps];
+    before_tile<Pair> before;
 };
 
 /* The initial value, or an identity. */
@@ -73,6 +88,35 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan 
     return Pair::in(z);
 }
 
+/* ---- Sums under a mask ----------------------------------------------------------------------- */
+
+/* Of `below`, the bits from the block on that has the last of the heads below; blocks have G bits. */
+template <int G>
+static __device__ __forceinline__ uint32_t since_last_head(uint32_t heads, uint32_t below) {
+    const int last = 31 - __clz((int)((heads & below) | 1));
+    return below & (~0u << (last & ~(G - 1)));
+}
+
+/* Loads N values, 16-byte aligned, from shared memory. */
+template <int N, class U>
+static __device__ __forceinline__ void load_values(U (&x)[N], const U *values) {
+    constexpr int V = 16 / (int)sizeof(U);
+#pragma unroll
+    for (int c = 0; c < N; c += V) {
+        const int4 quad = *(const int4 *)(values + c);
+        memcpy(x + c, &quad, 16);
+    }
+}
+
+/* Adds, from left to right, the values j whose bit G * j is set. */
+template <class Pair, int G, int N, class U>
+static __device__ __forceinline__ U add_under(uint32_t mask, U sum, const U (&x)[N]) {
+#pragma unroll
+    for (int j = 0; j < N; ++j)
+        if (mask & 1u << (G * j)) sum = Pair::combine(sum, x[j]);
+    return sum;
+}
+
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
 /* Where total k of a warp is staged in its share: lanes that write consecutive totals of their
@@ -80,7 +124,7 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan 
 template <class T>
 static __device__ __forceinline__ int staged_at(int k) {
     constexpr int R = 128 / (int)sizeof(T);
-    return k ^ (k / R % R);
+    return k ^ (int)((unsigned)k / R % R);
 }
 
 /* Loads a warp's share from element `first` of the vector on; with TMA hardware asynchronously. */

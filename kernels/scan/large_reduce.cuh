@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reduction warps and the prefix warp of scan/large.cuh.
+ * The reduction warps of scan/large.cuh. A tile has 16 parts of 32 lines; a reduction warp sums the
+ * groups of two of them.
  *
- * A tile has 16 parts of 32 lines; a reduction warp sums two of them. The group sums of a part are
- * scanned by shuffles, the sums of the parts go through shared memory, and reduction warp 0
- * publishes the tile's aggregate. All of this is the balanced tree of lib/core/order.h.
+ * Nested order (lib/core/order.h): the sums go to shared memory. When all are there, a lane of
+ * reduction warp 0 for each block of level 1 adds its 32 from left to right, and leaves R1 of each
+ * group in the place of its sum. Serial additions by one lane take as long as a network of
+ * shuffles, and far fewer instructions. Then lane b adds the sums of the blocks before block b; one
+ * more lane adds all, the tile's aggregate.
  *
- * The prefix warp reads the aggregates of the other tiles and computes P. A status word carries its
- * own epoch, and nothing else is read because of it, so relaxed order is enough
- * (kernels/README.md).
+ * Where any order is allowed, the group sums of a part are scanned by shuffles, the sums of the
+ * parts go through shared memory, and each warp adds what precedes its parts.
+ *
+ * Reduction warp 0 publishes the aggregate.
  */
 #ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
 #define VSCAN_SCAN_LARGE_REDUCE_CUH
@@ -18,76 +22,6 @@
 namespace vscan {
 
 #ifdef VSCAN__TMA
-
-/*
- * The look-back, by the prefix warp: P(to) from P(from). All loads are issued at once. Then 32
- * aggregates at a time are waited for, so that everything before the last ones is combined already
- * when they arrive.
- */
-template <class Pair, bool Segmented>
-static __device__ typename Pair::U
-look_back_tiles(typename Pair::U p, const lookback_memory &memory, epoch_t epoch, int64_t from,
-                int64_t to, typename Pair::U *aggregates, int lane, int64_t *heads_before) {
-    using U = typename Pair::U;
-    constexpr int per_lane = large_shape<Pair, Segmented>::lookback_words;
-    uint32_t count = 0;
-    while (from < to) {
-        U a[per_lane];
-        uint32_t heads[per_lane];
-        bool ready[per_lane];
-        const auto ask = [&](int k) {
-            const int64_t tile = from + 32 * k + lane;
-            a[k] = Pair::identity;
-            heads[k] = 0;
-            ready[k] = tile >= to || try_read<U>(memory, epoch, tile, &a[k], &heads[k]);
-        };
-#pragma unroll
-        for (int k = 0; k < per_lane; ++k) ask(k);
-        U sum = Pair::identity;
-#pragma unroll
-        for (int k = 0; k < per_lane; ++k) {
-            if (from + 32 * k >= to) break;
-            while (!__all_sync(warp_mask, ready[k]))
-                if (!ready[k]) ask(k);
-            count += heads[k];
-            if (Segmented) { /* what precedes the last tile with a head does not matter */
-                const unsigned cut = __ballot_sync(warp_mask, heads[k] != 0);
-                if (cut) {
-                    if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
-                    sum = p = Pair::identity;
-                }
-            }
-            if (Pair::in_any_order) {
-                sum = Pair::combine(sum, a[k]);
-                continue;
-            }
-            aggregates[lane] = a[k];
-            __syncwarp();
-            constexpr int V = 16 / (int)sizeof(U);
-#pragma unroll
-            for (int q = 0; q < 32 / V; ++q) {
-                U next[V]; /* identities beyond the last one change nothing */
-                const int4 quad = ((const int4 *)aggregates)[q];
-                memcpy(next, &quad, 16);
-#pragma unroll
-                for (int j = 0; j < V; ++j) p = Pair::combine(p, next[j]);
-            }
-            __syncwarp();
-        }
-        if (Pair::in_any_order) {
-#pragma unroll
-            for (int d = 16; d > 0; d /= 2)
-                sum = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, d));
-            p = Pair::combine(p, sum);
-        }
-        from = to - from < 32 * per_lane ? to : from + 32 * per_lane;
-        if (Segmented) {
-            *heads_before += __reduce_add_sync(warp_mask, count);
-            count = 0;
-        }
-    }
-    return p;
-}
 
 template <class Pair, bool Segmented>
 struct reduce_warps : large_role<Pair, Segmented> {
@@ -99,24 +33,17 @@ struct reduce_warps : large_role<Pair, Segmented> {
     static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain scans have registers
                                                                     left */
     using common::a;
-    using common::b;
     using common::carry;
     using common::group_heads;
     using common::in_memory;
     using common::in_shift;
     using common::lane;
-    using common::matrix;
-    using common::matrix_row_of;
-    using common::of_rows;
     using common::shared;
     using common::slot_of;
     using common::stage_of;
-    using common::tile_in_row;
     using common::tile_of;
     using common::tiles;
     using common::wait_loaded;
-
-    /* ---- Reduction warps --------------------------------------------------------------------- */
 
     /* Where the elements of a line take half of the registers, values that depend on an index
        are computed anew for each tile; they would be spilled. */
@@ -145,12 +72,12 @@ struct reduce_warps : large_role<Pair, Segmented> {
     }
 
     /*
-     * The sums of a part's groups: lane g returns that of group g, other lanes the identity.
-     * Segmented: the sum from the group's last head on, whose element is combined with the initial
+     * The sum of a lane's group, in both lanes of a group of two. Segmented: from the group's last
+     * head on; where any order is allowed, the element at the head is combined with the initial
      * value. Scanning backward does not change the balanced tree; only left and right are
      * exchanged.
      */
-    __device__ U sum_groups(int slot, int stage, int part) const {
+    __device__ U sum_group(int slot, int stage, int part) const {
         const int lane = again(common::lane), line = part * 32 + lane;
         U x[R], sum;
         read_line<Pair>(x, shared.slot[0], slot * shape::lines + in_memory(line, shape::lines),
@@ -164,7 +91,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
                 present = __brev(present) >> (32 - R);
                 head = __brev(head) >> (32 - R);
             }
-            if (a.scan.has_initial) {
+            if (Pair::in_any_order && a.scan.has_initial) {
 #pragma unroll
                 for (int j = 0; j < R; ++j)
                     if (head & 1u << j) x[j] = Pair::combine(shared.initial, x[j]);
@@ -179,62 +106,23 @@ struct reduce_warps : large_role<Pair, Segmented> {
             sum = sum_items<Pair>(x);
         }
         if (shape::group_lanes == 1) return sum;
-        const U both = Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, 1));
-        const U mine = __shfl_sync(warp_mask, both, 2 * lane);
-        return lane < shape::part_groups ? mine : Pair::identity;
+        return Pair::combine(sum, __shfl_xor_sync(warp_mask, sum, 1));
     }
 
     __device__ void sum(int warp) const {
         for (int k = 0;; ++k) {
             if (tile_of(k) >= tiles()) return;
-            const int slot = slot_of(k), stage = stage_of(k);
-            const int lane = again(common::lane), reduction_warp = again(warp);
-            U inside[shape::sums]; /* prefix of the lane's group in its part */
-            uint32_t open[shape::sums];
-            /* first what needs only heads: elements may still be in flight */
-            if (Segmented) shared.heads_ready.wait(k);
-#pragma unroll
-            for (int s = 0; s < shape::sums; ++s)
-                open[s] = Segmented
-                              ? open_levels(stage, s * shape::reduction_warps + reduction_warp)
-                              : lane;
-#pragma unroll unrolled
-            for (int s = 0; s < shape::sums; ++s) {
-                const int part = s * shape::reduction_warps + again(warp),
-                          q = part / shape::quarter_parts;
-                wait_loaded(k, q);
-                const U sum = sum_groups(slot, stage, part);
-                shared.emptied.arrive(k, q);
-                /* registers cannot be indexed at run time */
-#pragma unroll
-                for (int t = 0; t < shape::sums; ++t)
-                    if (t == s) inside[t] = sum;
-            }
-            /* from sums of a part's groups to prefixes in the part: the Sklansky network */
-#pragma unroll
-            for (int half = 1; half < shape::part_groups; half *= 2)
-#pragma unroll
-                for (int s = 0; s < shape::sums; ++s) {
-                    const U left = __shfl_sync(warp_mask, inside[s], (lane & ~(half - 1)) - 1);
-                    combine_where<Pair>(open[s] & half, left, inside[s]);
-                }
-#pragma unroll
-            for (int s = 0; s < shape::sums; ++s)
-                if (lane == shape::part_groups - 1)
-                    shared.sums[stage][s * shape::reduction_warps + reduction_warp] = inside[s];
-            sync_reduction_warps();
-            finish_sums(again(warp), stage, shared.taken.known(k), inside);
+            if constexpr (Pair::in_any_order)
+                sum_tile_in_any_order(warp, k);
+            else
+                sum_tile(warp, k);
             shared.groups_ready.arrive(k);
         }
     }
 
-    /*
-     * Writes down what is known of the heads in a part. Returns the levels of the network over the
-     * part's groups, each as half of its block, at which something is combined with the lane's
-     * group: the group is in the right half, in which no segment begins up to the group.
-     */
-    __device__ uint32_t open_levels(int stage, int part) const {
-        const int lane = again(common::lane), group = part * shape::part_groups + lane;
+    /* Writes down what is known of the heads in a part. Returns the groups that have one. */
+    __device__ uint32_t note_heads(int stage, int part, int lane) const {
+        const int group = part * shape::part_groups + lane;
         const uint32_t heads = lane < shape::part_groups ? group_heads(stage, group) : 0;
         const uint32_t any = __ballot_sync(warp_mask, heads != 0);
         const uint32_t count = __reduce_add_sync(warp_mask, (uint32_t)__popc(heads));
@@ -242,8 +130,161 @@ struct reduce_warps : large_role<Pair, Segmented> {
             shared.part_heads[stage][part] = any;
             shared.part_count[stage][part] = count;
         }
-        if (lane + 1 == __ffs((int)any))
+        if (Pair::in_any_order && lane + 1 == __ffs((int)any))
             shared.part_first[stage][part] = group * shape::group_items + __ffs((int)heads) - 1;
+        return any;
+    }
+
+    /* ---- The nested order -------------------------------------------------------------------- */
+
+    __device__ void sum_tile(int warp, int k) const {
+        const int slot = slot_of(k), stage = stage_of(k);
+        /* first what needs only heads: elements may still be in flight */
+        if (Segmented) {
+            shared.heads_ready.wait(k);
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s)
+                note_heads(stage, s * shape::reduction_warps + again(warp), again(lane));
+        }
+#pragma unroll unrolled
+        for (int s = 0; s < shape::sums; ++s) {
+            const int part = s * shape::reduction_warps + again(warp),
+                      q = part / shape::quarter_parts, line = part * 32 + again(lane);
+            wait_loaded(k, q);
+            const U sum = sum_group(slot, stage, part);
+            shared.emptied.arrive(k, q);
+            if (line % shape::group_lanes == 0)
+                shared.prefixes[stage][shape::index_of_group(line / shape::group_lanes)] = sum;
+        }
+        sync_reduction_warps();
+        if (again(warp) == 0) finish_tile(stage, shared.taken.known(k));
+    }
+
+    /* Group sums become R1, by the lane of a block of level 1. heads, bit g: in group g. Returns the
+       sum of the block, from its last head on. */
+    __device__ __forceinline__ U add_groups(int stage, int block, uint32_t heads) const {
+        constexpr int V = 16 / (int)sizeof(U), vectors = shape::block_groups / V;
+        constexpr int batch = 8; /* as many vectors as there are registers for */
+        char *const sums = (char *)shared.prefixes[stage];
+        const int from = made_here(shape::index_of_group(block * shape::block_groups) *
+                                   (int)sizeof(U)); /* of the first vector, in bytes */
+        U r1 = Pair::identity;
+#pragma unroll
+        for (int first = 0; first < vectors; first += batch) {
+            U x[batch * V];
+#pragma unroll
+            for (int c = 0; c < batch; ++c) {
+                const int4 quad = *(const int4 *)(sums + (from ^ 16 * (first + c)));
+                memcpy(x + c * V, &quad, 16);
+            }
+#pragma unroll
+            for (int j = 0; j < batch * V; ++j) {
+                U x1 = x[j];
+                combine_where<Pair>(!Segmented || !(heads & 1u << (first * V + j)), r1, x1);
+                x[j] = r1;
+                r1 = x1;
+            }
+#pragma unroll
+            for (int c = 0; c < batch; ++c) {
+                int4 quad;
+                memcpy(&quad, x + c * V, 16);
+                *(int4 *)(sums + (from ^ 16 * (first + c))) = quad;
+            }
+        }
+        return r1;
+    }
+
+    /* When all groups have been summed, by reduction warp 0: R1, R2, and the tile's aggregate, which
+       it publishes. */
+    __device__ void finish_tile(int stage, int64_t tile) const {
+        constexpr int blocks = shape::blocks, V = 16 / (int)sizeof(U);
+        const int lane = again(common::lane);
+        uint32_t heads = 0, any = 0, count = 0; /* any, bit b: a head in block b */
+        if (Segmented) {
+            heads = lane < blocks ? shared.block_heads(stage, lane) : 0;
+            any = __ballot_sync(warp_mask, heads != 0);
+            count = __reduce_add_sync(warp_mask,
+                                      lane < shape::parts ? shared.part_count[stage][lane] : 0u);
+        }
+        if (lane < blocks) shared.sums[stage][lane] = add_groups(stage, lane, heads);
+        __syncwarp();
+        /* bit b: block b is before this lane's block, and none after it up to there has a head */
+        const uint32_t before = lane <= blocks ? (1u << lane) - 1 : 0, heads_before = any & before;
+        const uint32_t present =
+            heads_before ? before & ~0u << (31 - __clz((int)heads_before)) : before;
+        U r2 = Pair::identity;
+#pragma unroll
+        for (int q = 0; q < blocks / V; ++q) {
+            U x2[V];
+            const int4 quad = ((const int4 *)shared.sums[stage])[q];
+            memcpy(x2, &quad, 16);
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                if (!(present & 1u << (q * V + j))) continue;
+                r2 = Pair::combine(r2, x2[j]);
+                changed_here(r2);
+            }
+        }
+        if (carry()) __threadfence();
+        if (lane == blocks) {
+            jitter(a.lookback, shared.epoch, tile, jitter_publish);
+            publish<U>(a.lookback, shared.epoch, tile, r2, count);
+        }
+        if (lane < blocks) shared.r2[stage][lane] = r2;
+        if (Segmented && lane == (any ? __ffs((int)any) - 1 : 0))
+            shared.first_head[stage] =
+                any ? (lane * shape::block_groups + __ffs((int)heads) - 1) * shape::group_items
+                    : shape::items;
+    }
+
+    /* ---- Any order --------------------------------------------------------------------------- */
+
+    __device__ __forceinline__ void sum_tile_in_any_order(int warp, int k) const {
+        const int slot = slot_of(k), stage = stage_of(k);
+        const int lane = again(common::lane), reduction_warp = again(warp);
+        U inside[shape::sums]; /* prefix of the lane's group in its part */
+        uint32_t open[shape::sums];
+        if (Segmented) shared.heads_ready.wait(k);
+#pragma unroll
+        for (int s = 0; s < shape::sums; ++s)
+            open[s] =
+                Segmented ? open_levels(stage, s * shape::reduction_warps + reduction_warp) : lane;
+#pragma unroll unrolled
+        for (int s = 0; s < shape::sums; ++s) {
+            const int part = s * shape::reduction_warps + again(warp),
+                      q = part / shape::quarter_parts;
+            wait_loaded(k, q);
+            const U sum = sum_group(slot, stage, part);
+            shared.emptied.arrive(k, q);
+            /* registers cannot be indexed at run time */
+#pragma unroll
+            for (int t = 0; t < shape::sums; ++t)
+                if (t == s) inside[t] = sum;
+        }
+        /* from sums of a part's groups to prefixes in the part: the Sklansky network */
+#pragma unroll
+        for (int half = 1; half < shape::part_groups; half *= 2)
+#pragma unroll
+            for (int s = 0; s < shape::sums; ++s) {
+                const U left = __shfl_sync(warp_mask, inside[s], (lane & ~(half - 1)) - 1);
+                combine_where<Pair>(open[s] & half, left, inside[s]);
+            }
+#pragma unroll
+        for (int s = 0; s < shape::sums; ++s)
+            if (lane == shape::part_groups - 1)
+                shared.sums[stage][s * shape::reduction_warps + reduction_warp] = inside[s];
+        sync_reduction_warps();
+        finish_sums(again(warp), stage, shared.taken.known(k), inside);
+    }
+
+    /*
+     * Returns the levels of the network over the part's groups, each as half of its block, at which
+     * something is combined with the lane's group: the group is in the right half, in which no
+     * segment begins up to the group.
+     */
+    __device__ uint32_t open_levels(int stage, int part) const {
+        const int lane = again(common::lane);
+        const uint32_t any = note_heads(stage, part, lane);
         /* the last lane up to this one that has a head: it must precede the right half */
         const uint32_t upto = any & ((2u << lane) - 1);
         const int since = upto ? 31 - __clz(upto) : -1;
@@ -309,36 +350,6 @@ struct reduce_warps : large_role<Pair, Segmented> {
             }
             if (lane < shape::part_groups)
                 shared.prefixes[stage][part * shape::part_groups + lane + 1] = prefix;
-        }
-    }
-
-    /* ---- Prefix warp ------------------------------------------------------------------------- */
-
-    __device__ void find_prefixes(U p) const {
-        int64_t prefix_ready = 0, heads_before = 0;
-        for (int k = 0;; ++k) {
-            const int64_t tile = tile_of(k);
-            if (tile >= tiles()) return;
-            jitter(a.lookback, shared.epoch, tile, jitter_wait);
-            if constexpr (of_rows) { /* P begins anew in each row */
-                const int64_t first = tile - tile_in_row(tile);
-                if (prefix_ready <= first) {
-                    prefix_ready = first;
-                    p = shared.initial;
-                    if (a.scan.has_initial == 2)
-                        p = Pair::in(
-                            ((const T *)
-                                 a.scan.initial_at)[matrix_row_of(tile) * matrix().initial_step]);
-                }
-            }
-            p = look_back_tiles<Pair, Segmented>(p, a.lookback, shared.epoch, prefix_ready, tile,
-                                                 shared.aggregates, lane, &heads_before);
-            prefix_ready = tile;
-            if (lane == 0) {
-                shared.p[stage_of(k)] = p;
-                shared.heads_before[stage_of(k)] = heads_before;
-                shared.prefix_ready.arrive(k);
-            }
         }
     }
 };

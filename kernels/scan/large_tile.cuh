@@ -12,6 +12,7 @@
 #ifndef VSCAN_SCAN_LARGE_TILE_CUH
 #define VSCAN_SCAN_LARGE_TILE_CUH
 
+#include "common/nested.cuh"
 #include "common/pipeline.cuh"
 #include "scan/portable.cuh"
 #include "scan/tuning.cuh"
@@ -31,12 +32,14 @@ struct large_shape {
                                                                                 2 */
     static constexpr bool many_groups = group_lanes == 1 && sizeof(U) == 8; /* need much memory */
     static constexpr int parts = 16; /* of a tile, 32 lines each */
-    static constexpr int levels = 4; /* of the tree above a part */
+    static constexpr int levels = 4; /* of the tree above a part, where any order is allowed */
     static constexpr int lines = 32 * parts;
     static constexpr int part_items = 32 * line_items;
     static constexpr int part_groups = 32 / group_lanes;
     static constexpr int items = parts * part_items;
-    static_assert(items == (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT), "a tile");
+    static_assert(items == nested<T>::tile, "a tile");
+    /* In the nested order a block of level 1 is one part, or two (doubles). */
+    static constexpr int blocks = nested<T>::blocks, block_groups = nested<T>::groups;
     static constexpr int quarters = 4; /* what is copied at a time */
     static constexpr int quarter_parts = parts / quarters;
     static constexpr int quarter_items = items / quarters;
@@ -82,17 +85,20 @@ struct large_shape {
         T slot[slots][items];
         T staged[items + vector_items];
         alignas(16) T after[slots][vector_items]; /* what follows a slot's last line in memory */
-        U prefixes[stages]
-                  [parts * part_groups + 2]; /* of the tile up to a group; last: up to its end */
-        U sums[stages][parts];
-        alignas(16) U aggregates[32]; /* of tiles, in the look-back */
-        U p[stages];
+        /* what precedes a group: in the tile, and last the tile's end; nested order: in the block of
+           level 1 (R1), at index_of_group */
+        alignas(16) U prefixes[stages][parts * part_groups + (Pair::in_any_order ? 2 : 0)];
+        alignas(
+            16) U sums[stages][parts]; /* of the parts; nested order: of the blocks of level 1 */
+        alignas(16) U aggregates[32];  /* of tiles, in the look-back */
+        U p[stages];                   /* what precedes the tile; nested order: R4 alone */
         /* bit i of heads[stage][w]: element 32 w + i begins a segment */
         alignas(16) uint32_t heads[stages][Segmented ? items / 32 + 8 : 1];
         uint32_t part_heads[stages][parts]; /* bit g: a head in group g */
         uint32_t part_count[stages][parts]; /* head flags */
         int part_first[stages][parts];      /* like first_head; undefined without a head */
-        int first_head[stages];             /* position in the tile; items: there is none */
+        int first_head[stages];             /* position in the tile, nested order: of its group;
+                                               items: there is none */
         int64_t heads_before[stages];       /* head flags in all tiles before */
         alignas(16) char flags[Segmented ? flag_warps * flag_slots : 1]
                               [Segmented ? flag_bytes + 64 : 1]; /* read by 64 */
@@ -103,7 +109,25 @@ struct large_shape {
         handover<stages> heads_ready, groups_ready, prefix_ready;
         handover<1> edge;
         handover<1, quarters> staged_full, staged_empty;
+        U r2[stages][Pair::in_any_order ? 1 : blocks]; /* nested order: of the blocks of level 1 */
+        U r3[stages];                                  /* of the tile */
+
+        /* Bit g: a segment begins in group g of a block of level 1. */
+        __device__ __forceinline__ uint32_t block_heads(int stage, int block) const {
+            if (part_groups == block_groups) return part_heads[stage][block];
+            return part_heads[stage][2 * block] | part_heads[stage][2 * block + 1]
+                                                      << part_groups % 32;
+        }
     };
+
+    /*
+     * Where a group's sum or R1 is. The 16-byte vectors of a block of level 1 are swizzled, so that
+     * 8 lanes that read the same vector of 8 blocks do it without bank conflicts: vector c of block
+     * r is at index c XOR r mod 8.
+     */
+    static __device__ __forceinline__ int index_of_group(int group) {
+        return group ^ group / block_groups % 8 * (16 / (int)sizeof(U));
+    }
 };
 
 /* Combines left and x into x, where `there` is true. */
@@ -116,6 +140,17 @@ static __device__ __forceinline__ void combine_where(bool there, typename Pair::
         x = Pair::combine(left, x);
         changed_here(x);
     }
+}
+
+/* x = outer + (inner + x), where `there` is true. */
+template <class Pair>
+static __device__ __forceinline__ void combine_twice(bool there, typename Pair::U outer,
+                                                     typename Pair::U inner, typename Pair::U &x) {
+    if (!there) return;
+    x = Pair::combine(inner, x);
+    changed_here(x);
+    x = Pair::combine(outer, x);
+    changed_here(x);
 }
 
 /*

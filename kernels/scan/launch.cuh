@@ -25,13 +25,31 @@ static constexpr int64_t tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCA
 template <class Pair, bool Segmented>
 static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair);
 
-/* Scans in `portions` launches of whole tiles, about as many each. Each hands a carry to the
+/*
+ * Where a scan may be cut into launches: at whole tiles, in order at whole blocks of level 3, at
+ * whose end the result is R4 of the next one.
+ */
+template <class Pair>
+static constexpr int64_t portion_unit = Pair::in_any_order ? tile_items<typename Pair::T>
+                                                           : (int64_t)VSCAN__LEVEL_3;
+
+/* Elements that one launch scans at most. */
+template <class Pair>
+static int64_t portion_items(const vscan__launch *launch) {
+    const int64_t unit = portion_unit<Pair>, tile = tile_items<typename Pair::T>;
+    if (launch->scan_tiles > INT64_MAX / tile - unit) return INT64_MAX;
+    return (launch->scan_tiles * tile + unit - 1) / unit * unit;
+}
+
+/* Scans in launches of at most `most` elements, about as many each. Each hands a carry to the
    next. */
 template <class Pair>
 static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan, int pair,
-                                   int64_t tiles, int64_t portions) {
+                                   int64_t most) {
     using T = typename Pair::T;
-    const int64_t items = (tiles + portions - 1) / portions * tile_items<T>;
+    const int64_t portions = (scan->n - 1) / most + 1, unit = portion_unit<Pair>;
+    const int64_t units = (scan->n - 1) / unit + 1;
+    const int64_t items = ((units - 1) / portions + 1) * unit;
     /* the carry alternates between two places: reading and writing the same one costs a fence a
        tile */
     auto &carry = ((vscan__workspace_header *)launch->workspace)->carry;
@@ -60,10 +78,8 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(scan_nothing<Pair>, 1, 1, 0, launch->stream, *scan);
     }
-    const int64_t tiles = (scan->n - 1) / tile_items<typename Pair::T> + 1;
-    if (!Segmented && tiles > launch->scan_tiles)
-        return launch_portions<Pair>(launch, scan, pair, tiles,
-                                     (tiles - 1) / launch->scan_tiles + 1);
+    if (!Segmented && scan->n > portion_items<Pair>(launch))
+        return launch_portions<Pair>(launch, scan, pair, portion_items<Pair>(launch));
     scan_arguments a;
     a.scan = *scan;
     a.lookback = lookback_of(launch);

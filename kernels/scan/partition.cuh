@@ -54,6 +54,21 @@ struct partition_shape {
                   "partitions make up tiles");
 };
 
+/* A partition, for the phases of scan_portable. */
+struct portable_place {
+    lookback_memory lookback;
+    epoch_t epoch;
+    int64_t partition;
+    bool only; /* there is no other */
+    bool counting, carry;
+};
+
+/* What one instruction reads of shared memory. */
+template <class U, int N>
+struct __align__(N * sizeof(U)) packed {
+    U value[N];
+};
+
 /* Bits from .. lane - 1 of a ballot, for from <= lane. */
 static __device__ __forceinline__ unsigned lanes_between(unsigned ballot, int from, int lane) {
     return ballot & ((1u << lane) - (1u << from));

@@ -10,6 +10,7 @@
 
 #include <stddef.h>
 
+#include "common/nested.cuh"
 #include "scan/partition.cuh"
 #include "scan/tuning.cuh"
 
@@ -33,11 +34,6 @@ struct small_arguments {
 };
 static_assert(offsetof(small_arguments, rest) == 48, "one line");
 
-/* log2 of a power of two. */
-static constexpr int log2_of(int power) {
-    return power == 1 ? 0 : 1 + log2_of(power / 2);
-}
-
 template <class Pair, int Loads, int Warps>
 struct small_shape {
     using T = typename Pair::T;
@@ -46,22 +42,15 @@ struct small_shape {
     static constexpr int lane_items = 16 / (int)sizeof(T);
     static constexpr int load_items = 32 * lane_items;
     static constexpr int items = Warps * Loads * load_items;
-    static constexpr int parts = /* partitions of a tile */
-        (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) / items;
-    static constexpr int levels = log2_of(parts); /* of the tree above a partition */
-    static_assert(parts == 1 << levels && parts <= 32,
-                  "partitions make up tiles, a warp has whole ones");
+    static_assert(nested<T>::tile % items == 0, "partitions make up tiles");
     static constexpr int group_lanes = VSCAN__GROUP / lane_items;
     static constexpr int load_groups = 32 / group_lanes;
     static constexpr int warp_groups = Loads * load_groups;
     static constexpr int groups = Warps * warp_groups;
     static constexpr int scan_groups = groups / 32; /* of a lane */
     static constexpr int scan_lanes = groups / scan_groups;
-    static constexpr int polls = Loads == 1 ? 1 : 2; /* aggregates that a thread waits for */
+    static constexpr int polls = Loads == 1 ? 1 : 2; /* partitions that a thread waits for */
     static constexpr int max_partitions = polls * threads;
-    static constexpr int tiles = max_partitions / parts;
-    static constexpr int prefix_step = 16;             /* tiles */
-    static constexpr bool all_warps_add = tiles <= 32; /* each warp does it */
 };
 
 /*
@@ -72,11 +61,14 @@ struct small_shape {
  * benchmarks/notes/look_back.md.
  */
 template <class Pair>
-static __device__ __forceinline__ void wait_before_first_read() {
+static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
     constexpr bool wide = sizeof(typename Pair::U) == 8;
     const uint32_t partitions = gridDim.x;
-    if (!Pair::in_any_order)
-        wait_cycles((wide ? 32 : 96) + partitions + partitions / 2);
+    if (!Pair::in_any_order) /* in order one warp publishes, the others are early */
+        wait_cycles((publishes ? 0
+                     : wide    ? 288
+                               : 160) +
+                    (wide ? 32 : 96) + partitions + partitions / 2);
     else if (!wide && partitions >= 32)
         wait_cycles(partitions);
 }
@@ -93,10 +85,12 @@ static_assert(wide_partitions<pair<op_plus, double>>::max_partitions * words_eac
                   VSCAN__SMALL_WORDS,
               "status words for small vectors");
 
-/* What one instruction reads of shared memory. */
-template <class U, int N>
-struct __align__(N * sizeof(U)) packed {
-    U value[N];
+/* A block's partition, for the phases of scan_small. */
+struct small_place {
+    lookback_memory lookback;
+    epoch_t epoch;
+    int partition;
+    bool last, counting, carry;
 };
 
 /* Prefetches element i of the scan, if there is one, and its flag. Useful where launches

@@ -29,6 +29,11 @@ static constexpr int narrow_loads = sizeof(U) == 8 ? 2 : 1;
 static constexpr int wide_loads = 4;
 static constexpr int small_warps = 8;
 
+/* Blocks on a multiprocessor. Five of plain scans in order by narrow partitions: the next launch's
+   find room. */
+template <class Pair, bool Segmented, int Loads>
+static constexpr int small_blocks = !Pair::in_any_order && !Segmented && Loads < wide_loads ? 5 : 4;
+
 /* Elements up to which partitions are narrow, for pairs that any order suits: below what fits,
    because many small blocks are distributed unevenly where launches overlap. */
 template <class U>

@@ -191,7 +191,8 @@ static void run_on(vscan_ctx *ctx, struct run *run, const state *from, state *to
     struct vscan__cpu_call *call = &run->call;
     const int64_t skew = run->in_order ? from->position % pair->tile : 0;
     const int64_t h = skew > 0 ? vscan__cpu_smaller(scan->n, pair->tile - skew) : 0;
-    run->prefix.levels = vscan__cpu_begin(pair, call->z);
+    run->prefix.levels = vscan__cpu_begin(pair);
+    run->prefix.levels.r4 = call->z;
     if (from->position > 0) {
         run->prefix.levels.r4 = pair->take(&from->r4);
         if (run->in_order) run->prefix.levels.r3 = pair->take(&from->r3);

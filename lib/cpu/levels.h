@@ -12,9 +12,10 @@
 
 #include "cpu/simd/simd.h"
 
-static inline struct vscan__cpu_levels vscan__cpu_begin(const struct vscan__cpu_pair *pair,
-                                                        union vscan__value initial) {
-    return (struct vscan__cpu_levels){.r3 = pair->identity(), .r4 = initial};
+/* At the vector's begin; an initial value becomes r4. */
+static inline struct vscan__cpu_levels vscan__cpu_begin(const struct vscan__cpu_pair *pair) {
+    const union vscan__value identity = pair->identity();
+    return (struct vscan__cpu_levels){.r3 = identity, .r4 = identity};
 }
 
 /* A segment begins in the tile that is passed next. */
@@ -28,7 +29,7 @@ static inline void vscan__cpu_cut(const struct vscan__cpu_pair *pair,
 static inline void vscan__cpu_pass(const struct vscan__cpu_pair *pair,
                                    struct vscan__cpu_levels *levels, union vscan__value sum) {
     levels->r3 = pair->combine(levels->r3, sum);
-    if (++levels->tiles < VSCAN__LEVEL_3 / pair->tile) return;
+    if (++levels->tiles * pair->tile < VSCAN__LEVEL_3) return;
     levels->r4 = pair->combine(levels->r4, levels->r3);
     levels->r3 = pair->identity();
     levels->tiles = 0;

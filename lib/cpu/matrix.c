@@ -45,7 +45,7 @@ static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t li
 static void run_row(const struct lines *lines, int64_t line) {
     const struct vscan__cpu_pair *pair = lines->pair;
     const struct vscan__scan scan = scan_of(lines->matrix, line, pair->size);
-    struct vscan__cpu_levels levels = vscan__cpu_begin(pair, pair->identity());
+    struct vscan__cpu_levels levels = vscan__cpu_begin(pair);
     union vscan__value empty = {.bits = 0};
     if (!pair->sum) empty = levels.r4;
     if (scan.initial_at != NULL) levels.r4 = empty = pair->take(scan.initial_at);
@@ -58,9 +58,9 @@ static void run_row(const struct lines *lines, int64_t line) {
                                              .n = n,
                                              .backward = scan.backward != 0,
                                              .exclusive = scan.exclusive != 0};
-        vscan__cpu_pass(pair, &levels,
-                        scan.out != NULL ? pair->scan(&span, NULL, &levels)
-                                         : pair->aggregate(&span, 0));
+        const union vscan__value sum =
+            scan.out != NULL ? pair->scan(&span, NULL, &levels) : pair->aggregate(&span, 0);
+        if (scan.total != NULL || n == pair->tile) vscan__cpu_pass(pair, &levels, sum);
     }
     /* what precedes the first element may be the inner identity: see vscan__cpu_scan */
     if (scan.out != NULL && scan.exclusive && scan.n > 0)

@@ -110,10 +110,8 @@ vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
     /* the total may come to lie where the initial value is: it is read here, once */
     const void *initial = vscan__cpu_initial(scan);
     struct reduction reduction = {
-        .scan = scan,
-        .pair = pair,
-        .state = ctx->state,
-        .levels = vscan__cpu_begin(pair, initial != NULL ? pair->take(initial) : pair->identity())};
+        .scan = scan, .pair = pair, .state = ctx->state, .levels = vscan__cpu_begin(pair)};
+    if (initial != NULL) reduction.levels.r4 = pair->take(initial);
     union vscan__value last = {.bits = 0}; /* what callers see where nothing was added */
     if (scan->n > 0)
         vscan__cpu_parallel(vscan__cpu_threads(ctx, scan->n / (WORTH / pair->size)), reduce,

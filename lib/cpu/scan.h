@@ -69,7 +69,9 @@ static inline struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_
 
 static inline struct vscan__cpu_prefix vscan__cpu_first_prefix(const struct vscan__cpu_call *call) {
     if (call->begin != NULL) return *call->begin;
-    return (struct vscan__cpu_prefix){vscan__cpu_begin(call->pair, call->z), 0};
+    struct vscan__cpu_prefix prefix = {vscan__cpu_begin(call->pair), 0};
+    prefix.levels.r4 = call->z;
+    return prefix;
 }
 
 /* Heads at positions first .. first + n - 1. */

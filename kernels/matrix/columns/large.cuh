@@ -6,6 +6,7 @@
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_CUH
 
+#include "matrix/columns/columns.cuh"
 #include "matrix/columns/large_compute.cuh"
 
 namespace vscan {
@@ -28,17 +29,32 @@ __global__ void __launch_bounds__(large_columns_threads<Pair>, 1)
     }
     __syncthreads();
     int thread = (int)threadIdx.x;
-    if (thread < 32 * column_scan_warps<Pair>)
-        return large_columns<Pair>{a, shared, thread}.scan_chunks();
+    if (thread < 32 * column_scan_warps<Pair>) {
+        if constexpr (Pair::in_any_order)
+            return large_columns<Pair>{a, shared, thread}.scan_chunks();
+        else
+            return large_columns<Pair>{a, shared, thread}.scan_nested_chunks();
+    }
     thread -= 32 * column_scan_warps<Pair>;
     if (thread < 32 * column_reduction_warps)
         return large_columns<Pair>{a, shared, thread}.reduce_chunks();
     thread -= 32 * column_reduction_warps;
-    if (thread < 32 * column_chunk_prefix_warps)
-        return large_columns<Pair>{a, shared, thread}.look_back_chunks();
-    thread -= 32 * column_chunk_prefix_warps;
-    if (thread < 32 * column_tile_prefix_warps)
-        return large_columns<Pair>{a, shared, thread}.look_back_tiles();
+    if constexpr (Pair::in_any_order) {
+        if (thread < 32 * column_chunk_prefix_warps)
+            return large_columns<Pair>{a, shared, thread}.look_back_chunks();
+        thread -= 32 * column_chunk_prefix_warps;
+        if (thread < 32 * column_tile_prefix_warps)
+            return large_columns<Pair>{a, shared, thread}.look_back_tiles();
+    } else {
+        if (thread < 32 * column_group_warps)
+            return large_columns<Pair>{a, shared, thread}.look_back_groups();
+        thread -= 32 * column_group_warps;
+        if (thread < 32 * column_block_warps)
+            return large_columns<Pair>{a, shared, thread}.look_back_blocks();
+        thread -= 32 * column_block_warps;
+        if (thread < 32 * column_tile_prefix_warps)
+            return large_columns<Pair>{a, shared, thread}.look_back_nested_tiles();
+    }
     thread -= 32 * column_tile_prefix_warps;
     if (thread < 32) return large_columns<Pair>{a, shared, thread}.load_chunks();
     large_columns<Pair>{a, shared, thread - 32}.store_chunks();
@@ -52,7 +68,7 @@ static bool is_copied_as_it_is(const vscan__matrix &matrix) {
 }
 
 static large_columns_shape large_columns_shape_of(const vscan__matrix &matrix, int size,
-                                                  int sum_size) {
+                                                  int sum_size, bool in_any_order) {
     const int quad = 16 / size, line_items = 128 / size; /* elements of 16 bytes, of 128 bytes */
     large_columns_shape s = {};
     s.boxes = !is_copied_as_it_is(matrix);
@@ -71,7 +87,8 @@ static large_columns_shape large_columns_shape_of(const vscan__matrix &matrix, i
     s.stage_bytes = (s.nodes_at + (bits + 1) * sums + 127) & ~127;
     const int value_bytes = ((1 << column_chunk_bits) - 1 + column_tiles_read) * sums;
     s.kept = matrix.lines * size <= large_columns_kept;
-    const int prefix_bytes = s.kept ? s.strips * (sums + (int)sizeof(int)) : 0;
+    const int levels = in_any_order ? 1 : 2; /* of the prefix of a tile */
+    const int prefix_bytes = s.kept ? s.strips * (levels * sums + (int)sizeof(int)) : 0;
     s.stages =
         (VSCAN__TMA_SHARED - large_columns_header - value_bytes - prefix_bytes) / s.stage_bytes;
     if (s.stages > large_columns_stages) s.stages = large_columns_stages;
@@ -107,7 +124,7 @@ static bool has_large_columns(const vscan__launch *launch, const vscan__matrix &
     if (is_copied_as_it_is(matrix) && matrix.backward && elements * size % 16 != 0) return false;
     if (launch->large_from == 0) return true; /* for tests */
     /* not if a large part of the chunks is empty */
-    const large_columns_shape s = large_columns_shape_of(matrix, size, size);
+    const large_columns_shape s = large_columns_shape_of(matrix, size, size, false);
     const int64_t rows = s.chunks * VSCAN__GROUP << s.log_slices;
     return matrix.length * 4 >= rows * 3 && elements * size >= large_columns_bytes;
 }
@@ -131,7 +148,7 @@ static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matr
                                         int pair) {
     const int size = (int)sizeof(typename Pair::T);
     const large_columns_shape s =
-        large_columns_shape_of(*matrix, size, (int)sizeof(typename Pair::U));
+        large_columns_shape_of(*matrix, size, (int)sizeof(typename Pair::U), Pair::in_any_order);
     large_columns_arguments a = {matrix_arguments_of(launch, *matrix, s), {}, {}};
     cudaError_t error = cudaSuccess;
     if (s.boxes) error = map_boxes(launch, &a.in_map, matrix->in, *matrix, size);
@@ -149,6 +166,19 @@ static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matr
     const int blocks = (int)(most < launch->multiprocessors ? most : launch->multiprocessors);
     return start(matrix_columns_large<Pair>, blocks, large_columns_threads<Pair>, VSCAN__TMA_SHARED,
                  launch->stream, a);
+}
+
+/* Status words of a column that a scan needs at most, by either kernel and kind of pair. */
+static int64_t scan_columns_status_words(const vscan__matrix &matrix, int size) {
+    int64_t words = 0;
+    for (const bool in_any_order : {true, false}) {
+        const int64_t small = columns_shape_of(matrix, size, in_any_order).status_words;
+        if (small > words) words = small;
+    }
+    if (!is_large_columns(matrix, size)) return words;
+    const large_columns_shape s = large_columns_shape_of(matrix, size, size, false);
+    const int64_t large = s.chunks << log_words_of_chunk(log_group + s.log_slices);
+    return large > words ? large : words;
 }
 
 } /* namespace vscan */

@@ -1,18 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of columns of large matrices (matrix/columns/large_roles.cuh): the warps that reduce, look
- * back and scan.
+ * Scans of columns of large matrices (matrix/columns/large_roles.cuh): the warps that reduce, and
+ * where any order suits those that look back and scan.
  */
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_COMPUTE_CUH
 
-#include "matrix/columns/large_roles.cuh"
+#include "matrix/columns/large_nested.cuh"
 
 namespace vscan {
 
 #ifdef VSCAN__TMA
 
 /* ---- Reduction warps ------------------------------------------------------------------------- */
+
+/* Where any order suits: sums of slices become those of the chunk up to and with each slice. */
+template <class Pair>
+__device__ __forceinline__ void
+large_columns<Pair>::publish_chunk(int64_t chunk, pipeline_position t, U *sums) const {
+    constexpr int threads = 32 * column_reduction_warps;
+    const int items = width() << a.shape.log_slices, first = first_of(t);
+    /* groups of eight slices, then of these */
+#pragma unroll 1
+    for (int i = thread; i < items / 8; i += threads) {
+        const int eight = (int)((uint32_t)i / (uint32_t)width());
+        U *const of = sums + eight * 7 * width() + i;
+        U x[8];
+#pragma unroll
+        for (int j = 0; j < 8; ++j) x[j] = of[j * width()];
+        scan_slice<Pair>(x, 8);
+#pragma unroll
+        for (int j = 0; j < 8; ++j) of[j * width()] = x[j];
+    }
+    sync_warps<1, threads>();
+#pragma unroll 1
+    for (int reach = 8; reach < slices(); reach *= 2) {
+#pragma unroll 1
+        for (int i = thread; i < items; i += threads) {
+            const int q = (int)((uint32_t)i / (uint32_t)width());
+            if (!(q & reach)) continue;
+            const int back = (q & (reach - 1)) + 1;
+            sums[i] = Pair::combine(sums[i - back * width()], sums[i]);
+        }
+        sync_warps<1, threads>();
+    }
+    /* a tile's last chunk: prefix warps publish it */
+    if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
+        jitter(a.lookback, shared.epoch, chunk, jitter_publish);
+        if (thread < columns_from(first))
+            publish<U>(a.lookback, shared.epoch, index_of(chunk, first + thread),
+                       sums[items - width() + thread]);
+    }
+}
 
 template <class Pair>
 __device__ void large_columns<Pair>::reduce_chunks() const {
@@ -23,7 +62,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
     for (;; t.next(a.shape.stages)) {
         const int64_t chunk = chunk_of(t);
         if (chunk < 0) return;
-        const int first = first_of(t), columns = columns_from(first);
+        const int columns = columns_from(first_of(t));
         U *const sums = this->sums(t.stage);
         shared.loaded.wait(t);
 #pragma unroll 1
@@ -43,42 +82,15 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
             sums[i] = sum;
         }
         sync_warps<1, threads>();
-        /* groups of eight slices, then of these */
-#pragma unroll 1
-        for (int i = thread; i < items / 8; i += threads) {
-            const int eight = (int)((uint32_t)i / (uint32_t)width());
-            U *const of = sums + eight * 7 * width() + i;
-            U x[8];
-#pragma unroll
-            for (int j = 0; j < 8; ++j) x[j] = of[j * width()];
-            scan_slice<Pair>(x, 8);
-#pragma unroll
-            for (int j = 0; j < 8; ++j) of[j * width()] = x[j];
-        }
-        sync_warps<1, threads>();
-#pragma unroll 1
-        for (int reach = 8; reach < slices(); reach *= 2) {
-#pragma unroll 1
-            for (int i = thread; i < items; i += threads) {
-                const int q = (int)((uint32_t)i / (uint32_t)width());
-                if (!(q & reach)) continue;
-                const int back = (q & (reach - 1)) + 1;
-                sums[i] = Pair::combine(sums[i - back * width()], sums[i]);
-            }
-            sync_warps<1, threads>();
-        }
-        /* a tile's last chunk: prefix warps publish it */
-        if (!ends_tile(chunk) && chunk + 1 < a.shape.chunks) {
-            jitter(a.lookback, shared.epoch, chunk, jitter_publish);
-            if (thread < columns)
-                publish<U>(a.lookback, shared.epoch, index_of(chunk, first + thread),
-                           sums[items - width() + thread]);
-        }
+        if constexpr (Pair::in_any_order)
+            publish_chunk(chunk, t, sums);
+        else
+            publish_groups(chunk, t, sums);
         shared.summed.arrive(t);
     }
 }
 
-/* ---- Prefix warps: some for chunks, some for tiles ------------------------------------------- */
+/* ---- Prefix warps where any order suits: some for chunks, some for tiles --------------------- */
 
 /* Reads the aggregates of chunks first, first + step, ..., `count` of them, from column
    `from` on, to value[k][width], as soon as all are published. By so many threads together. */
@@ -229,6 +241,30 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
 
 /* ---- Scan warps ------------------------------------------------------------------------------ */
 
+/* Writes half a slice of a column, the results x, from `at` on, which is advanced. last: of the
+   slice, whose result is the total. earlier: the result before; becomes the last one. */
+template <class Pair>
+__device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step, U (&x)[half],
+                                                                int h, int last, int column,
+                                                                U &earlier) const {
+    if (h * half <= last && last < (h + 1) * half) {
+        U total = x[0];
+#pragma unroll
+        for (int j = 1; j < half; ++j)
+            if (opaque(j) == last - h * half) total = x[j];
+        ((T *)a.matrix.totals)[column] = Pair::out(total);
+    }
+    const U next = x[half - 1];
+    if (a.matrix.exclusive) {
+#pragma unroll
+        for (int j = half - 1; j > 0; --j) x[j] = x[j - 1];
+        x[0] = earlier;
+        earlier = next;
+    }
+#pragma unroll
+    for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j]);
+}
+
 template <class Pair>
 __device__ void large_columns<Pair>::scan_chunks() const {
     constexpr int threads = 32 * column_scan_warps<Pair>;
@@ -250,14 +286,12 @@ __device__ void large_columns<Pair>::scan_chunks() const {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
             if (column >= columns) continue;
             const U p = before(t.stage)[column];
-            U start = q > 0 ? sums[i - width()] : Pair::identity, end = sums[i];
+            U start = q > 0 ? sums[i - width()] : Pair::identity;
 #pragma unroll 1
             for (int left = m; left != 0; left &= left - 1) {
                 const U node = nodes[(__ffs(left) - 1) * width() + column];
                 start = Pair::combine(node, start);
-                end = Pair::combine(node, end);
             }
-            const U whole = Pair::combine(p, end);
             U earlier = Pair::combine(p, start); /* the result before the next one */
             if (chunk == 0 && q == 0 && !matrix.has_initial) earlier = Pair::visible;
             const int last = matrix.totals != nullptr && chunk + 1 == a.shape.chunks
@@ -273,36 +307,11 @@ __device__ void large_columns<Pair>::scan_chunks() const {
 #pragma unroll
                 for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from);
                 scan_slice<Pair>(x, half);
-                if constexpr (Pair::in_any_order) {
-                    if (h == 0) left = Pair::combine(p, start);
+                if (h == 0) left = Pair::combine(p, start);
 #pragma unroll
-                    for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
-                    left = x[half - 1];
-                } else {
-#pragma unroll
-                    for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
-                    left = x[half - 1];
-#pragma unroll
-                    for (int j = 0; j < half; ++j)
-                        x[j] = Pair::combine(p, Pair::combine(start, x[j]));
-                    if (h == 1) x[half - 1] = whole;
-                }
-                if (h * half <= last && last < (h + 1) * half) {
-                    U total = x[0];
-#pragma unroll
-                    for (int j = 1; j < half; ++j)
-                        if (opaque(j) == last - h * half) total = x[j];
-                    ((T *)matrix.totals)[first + column] = Pair::out(total);
-                }
-                const U next = x[half - 1];
-                if (matrix.exclusive) {
-#pragma unroll
-                    for (int j = half - 1; j > 0; --j) x[j] = x[j - 1];
-                    x[0] = earlier;
-                    earlier = next;
-                }
-#pragma unroll
-                for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j]);
+                for (int j = 0; j < half; ++j) x[j] = Pair::combine(left, x[j]);
+                left = x[half - 1];
+                write_half(at, step, x, h, last, first + column, earlier);
             }
         }
         fence_for_tma();

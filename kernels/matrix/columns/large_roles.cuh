@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scans of columns of large matrices (matrix/columns/large.cuh): what a block shares, and the warps
- * that load and store. The other warps are in matrix/columns/large_compute.cuh.
+ * that load and store. The other warps: matrix/columns/large_compute.cuh and large_nested.cuh.
  *
  * With 8 to 32 columns and contiguous rows, some rows are contiguous memory, which is copied as it
  * is. More columns are divided into strips, 128 bytes of each row, and some rows of a strip are a
@@ -26,17 +26,18 @@
  *   slices    each begins as many elements (rounded up to 16 bytes) behind a multiple of 128
  *             bytes as a row has (boxes: none): lanes with adjacent columns, and after the last
  *             column with the first one of the next slice, have no bank conflicts
- *   sums      [slices][width]: of the chunk, up to and with each slice
+ *   sums      [slices][width]: of the chunk, up to and with each slice; in the nested order R1
  *   nodes     [bits][width]: of the earlier chunks of the tile, one sum for each bit of the
- *             chunk's number m
+ *             chunk's number m; in the nested order X1, R2, R3, R4
  *   before    [width]: the prefix of the tile
  * Behind the stages are the aggregates that prefix warps have read, and the prefixes of strips.
  *
- * A tile is at most 32 chunks. The aggregate of a chunk (common/lookback.cuh) is its own sum,
- * published as soon as it is known; that of a tile's last chunk is the sum of the tile. The chunks
- * before chunk m of a tile are covered by m aggregates. Tiles are added from left to right, from
- * the last chunk of the strip that the block had. If a row has too many strips to keep that,
- * columns are small, and all tiles are added.
+ * A tile is at most 32 chunks. Where any order suits, the aggregate of a chunk
+ * (common/lookback.cuh) is its own sum, published as soon as it is known; that of a tile's last
+ * chunk is the sum of the tile. The chunks before chunk m of a tile are covered by m aggregates.
+ * The nested order: matrix/columns/nested.cuh. Tiles are added from left to right, from the last
+ * chunk of the strip that the block had. If a row has too many strips to keep that, columns are
+ * small, and all tiles are added.
  *
  * Progress: a block has its chunks in the order of their tickets and waits only for smaller
  * tickets, so blocks need not be resident together.
@@ -50,7 +51,7 @@
 #define VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
 
 #include "common/pipeline.cuh"
-#include "matrix/lines.cuh"
+#include "matrix/columns/nested.cuh"
 
 namespace vscan {
 
@@ -338,10 +339,28 @@ struct large_columns {
     __device__ void look_back_chunks() const;
     __device__ void look_back_tiles() const;
     __device__ void scan_chunks() const;
+    __device__ __forceinline__ void publish_chunk(int64_t chunk, pipeline_position t,
+                                                  U *sums) const;
+    __device__ __forceinline__ void write_half(T *&at, int step, U (&x)[half], int h, int last,
+                                               int column, U &earlier) const;
     template <int Threads>
     __device__ __forceinline__ void read_aggregates(U *value, int count, int me, epoch_t epoch,
                                                     int64_t first, int step, int from) const;
     __device__ __forceinline__ U sum_values(const U *value, int log) const;
+
+    /* In the nested order: matrix/columns/large_nested.cuh. Level k of a stage: X1, or Rk. */
+    __device__ __forceinline__ U *level(int s, int k) const {
+        return nodes(s) + (k - 1) * width();
+    }
+    __device__ __forceinline__ nested_place<T> place_of(int64_t chunk) const {
+        return nested_place<T>::of((uint32_t)chunk, log_rows());
+    }
+    __device__ __forceinline__ void publish_groups(int64_t chunk, pipeline_position t,
+                                                   U *sums) const;
+    __device__ void look_back_groups() const;
+    __device__ void look_back_blocks() const;
+    __device__ void look_back_nested_tiles() const;
+    __device__ void scan_nested_chunks() const;
 };
 
 #endif

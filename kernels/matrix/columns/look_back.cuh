@@ -7,21 +7,9 @@
 #ifndef VSCAN_MATRIX_COLUMNS_LOOK_BACK_CUH
 #define VSCAN_MATRIX_COLUMNS_LOOK_BACK_CUH
 
-#include "matrix/lines.cuh"
+#include "matrix/columns/chunk.cuh"
 
 namespace vscan {
-
-/* How a matrix is divided among blocks. */
-struct columns_shape {
-    int lines, log_slices; /* of a block; slices of a line */
-    int log_radix;
-    int window;         /* tiles whose aggregates are read at a time, at most */
-    int row_prefetches; /* cache lines of a row of a block */
-    uint32_t line_blocks;
-    int64_t ahead;         /* how many blocks later is the chunk that a block prefetches; 0: none */
-    int64_t chunks, tiles; /* of a line, at least 1 */
-    int64_t status_words;  /* of a line: one for each chunk and each tile; or 0 */
-};
 
 /* ---- Look-back by digits --------------------------------------------------------------------- */
 

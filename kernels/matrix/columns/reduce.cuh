@@ -5,69 +5,42 @@
  * A block owns a chunk of some columns, at most a tile: a power of 2 of slices of each. A thread
  * reduces a slice of a column, in batches of 128 bytes whose loads are in flight together. The
  * elements of a column behind its last whole group of 32 are reduced by the block of its last
- * chunk, as a tree of their own. Shared memory has the sums of slices and the aggregates that have
- * been read.
+ * chunk. Shared memory has the sums of slices and the aggregates that have been read.
  *
- * Each chunk publishes its sum (common/lookback.cuh). The block of a tile's last chunk adds up the
+ * Float and double plus: matrix/columns/reduce_nested.cuh. Where any order suits, each chunk
+ * publishes its sum (common/lookback.cuh). The block of a tile's last chunk adds up the
  * chunks of the tile and publishes that sum instead. The block of a column's last chunk adds the
  * tiles from left to right, from the prefix that the last tile of each window publishes. So few
- * blocks wait, and for blocks that ran long before. Blocks own chunks in the order of their
- * numbers, in which they also start (reduce/large.cuh relies on that too). The ticket only tells
- * the epoch and which block is the last, so no block waits for it before it loads. An aggregate
- * carries its epoch, so relaxed order is enough (kernels/README.md).
+ * blocks wait, and for blocks that ran long before.
+ *
+ * Blocks own chunks in the order of their numbers, in which they also start (reduce/large.cuh
+ * relies on that too). The ticket only tells the epoch and which block is the last, so no block
+ * waits for it before it loads. An aggregate carries its epoch, so relaxed order is enough
+ * (kernels/README.md).
  */
 #ifndef VSCAN_MATRIX_COLUMNS_REDUCE_CUH
 #define VSCAN_MATRIX_COLUMNS_REDUCE_CUH
 
 #include "matrix/columns/columns.cuh"
+#include "matrix/columns/reduce_nested.cuh"
 
 namespace vscan {
 
-struct column_sums_shape {
-    int lines, log_slices; /* of a block; slices of a line */
-    int batches;           /* of a slice, a power of 2 */
-    uint32_t line_blocks;
-    int64_t chunks, tiles; /* of a line, at least 1 */
-    int64_t status_words;  /* of a line: one for each chunk and each window; or 0 */
-};
-
-/* The balanced tree over values that come one after the other; a stack with a sum for each
-   level. */
-template <class Pair, int Levels>
-struct tree_so_far {
+/* The sum of values that come one after the other. */
+template <class Pair>
+struct sum_so_far {
     using U = typename Pair::U;
-    U level[Levels];
+    U so_far;
     int values = 0;
 
     __device__ __forceinline__ void add(U x) {
-        if constexpr (Pair::in_any_order) {
-            level[0] = values == 0 ? x : Pair::combine(level[0], x);
-        } else {
-            bool moves = true;
-#pragma unroll
-            for (int l = 0; l < Levels; ++l) {
-                const bool full = values >> l & 1;
-                if (moves && !full) level[l] = x;
-                moves = moves && full;
-                if (moves) x = Pair::combine(level[l], x);
-            }
-        }
+        so_far = values == 0 ? x : Pair::combine(so_far, x);
         ++values;
     }
-    __device__ __forceinline__ U sum() const {
-        if constexpr (Pair::in_any_order) {
-            return values == 0 ? Pair::identity : level[0];
-        } else {
-            U all = Pair::identity;
-#pragma unroll
-            for (int l = 0; l < Levels; ++l)
-                if (values >> l & 1) all = Pair::combine(level[l], all);
-            return all;
-        }
-    }
+    __device__ __forceinline__ U sum() const { return values == 0 ? Pair::identity : so_far; }
 };
 
-/* The tree over the sums of each line's slices, in slice 0. By the whole block; sums: of each
+/* The sum of the sums of each line's slices, in slice 0. By the whole block; sums: of each
    thread, for all to read and write. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U
@@ -91,7 +64,7 @@ static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pa
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
-    tree_so_far<Pair, 4> all;
+    sum_so_far<Pair> all;
 #pragma unroll 1
     for (int b = 0; b < batches; ++b) {
         T raw[R];
@@ -112,7 +85,7 @@ static __device__ __forceinline__ typename Pair::U sum_last_group(const typename
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
-    tree_so_far<Pair, 3> all;
+    sum_so_far<Pair> all;
 #pragma unroll 1
     for (; left > 0; left -= R) {
         T raw[R];
@@ -207,7 +180,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
             return;
         }
         if (m > 0) {
-            tree_so_far<Pair, 9> all;
+            sum_so_far<Pair> all;
             const U own = sums[line];
 #pragma unroll 1
             for (int k = 0; k <= m; k += W * slices) {
@@ -265,7 +238,8 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int size) {
+static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int size,
+                                              bool in_any_order) {
     const int R = 128 / size;
     const int tile_items = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t length = matrix.length;
@@ -275,27 +249,49 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
     const int64_t at_once = column_sums_batch_threads * R;
     s.batches = 1;
     while (s.batches < 4 && matrix.lines * length >= at_once * 2 * s.batches) s.batches *= 2;
-    const int64_t run = (int64_t)R * s.batches,
-                  slices = length > run ? (length + run - 1) / run : 1;
+    int64_t run = (int64_t)R * s.batches;
+    const int64_t slices = length > run ? (length + run - 1) / run : 1;
     s.log_slices = log_over(slices < threads ? slices : threads);
     s.lines = lines_of_block(matrix.lines, threads / 2, threads, 1 << s.log_slices);
     while (s.lines << s.log_slices > threads || run << s.log_slices > tile_items) --s.log_slices;
+    /* of so many rows each chunk publishes one sum */
+    while (!in_any_order && run << s.log_slices < VSCAN__LEVEL_1 / 2 &&
+           run << s.log_slices < length && matrix.lines * length >= at_once * 2 * s.batches)
+        run *= 2, s.batches *= 2;
     const int64_t chunk_items = run << s.log_slices;
     s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
     s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
     s.tiles = length > tile_items ? (length + tile_items - 1) / tile_items : 1;
-    s.status_words =
-        s.chunks > 1 ? s.chunks + (s.tiles + column_sums_window - 1) / column_sums_window : 0;
+    const int64_t windows = (s.tiles + column_sums_window - 1) / column_sums_window;
+    const int64_t own = (int64_t)1 << log_words_of_chunk(log_over(chunk_items));
+    const int64_t words = in_any_order ? s.chunks + windows : s.chunks * own + 2 * windows;
+    s.status_words = s.chunks > 1 ? words : 0;
     return s;
+}
+
+/* Status words of a column, at most, with either kind of pair. */
+static int64_t column_sums_status_words(const vscan__matrix &matrix, int size) {
+    const int64_t any = column_sums_shape_of(matrix, size, true).status_words;
+    const int64_t nested = column_sums_shape_of(matrix, size, false).status_words;
+    return any > nested ? any : nested;
 }
 
 template <class Pair>
 static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix) {
-    const column_sums_shape s = column_sums_shape_of(*matrix, sizeof(typename Pair::T));
+    const int size = sizeof(typename Pair::T);
+    const column_sums_shape s = column_sums_shape_of(*matrix, size, Pair::in_any_order);
     const int64_t blocks = s.line_blocks * s.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
-    return start(matrix_column_sums<Pair>, blocks, ((s.lines << s.log_slices) + 31) / 32 * 32, 0,
-                 launch->stream, matrix_arguments_of(launch, *matrix, s));
+    const int threads = ((s.lines << s.log_slices) + 31) / 32 * 32;
+    const auto a = matrix_arguments_of(launch, *matrix, s);
+    if constexpr (Pair::in_any_order) {
+        return start(matrix_column_sums<Pair>, blocks, threads, 0, launch->stream, a);
+    } else {
+        const int batches = s.batches << s.log_slices;
+        const int own_blocks = batches * 128 / size / VSCAN__LEVEL_1 + 1;
+        return start(matrix_nested_column_sums<Pair>, blocks, threads,
+                     (batches + own_blocks) * s.lines * size, launch->stream, a);
+    }
 }
 
 } /* namespace vscan */

@@ -9,8 +9,8 @@
  * conflicts. A warp then ends; others work while it waits. Warps share nothing, so no memory order
  * but that of a warp matters.
  *
- * The network of lib/order.h goes over eight elements, then over the four eights of a group, then
- * over the groups, all in the lane.
+ * The network of core/order.h goes over eight elements, then over the four eights of a group, all in
+ * the lane. A row is shorter than a block of level 1.
  */
 #ifndef VSCAN_MATRIX_ROWS_NARROW_CUH
 #define VSCAN_MATRIX_ROWS_NARROW_CUH
@@ -61,17 +61,17 @@ static __device__ __forceinline__ void reverse_items(T (&x)[N], bool backward) {
 template <class Pair, bool InAnyOrder = Pair::in_any_order>
 struct lane_row {
     using U = typename Pair::U;
-    U p;                                                                   /* initial value */
-    U end = Pair::identity, eight = Pair::identity, half = Pair::identity; /* see below */
-    U levels[4] = {};
+    U r4, r1 = Pair::identity;
+    U eight, half; /* the group's first or third eight; at last its first two eights */
 
-    __device__ __forceinline__ explicit lane_row(U p_) : p(p_) {}
+    __device__ __forceinline__ explicit lane_row(U initial) : r4(initial) {}
 
     /* Turns eight number k of the row into its results of an inclusive scan; in a reduction,
        only x[7]. */
     __device__ __forceinline__ void scan(U (&x)[8], int k, bool reduce) {
         if (reduce) {
-            x[7] = sum_eight(x, k);
+            x[7] = sum_items<Pair>(x);
+            add_left<7>(x, k);
             return;
         }
 #pragma unroll
@@ -79,54 +79,26 @@ struct lane_row {
 #pragma unroll
             for (int j = 0; j < 8; ++j)
                 if (j & reach) x[j] = Pair::combine(x[(j & ~(reach - 1)) - 1], x[j]);
-        if (k & 1) {
-#pragma unroll
-            for (int j = 0; j < 8; ++j) x[j] = Pair::combine(eight, x[j]);
-        }
-        eight = x[7]; /* of the group's first or third eight */
-        if (k & 2) {
-#pragma unroll
-            for (int j = 0; j < 8; ++j) x[j] = Pair::combine(half, x[j]);
-        } else {
-            half = x[7]; /* at last that of the first two eights of the group */
-        }
-        const U before = end;
-        end_group(x[7], k);
-#pragma unroll
-        for (int j = 0; j < 7; ++j) x[j] = Pair::combine(p, Pair::combine(before, x[j]));
-        x[7] = Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, x[7]));
+        add_left<0>(x, k);
     }
 
-    __device__ __forceinline__ U sum_eight(U (&x)[8], int k) {
-        U sum = sum_items<Pair>(x);
-        if (k & 1) sum = Pair::combine(eight, sum);
-        eight = sum;
+    /* Adds what is left of the eight to x[Begin] and all behind it. */
+    template <int Begin>
+    __device__ __forceinline__ void add_left(U (&x)[8], int k) {
+        if (k & 1) add<Begin>(eight, x);
+        eight = x[7];
         if (k & 2)
-            sum = Pair::combine(half, sum);
+            add<Begin>(half, x);
         else
-            half = sum;
-        const U before = end;
-        end_group(sum, k);
-        return Pair::combine(p, (k & 3) == 3 ? end : Pair::combine(before, sum));
+            half = x[7];
+        add<Begin>(r1, x);
+        if ((k & 3) == 3) r1 = x[7];
+        add<Begin>(r4, x);
     }
-
-    /* If eight number k is the last of a group. */
-    __device__ __forceinline__ void end_group(U group, int k) {
-        if ((k & 3) == 3) {
-            /* end: all groups so far; levels: the blocks of 1, 2, 4 and 8 groups whose right
-               neighbour is not complete */
-            end = group;
-            bool kept = false;
+    template <int Begin>
+    static __device__ __forceinline__ void add(U left, U (&x)[8]) {
 #pragma unroll
-            for (int level = 0; level < 4; ++level) {
-                if (k >> (level + 2) & 1) {
-                    end = Pair::combine(levels[level], end);
-                } else if (!kept) {
-                    levels[level] = end;
-                    kept = true;
-                }
-            }
-        }
+        for (int j = Begin; j < 8; ++j) x[j] = Pair::combine(left, x[j]);
     }
 };
 template <class Pair>

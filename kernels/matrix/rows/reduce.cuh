@@ -30,6 +30,7 @@
 
 #include "matrix/lines.cuh"
 #include "common/warp_reduce.cuh"
+#include "matrix/rows/levels.cuh"
 
 namespace vscan {
 
@@ -44,6 +45,7 @@ struct row_sums_shape {
     int load_bits;
     uint32_t whole, left;
     bool small_rows;
+    bool whole_blocks; /* in order: a warp has all of a block of level 1 */
 };
 
 /* A part: elements of a lane in each load, and loads. */
@@ -106,7 +108,7 @@ sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t
     using U = typename Pair::U;
     constexpr int loads = sum_part_shape<Pair, false>::loads;
     const int row_loads = 1 << shape.load_bits, sign = matrix.backward ? -1 : 1;
-    const int groups = (int)matrix.length / VSCAN__GROUP, left = (int)matrix.length % VSCAN__GROUP;
+    const int left = (int)matrix.length % VSCAN__GROUP;
     if (first >= matrix.lines) return;
     uint32_t mine = shape.whole | (lane < left ? shape.left : 0);
     if (matrix.lines - first < shape.rows)
@@ -132,15 +134,119 @@ sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t
     U sum = rows_over_lanes<Pair, loads, 32>(x, lane); /* of the lane's own load */
 
     const int load = lane & (row_loads - 1);
-    const U rest = __shfl_sync(warp_mask, sum, lane - load + groups);
-    if (load >= groups) sum = Pair::identity;
-#pragma unroll 1
-    for (int d = 1; d < row_loads; d *= 2) sum = across<Pair>(sum, d);
-    if (left > 0) sum = Pair::combine(sum, rest);
+    const U of_load = sum;
+    sum = __shfl_sync(warp_mask, of_load, lane - load);
+#pragma unroll
+    for (int l = 1; l < loads; ++l) {
+        if ((l & (l - 1)) == 0 && l >= row_loads) break;
+        sum = Pair::combine(sum, __shfl_sync(warp_mask, of_load, lane - load + l));
+    }
     const int64_t row = first + (lane >> shape.load_bits);
     if (lane < loads && load == 0 && row < matrix.lines)
         ((T *)matrix.totals)[row] = Pair::out(Pair::combine(initial_of<Pair>(matrix, row), sum));
 }
+
+/* ---- In order -------------------------------------------------------------------------------- */
+
+/* What the warps of a block share. Blocks: of level 1. */
+template <class Pair, bool InAnyOrder = Pair::in_any_order>
+struct row_sums_shared {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    static constexpr int quad = 16 / (int)sizeof(U); /* against bank conflicts */
+    static constexpr int most_tiles = sum_most_parts / tile_parts + 1;
+
+    /* of a warp, or of the blocks of the rows */
+    alignas(16) U groups[sum_warps][nested<T>::groups + quad];
+    /* of tiles; two for each row */
+    alignas(16) U blocks[most_tiles][nested<T>::blocks + quad];
+};
+template <class Pair>
+struct row_sums_shared<Pair, true> {
+    typename Pair::U warps[sum_warps];
+};
+
+/* The sums of a row's groups and blocks, or of those of a tile that has a block of its own. */
+template <class Pair, bool Vectors>
+struct row_blocks {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    static constexpr int part_groups = sum_part_bytes / (int)sizeof(T) / VSCAN__GROUP;
+    static constexpr int P = Pair::in_any_order ? 1 : nested<T>::groups / part_groups; /* a block */
+
+    const row_sums_shape &shape;
+    row_sums_shared<Pair> &shared;
+    const int row, row_warp, lane;
+    const int groups; /* whole ones, here */
+    /* Whether a warp has whole blocks. Else it has a part of one, and adds nothing. */
+    const bool whole = P == 1 || shape.whole_blocks;
+
+    __device__ __forceinline__ U &block_sum(int block) const {
+        return shared.blocks[2 * row + block / nested<T>::blocks][block % nested<T>::blocks];
+    }
+    /* Where the groups of a block are, if no warp has whole ones. */
+    __device__ __forceinline__ U *groups_of(int block) const {
+        return shared.groups[row * ((shape.row_warps + P - 1) / P) + block];
+    }
+    /* The sum of the groups of a block. */
+    __device__ __forceinline__ U sum_of(int block, const U *of_groups) const {
+        return add_where<Pair, nested<T>::groups>(Pair::identity, of_groups,
+                                                  bits_below(groups - block * nested<T>::groups),
+                                                  nested<T>::groups);
+    }
+
+    __device__ __forceinline__ int first_part() const { return row_warp * (whole ? P : 1); }
+    __device__ __forceinline__ int part_after(int part) const {
+        if (!whole) return part + shape.row_warps;
+        return part % P == P - 1 ? part + 1 + (shape.row_warps - 1) * P : part + 1;
+    }
+
+    /* From the lane's sums of the loads of part number `part` of `parts` to those of its groups and, if the block
+       ends with it, to that of the block, which is returned. */
+    template <int N>
+    __device__ __forceinline__ U add_part(U (&x)[N], int part, int parts) const {
+        constexpr int lanes = VSCAN__GROUP / sum_part_shape<Pair, Vectors>::V; /* of a group */
+        U *const of_groups =
+            whole ? shared.groups[row * shape.row_warps + row_warp] : groups_of(part / P);
+        const U group_sum = rows_over_lanes<Pair, N, lanes>(x, lane);
+        const int group = lane % N * (32 / lanes) + lane / lanes;
+        if (lane % lanes < N && part * part_groups + group < groups)
+            of_groups[part % P * part_groups + group] = group_sum;
+        if (!whole || (part % P < P - 1 && part < parts - 1)) return Pair::identity;
+        __syncwarp();
+        const U sum = sum_of(part / P, of_groups);
+        if (lane == 0) block_sum(part / P) = sum;
+        __syncwarp();
+        return sum;
+    }
+
+    /* By the row's first warp, behind the barrier: the sum of the last tile; passes the others.
+       left: that of the elements behind the last whole group, if there are any. */
+    __device__ __forceinline__ U sum_tiles(before_tile<Pair> &before, bool has_left, U left) const {
+        constexpr int block_groups = nested<T>::groups, tile_blocks = nested<T>::blocks;
+        int blocks = (groups + block_groups - 1) / block_groups;
+        if (!whole) {
+            const int block = lane < blocks ? lane : 0;
+            const U sum = sum_of(block, groups_of(block));
+            if (lane < blocks) block_sum(lane) = sum;
+        }
+        if (has_left) {
+            blocks = groups / block_groups + 1;
+            __syncwarp();
+            U &last = block_sum(blocks - 1);
+            if (lane == 0) last = groups % block_groups > 0 ? Pair::combine(last, left) : left;
+        }
+        __syncwarp();
+        const int tiles = (blocks + tile_blocks - 1) / tile_blocks;
+        const int tile = lane < tiles ? lane : 0;
+        const U sum = add_where<Pair, 4>(Pair::identity, &block_sum(tile * tile_blocks),
+                                         bits_below(blocks - tile * tile_blocks),
+                                         blocks < tile_blocks ? blocks : tile_blocks);
+#pragma unroll 1
+        for (int t = 0; t < tiles - 1; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
+        return __shfl_sync(warp_mask, sum, tiles - 1);
+    }
+};
 
 template <class Pair, bool Vectors>
 __global__ void __launch_bounds__(32 * sum_warps, 2)
@@ -148,7 +254,8 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     using T = typename Pair::T;
     using U = typename Pair::U;
     using part_shape = sum_part_shape<Pair, Vectors>;
-    __shared__ U sums[Pair::in_any_order ? sum_warps : sum_most_parts];
+    using row_sums = row_blocks<Pair, Vectors>;
+    __shared__ row_sums_shared<Pair> shared;
 
     const vscan__matrix &matrix = a.matrix;
     const row_sums_shape &shape = a.shape;
@@ -188,25 +295,27 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         if (lane < (int)(matrix.length - body)) last = first[backward ? matrix.length - 1 - i : i];
     }
     first += backward ? matrix.length - V : head;
-    U *const of_row = sums + row * (Pair::in_any_order ? shape.row_warps : parts);
+    const int groups =
+        ends_row ? (int)(body / VSCAN__GROUP - first_part * (int64_t)row_sums::part_groups)
+                 : tile_parts * row_sums::part_groups;
+    const row_sums blocks = {shape, shared, row, row_warp, lane, groups};
     U sum = Pair::identity;
 #pragma unroll 1
-    for (int part = there ? row_warp : parts; part < parts; part += shape.row_warps) {
+    for (int part = there ? blocks.first_part() : parts; part < parts;
+         part = blocks.part_after(part)) {
         const int64_t at = (int64_t)(first_part + part) * part_shape::items;
         U x[part_shape::loads];
         sum_loads<Pair, Vectors>(
             x, first + sign * at, sign,
             body - at < part_shape::items ? (int)(body - at) : part_shape::items, lane);
-        if constexpr (Pair::in_any_order) {
+        if constexpr (Pair::in_any_order)
             sum = Pair::combine(sum, sum_items<Pair>(x));
-        } else {
-            sum = sum_rows<Pair>(x, lane);
-            if (shape.row_warps > 1 && lane == 0) of_row[part] = sum;
-        }
+        else
+            sum = blocks.add_part(x, part, parts);
     }
     if constexpr (Pair::in_any_order) {
         sum = over_lanes<Pair>::sum(sum);
-        if (shape.row_warps > 1 && lane == 0) of_row[row_warp] = sum;
+        if (shape.row_warps > 1 && lane == 0) shared.warps[row * shape.row_warps + row_warp] = sum;
     }
     if (shape.row_warps > 1) __syncthreads();
     if (row_warp > 0 || !there) return;
@@ -218,21 +327,18 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         epoch = __shfl_sync(warp_mask, mine.epoch, 0);
         if (lane == 0) end_launch_after(a.lookback, mine, gridDim.x);
     }
-    U p = initial_of<Pair>(matrix, line);
+    before_tile<Pair> before = before_tile<Pair>::from(initial_of<Pair>(matrix, line));
     if constexpr (Pair::in_any_order) {
         if (shape.row_warps > 1)
-            sum = over_lanes<Pair>::sum(lane < shape.row_warps ? of_row[lane] : Pair::identity);
-    } else if (shape.row_warps > 1) {
-        /* tile after tile; the last one is kept, for the elements outside the body */
-#pragma unroll 1
-        for (int from = 0;; from += tile_parts) {
-            sum = over_lanes<Pair>::sum(
-                lane < tile_parts && from + lane < parts ? of_row[from + lane] : Pair::identity);
-            if (shape.tiles > 1 ||
-                (from + tile_parts) * (int64_t)part_shape::items >= matrix.length)
-                break;
-            p = Pair::combine(p, sum);
-        }
+            sum = over_lanes<Pair>::sum(lane < shape.row_warps
+                                            ? shared.warps[row * shape.row_warps + lane]
+                                            : Pair::identity);
+    } else {
+        const bool has_left = ends_row && matrix.length > body;
+        U left = Pair::identity;
+        if (has_left) left = over_lanes<Pair>::sum(Pair::in(last));
+        sum = shape.row_warps > 1 ? blocks.sum_tiles(before, has_left, left)
+                                  : Pair::combine(sum, left);
     }
     if (shape.tiles > 1) {
         if (!ends_row) {
@@ -241,10 +347,11 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
             return;
         }
         jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
-        p = add_row_tiles<Pair>(p, a.lookback, aggregates_at, tile, epoch, lane);
+        pass_row_tiles<Pair>(before, a.lookback, aggregates_at, tile, epoch, lane);
     }
-    if (matrix.length > body) sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last)));
-    if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(Pair::combine(p, sum));
+    if (Pair::in_any_order && matrix.length > body)
+        sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last)));
+    if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(before.sum(sum));
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -303,6 +410,9 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
         if (!vectors && steps == 1 && parts > 2 &&
             matrix.lines * parts > 64 * sum_warps * launch->multiprocessors)
             steps = 2;
+        const int64_t block_parts = in_any_order ? 1 : VSCAN__LEVEL_1 / part;
+        if (steps > 1) steps = (steps + block_parts - 1) / block_parts * block_parts;
+        s.whole_blocks = steps > 1 || parts == 1;
         s.row_warps = (int)((parts + steps - 1) / steps);
         s.rows = parts > sum_warps ? 1 : sum_warps / s.row_warps;
     }

@@ -26,6 +26,7 @@
 
 #include "matrix/lines.cuh"
 #include "matrix/rows/large.cuh"
+#include "matrix/rows/levels.cuh"
 
 namespace vscan {
 
@@ -63,11 +64,17 @@ static __device__ __forceinline__ void reverse_quads(T (&raw)[R], bool backward)
 /* What the warps of a block share. */
 template <class Pair>
 struct rows_shared {
-    typename Pair::U sums[2][32];
-    typename Pair::U tile_prefix;
+    using U = typename Pair::U;
+    using levels = row_levels<Pair, slice_quads * 16 / (int)sizeof(typename Pair::T)>;
+    /* of warps, or of groups */
+    static constexpr int sums_of_step =
+        Pair::in_any_order ? 32 : 32 / levels::block_warps * levels::stride;
+    alignas(16) U sums[2][sums_of_step];
+    U r4; /* of the block's tile, if it has one */
     ticket next;
     /* of a warp, in its first step: in shared memory, since registers are scarce */
     int64_t first_line[32], first_base[32];
+    U r3;
 };
 
 template <class Pair>
@@ -75,7 +82,6 @@ struct rows_warp {
     using T = typename Pair::T;
     using U = typename Pair::U;
     static constexpr int V = 16 / (int)sizeof(T), R = slice_quads * V, warp_items = 32 * R;
-    static constexpr int group_lanes = Pair::in_any_order ? 1 : VSCAN__GROUP / R;
     static constexpr int tile_warps =
         (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) / warp_items;
 
@@ -92,8 +98,10 @@ struct rows_warp {
     const int row_warp = shape.row_warps > 1 ? warp % shape.row_warps : 0;
     const int at0 = row_warp * warp_items; /* of the warp in the chunk */
     int chunk = 0;                         /* of the row, in the first step */
-    U p = Pair::identity;                  /* prefix of the tile */
-    U left_chunk[2]; /* sums of the chunk before, and of the first two, in this tile */
+    /* what precedes the lane's slice: in order, and in any order */
+    row_levels<Pair, R> levels;
+    U p = Pair::identity; /* prefix of the tile */
+    U left_chunk[2];      /* sums of the chunk before, and of the first two, in this tile */
 
     /* ---- Where a warp is --------------------------------------------------------------------- */
 
@@ -254,9 +262,35 @@ struct rows_warp {
         if (matrix.has_initial == 2 && has_row(step))
             p = Pair::in(
                 ((const T *)matrix.initial_at)[(line_in(step) + row) * matrix.initial_step]);
+        if (!Pair::in_any_order) levels.begin_row(p);
     }
 
-    /* Adds what other warps have of the row; returns the prefix of the tile. */
+    /* What precedes the slices x, which are scanned; in any order it returns the prefix of the
+       tile. */
+    __device__ __forceinline__ U add_row(U (&x)[R], int step, U &upto, U &end) {
+        if constexpr (Pair::in_any_order) {
+            add_lanes<Pair>(x, k, first_lane, shape.lanes, upto, end);
+            if (!along || step == 0) begin_rows(step);
+            return add_other_warps(step, upto, end);
+        } else {
+            levels.scan_groups(x, k, first_lane);
+            if (!along || step == 0) begin_rows(step);
+            if (shape.row_warps == 1) {
+                levels.add_lanes(x, k, row, shape.lanes, (U *)staged);
+                return levels.before.r4;
+            }
+            U *const of_row =
+                shared.sums[0] + warp / shape.row_warps * levels.sums_of(shape.row_warps);
+            const U sum =
+                levels.add_warps(x, lane, row_warp, shape.row_warps, along, along ? step : 0,
+                                 of_row + (step & 1) * shared.sums_of_step,
+                                 of_row + (~step & 1) * shared.sums_of_step, (U *)staged);
+            if (shape.tiles > 0) levels.before = look_back(levels.before, sum);
+            return levels.before.r4;
+        }
+    }
+
+    /* In any order: adds what other warps have of the row; returns the prefix of the tile. */
     __device__ __forceinline__ U add_other_warps(int step, U &upto, U &end) {
         const U before = p;
         if (shape.row_warps == 1) return before;
@@ -270,11 +304,12 @@ struct rows_warp {
         const int chunks_a_tile = tile_warps / shape.row_warps;
         add_chunks<Pair>(step & (chunks_a_tile - 1), chunks_a_tile, chunk_sum, left_chunk, p, upto,
                          end);
-        return shape.tiles > 0 ? look_back(before, chunk_sum) : before;
+        return shape.tiles > 0 ? look_back({Pair::identity, before}, chunk_sum).r4 : before;
     }
 
-    /* A block with one tile: publishes its sum, adds the tiles before it. */
-    __device__ __forceinline__ U look_back(U before, U tile_sum) const {
+    /* A block with one tile: publishes its sum, passes the tiles before it. */
+    __device__ __forceinline__ before_tile<Pair> look_back(before_tile<Pair> before,
+                                                           U tile_sum) const {
         const epoch_t epoch = shared.next.epoch, tile = (uint32_t)chunk;
         const int64_t aggregates_at = line_in(0) * shape.tiles;
         if (threadIdx.x == 0 && tile + 1 < shape.tiles) {
@@ -283,24 +318,34 @@ struct rows_warp {
         }
         if (warp == 0) {
             jitter(a.lookback, epoch, shared.next.index, jitter_wait);
-            before = add_row_tiles<Pair>(before, a.lookback, aggregates_at, tile, epoch, lane);
-            if (lane == 0) shared.tile_prefix = before;
+            pass_row_tiles<Pair>(before, a.lookback, aggregates_at, tile, epoch, lane);
+            if (lane == 0) {
+                shared.r4 = before.r4;
+                if (!Pair::in_any_order) shared.r3 = before.r3;
+            }
         }
         __syncthreads();
-        return shared.tile_prefix;
+        if (!Pair::in_any_order) before.r3 = shared.r3;
+        before.r4 = shared.r4;
+        return before;
     }
 
     /* ---- Results ----------------------------------------------------------------------------- */
 
     /* here: elements of the slice. */
     __device__ __forceinline__ void write(U (&x)[R], int step, int items, int here, U before,
-                                          U upto, U end) const {
+                                          U end) {
         const bool has_total =
             (!across || left_in(step) - at0 <= warp_items) && matrix.totals != nullptr &&
             has_row(step) && (matrix.length == 0 ? k == 0 && row_warp == 0 : here > 0 && here <= R);
         if (matrix.out == nullptr && !has_total) return;
         const U visible = matrix.has_initial ? before : Pair::visible;
-        make_results<Pair>(x, before, upto, end, k % group_lanes == group_lanes - 1);
+        if constexpr (Pair::in_any_order) {
+            make_results<Pair>(x, before, end);
+        } else {
+            end = levels.make_results(x, shape.row_warps > levels.block_warps, along,
+                                      matrix.has_initial);
+        }
         if (has_total)
             ((T *)matrix.totals)[line_in(step) + row] = Pair::out(last_of(x, here, visible));
         if (matrix.out == nullptr) return;
@@ -342,10 +387,8 @@ __global__ void __launch_bounds__(1024)
                                                                 : 0;
         scan_slice<Pair>(x, here);
         U upto, end;
-        add_lanes<Pair>(x, w.k, w.first_lane, a.shape.lanes, upto, end);
-        if (!w.along || step == 0) w.begin_rows(step);
-        const U before = w.add_other_warps(step, upto, end);
-        w.write(x, step, items, here, before, upto, end);
+        const U before = w.add_row(x, step, upto, end);
+        w.write(x, step, items, here, before, end);
     }
 }
 

@@ -18,6 +18,7 @@
 #ifndef VSCAN_MATRIX_ROWS_UNALIGNED_CUH
 #define VSCAN_MATRIX_ROWS_UNALIGNED_CUH
 
+#include "matrix/rows/levels.cuh"
 #include "matrix/rows/narrow.cuh"
 
 namespace vscan {
@@ -95,8 +96,11 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
     using U = typename Pair::U;
     using items_of = unaligned_items<T>;
     constexpr int R = items_of::R, warp_items = items_of::all;
-    constexpr int group_lanes = Pair::in_any_order ? 1 : VSCAN__GROUP / R;
-    __shared__ U sums[2][unaligned_warps];
+    using row_levels = vscan::row_levels<Pair, R>;
+    constexpr int blocks = unaligned_warps / row_levels::block_warps + 1;
+    /* of warps, or of groups */
+    alignas(16)
+        __shared__ U sums[2][Pair::in_any_order ? unaligned_warps : blocks * row_levels::stride];
 
     const vscan__matrix &matrix = a.matrix;
     const unaligned_rows_shape &shape = a.shape;
@@ -110,8 +114,10 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
     const int block = backward ? 31 - lane : lane; /* the lane's slice, in memory order */
     T *const slice = shared + block * R + block / 2;
 
-    U p = Pair::identity; /* prefix of the tile */
+    U p = Pair::identity; /* initial value; in any order the prefix of the tile */
     if (there) p = initial_of<Pair>(matrix, line);
+    row_levels levels; /* in order */
+    if (!Pair::in_any_order) levels.begin_row(p);
     U left_chunk[2] = {}; /* sums of the chunk before, and of the first two, in this tile */
 #pragma unroll 1
     for (int chunk = 0; chunk < shape.chunks; ++chunk) {
@@ -148,25 +154,42 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
         /* ---- Lanes, warps, chunks: as in matrix/rows/rows.cuh -------------------------------- */
         const int here = items - lane * R;
         scan_slice<Pair>(x, here);
-        U upto, end;
-        add_lanes<Pair>(x, lane, 0, 32, upto, end);
-        U before = p;
-        if (shape.row_warps > 1) {
-            U *const of_warps = sums[chunk & 1];
-            if (lane == 31) of_warps[warp] = upto;
-            __syncthreads();
-            U sum = lane < shape.row_warps ? of_warps[first_warp + lane] : Pair::identity;
-            add_warps<Pair>(lane, row_warp, shape.row_warps, sum, upto, end);
-            if (shape.chunks > 1) {
-                U chunk_sum = __shfl_sync(warp_mask, sum, unaligned_chunk_warps - 1);
-                add_chunks<Pair>(chunk & 3, 4, chunk_sum, left_chunk, p, upto, end);
+        U end, visible = Pair::visible; /* the results before x[0], and before the row */
+        if constexpr (Pair::in_any_order) {
+            U upto;
+            add_lanes<Pair>(x, lane, 0, 32, upto, end);
+            U before = p;
+            if (shape.row_warps > 1) {
+                U *const of_warps = sums[chunk & 1];
+                if (lane == 31) of_warps[warp] = upto;
+                __syncthreads();
+                U sum = lane < shape.row_warps ? of_warps[first_warp + lane] : Pair::identity;
+                add_warps<Pair>(lane, row_warp, shape.row_warps, sum, upto, end);
+                if (shape.chunks > 1) {
+                    U chunk_sum = __shfl_sync(warp_mask, sum, unaligned_chunk_warps - 1);
+                    add_chunks<Pair>(chunk & 3, 4, chunk_sum, left_chunk, p, upto, end);
+                }
             }
+            if (matrix.has_initial) visible = before;
+            make_results<Pair>(x, before, end);
+        } else {
+            levels.scan_groups(x, lane, 0);
+            if (shape.row_warps > 1) {
+                U *const of_row = sums[0] + row * levels.sums_of(shape.row_warps);
+                constexpr int next = sizeof sums[0] / sizeof(U);
+                levels.add_warps(x, lane, row_warp, shape.row_warps, shape.chunks > 1, chunk,
+                                 of_row + (chunk & 1) * next, of_row + (~chunk & 1) * next,
+                                 (U *)shared);
+            } else {
+                __syncwarp(); /* the slices have been read */
+                levels.add_lanes(x, lane, 0, 32, (U *)shared);
+            }
+            if (matrix.has_initial) visible = levels.before.r4;
+            end = levels.make_results(x, shape.row_warps > levels.block_warps, shape.chunks > 1,
+                                      matrix.has_initial);
         }
 
-        /* ---- Results ------------------------------------------------------------------------- */
-        const bool ends_group = lane % group_lanes == group_lanes - 1;
-        const U visible = matrix.has_initial ? before : Pair::visible;
-        make_results<Pair>(x, before, upto, end, ends_group);
+        /* ---- Results ------------------------------------------------------------------------ */
         if (matrix.totals != nullptr && left <= warp_items && here > 0 && here <= R)
             ((T *)matrix.totals)[line] = Pair::out(last_of(x, here, x[0]));
         if (matrix.exclusive) {

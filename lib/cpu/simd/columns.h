@@ -67,13 +67,14 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
         c.r[3][k] = z;
         c.results[k] = initial != NULL || !SUM ? z : (vec){0}; /* what callers see */
     }
+    int depth = 1;
     for (int64_t p = 0; p < band->rows; p++) {
         const int64_t at = (band->backward ? band->rows - 1 - p : p) * band->pitch;
         const T *in = (const T *)band->in + at;
         const uint32_t in_group = (uint32_t)(p % GROUP);
-        int depth = 1, ends = 0;
-        while (depth < 3 && p >= size[depth]) depth++;
-        while (ends < 4 && (p + 1) % size[ends] == 0) ends++;
+        int ends = 0;
+        if (depth < 3 && p == size[depth]) depth++;
+        while (in_group == GROUP - 1 && ends < 4 && (p + 1) % size[ends] == 0) ends++;
         if (!EXACT && band->out == NULL && ends == 0 && p < band->rows - 1) {
             /* the prefix is not needed */
             int bit = 0;

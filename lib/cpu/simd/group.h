@@ -22,8 +22,8 @@ static ALWAYS_INLINE uintptr_t NAME(address)(const void *tile, const struct vsca
     return (uintptr_t)tile + (uintptr_t)(span->backward ? span->n - p - GROUP : p) * sizeof(T);
 }
 
-/* The last group of a tile, fewer than 32 elements, in the order of memory. The identity stands for
-   the others, so that the sum at the group's end is that at its last element. */
+/* The last group of a tile, fewer than 32 elements, in scan order. The identity stands for the
+   others, so that the sum at the group's end is that at its last element. */
 static ALWAYS_INLINE void NAME(load_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
                                              int64_t p, vec v[VECTORS]) {
     const int64_t n = span->n - p;
@@ -46,12 +46,14 @@ static ALWAYS_INLINE void NAME(load_partial)(enum vscan_op op, const struct vsca
 #endif
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) v[k] = NAME(where)(present, k, v[k], identity);
+    if (span->backward) NAME(reverse_group)(v);
 }
 
 static ALWAYS_INLINE void NAME(store_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                              int64_t p, const vec v[VECTORS]) {
+                                              int64_t p, vec v[VECTORS]) {
     const int64_t n = span->n - p;
     const uintptr_t to = NAME(address)(span->out, span, p);
+    if (span->backward) NAME(reverse_group)(v);
 #ifdef STORE_MASKED
     const uint32_t present = NAME(partial)(span->backward, n);
 #pragma GCC unroll 32
@@ -67,17 +69,21 @@ static ALWAYS_INLINE void NAME(store_partial)(enum vscan_op op, const struct vsc
 #endif
 }
 
+/* A whole group whose lowest address is from, in scan order. */
+static ALWAYS_INLINE void NAME(load_whole)(enum vscan_op op, bool backward, const T *from,
+                                           vec v[VECTORS]) {
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, from + k * LANES);
+    if (__builtin_expect(backward, 0)) NAME(reverse_group)(v);
+}
+
 /* The group at position p in scan order; the identity lies past the tile's end. */
 static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                            int64_t p, vec v[VECTORS]) {
-    if (span->n - p < GROUP) {
+    if (span->n - p < GROUP)
         NAME(load_partial)(op, span, p, v);
-    } else {
-        const T *from = (const T *)span->in + (span->backward ? span->n - p - GROUP : p);
-#pragma GCC unroll 32
-        for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, from + k * LANES);
-    }
-    if (span->backward) NAME(reverse_group)(v);
+    else
+        NAME(load_whole)(op, span->backward, (const T *)NAME(address)(span->in, span, p), v);
 }
 
 #ifdef STREAM
@@ -100,20 +106,25 @@ static ALWAYS_INLINE void NAME(stream_group)(enum vscan_op op, T *to, const vec 
 }
 #endif
 
-static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                            int64_t p, vec v[VECTORS]) {
-    if (span->backward) NAME(reverse_group)(v);
-    if (span->n - p < GROUP) {
-        NAME(store_partial)(op, span, p, v);
-        return;
-    }
-    T *to = (T *)span->out + (span->backward ? span->n - p - GROUP : p);
+static ALWAYS_INLINE void NAME(store_whole)(enum vscan_op op, bool backward, bool stream, T *to,
+                                            vec v[VECTORS]) {
+    if (__builtin_expect(backward, 0)) NAME(reverse_group)(v);
 #ifdef STREAM
-    if (span->stream) {
+    if (__builtin_expect(stream, 0)) {
         NAME(stream_group)(op, to, v);
         return;
     }
 #endif
+    (void)stream;
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) NAME(store)(op, to + k * LANES, v[k]);
+}
+
+static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan__cpu_span *span,
+                                            int64_t p, vec v[VECTORS]) {
+    if (span->n - p < GROUP)
+        NAME(store_partial)(op, span, p, v);
+    else
+        NAME(store_whole)
+    (op, span->backward, false, (T *)NAME(address)(span->out, span, p), v);
 }

@@ -79,7 +79,14 @@ static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
     for (int k = 0; k < VECTORS; k++) {
 #pragma GCC unroll 32
         for (int level = 0; level < LANE_PATTERN(LEVELS); level++) {
+#if VECTOR_BYTES == 64
+            static const uint32_t right[] = {0xaaaaaaaa, 0xcccccccc, 0xf0f0f0f0, 0xff00ff00};
+            (void)identity;
+            v[k] = NAME(where)(right[level], k, NAME(combine)(op, NAME(half)(v[k], level), v[k]),
+                               v[k]);
+#else
             v[k] = NAME(combine)(op, NAME(shift)(v[k], identity, level), v[k]);
+#endif
         }
     }
 #pragma GCC unroll 32

@@ -10,31 +10,36 @@
  * What lies some KiB on is prefetched: the processor's own prefetching stops at every page, which is
  * too slow for one thread alone.
  */
-enum { NAME(accumulators) = 4, NAME(stride) = NAME(accumulators) * LANES };
-
 static ALWAYS_INLINE void NAME(prefetch_ahead)(const T *from) {
     __builtin_prefetch((const void *)((uintptr_t)from + 8192), 0, 3);
 }
 
 #if !SUM || !T_REAL
 static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t n) {
-    vec all[NAME(accumulators)];
-#pragma GCC unroll 4
-    for (int k = 0; k < NAME(accumulators); k++) all[k] = NAME(splat)(NAME(identity)(op));
-    for (; n >= NAME(stride); n -= NAME(stride), from += NAME(stride)) {
-#pragma GCC unroll 4
-        for (int k = 0; k < NAME(accumulators); k++) {
-            if (k * VECTOR_BYTES % 64 == 0) NAME(prefetch_ahead)(from + k * LANES);
-            all[k] = NAME(combine)(op, all[k], NAME(load)(op, from + k * LANES));
+    enum { SUMS = 8 };
+    const bool far = n >= TILE;
+    vec sums[SUMS];
+    int64_t i = 0;
+#pragma GCC unroll 8
+    for (int k = 0; k < SUMS; k++) sums[k] = NAME(splat)(NAME(identity)(op));
+    for (; i + SUMS * LANES <= n; i += SUMS * LANES) {
+#pragma GCC unroll 8
+        for (int k = 0; k < SUMS; k++) {
+            if (far && k * VECTOR_BYTES % 64 == 0) NAME(prefetch_ahead)(from + i + k * LANES);
+            sums[k] = NAME(combine)(op, sums[k], NAME(load)(op, from + i + k * LANES));
         }
     }
-    K result = NAME(identity)(op);
-#pragma GCC unroll 4
-    for (int k = 0; k < NAME(accumulators); k++) {
-        for (int j = 0; j < LANES; j++) result = NAME(combine1)(op, result, all[k][j]);
+    for (; i + LANES <= n; i += LANES)
+        sums[0] = NAME(combine)(op, sums[0], NAME(load)(op, from + i));
+#pragma GCC unroll 8
+    for (int half = SUMS / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+        for (int k = 0; k < half; k++) sums[k] = NAME(combine)(op, sums[k], sums[k + half]);
     }
-    for (int64_t i = 0; i < n; i++) result = NAME(combine1)(op, result, NAME(take1)(op, from + i));
-    return result;
+    K sum = NAME(identity)(op);
+    for (int k = 0; k < LANES; k++) sum = NAME(combine1)(op, sum, sums[0][k]);
+    for (; i < n; i++) sum = NAME(combine1)(op, sum, NAME(take1)(op, from + i));
+    return sum;
 }
 #else
 /* (a0 + a1), (a2 + a3), ..., (b0 + b1), ...: one level of the tree. */

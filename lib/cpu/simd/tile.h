@@ -49,8 +49,9 @@ static ALWAYS_INLINE uint32_t NAME(uncut)(uint32_t open) {
 }
 
 /* Makes X2 of a group's elements. open: as in struct heads, that of the group. */
-static ALWAYS_INLINE void NAME(to_x2)(enum vscan_op op, bool headed, const uint32_t *open,
-                                      struct NAME(running) * r, vec x[VECTORS]) {
+static ALWAYS_INLINE void NAME(to_x2)(enum vscan_op op, bool headed, bool add_r2,
+                                      const uint32_t *open, struct NAME(running) * r,
+                                      vec x[VECTORS]) {
     if (headed)
         NAME(segmented_network)(op, x, open, GROUP);
     else
@@ -60,7 +61,7 @@ static ALWAYS_INLINE void NAME(to_x2)(enum vscan_op op, bool headed, const uint3
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
         vec sum = NAME(combine)(op, r->r1, x[k]);
-        if (!EXACT) sum = NAME(combine)(op, r->r2, sum);
+        if (!EXACT && add_r2) sum = NAME(combine)(op, r->r2, sum);
         x[k] = headed ? NAME(where_at)(reached, k, sum, x[k]) : sum;
     }
     r->r1 = NAME(combine)(op, r->r1, end);
@@ -137,33 +138,53 @@ static ALWAYS_INLINE void NAME(put_totals)(enum vscan_op op,
     _Pragma("GCC unroll 32") for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)        \
         __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
 
+/* What is the same for all groups of a tile. */
+struct NAME(work) {
+    const struct vscan__cpu_segments *segments; /* or NULL */
+    vec z, first;                               /* the segments' */
+    bool exclusive, all;                        /* all: R3 and R4 are to be added */
+    int64_t open; /* the number of the segment that is open, with totals */
+};
+
+/* Makes what is written of the elements of group q of a block. */
+static ALWAYS_INLINE void NAME(scan_elements)(enum vscan_op op, bool headed, struct NAME(work) * w,
+                                              const struct NAME(heads) * heads, int q,
+                                              struct NAME(running) * r, vec x[VECTORS]) {
+    NAME(to_x2)(op, headed, w->all, &heads->open[0][q], r, x);
+    if (w->all) NAME(to_x4)(op, headed, &heads->open[NAME(levels) - 1][q], w->z, r, x);
+    if (headed && w->segments->totals != NULL)
+        NAME(put_totals)(op, w->segments, &w->open, heads->words[q], r->last, x);
+    NAME(to_out)(headed, w->exclusive, &heads->words[q], w->first, r, x);
+}
+
 /* The block of level 1 at p, or what the tile has of it. Prefetches the next block, and what lies
    span->ahead bytes on, so that memory is read while results are stored. */
 static ALWAYS_INLINE void NAME(scan_block)(enum vscan_op op, bool headed,
                                            const struct vscan__cpu_span *span, int64_t p,
-                                           const struct vscan__cpu_segments *segments,
-                                           const struct NAME(heads) * heads, int64_t *open,
+                                           struct NAME(work) * w, const struct NAME(heads) * heads,
                                            struct NAME(running) * r) {
-    const vec z = NAME(splat)(segments != NULL ? NAME(unbox)(segments->z) : NAME(identity)(op));
-    const vec first = NAME(splat)(headed ? NAME(unbox)(segments->first) : NAME(identity)(op));
-    const int64_t end = vscan__cpu_smaller(span->n, p + BLOCK), bytes = GROUP * sizeof(T);
-    const uintptr_t step = (uintptr_t)(span->backward ? -bytes : bytes);
-    const bool near = span->n > BLOCK, all = !EXACT || segments != NULL;
+    const int64_t left = vscan__cpu_smaller(span->n - p, BLOCK), bytes = GROUP * sizeof(T);
+    const int groups = (int)(left / GROUP);
+    const bool backward = span->backward, stream = span->stream, near = span->n > BLOCK;
+    const uintptr_t step = (uintptr_t)(backward ? -bytes : bytes), next = step * GROUP;
+    const uintptr_t ahead = (uintptr_t)span->ahead;
     uintptr_t in = NAME(address)(span->in, span, p), out = NAME(address)(span->out, span, p);
-    for (int q = 0; p < end; q++, p += GROUP, in += step, out += step) {
-        vec x[VECTORS];
+    vec x[VECTORS];
+    for (int q = 0; q < groups; q++, in += step, out += step) {
         if (near) {
-            PREFETCH(in + step * GROUP, 0);
-            if (!span->stream) PREFETCH(out + step * GROUP, 1);
+            PREFETCH(in + next, 0);
+            if (!stream) PREFETCH(out + next, 1);
         }
-        if (span->ahead != 0) PREFETCH(in + (uintptr_t)span->ahead, 0, 2);
-        NAME(load_group)(op, span, p, x);
-        NAME(to_x2)(op, headed, &heads->open[0][q], r, x);
-        if (all) NAME(to_x4)(op, headed, &heads->open[NAME(levels) - 1][q], z, r, x);
-        if (headed && segments->totals != NULL)
-            NAME(put_totals)(op, segments, open, heads->words[q], r->last, x);
-        NAME(to_out)(headed, span->exclusive, &heads->words[q], first, r, x);
-        NAME(store_group)(op, span, p, x);
+        if (__builtin_expect(ahead != 0, 0)) PREFETCH(in + ahead, 0, 2);
+        NAME(load_whole)(op, backward, (const T *)in, x);
+        NAME(scan_elements)(op, headed, w, heads, q, r, x);
+        NAME(store_whole)(op, backward, stream, (T *)out, x);
+    }
+    if (left % GROUP != 0) {
+        p += left - left % GROUP;
+        NAME(load_partial)(op, span, p, x);
+        NAME(scan_elements)(op, headed, w, heads, groups, r, x);
+        NAME(store_partial)(op, span, p, x);
     }
     NAME(end_block)(op, r);
 }
@@ -173,21 +194,49 @@ static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
                                                    const struct vscan__cpu_segments *segments,
                                                    struct vscan__cpu_levels *levels) {
     const struct vscan__cpu_span span = *given;
+    const uint64_t identity = NAME(box)(NAME(identity)(op)).bits;
+    const bool nothing = levels->r3.bits == identity && levels->r4.bits == identity;
     struct NAME(running) r = NAME(run)(op, levels, segments != NULL);
     struct NAME(heads) heads;
-    int64_t open = segments != NULL ? segments->open : 0;
+    struct NAME(work) w = {.segments = segments,
+                           .exclusive = span.exclusive,
+                           .all = segments != NULL || (!EXACT && !nothing)};
+    if (segments != NULL) {
+        w.z = NAME(splat)(NAME(unbox)(segments->z));
+        w.first = NAME(splat)(NAME(unbox)(segments->first));
+        w.open = segments->open;
+    }
     for (int64_t p = 0; p < span.n; p += BLOCK) {
         const int64_t groups = (vscan__cpu_smaller(span.n - p, BLOCK) + GROUP - 1) / GROUP;
         if (segments != NULL && NAME(any_heads)(segments->heads + p / GROUP, groups)) {
             NAME(mark)(segments->heads + p / GROUP, &heads);
-            NAME(scan_block)(op, true, &span, p, segments, &heads, &open, &r);
+            NAME(scan_block)(op, true, &span, p, &w, &heads, &r);
         } else {
-            NAME(scan_block)(op, false, &span, p, segments, &heads, &open, &r);
+            NAME(scan_block)(op, false, &span, p, &w, &heads, &r);
         }
+        if (!EXACT) w.all = true;
     }
     levels->r3 = NAME(box)(r.r3[0]);
     levels->r4 = NAME(box)(r.r4[0]);
     return NAME(sum_of)(&r);
+}
+
+/* A span whose results are not stored past the caches, as the compiler is to know. */
+static ALWAYS_INLINE struct vscan__cpu_span NAME(in_cache)(const struct vscan__cpu_span *span) {
+    return (struct vscan__cpu_span){.in = span->in,
+                                    .out = span->out,
+                                    .n = span->n,
+                                    .backward = span->backward,
+                                    .exclusive = span->exclusive};
+}
+
+/* A tile of one block or less, without segments. */
+static ALWAYS_INLINE union vscan__value NAME(scan_one_block)(enum vscan_op op,
+                                                             const struct vscan__cpu_span *given,
+                                                             struct vscan__cpu_levels *levels) {
+    const struct vscan__cpu_span span = NAME(in_cache)(given);
+    if (span.n < 1 || span.n > BLOCK) __builtin_unreachable();
+    return NAME(scan)(op, &span, NULL, levels);
 }
 
 /* ---- One group alone ------------------------------------------------------------------------- */
@@ -221,11 +270,7 @@ static ALWAYS_INLINE K NAME(scan_serial)(enum vscan_op op, const struct vscan__c
 static ALWAYS_INLINE union vscan__value NAME(scan_group)(enum vscan_op op,
                                                          const struct vscan__cpu_span *given,
                                                          union vscan__value initial) {
-    const struct vscan__cpu_span span = {.in = given->in,
-                                         .out = given->out,
-                                         .n = given->n,
-                                         .backward = given->backward,
-                                         .exclusive = given->exclusive};
+    const struct vscan__cpu_span span = NAME(in_cache)(given);
     const K before = NAME(unbox)(initial);
 #ifndef LOAD_MASKED
     if (span.n <= NAME(serial_most)) return NAME(box)(NAME(scan_serial)(op, &span, before));
@@ -274,7 +319,7 @@ NAME(overlap_block)(enum vscan_op op, bool headed, const struct vscan__cpu_overl
         if (later != NULL) {
             PREFETCH(NAME(address)(later->in, later, p + BLOCK) + (uintptr_t)jump, 0);
             NAME(load_group)(op, later, p, x);
-            NAME(to_x2)(op, headed, &later_heads->open[0][q], later_r, x);
+            NAME(to_x2)(op, headed, true, &later_heads->open[0][q], later_r, x);
 #pragma GCC unroll 32
             for (int k = 0; k < VECTORS; k++) NAME(store_keys)(x2 + k * LANES, x[k]);
         }

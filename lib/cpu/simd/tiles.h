@@ -49,16 +49,26 @@
         return KIND_OF(aggregate, op, type)(VSCAN_##OP, span, start);                              \
     }                                                                                              \
     OVERLAP(pair, op, type, OP)                                                                    \
-    static __attribute__((noinline)) union vscan__value scan_blocks_##pair(                        \
+    static __attribute__((noinline)) union vscan__value scan_segments_##pair(                      \
         const struct vscan__cpu_span *span, const struct vscan__cpu_segments *segments,            \
         struct vscan__cpu_levels *levels) {                                                        \
         return KIND_OF(scan, op, type)(VSCAN_##OP, span, segments, levels);                        \
     }                                                                                              \
+    static __attribute__((noinline)) union vscan__value scan_blocks_##pair(                        \
+        const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
+        return KIND_OF(scan, op, type)(VSCAN_##OP, span, NULL, levels);                            \
+    }                                                                                              \
+    static __attribute__((noinline)) union vscan__value scan_one_block_##pair(                     \
+        const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
+        return KIND_OF(scan_one_block, op, type)(VSCAN_##OP, span, levels);                        \
+    }                                                                                              \
     static union vscan__value scan_##pair(const struct vscan__cpu_span *span,                      \
                                           const struct vscan__cpu_segments *segments,              \
                                           struct vscan__cpu_levels *levels) {                      \
-        if (segments != NULL || span->n > VSCAN__GROUP || levels->tiles != 0)                      \
-            return scan_blocks_##pair(span, segments, levels);                                     \
+        if (segments != NULL) return scan_segments_##pair(span, segments, levels);                 \
+        if (span->n > VSCAN__LEVEL_1) return scan_blocks_##pair(span, levels);                     \
+        if (span->n > VSCAN__GROUP || levels->tiles != 0)                                          \
+            return scan_one_block_##pair(span, levels);                                            \
         return KIND_OF(scan_group, op, type)(VSCAN_##OP, span, levels->r4);                        \
     }                                                                                              \
     static void band_##pair(const struct vscan__cpu_band *band) {                                  \

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The nested order (core/order.h) along columns that are cut into chunks of rows: which sums a
+ * chunk publishes, and where they stand among the aggregates of a column.
+ *
+ * A chunk has 2^log_rows rows: a part of a block of level 1 (1024 rows), or some of them. What is
+ * added from left to right cannot be added beforehand, so sums of groups are handed on:
+ *
+ *   the first chunk of a block    one aggregate, X1 at its end
+ *   a later one                   one for each of its groups
+ *   the last one, or the only one X1 at its end, the sum of the block; in place of the last block
+ *                                 of a tile, X2, the sum of the tile
+ *   with several blocks           one for each of them, likewise
+ *
+ * Chunks of 512 rows thus have one each. What has to be read is adjacent: of earlier chunks of the
+ * block from the first one's last aggregate on, of earlier blocks and tiles each one's last.
+ *
+ * Progress: chunks are taken by ticket or in block order. Sums of groups, X1 of a first chunk and
+ * sums of blocks that one chunk has alone are published before anything is waited for; sums of
+ * other blocks once those of groups have arrived, sums of tiles once those of blocks have, and all
+ * of them are of earlier chunks. So by induction over the chunks each is published.
+ */
+#ifndef VSCAN_MATRIX_COLUMNS_NESTED_CUH
+#define VSCAN_MATRIX_COLUMNS_NESTED_CUH
+
+#include "common/nested.cuh"
+#include "matrix/lines.cuh"
+
+namespace vscan {
+
+static constexpr int log_group = 5, log_level_1 = 10;
+static_assert(1 << log_group == VSCAN__GROUP && 1 << log_level_1 == VSCAN__LEVEL_1, "");
+
+/* Aggregates of a chunk of 2^log_rows rows, of a block of level 1: logarithms. */
+static __host__ __device__ constexpr int log_words_of_chunk(int log_rows) {
+    return log_rows >= log_level_1       ? log_rows - log_level_1
+           : log_rows == log_level_1 - 1 ? 0
+                                         : log_rows - log_group;
+}
+static __host__ __device__ constexpr int log_words_of_block(int log_rows) {
+    return log_rows >= log_level_1 ? 0 : log_words_of_chunk(log_rows) + log_level_1 - log_rows;
+}
+
+/* The place of a chunk among the blocks and tiles of its columns. */
+template <class T>
+struct nested_place {
+    static constexpr int tile_blocks = nested<T>::blocks;
+
+    int log_own, log_block; /* aggregates of a chunk and of a block */
+    uint32_t first;         /* number of the chunk's first aggregate */
+
+    static __device__ __forceinline__ nested_place of(uint32_t chunk, int log_rows) {
+        const int log_own = log_words_of_chunk(log_rows);
+        return {log_own, log_words_of_block(log_rows), chunk << log_own};
+    }
+    __device__ __forceinline__ int own() const { return 1 << log_own; }
+    __device__ __forceinline__ uint32_t last() const { return first + own() - 1; }
+
+    /* It begins a block, or ends a block or a tile. */
+    __device__ __forceinline__ bool begins_block() const {
+        return (first & ((1u << log_block) - 1)) == 0;
+    }
+    __device__ __forceinline__ bool ends_block() const {
+        return (first + own() & ((1u << log_block) - 1)) == 0;
+    }
+    __device__ __forceinline__ bool ends_tile() const {
+        return (first + own() & ((uint32_t)tile_blocks << log_block) - 1) == 0;
+    }
+
+    /* Aggregates before it: in the block; of blocks in the tile; tiles. */
+    __device__ __forceinline__ int groups() const {
+        const int before = (int)(first & ((1u << log_block) - 1));
+        return before == 0 ? 0 : before - own() + 1;
+    }
+    __device__ __forceinline__ int blocks() const {
+        return (int)(first >> log_block) & (tile_blocks - 1);
+    }
+    __device__ __forceinline__ uint32_t tile() const {
+        return (first >> log_block) / (uint32_t)tile_blocks;
+    }
+    /* Their numbers. */
+    __device__ __forceinline__ uint32_t first_group() const { return first - groups(); }
+    __device__ __forceinline__ uint32_t block(int k) const {
+        return (((first >> log_block) - blocks() + k + 1) << log_block) - 1;
+    }
+    __device__ __forceinline__ uint32_t tile_number(uint32_t tile) const {
+        return ((tile + 1) * (uint32_t)tile_blocks << log_block) - 1;
+    }
+};
+
+/* The sum of `sum` and count values, `step` apart, from left to right. Batch: so many are loaded at
+   a time. */
+template <class Pair, int Batch>
+static __device__ __forceinline__ typename Pair::U
+fold(typename Pair::U sum, const typename Pair::U *value, int count, int step) {
+#pragma unroll 1
+    for (int k = 0; k < count; k += Batch, value += Batch * step) {
+        typename Pair::U x[Batch];
+#pragma unroll
+        for (int j = 0; j < Batch; ++j) x[j] = k + j < count ? value[j * step] : Pair::identity;
+#pragma unroll
+        for (int j = 0; j < Batch; ++j) sum = Pair::combine(sum, x[j]);
+    }
+    return sum;
+}
+
+/* The same, and each value becomes the sum of what was before it. */
+template <class Pair, int Batch>
+static __device__ __forceinline__ typename Pair::U
+fold_in_place(typename Pair::U sum, typename Pair::U *value, int count, int step) {
+#pragma unroll 1
+    for (int k = 0; k < count; k += Batch, value += Batch * step) {
+        typename Pair::U x[Batch];
+#pragma unroll
+        for (int j = 0; j < Batch; ++j) x[j] = k + j < count ? value[j * step] : Pair::identity;
+#pragma unroll
+        for (int j = 0; j < Batch; ++j) {
+            if (k + j < count) value[j * step] = sum;
+            sum = Pair::combine(sum, x[j]);
+        }
+    }
+    return sum;
+}
+
+} /* namespace vscan */
+
+#endif

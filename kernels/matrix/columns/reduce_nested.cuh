@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reductions of the columns of a matrix, float and double plus: the chunks of
+ * matrix/columns/reduce.cuh in the nested order.
+ *
+ * Shared memory has the sum of each batch of 128 bytes: of a group of floats, of half a group of
+ * doubles. One thread of a column folds those of a block of level 1. What a chunk publishes is
+ * explained in matrix/columns/nested.cuh. The last chunk of a block of level 1, of a tile, of a
+ * window of tiles and of a column fold what was published before; the others are finished once they
+ * have published. The last tile of a window publishes R3 and R4 behind it.
+ */
+#ifndef VSCAN_MATRIX_COLUMNS_REDUCE_NESTED_CUH
+#define VSCAN_MATRIX_COLUMNS_REDUCE_NESTED_CUH
+
+#include "matrix/columns/nested.cuh"
+
+namespace vscan {
+
+/* How a matrix is divided among blocks. */
+struct column_sums_shape {
+    int lines, log_slices; /* of a block; slices of a line */
+    int batches;           /* of a slice, a power of 2 */
+    uint32_t line_blocks;
+    int64_t chunks, tiles; /* of a line, at least 1 */
+    int64_t status_words;  /* of a line, if chunks > 1; or 0 */
+};
+
+template <class Pair>
+struct nested_column_sums {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    static constexpr int R = 128 / (int)sizeof(T), log_R = sizeof(T) == 8 ? 4 : 5;
+    static constexpr int group_batches = VSCAN__GROUP / R, reads = column_sums_reads;
+
+    const matrix_arguments<column_sums_shape> &a;
+    U *const read_values; /* [reads * slices][line] */
+    const int lines = a.shape.lines, batches = a.shape.batches, slices = 1 << a.shape.log_slices;
+    const int slice = (uint32_t)threadIdx.x / (uint32_t)lines;
+    const int line = (int)threadIdx.x - slice * lines;
+    const uint32_t chunk = a.shape.chunks > 1 ? blockIdx.x / a.shape.line_blocks : 0;
+    const int64_t my_line = (int64_t)(blockIdx.x - chunk * a.shape.line_blocks) * lines + line;
+    const bool there = my_line < a.matrix.lines && slice < slices;
+    const bool folds = there && slice == 0;
+    const int rows = R * batches << a.shape.log_slices; /* of a chunk */
+    const int own_blocks = rows > VSCAN__LEVEL_1 ? rows / VSCAN__LEVEL_1 : 1;
+    epoch_t epoch = 0;
+
+    /* [batch][line], [block of level 1][line] */
+    __device__ __forceinline__ U *batch_sums() const { return (U *)dynamic_shared() + line; }
+    __device__ __forceinline__ U *block_sums() const {
+        return batch_sums() + (batches << a.shape.log_slices) * lines;
+    }
+
+    /* ---- Elements ---------------------------------------------------------------------------- */
+
+    /* Sums of 128 bytes of a column from `at` on, of which `left` exist. */
+    template <bool Whole>
+    static __device__ __forceinline__ U sum_batch(const T *at, int64_t step, int left) {
+        T raw[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j, at += step) raw[j] = Whole || j < left ? *at : (T)0;
+        U x[R];
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = Whole || j < left ? Pair::in(raw[j]) : Pair::identity;
+        return sum_items<Pair>(x);
+    }
+
+    __device__ __forceinline__ void sum_batches() const {
+        const vscan__matrix &matrix = a.matrix;
+        const int64_t grouped = matrix.length & -VSCAN__GROUP;
+        const int64_t step = matrix.backward ? -matrix.step : matrix.step;
+        const T *const column = (const T *)matrix.in + my_line +
+                                (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
+        const int64_t first = ((int64_t)chunk << a.shape.log_slices) * R * batches;
+        const int64_t mine = first + slice * R * batches;
+        const int64_t left = there ? (grouped - mine) / R : 0;
+        const T *at = column + mine * step;
+        U *to = batch_sums() + slice * batches * lines;
+#pragma unroll 1
+        for (int b = 0; b < batches && b < left; ++b, at += R * step, to += lines)
+            *to = sum_batch<true>(at, step, R);
+        if (!folds || chunk + 1 < a.shape.chunks) return;
+            /* the last group, if it is not whole */
+#pragma unroll 1
+        for (int64_t row = grouped; row < matrix.length; row += R)
+            batch_sums()[(row - first) / R * lines] =
+                sum_batch<false>(column + row * step, step, (int)(matrix.length - row));
+    }
+
+    /* Groups of the chunk that exist. */
+    __device__ __forceinline__ int groups() const {
+        const int64_t left = a.matrix.length - (int64_t)chunk * rows;
+        return ((int)(left < rows ? left : (int64_t)rows) + VSCAN__GROUP - 1) / VSCAN__GROUP;
+    }
+    __device__ __forceinline__ U group_sum(int group) const {
+        const U *const at = batch_sums() + group * group_batches * lines;
+        if constexpr (group_batches == 1) return *at;
+        /* of the last one perhaps less than a half exists */
+        const bool two = (int64_t)chunk * rows + group * VSCAN__GROUP + R < a.matrix.length;
+        return two ? Pair::combine(at[0], at[lines]) : at[0];
+    }
+    /* X1 at the end of the chunk's part of a block. */
+    __device__ __forceinline__ U fold_groups(U r1, int block) const {
+        const int first = block * nested<T>::groups, left = groups() - first;
+#pragma unroll 8
+        for (int g = 0; g < nested<T>::groups; ++g)
+            if (g < left) r1 = Pair::combine(r1, group_sum(first + g));
+        return r1;
+    }
+
+    /* ---- Aggregates -------------------------------------------------------------------------- */
+
+    __device__ __forceinline__ int64_t index_of(uint32_t number) const {
+        return my_line + (int64_t)number * a.matrix.lines;
+    }
+    __device__ __forceinline__ void publish_sum(uint32_t number, U value) const {
+        publish<U>(a.lookback, epoch, index_of(number), value);
+    }
+    /* R3 and R4 behind a window of tiles. */
+    __device__ __forceinline__ uint32_t prefix_number(uint32_t window) const {
+        return ((uint32_t)a.shape.chunks << log_words_of_chunk(log_R + log_batches())) + 2 * window;
+    }
+    __device__ __forceinline__ int log_batches() const {
+        return __ffs(batches) - 1 + a.shape.log_slices;
+    }
+
+    /* Calls f(k, value) for count aggregates in the column's first thread, in their order. By the
+       whole block. */
+    template <class Number, class F>
+    __device__ __forceinline__ void each_aggregate(int count, Number number, F f) const {
+#pragma unroll 1
+        for (int k = 0; k < count; k += reads * slices) {
+            U x[reads];
+            bool ready[reads];
+#pragma unroll
+            for (int j = 0; j < reads; ++j) {
+                const int each = k + j * slices + slice;
+                ready[j] = !there || each >= count ||
+                           try_read<U>(a.lookback, epoch, index_of(number(each)), &x[j]);
+            }
+#pragma unroll
+            for (int j = 0; j < reads; ++j) {
+                const int each = k + j * slices + slice;
+                if (!there || each >= count) continue;
+                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, index_of(number(each)));
+                read_values[(each - k) * lines + line] = x[j];
+            }
+            __syncthreads();
+            const int some = count - k < reads * slices ? count - k : reads * slices;
+            if (folds) {
+#pragma unroll 8
+                for (int j = 0; j < some; ++j) f(k + j, read_values[j * lines + line]);
+            }
+            __syncthreads();
+        }
+    }
+
+    /* ---- Levels ------------------------------------------------------------------------------ */
+
+    __device__ __forceinline__ void add_levels() const {
+        const auto place = nested_place<T>::of(chunk, log_R + log_batches());
+        const bool goes_on = chunk + 1 < a.shape.chunks;
+        const bool begins_block = place.begins_block();
+        const bool ends_tile = goes_on && place.ends_tile();
+        jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
+
+        /* R1 */
+        if (begins_block && there && slice < own_blocks) {
+            const U x1 = fold_groups(Pair::identity, slice);
+            block_sums()[slice * lines] = x1;
+            if (goes_on && !(ends_tile && slice == own_blocks - 1))
+                publish_sum(own_blocks > 1 ? place.first + slice : place.last(), x1);
+        }
+        if (goes_on && begins_block && !ends_tile) return;
+        if (goes_on && !place.ends_block()) {
+            for (int g = slice; there && g < rows / VSCAN__GROUP; g += slices)
+                publish_sum(place.first + g, group_sum(g));
+            return;
+        }
+        jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
+        if (!begins_block) {
+            U r1 = Pair::identity;
+            each_aggregate(
+                place.groups(), [&](int k) { return place.first_group() + k; },
+                [&](int, U sum) { r1 = Pair::combine(r1, sum); });
+            if (folds) {
+                const U x1 = fold_groups(r1, 0);
+                block_sums()[0] = x1;
+                if (goes_on && !ends_tile) publish_sum(place.last(), x1);
+            }
+            if (goes_on && !ends_tile) return;
+        }
+
+        /* R2 */
+        U x2 = Pair::identity;
+        each_aggregate(
+            place.blocks(), [&](int k) { return place.block(k); },
+            [&](int, U sum) { x2 = Pair::combine(x2, sum); });
+        __syncthreads();
+        if (folds) {
+            const int blocks = (groups() + nested<T>::groups - 1) / nested<T>::groups;
+#pragma unroll 4
+            for (int j = 0; j < blocks; ++j) x2 = Pair::combine(x2, block_sums()[j * lines]);
+            if (goes_on) publish_sum(place.last(), x2);
+        }
+
+        /* R3, R4 */
+        const uint32_t tile = place.tile(), in_window = tile % column_sums_window;
+        const uint32_t window = tile / column_sums_window;
+        if (goes_on && in_window < column_sums_window - 1) return;
+        auto p = before_tile<Pair>::from(Pair::identity);
+        if (folds && window == 0)
+            p.r4 = initial_of<Pair>(a.matrix, my_line);
+        else if (folds)
+            p = {wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1))),
+                 wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1) + 1))};
+        each_aggregate((int)in_window,
+                       [&](int k) { return place.tile_number(tile - in_window + k); },
+                       [&](int k, U sum) { p.pass(tile - in_window + k, sum); });
+        if (!folds) return;
+        if (goes_on) {
+            p.pass(tile, x2);
+            publish_sum(prefix_number(window), p.r3);
+            publish_sum(prefix_number(window) + 1, p.r4);
+            return;
+        }
+        const bool nothing = a.matrix.length == 0 && !a.matrix.has_initial;
+        ((T *)a.matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : p.sum(x2));
+    }
+};
+
+template <class Pair>
+__global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
+    matrix_nested_column_sums(const __grid_constant__ matrix_arguments<column_sums_shape> a) {
+    using U = typename Pair::U;
+    __shared__ U read_values[column_sums_threads * column_sums_reads];
+    __shared__ ticket shared_ticket;
+    const bool split = a.shape.chunks > 1;
+    ticket mine = {};
+    if (split && threadIdx.x == 0) mine = take_ticket(a.lookback);
+    nested_column_sums<Pair> s = {a, read_values};
+    s.sum_batches();
+    if (split && threadIdx.x == 0) {
+        shared_ticket = mine;
+        if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
+    }
+    __syncthreads();
+    if (split) {
+        s.epoch = shared_ticket.epoch;
+        if (shared_ticket.index == gridDim.x - 1)
+            scrub(a.lookback, s.epoch, (int)threadIdx.x, (int)blockDim.x);
+    }
+    s.add_levels();
+}
+
+} /* namespace vscan */
+
+#endif

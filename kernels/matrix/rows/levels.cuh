@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What precedes a slice in its row, for kernels whose lanes, warps and chunks hold consecutive slices
+ * of a row, scanned already (scan_slice): in any order, and in the nested order of core/order.h.
+ */
+#ifndef VSCAN_MATRIX_ROWS_LEVELS_CUH
+#define VSCAN_MATRIX_ROWS_LEVELS_CUH
+
+#include "common/nested.cuh"
+#include "common/warp.cuh"
+#include "matrix/lines.cuh"
+
+namespace vscan {
+
+/* Passes so many tiles of a row, whose aggregates are those from number `first` on. By a warp; the
+   same in all lanes. */
+template <class Pair>
+static __device__ __forceinline__ void pass_row_tiles(before_tile<Pair> &before,
+                                                      const lookback_memory &memory, int64_t first,
+                                                      uint32_t tiles, epoch_t epoch, int lane) {
+    using U = typename Pair::U;
+#pragma unroll 1
+    for (uint32_t t = 0; t < tiles; t += 32) {
+        U of_tile = Pair::identity;
+        if (t + lane < tiles) of_tile = wait_for<U>(memory, epoch, first + t + lane);
+        __syncwarp();
+#pragma unroll 1
+        for (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
+            before.pass(t + l, __shfl_sync(warp_mask, of_tile, l));
+    }
+}
+
+/* ---- In any order ---------------------------------------------------------------------------- */
+
+/* upto: the sum of the row, or of the tile, up to and with the slice. end: that before it. */
+
+/* Over the row's lanes in the warp, from first_lane on: this is lane k of `lanes`. */
+template <class Pair, int R>
+static __device__ __forceinline__ void add_lanes(typename Pair::U (&x)[R], int k, int first_lane,
+                                                 int lanes, typename Pair::U &upto,
+                                                 typename Pair::U &end) {
+    using U = typename Pair::U;
+    end = Pair::identity;
+    upto = x[R - 1];
+#pragma unroll
+    for (int half = 1; half < 32; half *= 2) {
+        if (half >= lanes) break;
+        U before = __shfl_sync(warp_mask, upto, first_lane + (k & ~(half - 1)) - 1);
+        if (!(k & half)) before = Pair::identity;
+        end = Pair::combine(before, end);
+        upto = Pair::combine(before, upto);
+    }
+}
+
+/* Over the row's warps: this is warp row_warp of `warps`. sum: in lane l, that of warp l;
+   becomes that of its left subtree and itself, in the last warp's lane the sum of all. */
+template <class Pair>
+static __device__ __forceinline__ void add_warps(int lane, int row_warp, int warps,
+                                                 typename Pair::U &sum, typename Pair::U &upto,
+                                                 typename Pair::U &end) {
+    using U = typename Pair::U;
+#pragma unroll 1
+    for (int half = 1; half < warps; half *= 2) {
+        const U to_warp = __shfl_sync(warp_mask, sum, (row_warp & ~(half - 1)) - 1);
+        const U to_lane = __shfl_sync(warp_mask, sum, (lane & ~(half - 1)) - 1);
+        if (row_warp & half) {
+            end = Pair::combine(to_warp, end);
+            upto = Pair::combine(to_warp, upto);
+        }
+        if (lane & half) sum = Pair::combine(to_lane, sum);
+    }
+}
+
+/* Over the tile's chunks: this is chunk m of 1, 2 or 4. left_chunk: sums of the chunk before,
+   and of the first two. p: the prefix of the tile; of the next one after the last chunk. */
+template <class Pair>
+static __device__ __forceinline__ void
+add_chunks(int m, int chunks, typename Pair::U &chunk_sum, typename Pair::U (&left_chunk)[2],
+           typename Pair::U &p, typename Pair::U &upto, typename Pair::U &end) {
+#pragma unroll
+    for (int b = 0; b < 2; ++b) {
+        if (!(m >> b & 1)) continue;
+        end = Pair::combine(left_chunk[b], end);
+        upto = Pair::combine(left_chunk[b], upto);
+    }
+    if (m & 1) chunk_sum = Pair::combine(left_chunk[0], chunk_sum);
+    if (m == 3) chunk_sum = Pair::combine(left_chunk[1], chunk_sum);
+    if (m & 1)
+        left_chunk[1] = chunk_sum;
+    else
+        left_chunk[0] = chunk_sum;
+    if (m == chunks - 1) p = Pair::combine(p, chunk_sum);
+}
+
+/* Turns x into results, and end into the result before x[0]. before: the prefix of the tile. */
+template <class Pair, int R>
+static __device__ __forceinline__ void
+make_results(typename Pair::U (&x)[R], typename Pair::U before, typename Pair::U &end) {
+    end = Pair::combine(before, end);
+#pragma unroll
+    for (int j = 0; j < R; ++j) x[j] = Pair::combine(end, x[j]);
+}
+
+/* ---- In the nested order --------------------------------------------------------------------- */
+
+/*
+ * sum, and the values at `from` whose bits are set in mask, added to it one after the other; only the
+ * first `count` bits may be set. from: in shared memory, aligned to 16 bytes; lanes that read
+ * different blocks of sums have them row_levels::stride apart, which is without bank conflicts.
+ * Step: values that are read at once.
+ */
+template <class Pair, int Step>
+static __device__ __forceinline__ typename Pair::U
+add_where(typename Pair::U sum, const typename Pair::U *from, uint32_t mask, int count) {
+    using U = typename Pair::U;
+#pragma unroll 1
+    for (int left = count; left > 0; left -= Step) {
+        U x[Step];
+#pragma unroll
+        for (int i = 0; i < Step; i += 16 / (int)sizeof(U)) {
+            const int4 quad = *(const int4 *)(from + i);
+            memcpy(x + i, &quad, 16);
+        }
+#pragma unroll
+        for (int i = 0; i < Step; ++i) {
+            if (mask & 1u << i) {
+                sum = Pair::combine(sum, x[i]);
+                changed_here(sum);
+            }
+        }
+        mask >>= Step & 31;
+        from += Step;
+    }
+    return sum;
+}
+
+/* Of a lane, whose slice has R elements: what precedes it. */
+template <class Pair, int R>
+struct row_levels {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    static constexpr int group_lanes = VSCAN__GROUP / R, warp_groups = 32 / group_lanes;
+    static constexpr int block_warps = nested<T>::groups / warp_groups; /* of a block of level 1 */
+    static constexpr int stride = nested<T>::groups + 16 / (int)sizeof(U);
+    static constexpr int tile_warps = block_warps * nested<T>::blocks;
+    static constexpr int next_r2 = nested<T>::groups; /* index in the sums: X2 behind the chunk */
+
+    before_tile<Pair> before; /* R3 and R4 */
+    U r1, r2;
+
+    __device__ __forceinline__ void begin_row(U initial) {
+        before = before_tile<Pair>::from(initial);
+    }
+
+    /* X0 from scanned slices; this is lane k of the row's, in the warp from first_lane on. */
+    static __device__ __forceinline__ void scan_groups(U (&x)[R], int k, int first_lane) {
+#pragma unroll
+        for (int half = 1; half < group_lanes; half *= 2) {
+            U left = __shfl_sync(warp_mask, x[R - 1], first_lane + (k & ~(half - 1)) - 1);
+            if (!(k & half)) left = Pair::identity;
+#pragma unroll
+            for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
+        }
+    }
+
+    /* R1 where a row has so many lanes of a warp at most; row: in the warp. sums: shared memory of
+       the warp. */
+    __device__ __forceinline__ void add_lanes(const U (&x)[R], int k, int row, int lanes, U *sums) {
+        r1 = r2 = Pair::identity;
+        if (lanes <= group_lanes) return;
+        k = made_here(k);
+        U *const of_row = sums + row * (warp_groups / 2); /* if there are several */
+        if (k % group_lanes == group_lanes - 1) of_row[k / group_lanes] = x[R - 1];
+        __syncwarp();
+        r1 = add_where<Pair, 8>(r1, of_row, bits_below(k / group_lanes), (lanes - 1) / group_lanes);
+        __syncwarp(); /* before the memory is used otherwise */
+    }
+
+    /* Blocks of sums of a row with so many warps. */
+    static __device__ __forceinline__ int sums_of(int row_warps) {
+        return (row_warps + block_warps - 1) / block_warps * stride;
+    }
+    /*
+     * R1 and R2 where a row has several warps; this is warp row_warp, in chunk number `chunk` of the
+     * row. sums: shared memory of the row, of this chunk and of the one before. of_warp: of the warp,
+     * not used otherwise. With a barrier of the block. along: the row goes on in the next chunk.
+     * The first warp returns X2 at the end of the chunk, if so.
+     */
+    __device__ __forceinline__ U add_warps(const U (&x)[R], int lane, int row_warp, int row_warps,
+                                           bool along, int chunk, U *sums, const U *sums_before,
+                                           U *of_warp) {
+        row_warp = made_here(row_warp), lane = made_here(lane);
+        const int block = row_warp / block_warps, its = lane / group_lanes;
+        const int group = row_warp % block_warps * warp_groups + its;
+        if (lane % group_lanes == group_lanes - 1) sums[block * stride + group] = x[R - 1];
+        __syncthreads();
+        r2 = Pair::identity;
+        if (chunk > 0) {
+            r2 = sums_before[next_r2];
+            const uint32_t warps = (uint32_t)(chunk * row_warps);
+            if (warps % tile_warps == 0) {
+                before.pass(warps / tile_warps - 1, r2);
+                r2 = Pair::identity;
+            }
+        }
+        /* One chain of additions a lane: in the first lane of a group that of its R1, in the second
+           lane of group b of the warp the sum of block b, if the warp needs it: those before its
+           own, or the first warp all. */
+        const int blocks = along && row_warp == 0 ? row_warps / block_warps : block;
+        const bool of_block = lane % group_lanes == 1 && its < blocks;
+        const U chain = add_where<Pair, warp_groups>(
+            Pair::identity, sums + (of_block ? its : block) * stride,
+            of_block ? 0xffffffffu : bits_below(group),
+            blocks > 0 ? nested<T>::groups : (row_warp + 1) * warp_groups);
+        r1 = __shfl_sync(warp_mask, chain, lane & -group_lanes);
+        if (of_block) of_warp[its] = chain;
+        __syncwarp();
+        const U sum = add_where<Pair, 4>(r2, of_warp, bits_below(blocks), blocks);
+        __syncwarp(); /* before the memory is used otherwise */
+        if (row_warp > 0)
+            r2 = sum;
+        else if (lane == 0)
+            sums[next_r2] = sum;
+        return sum;
+    }
+
+    /* left + x[j], if so. A loop that runs once or never: see reverse_quads. */
+    static __device__ __forceinline__ void add_if(bool so, U left, U (&x)[R], U &end) {
+#pragma unroll 1
+        for (int times = made_here(so); times > 0; --times) {
+            end = Pair::combine(left, end);
+#pragma unroll
+            for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
+        }
+    }
+    /* Turns X0 into results; returns the one before x[0]. */
+    __device__ __forceinline__ U make_results(U (&x)[R], bool blocks, bool tiles, bool initial) {
+        U end = r1;
+#pragma unroll
+        for (int j = 0; j < R; ++j) x[j] = Pair::combine(r1, x[j]);
+        add_if(blocks, r2, x, end);
+        add_if(tiles, before.r3, x, end);
+        add_if(tiles | initial, before.r4, x, end);
+        return end;
+    }
+};
+
+} /* namespace vscan */
+
+#endif
