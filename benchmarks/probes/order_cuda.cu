@@ -73,11 +73,15 @@ struct candidate {
         if (threadIdx.x < Blocks) {
             float r1 = -0.0f;
             float *const mine = shared.sums + threadIdx.x * stride;
-#pragma unroll 16
-            for (int g = 0; g < Groups; ++g) {
-                const float sum = mine[g];
-                mine[g] = r1;
-                r1 = r1 + sum;
+            for (int g = 0; g < Groups; g += 16) { /* all are read before one is written */
+                float sums[16];
+#pragma unroll
+                for (int j = 0; j < 16; ++j) sums[j] = mine[g + j];
+#pragma unroll
+                for (int j = 0; j < 16; ++j) {
+                    mine[g + j] = r1;
+                    r1 = r1 + sums[j];
+                }
             }
             shared.blocks[threadIdx.x] = r1;
         }
