@@ -4,9 +4,10 @@
  *
  * A lane holds a slice of a row in registers, 64 bytes, and scans it alone. A warp has several
  * rows, each from a lane of its own on; or one row; or a part of a row that continues in the next
- * warp and, where the row is longer than the block's chunk, in the block's next step. The network
- * of lib/order.h goes over elements, lanes, warps and chunks, so what comes from the left is added
- * one level after the other. Sums of warps go through shared memory.
+ * warp and, where the row is longer than the block's chunk, in the block's next step. What precedes
+ * a slice is added one level after the other (matrix/rows/levels.cuh). Sums of groups or, in any
+ * order, of warps go through shared memory. A chunk is as long as some blocks of level 1, and a
+ * tile as some chunks.
  *
  * If rows are long and too few for all multiprocessors, a block owns one tile, by ticket. It
  * publishes the tile's sum and adds the sums of the row's earlier tiles: it waits only for tiles
