@@ -464,7 +464,9 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
                                        : (line_steps + s.steps - 1) / s.steps;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
-    if (shared > 48 << 10 && !(launch->matrix_ready >> bit & 1)) {
+    /* more than any block may have */
+    const bool more = shared + (int)sizeof(rows_shared<Pair>) > 48 << 10;
+    if (more && !(launch->matrix_ready >> bit & 1)) {
         /* the most that any launch may need */
         const int most = 32 * warp_bytes * (launch->shared_memory > 2 * 32 * warp_bytes ? 2 : 1);
         const cudaError_t error = cudaFuncSetAttribute(
