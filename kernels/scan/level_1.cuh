@@ -74,8 +74,9 @@ add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segment
     sum = Pair::identity;
     if (lane >= Blocks) return;
     constexpr int wide = row_of<U, 1>::wide;
-    constexpr int quads = nested<U>::groups / wide, at_once = Segmented ? quads / 2 : quads;
-#pragma unroll at_once
+    constexpr int quads = nested<U>::groups / wide;
+    /* with heads there are too few registers for all at once */
+#pragma unroll(Segmented ? quads / 2 : quads)
     for (int q = 0; q < quads; ++q) {
         if (q * wide >= groups) break;
         packed<U, wide> s = from.sums[lane].quads[q], r1;
