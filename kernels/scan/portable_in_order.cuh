@@ -48,8 +48,7 @@ struct portable_before_in_order {
 
         U sum;
         uint32_t count;
-        add_groups<Pair, Segmented>(shared.own, shared.groups, groups, place.counting, lane, sum,
-                                    count);
+        add_groups<Pair, Segmented>(shared.own, shared.groups, place.counting, lane, sum, count);
         if (!place.only) {
             jitter(memory, place.epoch, place.partition, jitter_publish);
             if (place.carry) __threadfence();

@@ -33,6 +33,7 @@
 
 #include <type_traits>
 
+#include "scan/small_alone.cuh"
 #include "scan/small_any_order.cuh"
 #include "scan/small_in_order.cuh"
 #include "scan/small_segmented.cuh"
@@ -46,9 +47,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     constexpr int V = shape::lane_items;
-    using before_t =
-        std::conditional_t<Pair::in_any_order, segmented_before<Pair, Loads, Warps, Alone>,
-                           in_order_before<Pair, Segmented, Loads, Warps, Alone>>;
+    using in_order = std::conditional_t<Alone, in_order_alone<Pair, Segmented, Warps>,
+                                        in_order_before<Pair, Segmented, Loads, Warps>>;
+    using before_t = std::conditional_t<Pair::in_any_order,
+                                        segmented_before<Pair, Loads, Warps, Alone>, in_order>;
     using shared_t = typename before_t::shared_t;
     __shared__ shared_t shared_here;
     shared_t &shared = addressed_once(shared_here);
