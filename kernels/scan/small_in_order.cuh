@@ -9,9 +9,9 @@
  * of its own. (A block that is alone: scan/small_alone.cuh.)
  *
  * The look-back. A thread reads aggregates by 16 bytes; what a warp has read at a time is 4 whole
- * tiles. It goes to shared memory, a row each tile, and one lane each row adds it up. What is not before the partition
- * counts as nothing, so the sum of the own tile's row is R2 of the partition, and those of the rows
- * before are added up to R3.
+ * tiles. It goes to shared memory, a row each tile, and one lane each row adds it up. What is not
+ * before the partition counts as nothing, so the sum of the own tile's row is R2 of the partition,
+ * and those of the rows before are added up to R3.
  *
  * Where values have head flags, a sum begins again at each of them.
  */
