@@ -204,11 +204,12 @@ struct reduce_warps : large_role<Pair, Segmented> {
         if (Segmented) {
             heads = lane < blocks ? shared.block_heads(stage, lane) : 0;
             any = __ballot_sync(warp_mask, heads != 0);
-            count = __reduce_add_sync(warp_mask,
-                                      lane < shape::parts ? shared.part_count[stage][lane] : 0u);
         }
         if (lane < blocks) shared.sums[stage][lane] = add_groups(stage, lane, heads);
         __syncwarp();
+        if (Segmented)
+            count = __reduce_add_sync(warp_mask,
+                                      lane < shape::parts ? shared.part_count[stage][lane] : 0u);
         /* bit b: block b is before this lane's block, and none after it up to there has a head */
         const uint32_t before = lane <= blocks ? (1u << lane) - 1 : 0, heads_before = any & before;
         const uint32_t present =
