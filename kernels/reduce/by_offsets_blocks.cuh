@@ -164,12 +164,16 @@ struct in_order_window {
         const int64_t to_end = a.scan.n - partition * shape::items - first;
         const int size = to_end < shape::window ? (int)to_end : shape::window;
         int lower = 0, upper = stage.count; /* its offsets */
-        if (upper <= 32) {
-            const int at = lane < upper ? position(lane) : INT32_MAX;
-            const unsigned earlier = __ballot_sync(warp_mask, at <= first);
-            const unsigned up_to_end = __ballot_sync(warp_mask, at <= first + shape::window);
-            if (warp > 0) lower = __popc(earlier);
-            if (warp < offsets_reduction_warps - 1) upper = __popc(up_to_end);
+        if (upper < a.copied) {
+            upper = 0;
+#pragma unroll 1
+            for (int k0 = 0; k0 < stage.count; k0 += 32) {
+                const int at = k0 + lane < stage.count ? stage.copy[k0 + lane + 1] : INT32_MAX;
+                lower += __popc(__ballot_sync(warp_mask, at <= first));
+                upper += __popc(__ballot_sync(warp_mask, at <= first + shape::window));
+            }
+            if (warp == 0) lower = 0;
+            if (warp == offsets_reduction_warps - 1) upper = stage.count;
         } else {
             if (warp > 0) lower = count_up_to(first);
             if (warp < offsets_reduction_warps - 1) upper = count_up_to(first + shape::window);
