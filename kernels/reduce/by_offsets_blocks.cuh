@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segmented reduction by offsets (reduce/by_offsets.cuh) where the order of addition matters: what a
- * reduction warp does to a window, and what it leaves of it in the partition's stage.
+ * Segmented reduction by offsets (reduce/by_offsets.cuh) where the order of addition matters: what
+ * a reduction warp does to a window, and what it leaves of it in the partition's stage.
  *
  * A window is a block of level 1 of core/order.h, of doubles half of one. All sums of its groups go
  * to the stage. Then each lane has one offset. It splits the offset's group in two trees, before
  * the offset and from it on; what is not there is an identity. The segment that ends at the offset,
  * if it also begins in the window, is then the fold of: the second tree of the offset before, the
- * whole groups between the two, the first tree. If not, the prefix warp adds it up, from the sums of
- * the groups before, and the first tree. The group with the window's last offset keeps its second
- * tree as its sum: what is added from there on belongs to the segment that begins there.
+ * whole groups between the two, the first tree. If not, the prefix warp adds it up, from the sums
+ * of the groups before, and the first tree. The group with the window's last offset keeps its
+ * second tree as its sum: what is added from there on belongs to the segment that begins there.
  */
 #ifndef VSCAN_REDUCE_BY_OFFSETS_BLOCKS_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_BLOCKS_CUH
@@ -38,8 +38,8 @@ struct offsets_partition {
     open_segment<U> open[offsets_reduction_warps];
 };
 
-/* Offsets as positions in the partition: -1 before it, items + 1 behind it. That many segments of this
-   length that an int does not count them would not fit into memory. */
+/* Offsets as positions in the partition: -1 before it, items + 1 behind it. An int counts them:
+   segments are long enough on average that more would not fit into memory. */
 template <class Pair>
 struct offsets_partition<Pair, true> {
     using U = typename Pair::U;

@@ -9,6 +9,8 @@
  * partitions lets them run ahead. Offsets are copied to shared memory: the L1 cache, which has what
  * shared memory leaves of it, does not keep them, and reduction warps would wait for memory several
  * times a window.
+ *
+ * In order, all probes of a search are under way together, and the last ones are the copy.
  */
 #ifndef VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
@@ -152,10 +154,10 @@ static __device__ __forceinline__ void load_probes(const segments_offsets &offse
 
 /*
  * Finds the edges of a partition, as lower_bounds does, and copies its offsets. Half a warp has the
- * first edge, the other half that of the next partition. What an edge is found to be does not depend
- * on the other one, so partitions agree on the edge between them even if offsets do not ascend. The
- * last probes at the first edge are consecutive offsets, mostly all of the partition, so that the
- * copy costs no further access to memory.
+ * first edge, the other half that of the next partition. What an edge is found to be does not
+ * depend on the other one, so partitions agree on the edge between them even if offsets do not
+ * ascend. The last probes at the first edge are consecutive offsets, mostly all of the partition,
+ * so that the copy costs no further access to memory.
  */
 template <class Pair>
 static __device__ __forceinline__ void
@@ -222,8 +224,8 @@ search_edges(const segmented_reduce_arguments &a, const segments_offsets &offset
 /*
  * Blocks with several partitions take whole tiles, so that the sum of a tile's first half, with
  * which that of the second begins, is the block's own. The first search warp takes tickets and has
- * the first halves. None is taken after one that finds no more, or a last tile of one half; as there
- * are several blocks, the last ticket of all is one that finds no more.
+ * the first halves. None is taken after one that finds no more, or a last tile of one half; as
+ * there are several blocks, the last ticket of all is one that finds no more.
  * With one partition a block, the first search warp searches, and the other one takes the ticket.
  */
 template <class Pair>
