@@ -24,7 +24,7 @@ enum {
     VSCAN__TMA_SHARED = 227 << 10,
     /* Status words that scans of small vectors (scan/small.cuh) and reductions of vectors of up to
        128 MiB (reduce/launch.cuh) may need */
-    VSCAN__SMALL_WORDS = 4096,
+    VSCAN__SMALL_WORDS = 32768,
     /* Tiles that one launch of a scan processes at most, 2 GiB: each needs a status word. Longer
        vectors are scanned in portions, whose carry stays in the workspace's header. A launch takes
        0.2 % of the time of a portion. */

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reductions of large vectors. All blocks but the last are workers: a worker reduces one partition
- * after the other and publishes aggregates (common/lookback.cuh), one for all its partitions where
- * any order will do, else one a partition. The last block is the finisher: it adds the aggregates
- * up to tiles, and the tiles from left to right, while workers still read.
+ * after the other and publishes aggregates (common/lookback.cuh): one for all its partitions where
+ * any order will do; else the sum of each partition that is a tile, or of each block of level 1
+ * where a partition is half a tile. The last block is the finisher: it adds the aggregates up to
+ * tiles, and the tiles from left to right, while workers still read.
  *
  * The first partition of a worker has the number of its block. The next are either every workers-th
  * partition or, with Tickets, the next one that nobody has taken, so that slower blocks take fewer.
  * A worker takes the next ticket when it begins to load a partition, so before it publishes that
  * partition. There are as many tickets as partitions, hence nobody takes a ticket any more once the
- * finisher has seen all aggregates.
+ * finisher has seen all aggregates. In order it does so behind the loads, which need not wait for
+ * the ticket.
  *
- * Shared memory: the sums of the warps, twice, so that one barrier a partition is enough; and the
- * tile sums of the finisher.
+ * Shared memory: of a worker the sums of its warps or, in order, of the groups of a partition,
+ * twice, so that one barrier a partition is enough; and the tile sums of the finisher. In order the
+ * first warp adds the groups' sums of a partition when the loads of the next one are under way.
  *
  * Memory order and progress: an aggregate carries its own epoch, so relaxed accesses suffice
  * (kernels/README.md). Only the finisher waits, and blocks start in the order of their numbers:
@@ -28,7 +31,7 @@
 
 namespace vscan {
 
-/* ---- Finisher: waiting and adding ------------------------------------------------------------ */
+/* ---- Finisher: the sums of workers ----------------------------------------------------------- */
 
 /* The sum of the thread's share of all workers' aggregates, mostly one aggregate. */
 template <class Pair, int Threads>
@@ -43,164 +46,221 @@ static __device__ __forceinline__ typename Pair::U sum_of_workers(const reduce_a
     return sum;
 }
 
-/*
- * p + x[0] + ... + x[31], from left to right; if `fewer`, identities follow x[count - 1]. In the
- * usual case no branch separates the reads from the additions, so all reads are issued first.
- */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::U
-add_from_left(typename Pair::U p, const typename Pair::U *x, bool fewer, int count) {
-    using U = typename Pair::U;
-    const auto add = [&](auto &some, int from) {
-        read_quads(some, x + from);
-#pragma unroll
-        for (int j = 0; j < (int)(sizeof some / sizeof some[0]); ++j) p = Pair::combine(p, some[j]);
-    };
-    if (fewer) {
-        U some[8];
-#pragma unroll 1
-        for (int from = 0; from < count; from += 8) add(some, from);
-    } else {
-        U all[32];
-        add(all, 0);
-    }
-    return p;
-}
-
-/*
- * The prefix of all tiles, from the initial p, valid in the first warp. The other warps are
- * readers. They take 32 tiles at a time, one after the other; a lane waits for the aggregates of
- * one tile, of Partitions partitions, and adds them. The first warp adds what the readers have from
- * left to right, 32 tiles after 32 tiles. So many tiles are waited for at once because a read takes
- * microseconds while memory is busy. A reader and the first warp synchronize when 32 sums are
- * written. These are read before the two synchronize again; the buffer has room for them and the
- * next 32.
- *   rest   the lane's element outside the body; their sum belongs to the last tile
- */
-template <class Pair, int Partitions, int Warps>
-struct tile_prefix {
-    using U = typename Pair::U;
-    struct shared {
-        __align__(16) U sums[Warps - 1][2][32];
-        unsigned groups_seen; /* how many groups of 32 tiles have been read; 0 at first */
-    };
-
-    static __device__ __forceinline__ U all_tiles(const reduce_arguments &a, shared &s,
-                                                  epoch_t epoch, int64_t partitions, int64_t tiles,
-                                                  U p, U rest) {
-        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        int buffer = 0;
-        if (warp == 0) {
-            int reader = 1;
-            for (int64_t first = 0; first < tiles; first += 32) {
-                sync_warps(reader, 64);
-                p = add_from_left<Pair>(p, s.sums[reader - 1][buffer], tiles - first < 32,
-                                        (int)(tiles - first));
-                if (++reader == Warps) {
-                    reader = 1;
-                    buffer ^= 1;
-                }
-            }
-            return p;
-        }
-        if (a.outside > 0) rest = over_lanes<Pair>::sum(rest);
-        for (int64_t first = 32 * (warp - 1); first < tiles; first += 32 * (Warps - 1)) {
-            U x[Partitions];
-            uint32_t none[Partitions];
-            wait_for_all<1>(a.lookback, epoch, (U)Pair::identity, x, none,
-                            (first + lane) * Partitions, partitions);
-            __syncwarp();
-            U sum = sum_items<Pair>(x);
-            if (first + lane == tiles - 1) sum = Pair::combine(sum, rest);
-            s.sums[warp - 1][buffer][lane] = sum;
-            if (lane == 0 && atomicAdd(&s.groups_seen, 1u) == (unsigned)((tiles - 1) / 32))
-                let_next_kernel_begin();
-            sync_warps(warp, 64);
-            buffer ^= 1;
-        }
-        return p;
-    }
-};
-
-/* ---- Kernel ---------------------------------------------------------------------------------- */
+/* ---- Partitions ------------------------------------------------------------------------------ */
 
 /* A partition: what a block reduces at a time, Loads warp loads a warp; a tile or half a tile. */
 template <class Pair, int Loads>
 struct reduce_partition : reduce_part_shape<Pair, Loads> {
     using part = reduce_part_shape<Pair, Loads>;
+    using levels = nested<typename Pair::T>;
     static constexpr int warps = reduce_large_warps, threads = 32 * warps;
     static constexpr int part_items = part::items, items = warps * part_items;
     static constexpr int a_tile = part::tile / items;
     static_assert(a_tile * items == part::tile, "partitions make up tiles");
+
+    /* In order: blocks of level 1 of a partition, aggregates of a tile, and how many tiles a reader
+       of the finisher waits for at a time. They are all in one block of level 3. */
+    static constexpr int blocks = items / VSCAN__LEVEL_1;
+    static constexpr int aggregates = a_tile == 1 ? 1 : levels::blocks;
+    static constexpr int batch = levels::tiles < 32 ? levels::tiles : 32;
+    static_assert(levels::tiles % batch == 0, "a batch does not cross a block of level 3");
+
+    /* The last partition of a vector that is not empty. */
+    static __device__ __forceinline__ int last(const reduce_arguments &a) {
+        return (int)((a.n - 1) / items);
+    }
+    /* of a partition, in shared memory */
+    using groups_of = nested_sums<typename Pair::U, levels::groups, blocks>;
+
+    /* The number of aggregate k of a tile. Those with the same k of a batch of tiles are side by
+       side: each lane of a reader adds up a tile, so that its loads are coalesced. */
+    static __device__ __forceinline__ int aggregate(int tile, int k) {
+        return (tile / batch * aggregates + k) * batch + tile % batch;
+    }
 };
 
-template <class Pair, int Loads, bool Tickets>
+/* By the first warp of a worker: publishes the aggregates of a partition, from the sums of its
+   groups, and of the group outside the body if that belongs to it. */
+template <class Pair, class Shape>
+static __device__ __forceinline__ void
+publish_groups(const reduce_arguments &a, epoch_t epoch, int partition,
+               const typename Shape::groups_of &groups, typename Pair::U rest = Pair::identity) {
+    using U = typename Pair::U;
+    constexpr int blocks = Shape::blocks;
+    const int lane = threadIdx.x % 32;
+    U sum = lane < blocks ? groups.template sum<Pair>(lane) : (U)Pair::identity;
+    if (lane == (int)((a.n - 1) / VSCAN__LEVEL_1 % blocks)) sum = Pair::combine(sum, rest);
+    jitter(a.lookback, epoch, partition, jitter_publish);
+    if constexpr (Shape::a_tile == 1) {
+        U of_tile = Pair::identity;
+#pragma unroll 1 /* fewer registers */
+        for (int b = 0; b < blocks; b += 4) of_tile = add_lanes<Pair, 4>(of_tile, sum, b);
+        if (lane == 0) publish<U>(a.lookback, epoch, partition, of_tile);
+    } else if (lane < blocks) {
+        const int k = partition % Shape::a_tile * blocks + lane;
+        publish<U>(a.lookback, epoch, Shape::aggregate(partition / Shape::a_tile, k), sum);
+    }
+}
+
+/* ---- Finisher: tiles from left to right ------------------------------------------------------ */
+
+/*
+ * The total of all tiles, from the initial value, valid in the first warp. The other warps are
+ * readers. They take a batch of tiles at a time, one after the other; a lane waits for the
+ * aggregates of one tile, and adds them. The first warp adds what the readers have from left to
+ * right, batch after batch. So many tiles are waited for at once because a read takes microseconds
+ * while memory is busy. A reader and the first warp synchronize when the sums of a batch are
+ * written. These are read before the two synchronize again; the buffer has room for them and the
+ * next ones.
+ */
+template <class Pair, class Shape>
+struct tile_prefix {
+    using U = typename Pair::U;
+    static constexpr int readers = Shape::warps - 1, batch = Shape::batch, late_tiles = 256;
+    struct shared {
+        __align__(16) U sums[readers][2][32];
+        unsigned batches_seen; /* 0 at first */
+    };
+
+    /* Passes tiles first .. tiles - 1, `batch` at most, the sums of which are at x. In the usual
+       case no branch separates the reads from the additions, so all reads are issued first. */
+    static __device__ __forceinline__ void pass(before_tile<Pair> &before, const U *x, int first,
+                                                int tiles) {
+        if (tiles - first < batch) {
+#pragma unroll 1
+            for (int j = 0; j < tiles - first; ++j) before.pass(first + j, x[j]);
+            return;
+        }
+        U all[32];
+        read_quads(all, x);
+#pragma unroll
+        for (int j = 0; j < batch - 1; ++j) before.r3 = Pair::combine(before.r3, all[j]);
+        before.pass(first + batch - 1, all[batch - 1]);
+    }
+
+    /* The sum of this tile, of which the first `count` aggregates exist. Early: many tiles follow;
+       one aggregate is polled until it is there, and only then are the others read, since the
+       worker beside the finisher needs the bandwidth. At the end this would take a read's time
+       more. */
+    static __device__ __forceinline__ U wait_for_tile(const reduce_arguments &a, epoch_t epoch,
+                                                      int tile, int count, bool early) {
+        constexpr int all = Shape::aggregates;
+        const int64_t at = Shape::aggregate(tile, 0);
+        U x[all];
+        bool ready = count == 0;
+        if (all > 1 && early && count == all)
+            wait_for<U>(a.lookback, epoch, at + (all - 1) * batch);
+        while (!ready) {
+            ready = true;
+            /* Words are there for whole batches. With loads under conditions the compiler would run
+               out of predicates, and have loads wait for others. */
+#pragma unroll
+            for (int k = 0; k < all; ++k)
+                ready &= try_read(a.lookback, epoch, at + k * batch, &x[k]) | (k >= count);
+        }
+#pragma unroll
+        for (int k = 0; k < all; ++k)
+            if (k >= count) x[k] = Pair::identity;
+        return from_left<Pair>(x);
+    }
+
+    static __device__ __forceinline__ U all_tiles(const reduce_arguments &a, shared &s,
+                                                  epoch_t epoch, int partitions, U initial) {
+        const int tiles = (partitions + Shape::a_tile - 1) / Shape::a_tile;
+        const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+        int buffer = 0;
+        if (warp == 0) {
+            before_tile<Pair> before = before_tile<Pair>::from(initial);
+            int reader = 0;
+            for (int first = 0; first < tiles; first += batch) {
+                sync_warps(reader + 1, 64);
+                pass(before, s.sums[reader][buffer], first, tiles);
+                if (++reader == readers) {
+                    reader = 0;
+                    buffer ^= 1;
+                }
+            }
+            return before.sum(Pair::identity);
+        }
+        for (int first = batch * (warp - 1); first < tiles; first += batch * readers) {
+            const int tile = first + lane;
+            const int left = (partitions / Shape::a_tile - tile) * Shape::aggregates +
+                             partitions % Shape::a_tile * Shape::blocks;
+            int count = left < Shape::aggregates ? left : Shape::aggregates;
+            if (left < 0 || lane >= batch) count = 0;
+            const U sum = wait_for_tile(a, epoch, tile, count, tiles - first > late_tiles);
+            __syncwarp();
+            s.sums[warp - 1][buffer][lane] = sum;
+            if (lane == 0 && atomicAdd(&s.batches_seen, 1u) == (unsigned)(tiles - 1) / batch)
+                let_next_kernel_begin();
+            sync_warps(warp, 64);
+            buffer ^= 1;
+        }
+        return initial;
+    }
+};
+
+/* ---- Kernel ---------------------------------------------------------------------------------- */
+
+template <class Pair, int Loads, bool Tickets, bool Aligned>
 __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce_resident)
     reduce_large(const __grid_constant__ reduce_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_partition<Pair, Loads>;
     constexpr int warps = shape::warps;
-    __shared__ __align__(16) U parts[2][warps];
-    __shared__ uint32_t tickets[2];
-    using prefix_of = tile_prefix<Pair, shape::a_tile, warps>;
-    __shared__ typename prefix_of::shared prefix_shared; /* in order only */
-
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int workers = (int)gridDim.x - 1;
-    const int64_t partitions = (a.body_n + shape::items - 1) / shape::items;
     wait_for_kernel_before(false);
     const epoch_t epoch = read_epoch(a.lookback);
 
-    /* ---- Workers ----------------------------------------------------------------------------- */
-    if ((int)blockIdx.x < workers) {
-        const auto publish_sums = [&](int64_t at, const U(&sums)[warps]) {
-            if (threadIdx.x != 0) return;
-            U x[warps];
+    finish<Pair> f;
+    U total;
+    if constexpr (Pair::in_any_order) {
+        __shared__ __align__(16) U parts[2][warps];
+        __shared__ uint32_t tickets[2];
+        const int64_t partitions = (a.body_n + shape::items - 1) / shape::items;
+
+        /* ---- Workers ------------------------------------------------------------------------- */
+        if ((int)blockIdx.x < workers) {
+            const auto publish_sums = [&](int64_t at, const U(&sums)[warps]) {
+                if (threadIdx.x != 0) return;
+                U x[warps];
 #pragma unroll
-            for (int w = 0; w < warps; ++w) x[w] = sums[w];
-            jitter(a.lookback, epoch, at, jitter_publish);
-            publish<U>(a.lookback, epoch, at, sum_items<Pair>(x));
-        };
-        finish<Pair> f; /* not used */
-        U all = Pair::identity;
-        int buffer = 0;
-        for (int64_t partition = blockIdx.x; partition < partitions;) {
-            uint32_t ticket = 0;
-            if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
-            const int64_t first = partition * shape::items + warp * shape::part_items;
-            const U sum =
-                (partition + 1) * shape::items <= a.body_n
-                    ? sum_any_part<Pair, Loads, true, reduce_part>(a, first, lane, f, false)
-                    : sum_any_part<Pair, Loads, false, reduce_part>(a, first, lane, f, false);
-            if constexpr (Pair::in_any_order)
+                for (int w = 0; w < warps; ++w) x[w] = sums[w];
+                jitter(a.lookback, epoch, at, jitter_publish);
+                publish<U>(a.lookback, epoch, at, sum_items<Pair>(x));
+            };
+            U all = Pair::identity;
+            int buffer = 0;
+            for (int64_t partition = blockIdx.x; partition < partitions;) {
+                uint32_t ticket = 0;
+                if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
+                const int64_t first = partition * shape::items + warp * shape::part_items;
+                const auto nothing = [] {};
+                const U sum =
+                    (partition + 1) * shape::items <= a.body_n
+                        ? sum_any_part<Pair, Loads, true, false>(a, first, lane, nullptr, nothing)
+                        : sum_any_part<Pair, Loads, false, false>(a, first, lane, nullptr, nothing);
                 all = Pair::combine(all, sum);
-            else if (lane == 0)
-                parts[buffer][warp] = sum;
-            if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
-            /* also: the buffer of the next partition but one has been read */
-            if (Tickets || !Pair::in_any_order) __syncthreads();
-            if (!Pair::in_any_order) publish_sums(partition, parts[buffer]);
-            partition = workers + (Tickets ? (int64_t)tickets[buffer] : partition);
-            buffer ^= 1;
-        }
-        if constexpr (Pair::in_any_order) {
+                if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
+                /* also: the buffer of the next partition but one has been read */
+                if (Tickets) __syncthreads();
+                partition = workers + (Tickets ? (int64_t)tickets[buffer] : partition);
+                buffer ^= 1;
+            }
             all = over_lanes<Pair>::sum(all);
             if (lane == 0) parts[0][warp] = all;
             __syncthreads();
             publish_sums(blockIdx.x, parts[0]);
+            return;
         }
-        return;
-    }
 
-    /* ---- Finisher ---------------------------------------------------------------------------- */
-    const int64_t published = Pair::in_any_order ? workers : partitions;
-    finish<Pair> f;
-    f.load(a, lane, true);
-    scrub(a.lookback, epoch, (int)threadIdx.x, shape::threads);
-    jitter(a.lookback, epoch, published, jitter_wait);
-    U p = f.initial(a);
-    if constexpr (Pair::in_any_order) {
+        /* ---- Finisher ------------------------------------------------------------------------ */
+        f.load(a, lane, true);
+        scrub(a.lookback, epoch, (int)threadIdx.x, shape::threads);
+        jitter(a.lookback, epoch, workers, jitter_wait);
+        total = f.initial(a);
         U sum = sum_of_workers<Pair, shape::threads>(a, epoch, workers);
         if (warp == 0) sum = Pair::combine(sum, f.rest(a, lane));
         sum = over_lanes<Pair>::sum(sum);
@@ -209,17 +269,62 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         let_next_kernel_begin();
         if (warp > 0) return;
         sum = over_lanes<Pair>::sum(lane < warps ? parts[0][lane] : Pair::identity);
-        p = Pair::combine(p, sum);
+        total = Pair::combine(total, sum);
     } else {
-        if (threadIdx.x == 0) prefix_shared.groups_seen = 0;
+        using groups_of = typename shape::groups_of;
+        using prefix_of = tile_prefix<Pair, shape>;
+        __shared__ groups_of groups_here[2];
+        __shared__ typename prefix_of::shared prefix_shared;
+        __shared__ uint32_t tickets[2];
+        const int partitions = (int)((a.n + shape::items - 1) / shape::items);
+
+        /* ---- Workers ------------------------------------------------------------------------- */
+        if ((int)blockIdx.x < workers) {
+            groups_of *const groups = groups_here;
+            U rest = Pair::identity;
+            int before = -1; /* the worker's partition before */
+            int buffer = 0;
+            for (int partition = (int)blockIdx.x; partition < partitions;) {
+                const int64_t first = (int64_t)partition * shape::items + warp * shape::part_items;
+                U *const to = groups[buffer].at(warp * shape::part::groups);
+                const auto meanwhile = [&] {
+                    if (warp != 0) return;
+                    uint32_t ticket = 0;
+                    if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
+                    f.load_rest(a, lane, partition == shape::last(a));
+                    if (before >= 0)
+                        publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1]);
+                    if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
+                };
+                if ((int64_t)(partition + 1) * shape::items <= a.body_n)
+                    sum_part<Pair, Loads, true, Aligned, false>(a, first, lane, to, meanwhile);
+                else
+                    sum_part<Pair, Loads, false, Aligned, false>(a, first, lane, to, meanwhile);
+                if (warp == 0 && partition == shape::last(a) && a.outside > 0)
+                    rest = f.sum_rest(a, lane);
+                /* also: the groups of the partition before have been read */
+                __syncthreads();
+                before = partition;
+                partition = workers + (Tickets ? (int)tickets[buffer] : partition);
+                buffer ^= 1;
+            }
+            if (warp == 0) publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1], rest);
+            return;
+        }
+
+        /* ---- Finisher ------------------------------------------------------------------------ */
+        f.load_initial(a, true);
+        scrub(a.lookback, epoch, (int)threadIdx.x, shape::threads);
+        jitter(a.lookback, epoch, partitions, jitter_wait);
+        if (threadIdx.x == 0) prefix_shared.batches_seen = 0;
         __syncthreads(); /* also: all threads have read the epoch */
-        p = prefix_of::all_tiles(a, addressed_once(prefix_shared), epoch, partitions,
-                                 (a.n + shape::tile - 1) / shape::tile, p, f.rest(a, lane));
+        total =
+            prefix_of::all_tiles(a, addressed_once(prefix_shared), epoch, partitions, f.initial(a));
         if (warp > 0) return;
     }
     /* an aggregate of every worker has been seen */
     if (lane == 0) {
-        *(T *)a.total = Pair::out(p);
+        *(T *)a.total = Pair::out(total);
         advance(a.lookback, epoch);
     }
 }

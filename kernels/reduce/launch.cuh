@@ -10,9 +10,9 @@
  *
  * The vector is a body, which is cut into parts, and a few elements outside it, which only the
  * finishing warp reads. In any order (Pair::in_any_order) the body is whatever lies in whole
- * 16-byte vectors, wherever the vector begins. Float and double plus follow lib/order.h: there the
- * body is all whole groups, and the elements after the last one are outside; their sum is added
- * last to that of their tile. A balanced tree gives the same bits when left and right are
+ * 16-byte vectors, wherever the vector begins. Float and double plus follow core/order.h: there the
+ * body is all whole groups, and the elements after the last one are outside: the last group of the
+ * last block of level 1. A balanced tree gives the same bits when left and right are
  * exchanged, so the 16 bytes of a lane are added in memory order in both directions.
  *
  * Launches may overlap (wait_for_kernel_before). The total may overwrite the initial value: only
@@ -28,9 +28,9 @@ namespace vscan {
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-static_assert(reduce_medium_bytes / (VSCAN__TILE_FLOAT * (int)sizeof(float) / 2) <=
-                  VSCAN__SMALL_WORDS,
-              "status words for half tiles");
+static_assert(reduce_medium_bytes / (VSCAN__LEVEL_1 * (int)sizeof(float)) <= VSCAN__SMALL_WORDS &&
+                  reduce_medium_bytes % (32 * VSCAN__TILE_FLOAT * (int)sizeof(float)) == 0,
+              "status words for blocks of level 1, of whole batches of tiles");
 
 /* Warps of a block, for a vector that so many blocks reduce. */
 template <class Pair, int Loads>
@@ -57,17 +57,25 @@ static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce
 
 template <class Pair>
 static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduce_arguments &a) {
+    /* in order: whole blocks of level 1 */
+    constexpr int parts = Pair::in_any_order
+                              ? 1
+                              : VSCAN__LEVEL_1 / reduce_part_shape<Pair, reduce_block_loads>::items;
+    const int warps = reduce_warps<Pair, reduce_block_loads>(a, reduce_cluster);
     return start_reduce(launch, reduce_blocks<Pair>, reduce_cluster,
-                        32 * reduce_warps<Pair, reduce_block_loads>(a, reduce_cluster), a, true);
+                        32 * ((warps + parts - 1) / parts * parts), a, true);
 }
 
 template <class Pair, int Loads, bool Tickets>
 static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce_arguments &a) {
     using shape = reduce_partition<Pair, Loads>;
-    const int64_t partitions = (a.body_n + shape::items - 1) / shape::items;
+    const int64_t n = Pair::in_any_order ? a.body_n : a.n;
+    const int64_t partitions = (n + shape::items - 1) / shape::items;
     const int64_t resident = (int64_t)reduce_resident * launch->multiprocessors - 1;
     const int blocks = (int)(partitions < resident ? partitions : resident) + 1;
-    return start_reduce(launch, reduce_large<Pair, Loads, Tickets>, blocks, shape::threads, a);
+    const auto kernel = a.aligned ? reduce_large<Pair, Loads, Tickets, true>
+                                  : reduce_large<Pair, Loads, Tickets, Pair::in_any_order>;
+    return start_reduce(launch, kernel, blocks, shape::threads, a);
 }
 
 template <class Pair>

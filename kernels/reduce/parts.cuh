@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a reduction reads. A vector is a body and fewer than 32 elements outside it. A warp reads
- * its part of the body and reduces it; the warp that finishes also reads the elements outside and
- * the initial value.
+ * its part of the body and reduces it; in order, to the sums of its groups, which it leaves in
+ * shared memory. One warp also reads the elements outside, and one the initial value.
  */
 #ifndef VSCAN_REDUCE_PARTS_CUH
 #define VSCAN_REDUCE_PARTS_CUH
 
+#include "common/nested.cuh"
 #include "common/warp_reduce.cuh"
 #include "common/lookback.cuh"
 #include "reduce/tuning.cuh"
@@ -32,8 +33,8 @@ template <class Pair, int Loads>
 struct reduce_part_shape {
     using T = typename Pair::T;
     static constexpr int lane_items = 16 / (int)sizeof(T);
-    static constexpr int items = Loads * 32 * lane_items;
-    static constexpr int tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    static constexpr int items = Loads * 32 * lane_items, groups = items / VSCAN__GROUP;
+    static constexpr int tile = nested<T>::tile;
 };
 
 /* x = 16-byte reads from shared memory; from is a multiple of 16 bytes. */
@@ -45,7 +46,7 @@ static __device__ __forceinline__ void read_quads(U (&x)[N], const U *from) {
     memcpy(x, quads, sizeof x);
 }
 
-/* What the finishing warp reads besides the body: loaded early, used late. */
+/* What a warp reads besides its part: loaded early, used late. */
 template <class Pair>
 struct finish {
     using T = typename Pair::T;
@@ -54,15 +55,25 @@ struct finish {
 
     /* No branch: with one, the compiler adds what was loaded earlier before it issues these
        loads. */
-    __device__ __forceinline__ void load(const reduce_arguments &a, int lane, bool asked) {
+    __device__ __forceinline__ void load_rest(const reduce_arguments &a, int lane, bool asked) {
         const int k = a.backward ? a.outside - 1 - lane : lane; /* in memory order */
         if (asked && lane < a.outside) element = ((const T *)a.in)[k < a.begin ? k : a.body_n + k];
+    }
+    __device__ __forceinline__ void load_initial(const reduce_arguments &a, bool asked) {
         memcpy(&z, &a.initial, sizeof z);
         if (asked && a.has_initial == 2) z = *(const T *)a.initial_at;
+    }
+    __device__ __forceinline__ void load(const reduce_arguments &a, int lane, bool asked) {
+        load_rest(a, lane, asked);
+        load_initial(a, asked);
     }
     /* the lane's element outside the body */
     __device__ __forceinline__ U rest(const reduce_arguments &a, int lane) const {
         return lane < a.outside ? Pair::in(element) : Pair::identity;
+    }
+    /* in order, by a whole warp: the sum of the group outside the body */
+    __device__ __forceinline__ U sum_rest(const reduce_arguments &a, int lane) const {
+        return over_lanes<Pair>::sum(rest(a, lane));
     }
     /* the leftmost operand of the total */
     __device__ __forceinline__ U initial(const reduce_arguments &a) const {
@@ -71,29 +82,23 @@ struct finish {
     }
 };
 
-/* What a warp that reduces a part also does for the total. */
-enum reduce_role {
-    reduce_part,  /* nothing */
-    reduce_first, /* if asked, loads what is outside the body, after the loads of the part */
-    reduce_alone  /* does so, and returns the sum of both, in order: part + outside */
-};
-
 /*
- * What a lane contributes to its warp's part, Loads warp loads from position `first` of the body.
- * In order: the sum of the part, in every lane. In any order: the lane's own elements combined.
- * Whole: the part lies wholly inside the body. Backward, position i is element body_n - 1 - i in
- * memory.
+ * Reduces a warp's part, Loads warp loads from position `first` of the body. In any order: returns
+ * the lane's own elements combined. In order: writes the sums of the part's groups to groups[0],
+ * groups[1], ... in shared memory. Whole: the part lies wholly inside the body. Once: the block
+ * runs once. Backward, position i is element body_n - 1 - i in memory. Between the loads and their
+ * first use the warp does what `meanwhile` says.
  */
-template <class Pair, int Loads, bool Whole, bool Aligned, reduce_role Role>
+template <class Pair, int Loads, bool Whole, bool Aligned, bool Once, class Meanwhile>
 static __device__ __forceinline__ typename Pair::U
-sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bool asked) {
+sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
+         const Meanwhile &meanwhile) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_part_shape<Pair, Loads>;
     /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */
     constexpr int V = Aligned ? shape::lane_items : 1;
     constexpr int loads = Loads * shape::lane_items / V;
-    constexpr bool with_rest = Role == reduce_alone && !Pair::in_any_order;
     const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
     const int i = lane * V; /* in the part; `left` elements of the part exist */
     const int left = a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
@@ -103,6 +108,8 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bo
     for (int r = 0; r < loads; ++r)
 #pragma unroll
         for (int j = 0; j < V; ++j) raw[r][j] = 0;
+    /* whether load r has elements of the vector; not aligned, it is a whole group */
+    const auto there = [&](int r) { return (Aligned ? i : 0) + r * 32 * V < left; };
     const auto load = [&](int r, int k) {
         if constexpr (Aligned) {
             const int4 quad = load_quad(at + sign * k);
@@ -111,51 +118,95 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bo
             raw[r][0] = at[sign * k];
         }
     };
-    if constexpr (Role == reduce_part) {
+    if constexpr (!Once) {
         /* Loads behind the end repeat the last vector, since unconditional loads are issued
            sooner. In a block that runs once this is slower. */
         if (Whole || left > 0) {
 #pragma unroll
             for (int r = 0; r < loads; ++r) {
                 const int k = i + r * 32 * V;
-                load(r, Whole || k < left ? k : left - V);
+                load(r, Whole || there(r) ? k : Aligned ? left - V : i);
             }
         }
     } else {
 #pragma unroll
         for (int r = 0; r < loads; ++r)
-            if (i + r * 32 * V < left) load(r, i + r * 32 * V);
+            if (there(r)) load(r, i + r * 32 * V);
     }
-    if (Role != reduce_part) f.load(a, lane, Role == reduce_alone || asked);
-    U x[with_rest ? 2 * loads : loads];
+    meanwhile();
+    U x[loads];
 #pragma unroll
     for (int r = 0; r < loads; ++r) {
         U items[V];
 #pragma unroll
         for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
         x[r] = sum_items<Pair>(items);
-        if (!Whole && i + r * 32 * V >= left) x[r] = Pair::identity;
+        if (!Whole && !there(r)) x[r] = Pair::identity;
     }
     if constexpr (Pair::in_any_order) {
         return sum_items<Pair>(x);
     } else {
-        if constexpr (with_rest) {
-            x[loads] = f.rest(a, lane);
-#pragma unroll
-            for (int r = loads + 1; r < 2 * loads; ++r) x[r] = Pair::identity;
-        }
-        return sum_rows<Pair>(x, lane);
+        /* so many lanes have a group, and each load has V groups */
+        constexpr int lanes = VSCAN__GROUP / V;
+        static_assert(loads <= lanes, "a lane has one group in the end");
+        const U sum = rows_over_lanes<Pair, loads, lanes>(x, lane);
+        if (lane % lanes < loads) groups[lane % lanes * V + lane / lanes] = sum;
+        return sum;
     }
 }
 
 /* The same, for an alignment known only at run time. */
-template <class Pair, int Loads, bool Whole, reduce_role Role>
+template <class Pair, int Loads, bool Whole, bool Once, class Meanwhile>
 static __device__ __forceinline__ typename Pair::U
-sum_any_part(const reduce_arguments &a, int64_t first, int lane, finish<Pair> &f, bool asked) {
+sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
+             const Meanwhile &meanwhile) {
     if (Pair::in_any_order || a.aligned)
-        return sum_part<Pair, Loads, Whole, true, Role>(a, first, lane, f, asked);
-    return sum_part<Pair, Loads, Whole, Pair::in_any_order, Role>(a, first, lane, f, asked);
+        return sum_part<Pair, Loads, Whole, true, Once>(a, first, lane, groups, meanwhile);
+    return sum_part<Pair, Loads, Whole, Pair::in_any_order, Once>(a, first, lane, groups,
+                                                                  meanwhile);
 }
+
+/* x[0] + x[1] + ..., from left to right. */
+template <class Pair, class U, int N>
+static __device__ __forceinline__ U from_left(const U (&x)[N]) {
+    U sum = x[0];
+#pragma unroll
+    for (int j = 1; j < N; ++j) sum = Pair::combine(sum, x[j]);
+    return sum;
+}
+
+/* p + x of lane `first` + x of the next lane + ..., of N lanes. All lanes get it. The shuffles do
+   not wait for one another. */
+template <class Pair, int N, class U>
+static __device__ __forceinline__ U add_lanes(U p, U x, int first) {
+    U all[N];
+#pragma unroll
+    for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, first + j);
+#pragma unroll
+    for (int j = 0; j < N; ++j) p = Pair::combine(p, all[j]);
+    return p;
+}
+
+/*
+ * Sums in shared memory that lanes add from left to right, N a lane: of the groups of a block of
+ * level 1, or of the blocks of a tile. Between what two lanes read 16 bytes are unused, so that
+ * lanes read by 16 bytes without bank conflicts.
+ */
+template <class U, int N, int Lanes>
+struct nested_sums {
+    static constexpr int pitch = N + 16 / (int)sizeof(U);
+    __align__(16) U sums[Lanes * pitch];
+
+    __device__ __forceinline__ U *at(int k) { return &sums[k / N * pitch + k % N]; }
+
+    /* those numbered N * k .. N * k + N - 1 */
+    template <class Pair>
+    __device__ __forceinline__ U sum(int k) const {
+        U x[N];
+        read_quads(x, &sums[k * pitch]);
+        return from_left<Pair>(x);
+    }
+};
 
 /*
  * Sums of parts in shared memory. A lane reads eight of them at a time. Groups of eight are 16
