@@ -3,11 +3,11 @@
  * The reduction warps of scan/large.cuh. A tile has 16 parts of 32 lines; a reduction warp sums the
  * groups of two of them.
  *
- * Nested order (lib/core/order.h): the sums go to shared memory. When all are there, reduction warp 0
- * alone goes on. Lane b adds the 32 sums of block b of level 1 from left to right, and leaves R1 of
- * each group in the place of its sum. Serial additions in one lane take about as long as a network
- * of shuffles, and far fewer instructions. Then lane b adds the sums of the blocks before block b,
- * which is R2; one more lane adds all, the tile's aggregate.
+ * Nested order (lib/core/order.h): the sums go to shared memory. When all are there, reduction warp
+ * 0 alone goes on. Lane b adds the 32 sums of block b of level 1 from left to right, and leaves R1
+ * of each group in the place of its sum. Serial additions in one lane take about as long as a
+ * network of shuffles, and far fewer instructions. Then lane b adds the sums of the blocks before
+ * block b, which is R2; one more lane adds all, the tile's aggregate.
  *
  * Where any order is allowed, the group sums of a part are scanned by shuffles, the sums of the
  * parts go through shared memory, and each warp adds what precedes its parts.
@@ -161,8 +161,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
         if (again(warp) == 0) finish_tile(stage, shared.taken.known(k));
     }
 
-    /* Group sums become R1, by the lane of a block of level 1. heads, bit g: in group g. Returns the
-       sum of the block, from its last head on. */
+    /* Group sums become R1, by the lane of a block of level 1. heads, bit g: in group g. Returns
+       the sum of the block, from its last head on. */
     __device__ __forceinline__ U add_groups(int stage, int block, uint32_t heads) const {
         constexpr int V = 16 / (int)sizeof(U), vectors = shape::block_groups / V;
         constexpr int batch = 8; /* as many vectors as there are registers for */
@@ -195,8 +195,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
         return r1;
     }
 
-    /* When all groups have been summed, by reduction warp 0: R1, R2, and the tile's aggregate, which
-       it publishes. */
+    /* When all groups have been summed, by reduction warp 0: R1, R2, and the tile's aggregate,
+       which it publishes. */
     __device__ void finish_tile(int stage, int64_t tile) const {
         constexpr int blocks = shape::blocks, V = 16 / (int)sizeof(U);
         const int lane = again(common::lane);

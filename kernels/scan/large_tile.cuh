@@ -85,8 +85,8 @@ struct large_shape {
         T slot[slots][items];
         T staged[items + vector_items];
         alignas(16) T after[slots][vector_items]; /* what follows a slot's last line in memory */
-        /* what precedes a group: in the tile, and last the tile's end; nested order: in the block of
-           level 1 (R1), at index_of_group */
+        /* what precedes a group: in the tile, and last the tile's end; nested order: in the block
+           of level 1 (R1), at index_of_group */
         alignas(16) U prefixes[stages][parts * part_groups + (Pair::in_any_order ? 2 : 0)];
         alignas(16) U sums[stages][parts]; /* of parts; nested order: of blocks of level 1 */
         alignas(16) U aggregates[32];      /* of tiles, in the look-back */
