@@ -17,8 +17,8 @@
  *   store warp        stores the results by quarters (TMA)                -> staged_empty[q]
  *
  * R1 to R4 and X0 are those of the nested order (lib/core/order.h), in which float and double plus
- * are added. Where any order is allowed, what precedes a group in the tile takes the place of R1 and
- * R2, and P is R4 alone.
+ * are added. Where any order is allowed, what precedes a group in the tile takes the place of R1
+ * and R2, and P is R4 alone.
  *
  * Shared memory (large_tile.cuh): two slots for tiles that are loaded, one tile of results, and
  * four stages of what is known of a tile: heads, what precedes groups, P.
