@@ -344,11 +344,10 @@ struct segmented_reduction {
         seen = own;
     }
 
-    /* Of those that are read at a time. Where the order matters, they are added by `step`, so that
-       a block of level 3 ends at a step's end. */
-    static constexpr int step = Pair::in_any_order     ? 1
-                                : nested<T>::tiles < 8 ? nested<T>::tiles
-                                                       : 8;
+    /* Where the order matters, so many are added at a time, of which a block of level 3 has a
+       multiple. */
+    static constexpr int step = shape::tile_step;
+    /* Of those that are read at a time. */
     __device__ __forceinline__ int64_t first_tile() const {
         return seen & -(int64_t)step;
     }
@@ -409,16 +408,16 @@ struct segmented_reduction {
                 t = from & -step;
                 if (t + lane < from) shared.tiles[t + lane] = Pair::identity;
                 p.cut(initial);
-                __syncwarp();
             }
+            __syncwarp();
             const int64_t first = first_tile();
             const int to = own - first < (int)blockDim.x ? (int)(own - first) : (int)blockDim.x;
-            U x[step];
-            load_tiles(x, t, to);
+            U x[step], next_x[step];
+            load_values(x, shared.tiles + t);
 #pragma unroll 1
             while (t < to) { /* the next ones are loaded while these are added */
-                U next_x[step];
-                load_tiles(next_x, t + step, to);
+                load_values(next_x, shared.tiles + t + step);
+                __syncwarp(); /* or ptxas would load them later */
 #pragma unroll
                 for (int j = 0; j < step; ++j) {
                     p.r3 = Pair::combine(p.r3, x[j]);
@@ -433,10 +432,6 @@ struct segmented_reduction {
             if (lane == 0) shared.before = p;
             __syncwarp();
         }
-    }
-    __device__ __forceinline__ void load_tiles(U (&x)[step], int t, int to) const {
-#pragma unroll
-        for (int j = 0; j < step; ++j) x[j] = t < to ? shared.tiles[t + j] : (U)Pair::identity;
     }
 
     /* ---- Totals ------------------------------------------------------------------------------ */

@@ -42,6 +42,10 @@ struct segments_shape {
     static constexpr int group_lines = Pair::in_any_order ? 1 : VSCAN__GROUP / line_items;
     static_assert(Pair::in_any_order || share * group_lines == VSCAN__LEVEL_1, "whole blocks");
     static constexpr int parts = Pair::in_any_order ? 1 : 4; /* partitions of a tile, at most */
+    static constexpr int tiles = nested<T>::tiles, tile_step_at_most = 64 / (int)sizeof(T);
+    static constexpr int tile_step = Pair::in_any_order          ? 1
+                                     : tiles < tile_step_at_most ? tiles
+                                                                 : tile_step_at_most;
 };
 
 /* Of a partition's first head: what precedes it in the partition, whole groups and the rest, and
@@ -66,7 +70,7 @@ struct segments_shared {
     int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
     /* look-back: sums and heads of tiles; in any order: of the partitions that a warp has read */
-    U tiles[32 * segments_warps];
+    alignas(16) U tiles[32 * segments_warps + segments_shape<Pair>::tile_step];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
     uint32_t line_heads[32 * segments_warps]; /* by offsets: the heads of each line, */
     uint16_t line_ranks[32 * segments_warps]; /* and how many precede them in the share */
@@ -100,9 +104,13 @@ static __device__ __forceinline__ uint32_t since_last_head(uint32_t heads, uint3
 /* Loads N values, 16-byte aligned, from shared memory. */
 template <int N, class U>
 static __device__ __forceinline__ void load_values(U (&x)[N], const U *values) {
-    constexpr int V = 16 / (int)sizeof(U);
+    constexpr int V = N * (int)sizeof(U) < 16 ? N : 16 / (int)sizeof(U); /* a test may have few */
 #pragma unroll
     for (int c = 0; c < N; c += V) {
+        if (V * sizeof(U) < 16) {
+            memcpy(x, values, sizeof x);
+            continue;
+        }
         const int4 quad = *(const int4 *)(values + c);
         memcpy(x + c, &quad, 16);
     }
