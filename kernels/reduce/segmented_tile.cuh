@@ -64,9 +64,12 @@ struct first_head {
 template <class Pair>
 struct segments_shared {
     using U = typename Pair::U;
-    alignas(16) U sums[segments_warps]; /* from the last head on: of warps, or blocks of level 1 */
-    uint32_t counts[segments_warps];    /* of heads of warps */
-    first_head<U> first[Pair::in_any_order ? 1 : 2]; /* of the partitions in hand */
+    /* partitions in hand whose sums and first heads are kept */
+    static constexpr int kept = Pair::in_any_order ? 1 : 2;
+    /* from the last head on: of warps, or of blocks of level 1 */
+    alignas(16) U sums[kept][segments_warps];
+    uint32_t counts[segments_warps]; /* of heads of warps */
+    first_head<U> first[kept];
     int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
     /* look-back: sums and heads of tiles; in any order: of the partitions that a warp has read */
