@@ -64,6 +64,7 @@ struct first_head {
 template <class Pair>
 struct segments_shared {
     using U = typename Pair::U;
+    using shape = segments_shape<Pair>;
     /* partitions in hand whose sums and first heads are kept */
     static constexpr int kept = Pair::in_any_order ? 1 : 2;
     /* from the last head on: of warps, or of blocks of level 1 */
@@ -73,13 +74,13 @@ struct segments_shared {
     int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
     /* look-back: sums and heads of tiles; in any order: of the partitions that a warp has read */
-    alignas(16) U tiles[32 * segments_warps + segments_shape<Pair>::tile_step];
+    alignas(16) U tiles[32 * segments_warps + shape::tile_step];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
     uint32_t line_heads[32 * segments_warps]; /* by offsets: the heads of each line, */
     uint16_t line_ranks[32 * segments_warps]; /* and how many precede them in the share */
     /* where the order matters: sums of groups, from the last head on; of a warp, bit k: the group
        of line k has a head; what precedes the tile that was read last, for the first warp */
-    alignas(16) U groups[32 * segments_warps / segments_shape<Pair>::group_lines];
+    alignas(16) U groups[Pair::in_any_order ? 4 : 32 * segments_warps / shape::group_lines];
     uint32_t any_heads[segments_warps];
     before_tile<Pair> before;
 };
@@ -97,7 +98,7 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan 
 
 /* ---- Sums under a mask ----------------------------------------------------------------------- */
 
-/* Of `below`, the bits from the block on that has the last of the heads below; blocks have G bits. */
+/* Of `below`, the bits from the block on with the last of the heads below; blocks have G bits. */
 template <int G>
 static __device__ __forceinline__ uint32_t since_last_head(uint32_t heads, uint32_t below) {
     const int last = 31 - __clz((int)((heads & below) | 1));
