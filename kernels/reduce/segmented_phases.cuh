@@ -218,8 +218,8 @@ struct segmented_reduction {
         __syncthreads(); /* (1) */
     }
 
-    /* r2 of all lines, heads before the warp; in any order, returns the partition's sum from its
-       last head on. */
+    /* Counts the partition's heads, and those before the warp; in any order also adds warps, and
+       returns the partition's sum from its last head on. */
     __device__ __forceinline__ U add_warps(line_sums &s) {
         U level = Pair::identity; /* of warp `lane` */
         uint32_t count = 0;
@@ -228,11 +228,11 @@ struct segmented_reduction {
             count = shared.counts[lane];
         }
         const uint32_t with_heads = __ballot_sync(warp_mask, count != 0);
-        const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
         warps_with_heads = with_heads;
-        coming.count = __shfl_sync(warp_mask, counts, segments_warps - 1);
-        coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
         if constexpr (Pair::in_any_order) {
+            const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
+            coming.count = __shfl_sync(warp_mask, counts, segments_warps - 1);
+            coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
             const bool first_group =
                 !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
 #pragma unroll
@@ -247,10 +247,16 @@ struct segmented_reduction {
                     level = Pair::combine(left, level);
             }
             return __shfl_sync(warp_mask, level, segments_warps - 1);
+        } else { /* sooner than by shuffles: others wait for the count */
+            uint32_t counts[segments_warps];
+            load_values(counts, shared.counts);
+            using plus = pair<op_plus, int>;
+            coming.count = add_under<plus, 1>((1u << warps) - 1, 0u, counts);
+            coming.warp_rank = add_under<plus, 1>((1u << warp) - 1, 0u, counts);
+            const int first = __ffs((int)(with_heads | 1u << warps)) - 1;
+            coming.blocks = (1u << (first & ~(G - 1))) - 1;
+            return Pair::identity;
         }
-        const int first = __ffs((int)(with_heads | 1u << warps)) - 1;
-        coming.blocks = (1u << (first & ~(G - 1))) - 1;
-        return Pair::identity;
     }
 
     /* Of a line, where an earlier one has a head. */

@@ -69,7 +69,7 @@ struct segments_shared {
     static constexpr int kept = Pair::in_any_order ? 1 : 2;
     /* from the last head on: of warps, or of blocks of level 1 */
     alignas(16) U sums[kept][segments_warps];
-    uint32_t counts[segments_warps]; /* of heads of warps */
+    alignas(16) uint32_t counts[segments_warps]; /* of heads of warps */
     first_head<U> first[kept];
     int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
