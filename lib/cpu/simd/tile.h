@@ -176,15 +176,18 @@ static ALWAYS_INLINE void NAME(scan_block)(enum vscan_op op, bool headed,
             if (!stream) PREFETCH(out + next, 1);
         }
         if (__builtin_expect(ahead != 0, 0)) PREFETCH(in + ahead, 0, 2);
-        NAME(load_whole)(op, backward, (const T *)in, x);
+        NAME(load_whole)(op, (const T *)in, x);
+        if (__builtin_expect(backward, 0)) NAME(reverse_group)(x);
         NAME(scan_elements)(op, headed, w, heads, q, r, x);
-        NAME(store_whole)(op, backward, stream, (T *)out, x);
+        if (__builtin_expect(backward, 0)) NAME(reverse_group)(x);
+        NAME(store_whole)(op, stream, (T *)out, x);
     }
     if (left % GROUP != 0) {
         p += left - left % GROUP;
-        NAME(load_partial)(op, span, p, x);
+        if (span->n - p >= GROUP) __builtin_unreachable();
+        NAME(load_group)(op, span, p, x);
         NAME(scan_elements)(op, headed, w, heads, groups, r, x);
-        NAME(store_partial)(op, span, p, x);
+        NAME(store_group)(op, span, p, x);
     }
     NAME(end_block)(op, r);
 }
