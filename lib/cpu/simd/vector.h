@@ -167,12 +167,6 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define REVERSE_8 7, 6, 5, 4, 3, 2, 1, 0
 #define REVERSE_16 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
 
-/* The lanes one down, and the last of a second vector. */
-#define PUSH_2 1, 3
-#define PUSH_4 1, 2, 3, 7
-#define PUSH_8 1, 2, 3, 4, 5, 6, 7, 15
-#define PUSH_16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 31
-
 /* The last lane of a vector, and the lanes of a second one, one up. */
 #define SLIDE_2 1, 2
 #define SLIDE_4 3, 4, 5, 6
