@@ -2,12 +2,15 @@
 /*
  * Segmented reduction by offsets, for all but very small segments: one pass, one launch.
  *
- *   reduce/by_offsets_window.cuh   what a warp does to a window
+ *   reduce/by_offsets_window.cuh   what a warp does to a window, in any order
+ *   reduce/by_offsets_blocks.cuh   the same in order (core/order.h); the stages of the pipeline
  *   reduce/by_offsets_search.cuh   shared memory of a block; the search of partitions' offsets
+ *   reduce/by_offsets_prefix.cuh   the prefix warp
  *
- * A block owns partitions, halves of tiles, by ticket; if each block has only one, partition number
- * and block number are equal, as in scan/small.cuh. Shared memory has two windows a reduction warp,
- * and a pipeline of partitions. The warps hand partitions on:
+ * A block owns partitions, halves of tiles, by ticket (in order, whole tiles by ticket, one half
+ * after the other); if each block has only one, partition number and block number are equal, as in
+ * scan/small.cuh. Shared memory has two windows a reduction warp, and a pipeline of partitions. The
+ * warps hand partitions on:
  *
  *   search warps      take a ticket (-> taken), and search the partition's offsets      -> found
  *   reduction warps   load a window each to shared memory while they reduce the one before, reduce
@@ -17,7 +20,8 @@
  *                     totals of segments that only end in it                             -> freed
  *
  * Each arrow is an mbarrier at which every thread of the warps arrives; a partition has its stage
- * of the pipeline until it is freed. No warp waits for all others.
+ * of the pipeline until it is freed. No warp waits for all others. In order, a window is handed on
+ * at once when all is done (-> summed).
  *
  * An offset belongs to the window with the element before it (0: to the first one), so a segment's
  * total is written where its last element is. The parts of a segment that began in an earlier
@@ -26,6 +30,8 @@
  * first element on; the aggregate is the sum of a partition from its last offset on, or of all of
  * it. Such a segment is pending until they are published. The prefix warp keeps up to four of them
  * and looks once a partition; it waits only if there is no room for another, and at the end.
+ * In order, pending are those that began before the tile, and the aggregate of a second half is
+ * that of the tile: blocks with one partition wait for the first half's.
  *
  * Progress: a block publishes its partitions in ascending order, and waits only for partitions
  * before all that it has not published. So among all blocks that wait, the one that waits for the
@@ -80,13 +86,12 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
         __syncwarp();
         const U of_line = line_of_window<Pair>(buffer(k));
         shared.found.wait(k);
-        any_order_window<Pair> window = {
-            {a,
-             {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
-             initial,
-             buffer(k),
-             first_of(partition),
-             of_line}};
+        offsets_window<Pair> window = {a,
+                                       {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
+                                       initial,
+                                       buffer(k),
+                                       first_of(partition),
+                                       of_line};
         window.choose(warp == 0, warp == offsets_reduction_warps - 1);
         const seen_offsets seen = window.look(window.lower);
         bool any;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segmented reduction by offsets (reduce/by_offsets.cuh) where the order of addition matters: what a
- * reduction warp does to a window, and what it leaves of it in the partition's stage.
+ * Segmented reduction by offsets (reduce/by_offsets.cuh) where the order of addition matters: what
+ * a reduction warp does to a window, and what it leaves of it in the partition's stage.
  *
  * A window is a block of level 1 of core/order.h, of doubles half of one. All sums of its groups go
  * to the stage. Then each lane has one offset. It splits the offset's group in two trees, before
  * the offset and from it on; what is not there is an identity. The segment that ends at the offset,
  * if it also begins in the window, is then the fold of: the second tree of the offset before, the
- * whole groups between the two, the first tree. If not, the prefix warp adds it up, from the sums of
- * the groups before, and the first tree. The group with the window's last offset keeps its second
- * tree as its sum: what is added from there on belongs to the segment that begins there.
+ * whole groups between the two, the first tree. If not, the prefix warp adds it up, from the sums
+ * of the groups before, and the first tree. The group with the window's last offset keeps its
+ * second tree as its sum: what is added from there on belongs to the segment that begins there.
  */
 #ifndef VSCAN_REDUCE_BY_OFFSETS_BLOCKS_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_BLOCKS_CUH
@@ -38,8 +38,8 @@ struct offsets_partition {
     open_segment<U> open[offsets_reduction_warps];
 };
 
-/* Offsets as positions in the partition: -1 before it, items + 1 behind it. That many segments of this
-   length that an int does not count them would not fit into memory. */
+/* Offsets as positions in the partition: -1 before it, items + 1 behind it. An int counts them:
+   segments are long enough on average that more would not fit into memory. */
 template <class Pair>
 struct offsets_partition<Pair, true> {
     using U = typename Pair::U;
@@ -164,12 +164,16 @@ struct in_order_window {
         const int64_t to_end = a.scan.n - partition * shape::items - first;
         const int size = to_end < shape::window ? (int)to_end : shape::window;
         int lower = 0, upper = stage.count; /* its offsets */
-        if (upper <= 32) {
-            const int at = lane < upper ? position(lane) : INT32_MAX;
-            const unsigned earlier = __ballot_sync(warp_mask, at <= first);
-            const unsigned up_to_end = __ballot_sync(warp_mask, at <= first + shape::window);
-            if (warp > 0) lower = __popc(earlier);
-            if (warp < offsets_reduction_warps - 1) upper = __popc(up_to_end);
+        if (upper < a.copied) {
+            upper = 0;
+#pragma unroll 1
+            for (int k0 = 0; k0 < stage.count; k0 += 32) {
+                const int at = k0 + lane < stage.count ? stage.copy[k0 + lane + 1] : INT32_MAX;
+                lower += __popc(__ballot_sync(warp_mask, at <= first));
+                upper += __popc(__ballot_sync(warp_mask, at <= first + shape::window));
+            }
+            if (warp == 0) lower = 0;
+            if (warp == offsets_reduction_warps - 1) upper = stage.count;
         } else {
             if (warp > 0) lower = count_up_to(first);
             if (warp < offsets_reduction_warps - 1) upper = count_up_to(first + shape::window);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segmented reduction by offsets (reduce/by_offsets.cuh): the prefix warp, which joins the windows of
- * a partition, publishes its aggregate, and writes the totals of segments that only end in it.
+ * Segmented reduction by offsets (reduce/by_offsets.cuh): the prefix warp, which joins the windows
+ * of a partition, publishes its aggregate, and writes the totals of segments that only end in it.
  *
  * Where the order of addition matters, lanes fold the sums of groups that reduction warps have left
  * (reduce/by_offsets_blocks.cuh): one lane a window, up to where its first segment ends, and one
@@ -224,8 +224,8 @@ struct partition_sums {
     static constexpr int windows = offsets_reduction_warps, each = shape::block_windows;
 
     unsigned with_offsets; /* bit w: window w has offsets */
-    U chain; /* lane w: X1 of the groups before the end of its first segment; lane 8 + b: of the whole
-                block b, from its last offset on */
+    U chain; /* lane w: X1 of the groups before the end of its first segment; lane 8 + b: of the
+                whole block b, from its last offset on */
 
     __device__ __forceinline__ explicit partition_sums(const offsets_partition<Pair> &stage) {
         const int lane = threadIdx.x % 32;
@@ -294,8 +294,8 @@ static __device__ __forceinline__ void finish_in_order(const segmented_reduce_ar
         half = sums.add_blocks(half, r2);
         if (by_ticket ? second : !(second && sums.with_offsets)) publish_sum(half);
 
-        /* a segment that ends in window `lane` and began before; only the first one of them may have
-           begun before the tile */
+        /* a segment that ends in window `lane` and began before; only the first one of them may
+           have begun before the tile */
         const window_part<U> &part = here.windows[lane % offsets_reduction_warps];
         const bool ends = lane < offsets_reduction_warps && part.segment >= 0;
         const bool waits =
@@ -304,6 +304,7 @@ static __device__ __forceinline__ void finish_in_order(const segmented_reduce_ar
         if (ends && !waits)
             ((T *)a.scan.totals)[part.segment] = Pair::out(Pair::combine(pending.initial, x2));
         const unsigned waiting = __ballot_sync(warp_mask, waits);
+        __syncwarp();                                 /* the place has been read */
         if (waits && lane == __ffs((int)waiting) - 1) /* with valid offsets there is only one */
             shared.pending[(pending.first + pending.count) % offsets_pending] = {
                 x2, Pair::identity, part.segment, here.begin, partition};

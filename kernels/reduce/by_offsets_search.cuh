@@ -9,6 +9,8 @@
  * partitions lets them run ahead. Offsets are copied to shared memory: the L1 cache, which has what
  * shared memory leaves of it, does not keep them, and reduction warps would wait for memory several
  * times a window.
+ *
+ * In order, all probes of a search are under way together, and the last ones are the copy.
  */
 #ifndef VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
@@ -152,10 +154,10 @@ static __device__ __forceinline__ void load_probes(const segments_offsets &offse
 
 /*
  * Finds the edges of a partition, as lower_bounds does, and copies its offsets. Half a warp has the
- * first edge, the other half that of the next partition. What an edge is found to be does not depend
- * on the other one, so partitions agree on the edge between them even if offsets do not ascend. The
- * last probes at the first edge are consecutive offsets, mostly all of the partition, so that the
- * copy costs no further access to memory.
+ * first edge, the other half that of the next partition. What an edge is found to be does not
+ * depend on the other one, so partitions agree on the edge between them even if offsets do not
+ * ascend. The last probes at the first edge are consecutive offsets, mostly all of the partition,
+ * so that the copy costs no further access to memory.
  */
 template <class Pair>
 static __device__ __forceinline__ void
@@ -222,45 +224,51 @@ search_edges(const segmented_reduce_arguments &a, const segments_offsets &offset
 /*
  * Blocks with several partitions take whole tiles, so that the sum of a tile's first half, with
  * which that of the second begins, is the block's own. The first search warp takes tickets and has
- * the first halves. None is taken after one that finds no more, or a last tile of one half.
- * With one partition a block, the first search warp does all.
+ * the first halves. None is taken after one that finds no more, or a last tile of one half; as
+ * there are several blocks, the last ticket of all is one that finds no more.
+ * With one partition a block, the first search warp searches, and the other one takes the ticket.
  */
 template <class Pair>
 static __device__ __forceinline__ void
 search_in_order(const segmented_reduce_arguments &a, const segments_offsets &offsets,
                 offsets_shared<Pair> &shared, int search_warp) {
-    const int lane = threadIdx.x % 32;
-    const bool by_ticket = offsets_by_ticket(a);
-    if (!by_ticket && search_warp > 0) return;
-    if (!by_ticket) shared.taken.arrive(1); /* there is no other partition */
-    const bool takes = search_warp == 0 && lane == 0 && a.partitions > 1;
-    ticket t = {0, 0};
+    const bool by_ticket = offsets_by_ticket(a), first_lane = threadIdx.x % 32 == 0;
+    if (!by_ticket && search_warp == 1) {
+        shared.taken.arrive(1); /* there is no other partition */
+        const bool takes = first_lane && a.partitions > 1;
+        ticket t = {0, 0};
+        if (takes) t = take_ticket(a.lookback);
+        if (first_lane) shared.epoch = t.epoch;
+        shared.taken.arrive(0);
+        if (takes) end_launch_after(a.lookback, t, gridDim.x);
+        return;
+    }
 #pragma unroll 1
     for (int k = search_warp;; k += offsets_search_warps) {
-        shared.freed.wait_for_previous(k);
-        if (k > 0 && shared.taken.index_of(k - 1) >= a.partitions) return;
         int64_t partition = blockIdx.x;
-        if (takes) t = take_ticket(a.lookback);
         if (by_ticket) {
-            partition = search_warp == 0 ? 2 * (int64_t)__shfl_sync(warp_mask, t.index, 0)
-                                         : shared.taken.known(k - 1) + 1;
-            if (lane == 0) {
-                shared.taken.set(k, partition);
-                if (k == 0) shared.epoch = t.epoch;
+            shared.freed.wait_for_previous(k);
+            if (k > 0 && shared.taken.index_of(k - 1) >= a.partitions) return;
+            ticket t = {0, 0};
+            if (search_warp == 0) {
+                if (first_lane) t = take_ticket(a.lookback);
+                if (first_lane && k == 0) shared.epoch = t.epoch;
+                partition = 2 * (int64_t)__shfl_sync(warp_mask, t.index, 0);
+            } else {
+                partition = shared.taken.known(k - 1) + 1;
             }
+            if (first_lane) shared.taken.set(k, partition);
             shared.taken.arrive(k);
+            if (partition >= a.partitions) {
+                if (search_warp == 0 && first_lane)
+                    end_launch_after(a.lookback, t, a.partitions / 2 + gridDim.x);
+                return;
+            }
         }
-        if (partition >= a.partitions) break;
         search_edges<Pair>(a, offsets, shared.stage[k % offsets_stages], partition);
         shared.found.arrive(k);
-        if (by_ticket) continue;
-        if (lane == 0) shared.epoch = t.epoch;
-        shared.taken.arrive(0);
-        break;
+        if (!by_ticket) return;
     }
-    /* by ticket, as there are several blocks, the last one of all finds no more */
-    if (takes)
-        end_launch_after(a.lookback, t, by_ticket ? a.partitions / 2 + gridDim.x : gridDim.x);
 }
 
 #endif

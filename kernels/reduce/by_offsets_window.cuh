@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Segmented reduction by offsets (reduce/by_offsets.cuh): what a warp does to a window, 4 KiB in
- * shared memory, and to the offsets that belong to it.
+ * shared memory, and to the offsets that belong to it, where any order of addition will do.
  *
  * Each lane reduces a line of 128 bytes; this does not depend on segments. The group with an offset
  * is read once more, for the part before it and the part after it; the whole groups between two
- * offsets have been reduced already. Missing elements and groups are identities in the trees of
- * lib/order.h. So what a window has of a segment is one node of the tile's tree, and its last
- * group, if not whole, is a second value, which is added when the tree is done.
+ * offsets have been reduced already. Missing elements and groups are identities. What a window has
+ * of a segment is a sum of whole groups, and its last group, if not whole, is a second value.
  *
  * The sum from the window's last offset on comes first, since others wait for it.
  */
@@ -103,6 +102,7 @@ struct offsets_window {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
+    static constexpr int G = VSCAN__GROUP;
 
     const segmented_reduce_arguments &a;
     const partition_offsets offsets;
@@ -153,19 +153,6 @@ struct offsets_window {
         s.ends = __ballot_sync(warp_mask, good && !s.empty);
         return s;
     }
-};
-
-/* ---- In any order ---------------------------------------------------------------------------- */
-
-template <class Pair>
-struct any_order_window : offsets_window<Pair> {
-    using T = typename Pair::T;
-    using U = typename Pair::U;
-    using shape = offsets_shape<Pair>;
-    using offsets_window<Pair>::a, offsets_window<Pair>::initial, offsets_window<Pair>::share,
-        offsets_window<Pair>::first, offsets_window<Pair>::of_line, offsets_window<Pair>::lower,
-        offsets_window<Pair>::upper, offsets_window<Pair>::look;
-    static constexpr int G = VSCAN__GROUP;
 
     /* Element `lane` of a group; the identity beyond the window. */
     __device__ __forceinline__ U in_group(int group) const {

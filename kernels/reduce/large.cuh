@@ -10,7 +10,8 @@
  * partition or, with Tickets, the next one that nobody has taken, so that slower blocks take fewer.
  * A worker takes the next ticket when it begins to load a partition, so before it publishes that
  * partition. There are as many tickets as partitions, hence nobody takes a ticket any more once the
- * finisher has seen all aggregates.
+ * finisher has seen all aggregates. In order it does so behind the loads, which need not wait for
+ * the ticket.
  *
  * Shared memory: of a worker the sums of its warps or, in order, of the groups of a partition,
  * twice, so that one barrier a partition is enough; and the tile sums of the finisher. In order the
@@ -30,7 +31,7 @@
 
 namespace vscan {
 
-/* ---- Finisher: the sums of workers ------------------------------------------------------------ */
+/* ---- Finisher: the sums of workers ----------------------------------------------------------- */
 
 /* The sum of the thread's share of all workers' aggregates, mostly one aggregate. */
 template <class Pair, int Threads>
@@ -57,8 +58,8 @@ struct reduce_partition : reduce_part_shape<Pair, Loads> {
     static constexpr int a_tile = part::tile / items;
     static_assert(a_tile * items == part::tile, "partitions make up tiles");
 
-    /* In order: blocks of level 1 of a partition, aggregates of a tile, and how many tiles the
-       finisher waits for at a time. All these tiles are in one block of level 3. */
+    /* In order: blocks of level 1 of a partition, aggregates of a tile, and how many tiles a reader
+       of the finisher waits for at a time. They are all in one block of level 3. */
     static constexpr int blocks = items / VSCAN__LEVEL_1;
     static constexpr int aggregates = a_tile == 1 ? 1 : levels::blocks;
     static constexpr int batch = levels::tiles < 32 ? levels::tiles : 32;
@@ -71,33 +72,29 @@ struct reduce_partition : reduce_part_shape<Pair, Loads> {
     /* of a partition, in shared memory */
     using groups_of = nested_sums<typename Pair::U, levels::groups, blocks>;
 
-    /* Aggregate k of a tile. The same one of a batch of tiles, each of which a lane of the
-       finisher adds up, are side by side. */
+    /* The number of aggregate k of a tile. Those with the same k of a batch of tiles are side by
+       side: each lane of a reader adds up a tile, so that its loads are coalesced. */
     static __device__ __forceinline__ int aggregate(int tile, int k) {
         return (tile / batch * aggregates + k) * batch + tile % batch;
     }
 };
 
 /* By the first warp of a worker: publishes the aggregates of a partition, from the sums of its
-   groups. Last: it is the worker's last one, maybe of all. */
-template <class Pair, class Shape, bool Last>
-static __device__ __forceinline__ void publish_groups(const reduce_arguments &a, epoch_t epoch,
-                                                      const finish<Pair> &f, int partition,
-                                                      const typename Shape::groups_of &groups) {
+   groups, and of the group outside the body if that belongs to it. */
+template <class Pair, class Shape>
+static __device__ __forceinline__ void
+publish_groups(const reduce_arguments &a, epoch_t epoch, int partition,
+               const typename Shape::groups_of &groups, typename Pair::U rest = Pair::identity) {
     using U = typename Pair::U;
     constexpr int blocks = Shape::blocks;
     const int lane = threadIdx.x % 32;
     U sum = lane < blocks ? groups.template sum<Pair>(lane) : (U)Pair::identity;
-    if (Last && partition == Shape::last(a)) {
-        const int last = (int)((a.n - 1) / VSCAN__LEVEL_1 % blocks);
-        sum = f.add_rest(a, lane, sum, lane == last);
-    }
+    if (lane == (int)((a.n - 1) / VSCAN__LEVEL_1 % blocks)) sum = Pair::combine(sum, rest);
     jitter(a.lookback, epoch, partition, jitter_publish);
     if constexpr (Shape::a_tile == 1) {
         U of_tile = Pair::identity;
 #pragma unroll 1 /* fewer registers */
-        for (int b = 0; b < blocks; b += 4)
-            of_tile = lanes_from_left<Pair, 4>(of_tile, sum, b);
+        for (int b = 0; b < blocks; b += 4) of_tile = add_lanes<Pair, 4>(of_tile, sum, b);
         if (lane == 0) publish<U>(a.lookback, epoch, partition, of_tile);
     } else if (lane < blocks) {
         const int k = partition % Shape::a_tile * blocks + lane;
@@ -105,7 +102,7 @@ static __device__ __forceinline__ void publish_groups(const reduce_arguments &a,
     }
 }
 
-/* ---- Finisher: tiles from left to right ------------------------------------------------------- */
+/* ---- Finisher: tiles from left to right ------------------------------------------------------ */
 
 /*
  * The total of all tiles, from the initial value, valid in the first warp. The other warps are
@@ -142,26 +139,29 @@ struct tile_prefix {
     }
 
     /* The sum of this tile, of which the first `count` aggregates exist. Early: many tiles follow;
-       one aggregate is polled until it is there, and only then the others are read, since the worker
-       beside the finisher needs the bandwidth. At the end this would take a read's time more. */
+       one aggregate is polled until it is there, and only then are the others read, since the
+       worker beside the finisher needs the bandwidth. At the end this would take a read's time
+       more. */
     static __device__ __forceinline__ U wait_for_tile(const reduce_arguments &a, epoch_t epoch,
                                                       int tile, int count, bool early) {
         constexpr int all = Shape::aggregates;
-        U x[all];
-#pragma unroll
-        for (int k = 0; k < all; ++k) x[k] = Pair::identity;
         const int64_t at = Shape::aggregate(tile, 0);
-        if (all > 1 && early && count > 0) wait_for<U>(a.lookback, epoch, at + (all - 1) * batch);
-        uint32_t missing = bits_below(count);
-        while (missing) {
-            uint32_t still = 0;
+        U x[all];
+        bool ready = count == 0;
+        if (all > 1 && early && count == all)
+            wait_for<U>(a.lookback, epoch, at + (all - 1) * batch);
+        while (!ready) {
+            ready = true;
+            /* Words are there for whole batches. With loads under conditions the compiler would run
+               out of predicates, and have loads wait for others. */
 #pragma unroll
             for (int k = 0; k < all; ++k)
-                if ((missing & 1u << k) && !try_read(a.lookback, epoch, at + k * batch, &x[k]))
-                    still |= 1u << k;
-            missing = still;
+                ready &= try_read(a.lookback, epoch, at + k * batch, &x[k]) | (k >= count);
         }
-        return from_left<Pair>((U)Pair::identity, x);
+#pragma unroll
+        for (int k = 0; k < all; ++k)
+            if (k >= count) x[k] = Pair::identity;
+        return from_left<Pair>(x);
     }
 
     static __device__ __forceinline__ U all_tiles(const reduce_arguments &a, shared &s,
@@ -184,11 +184,10 @@ struct tile_prefix {
         }
         for (int first = batch * (warp - 1); first < tiles; first += batch * readers) {
             const int tile = first + lane;
-            const int left =
-                (partitions - tile * Shape::a_tile) * Shape::aggregates / Shape::a_tile;
-            const int count = left < 0 || lane >= batch  ? 0
-                              : left < Shape::aggregates ? left
-                                                         : Shape::aggregates;
+            const int left = (partitions / Shape::a_tile - tile) * Shape::aggregates +
+                             partitions % Shape::a_tile * Shape::blocks;
+            int count = left < Shape::aggregates ? left : Shape::aggregates;
+            if (left < 0 || lane >= batch) count = 0;
             const U sum = wait_for_tile(a, epoch, tile, count, tiles - first > late_tiles);
             __syncwarp();
             s.sums[warp - 1][buffer][lane] = sum;
@@ -282,6 +281,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         /* ---- Workers ------------------------------------------------------------------------- */
         if ((int)blockIdx.x < workers) {
             groups_of *const groups = groups_here;
+            U rest = Pair::identity;
             int before = -1; /* the worker's partition before */
             int buffer = 0;
             for (int partition = (int)blockIdx.x; partition < partitions;) {
@@ -293,21 +293,22 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                     if (Tickets && threadIdx.x == 0) ticket = take_ticket(a.lookback).index;
                     f.load_rest(a, lane, partition == shape::last(a));
                     if (before >= 0)
-                        publish_groups<Pair, shape, false>(a, epoch, f, before, groups[buffer ^ 1]);
+                        publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1]);
                     if (Tickets && threadIdx.x == 0) tickets[buffer] = ticket;
                 };
                 if ((int64_t)(partition + 1) * shape::items <= a.body_n)
                     sum_part<Pair, Loads, true, Aligned, false>(a, first, lane, to, meanwhile);
                 else
                     sum_part<Pair, Loads, false, Aligned, false>(a, first, lane, to, meanwhile);
+                if (warp == 0 && partition == shape::last(a) && a.outside > 0)
+                    rest = f.sum_rest(a, lane);
                 /* also: the groups of the partition before have been read */
                 __syncthreads();
                 before = partition;
                 partition = workers + (Tickets ? (int)tickets[buffer] : partition);
                 buffer ^= 1;
             }
-            if (warp == 0)
-                publish_groups<Pair, shape, true>(a, epoch, f, before, groups[buffer ^ 1]);
+            if (warp == 0) publish_groups<Pair, shape>(a, epoch, before, groups[buffer ^ 1], rest);
             return;
         }
 

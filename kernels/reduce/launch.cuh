@@ -28,8 +28,9 @@ namespace vscan {
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-static_assert(reduce_medium_bytes / (VSCAN__LEVEL_1 * (int)sizeof(float)) <= VSCAN__SMALL_WORDS,
-              "status words for blocks of level 1");
+static_assert(reduce_medium_bytes / (VSCAN__LEVEL_1 * (int)sizeof(float)) <= VSCAN__SMALL_WORDS &&
+                  reduce_medium_bytes % (32 * VSCAN__TILE_FLOAT * (int)sizeof(float)) == 0,
+              "status words for blocks of level 1, of whole batches of tiles");
 
 /* Warps of a block, for a vector that so many blocks reduce. */
 template <class Pair, int Loads>

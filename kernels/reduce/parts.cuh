@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a reduction reads. A vector is a body and fewer than 32 elements outside it. A warp reads
- * its part of the body and reduces it, in order to the sums of its groups, which it leaves in shared
- * memory. One warp a block also reads the elements outside, one of all the initial value.
+ * its part of the body and reduces it; in order, to the sums of its groups, which it leaves in
+ * shared memory. One warp also reads the elements outside, and one the initial value.
  */
 #ifndef VSCAN_REDUCE_PARTS_CUH
 #define VSCAN_REDUCE_PARTS_CUH
@@ -71,12 +71,9 @@ struct finish {
     __device__ __forceinline__ U rest(const reduce_arguments &a, int lane) const {
         return lane < a.outside ? Pair::in(element) : Pair::identity;
     }
-    /* in order, by a whole warp: sum + the group outside the body, if this is the last block */
-    __device__ __forceinline__ U add_rest(const reduce_arguments &a, int lane, U sum,
-                                          bool last) const {
-        if (a.outside == 0) return sum;
-        const U all = over_lanes<Pair>::sum(rest(a, lane));
-        return last ? Pair::combine(sum, all) : sum;
+    /* in order, by a whole warp: the sum of the group outside the body */
+    __device__ __forceinline__ U sum_rest(const reduce_arguments &a, int lane) const {
+        return over_lanes<Pair>::sum(rest(a, lane));
     }
     /* the leftmost operand of the total */
     __device__ __forceinline__ U initial(const reduce_arguments &a) const {
@@ -88,9 +85,9 @@ struct finish {
 /*
  * Reduces a warp's part, Loads warp loads from position `first` of the body. In any order: returns
  * the lane's own elements combined. In order: writes the sums of the part's groups to groups[0],
- * groups[1], ... in shared memory. Whole: the part lies wholly inside the body. Once: the block runs
- * once. Backward, position i is element body_n - 1 - i in memory. Between the loads and their first
- * use the warp does what `meanwhile` says.
+ * groups[1], ... in shared memory. Whole: the part lies wholly inside the body. Once: the block
+ * runs once. Backward, position i is element body_n - 1 - i in memory. Between the loads and their
+ * first use the warp does what `meanwhile` says.
  */
 template <class Pair, int Loads, bool Whole, bool Aligned, bool Once, class Meanwhile>
 static __device__ __forceinline__ typename Pair::U
@@ -169,27 +166,31 @@ sum_any_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::
                                                                   meanwhile);
 }
 
-/* p + x[0] + x[1] + ..., from left to right. */
+/* x[0] + x[1] + ..., from left to right. */
 template <class Pair, class U, int N>
-static __device__ __forceinline__ U from_left(U p, const U (&x)[N]) {
+static __device__ __forceinline__ U from_left(const U (&x)[N]) {
+    U sum = x[0];
 #pragma unroll
-    for (int j = 0; j < N; ++j) p = Pair::combine(p, x[j]);
-    return p;
+    for (int j = 1; j < N; ++j) sum = Pair::combine(sum, x[j]);
+    return sum;
 }
 
-/* The same with x[j] of lane first + j. All lanes get it. The shuffles do not wait for one another. */
+/* p + x of lane `first` + x of the next lane + ..., of N lanes. All lanes get it. The shuffles do
+   not wait for one another. */
 template <class Pair, int N, class U>
-static __device__ __forceinline__ U lanes_from_left(U p, U x, int first = 0) {
+static __device__ __forceinline__ U add_lanes(U p, U x, int first) {
     U all[N];
 #pragma unroll
     for (int j = 0; j < N; ++j) all[j] = __shfl_sync(warp_mask, x, first + j);
-    return from_left<Pair>(p, all);
+#pragma unroll
+    for (int j = 0; j < N; ++j) p = Pair::combine(p, all[j]);
+    return p;
 }
 
 /*
  * Sums in shared memory that lanes add from left to right, N a lane: of the groups of a block of
- * level 1, or of the blocks of a tile. What lanes read is N + 16 bytes apart, so that they read by
- * 16 bytes without bank conflicts.
+ * level 1, or of the blocks of a tile. Between what two lanes read 16 bytes are unused, so that
+ * lanes read by 16 bytes without bank conflicts.
  */
 template <class U, int N, int Lanes>
 struct nested_sums {
@@ -198,12 +199,12 @@ struct nested_sums {
 
     __device__ __forceinline__ U *at(int k) { return &sums[k / N * pitch + k % N]; }
 
-    /* those numbered N * k .. N * k + Count - 1 */
-    template <class Pair, int Count = N>
+    /* those numbered N * k .. N * k + N - 1 */
+    template <class Pair>
     __device__ __forceinline__ U sum(int k) const {
-        U x[Count];
+        U x[N];
         read_quads(x, &sums[k * pitch]);
-        return from_left<Pair>((U)Pair::identity, x);
+        return from_left<Pair>(x);
     }
 };
 

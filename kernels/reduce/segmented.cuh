@@ -12,16 +12,21 @@
  * since the elements are in registers by then. For the partition's first head, only the part of its
  * segment in this partition is known until the look-back.
  *
- * Order (lib/order.h): each node of a line's balanced tree holds the sum before its first head and
- * the sum from its last head on; one addition joins two nodes, wherever the heads are. Lines are
- * groups (of doubles, pairs of lines), whose prefixes come from the Sklansky network over lanes,
- * warps and partitions. Tiles are added from left to right, from the last one that has a head on.
- * Where any order will do, lines are added from left to right, and partitions take the place of
- * tiles.
+ * Order (lib/core/order.h): each node of a group's balanced tree holds the sum before its first
+ * head and the sum from its last head on; one addition joins two nodes, wherever the heads are. A
+ * group is a line (of doubles, two). Group sums are added from left to right in a block of level 1,
+ * which is a share (of doubles, two), sums of such blocks in a tile, sums of tiles in a block of
+ * level 3; each level begins anew at a head. A total is r4 + (r3 + (r2 + (r1 + x0))) at the last
+ * element of its segment; r4 begins with the initial value, and where the segment began in the same
+ * tile, r3 is nothing, and so on. Where any order will do, lines are added from left to right, and
+ * partitions take the place of tiles.
  *
- * A block is one partition ahead: it publishes the aggregate of the next partition (its sum from
- * the last head on, and its number of heads) before it looks back for the one whose totals it has
- * staged. So a block that waits has published all that others wait for.
+ * A block is one partition ahead: it publishes the aggregate of the next partition before it looks
+ * back for the one whose totals it has staged. The aggregate is the number of heads, and the sum
+ * from the last head on; where the order matters and the partition has no head, this sum continues
+ * that of the partitions before it in the same tile (r2 at its end). Only then a block waits before
+ * it publishes, and for earlier partitions alone. Otherwise a block that waits has published all
+ * that others wait for.
  *
  * Memory order: aggregates carry their epoch, so relaxed order is enough (kernels/README.md). One
  * case needs more. Where totals go to the last elements of their segments (out), in place, the

@@ -25,6 +25,7 @@ struct segmented_reduction {
         uint32_t line = 0;
         int line_rank = 0;
         uint32_t warp_rank = 0, warp_count = 0, count = 0;
+        uint32_t blocks = 0; /* where the order matters: bit G * k: block k is before the first */
     };
 
     const segmented_reduce_arguments &a;
@@ -48,10 +49,8 @@ struct segmented_reduction {
         return (T *)dynamic_shared() + (number * warps + w) * shape::share;
     }
 
-    /* Of the next partition. */
-    __device__ __forceinline__ first_head<U> &coming_first() const {
-        return shared.first[Pair::in_any_order ? 0 : buffer];
-    }
+    /* Where the next partition's sums and first head are kept. */
+    __device__ __forceinline__ int kept() const { return Pair::in_any_order ? 0 : buffer; }
 
     /* ---- Tickets ----------------------------------------------------------------------------- */
 
@@ -96,7 +95,7 @@ struct segmented_reduction {
             if (lane == 0) shared.edges[warp] = found;
         }
         shared.line_heads[threadIdx.x] = 0;
-        if (threadIdx.x == 0) coming_first().segment = -1;
+        if (threadIdx.x == 0) shared.first[kept()].segment = -1;
         __syncthreads();
         const int64_t from = shared.edges[0], to = shared.edges[1];
         int64_t wrong = to < from ? from : -1;
@@ -213,27 +212,27 @@ struct segmented_reduction {
             if (!head) sum = Pair::combine(s.r1, sum);
         }
         if (lane == 31) {
-            if (warp % G == G - 1) shared.sums[warp / G] = sum;
+            if (warp % G == G - 1) shared.sums[kept()][warp / G] = sum;
             shared.counts[warp] = coming.warp_count;
         }
         __syncthreads(); /* (1) */
     }
 
-    /* r2 of all lines, heads before the warp; in any order, returns the partition's sum from its
-       last head on. */
+    /* Counts the partition's heads, and those before the warp; in any order also adds warps, and
+       returns the partition's sum from its last head on. */
     __device__ __forceinline__ U add_warps(line_sums &s) {
         U level = Pair::identity; /* of warp `lane` */
         uint32_t count = 0;
         if (lane < warps) {
-            level = shared.sums[lane];
+            level = shared.sums[kept()][lane];
             count = shared.counts[lane];
         }
         const uint32_t with_heads = __ballot_sync(warp_mask, count != 0);
-        const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
         warps_with_heads = with_heads;
-        coming.count = __shfl_sync(warp_mask, counts, segments_warps - 1);
-        coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
         if constexpr (Pair::in_any_order) {
+            const uint32_t counts = warp_inclusive_sum<segments_warps>(count);
+            coming.count = __shfl_sync(warp_mask, counts, segments_warps - 1);
+            coming.warp_rank = __shfl_sync(warp_mask, counts - count, warp);
             const bool first_group =
                 !(s.any & ((1u << s.group) - 1)); /* no earlier heads in the warp */
 #pragma unroll
@@ -248,8 +247,16 @@ struct segmented_reduction {
                     level = Pair::combine(left, level);
             }
             return __shfl_sync(warp_mask, level, segments_warps - 1);
+        } else { /* sooner than by shuffles: others wait for the count */
+            uint32_t counts[segments_warps];
+            load_values(counts, shared.counts);
+            using plus = pair<op_plus, int>;
+            coming.count = add_under<plus, 1>((1u << warps) - 1, 0u, counts);
+            coming.warp_rank = add_under<plus, 1>((1u << warp) - 1, 0u, counts);
+            const int first = __ffs((int)(with_heads | 1u << warps)) - 1;
+            coming.blocks = (1u << (first & ~(G - 1))) - 1;
+            return Pair::identity;
         }
-        return Pair::identity;
     }
 
     /* Of a line, where an earlier one has a head. */
@@ -258,11 +265,11 @@ struct segmented_reduction {
         const bool in_block =
             (s.any & ((1u << s.group) - 1)) || warps_with_heads & ((1u << warp) - begin);
         if (in_block) return Pair::identity;
-        return add_blocks(Pair::identity, since_last_head<G>(warps_with_heads, begin - 1));
+        return add_blocks(kept(), since_last_head<G>(warps_with_heads, begin - 1), Pair::identity);
     }
-    __device__ __forceinline__ U add_blocks(U sum, uint32_t mask) const {
+    __device__ __forceinline__ U add_blocks(int of, uint32_t mask, U sum) const {
         U x[segments_warps / G];
-        load_values(x, shared.sums);
+        load_values(x, shared.sums[of]);
         return add_under<Pair, G>(mask, sum, x);
     }
 
@@ -274,7 +281,7 @@ struct segmented_reduction {
         if (s.inside) {
             share[staged_at<T>(rank)] = Pair::out(s.pre);
         } else if (rank + coming.warp_rank == 0) {
-            first_head<U> &first = coming_first();
+            first_head<U> &first = shared.first[kept()];
             first.r1 = s.r1;
             first.pre = s.pre;
             first.at = threadIdx.x * R + __ffs((int)coming.line) - 1;
@@ -297,34 +304,30 @@ struct segmented_reduction {
         }
     }
 
-    /* By the last warp, which seldom has tiles to read in the look-back. Where the partition has a
-       head, its sum from the last one on needs nothing of other partitions; else it continues that
-       of its tile's partitions before. */
+    /* By the last warp. Where the partition has a head, its sum from the last one on needs nothing
+       of other partitions; else it continues that of its tile's partitions before. */
     __device__ __forceinline__ void publish_in_order() const {
-        if (warp != warps - 1) return;
-        const bool in_place = a.scan.out == a.scan.in, publishes = lane == 0 && a.partitions > 1;
-        const uint32_t all = (1u << warps) - 1, heads = warps_with_heads;
-        U x[segments_warps / G];
-        load_values(x, shared.sums);
-        const U since = add_under<Pair, G>(since_last_head<G>(heads, all), (U)Pair::identity, x);
+        if (warp != warps - 1 || a.partitions == 1) return;
         jitter(a.lookback, epoch, next, jitter_publish);
-        if (in_place) __threadfence();
-        if (publishes && heads) publish<U>(a.lookback, epoch, next, since, coming.count);
+        uint32_t none;
+        const uint32_t heads = warps_with_heads;
+        const U r2 = heads ? (U)Pair::identity : r2_at(next, none);
+        const U sum = add_blocks(kept(), since_last_head<G>(heads, (1u << warps) - 1), r2);
+        if (a.scan.out == a.scan.in) __threadfence();
+        if (lane == 0) publish<U>(a.lookback, epoch, next, sum, coming.count);
+    }
+
+    /* r2 where a partition begins, and heads of its tile before it. */
+    __device__ __forceinline__ U r2_at(int64_t of, uint32_t &heads) const {
         U r2 = Pair::identity;
-        uint32_t heads_before = 0;
-        for (int64_t k = next & -(int64_t)parts; k < next; ++k) {
+        heads = 0;
+        for (int64_t k = of & -(int64_t)parts; k < of; ++k) {
             uint32_t count;
             while (!try_read(a.lookback, epoch, k, &r2, &count)) {
             }
-            heads_before += count;
+            heads += count;
         }
-        if (in_place) __threadfence();
-        const int first = (__ffs((int)(heads | 1u << warps)) - 1) & ~(G - 1);
-        r2 = add_under<Pair, G>((1u << first) - 1, r2, x);
-        if (publishes && !heads) publish<U>(a.lookback, epoch, next, r2, 0);
-        if (lane != 0) return;
-        coming_first().r2 = r2;
-        coming_first().heads = heads_before;
+        return r2;
     }
 
     /* ---- Look-back --------------------------------------------------------------------------- */
@@ -333,6 +336,15 @@ struct segmented_reduction {
     __device__ __forceinline__ void look_back() {
         jitter(a.lookback, epoch, partition, jitter_wait);
         const int64_t own = partition >> parts / 2;
+        if (!Pair::in_any_order && warp == warps - 1) { /* which seldom has a tile to read */
+            first_head<U> &first = shared.first[buffer ^ 1];
+            uint32_t heads;
+            const U r2 = add_blocks(buffer ^ 1, staged.blocks, r2_at(partition, heads));
+            if (lane == 0) {
+                first.r2 = r2;
+                first.heads = heads;
+            }
+        }
         for (;;) {
             read_tile(own);
             __syncthreads(); /* (2) */
@@ -344,11 +356,10 @@ struct segmented_reduction {
         seen = own;
     }
 
-    /* Of those that are read at a time. Where the order matters, they are added by `step`, so that
-       a block of level 3 ends at a step's end. */
-    static constexpr int step = Pair::in_any_order     ? 1
-                                : nested<T>::tiles < 8 ? nested<T>::tiles
-                                                       : 8;
+    /* Where the order matters, so many are added at a time, of which a block of level 3 has a
+       multiple. */
+    static constexpr int step = shape::tile_step;
+    /* Of those that are read at a time. */
     __device__ __forceinline__ int64_t first_tile() const {
         return seen & -(int64_t)step;
     }
@@ -409,16 +420,16 @@ struct segmented_reduction {
                 t = from & -step;
                 if (t + lane < from) shared.tiles[t + lane] = Pair::identity;
                 p.cut(initial);
-                __syncwarp();
             }
+            __syncwarp();
             const int64_t first = first_tile();
             const int to = own - first < (int)blockDim.x ? (int)(own - first) : (int)blockDim.x;
-            U x[step];
-            load_tiles(x, t, to);
+            U x[step], next_x[step];
+            load_values(x, shared.tiles + t);
 #pragma unroll 1
             while (t < to) { /* the next ones are loaded while these are added */
-                U next_x[step];
-                load_tiles(next_x, t + step, to);
+                load_values(next_x, shared.tiles + t + step);
+                __syncwarp(); /* or ptxas would load them later */
 #pragma unroll
                 for (int j = 0; j < step; ++j) {
                     p.r3 = Pair::combine(p.r3, x[j]);
@@ -433,10 +444,6 @@ struct segmented_reduction {
             if (lane == 0) shared.before = p;
             __syncwarp();
         }
-    }
-    __device__ __forceinline__ void load_tiles(U (&x)[step], int t, int to) const {
-#pragma unroll
-        for (int j = 0; j < step; ++j) x[j] = t < to ? shared.tiles[t + j] : (U)Pair::identity;
     }
 
     /* ---- Totals ------------------------------------------------------------------------------ */
@@ -511,7 +518,7 @@ struct segmented_reduction {
                 const uint32_t earlier = shared.line_heads[line] & ((1u << (unsigned)at % R) - 1);
                 const int rank = shared.line_ranks[line] + __popc(earlier);
                 if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
-                    coming_first().segment = i - 1;
+                    shared.first[kept()].segment = i - 1;
                 else
                     totals[i - 1] = with_initial(share_of(buffer, of)[staged_at<T>(rank)]);
             }

@@ -42,6 +42,10 @@ struct segments_shape {
     static constexpr int group_lines = Pair::in_any_order ? 1 : VSCAN__GROUP / line_items;
     static_assert(Pair::in_any_order || share * group_lines == VSCAN__LEVEL_1, "whole blocks");
     static constexpr int parts = Pair::in_any_order ? 1 : 4; /* partitions of a tile, at most */
+    static constexpr int tiles = nested<T>::tiles, tile_step_at_most = 64 / (int)sizeof(T);
+    static constexpr int tile_step = Pair::in_any_order          ? 1
+                                     : tiles < tile_step_at_most ? tiles
+                                                                 : tile_step_at_most;
 };
 
 /* Of a partition's first head: what precedes it in the partition, whole groups and the rest, and
@@ -60,19 +64,23 @@ struct first_head {
 template <class Pair>
 struct segments_shared {
     using U = typename Pair::U;
-    alignas(16) U sums[segments_warps]; /* from the last head on: of warps, or blocks of level 1 */
-    uint32_t counts[segments_warps];    /* of heads of warps */
-    first_head<U> first[Pair::in_any_order ? 1 : 2]; /* of the partitions in hand */
+    using shape = segments_shape<Pair>;
+    /* partitions in hand whose sums and first heads are kept */
+    static constexpr int kept = Pair::in_any_order ? 1 : 2;
+    /* from the last head on: of warps, or of blocks of level 1 */
+    alignas(16) U sums[kept][segments_warps];
+    alignas(16) uint32_t counts[segments_warps]; /* of heads of warps */
+    first_head<U> first[kept];
     int64_t edges[2]; /* by offsets: the first one in the partition, and in the next one */
     ticket next;
     /* look-back: sums and heads of tiles; in any order: of the partitions that a warp has read */
-    U tiles[32 * segments_warps];
+    alignas(16) U tiles[32 * segments_warps + shape::tile_step];
     uint32_t tile_heads[segments_warps], tile_counts[segments_warps];
     uint32_t line_heads[32 * segments_warps]; /* by offsets: the heads of each line, */
     uint16_t line_ranks[32 * segments_warps]; /* and how many precede them in the share */
     /* where the order matters: sums of groups, from the last head on; of a warp, bit k: the group
        of line k has a head; what precedes the tile that was read last, for the first warp */
-    alignas(16) U groups[32 * segments_warps / segments_shape<Pair>::group_lines];
+    alignas(16) U groups[Pair::in_any_order ? 4 : 32 * segments_warps / shape::group_lines];
     uint32_t any_heads[segments_warps];
     before_tile<Pair> before;
 };
@@ -90,7 +98,7 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan 
 
 /* ---- Sums under a mask ----------------------------------------------------------------------- */
 
-/* Of `below`, the bits from the block on that has the last of the heads below; blocks have G bits. */
+/* Of `below`, the bits from the block on with the last of the heads below; blocks have G bits. */
 template <int G>
 static __device__ __forceinline__ uint32_t since_last_head(uint32_t heads, uint32_t below) {
     const int last = 31 - __clz((int)((heads & below) | 1));
@@ -100,9 +108,13 @@ static __device__ __forceinline__ uint32_t since_last_head(uint32_t heads, uint3
 /* Loads N values, 16-byte aligned, from shared memory. */
 template <int N, class U>
 static __device__ __forceinline__ void load_values(U (&x)[N], const U *values) {
-    constexpr int V = 16 / (int)sizeof(U);
+    constexpr int V = N * (int)sizeof(U) < 16 ? N : 16 / (int)sizeof(U); /* a test may have few */
 #pragma unroll
     for (int c = 0; c < N; c += V) {
+        if (V * sizeof(U) < 16) {
+            memcpy(x, values, sizeof x);
+            continue;
+        }
         const int4 quad = *(const int4 *)(values + c);
         memcpy(x + c, &quad, 16);
     }

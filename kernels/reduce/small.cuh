@@ -30,6 +30,16 @@ struct block_groups {
     }
     __device__ __forceinline__ U *of_warp(int warp) { return sums.at(warp * of_part); }
 
+    /* By the first warp: the sum of the lanes' sums, of `count` blocks. */
+    static __device__ __forceinline__ U add_up(U sum, int count) {
+        constexpr int some = blocks < 8 ? blocks : 8;
+        U all = add_lanes<Pair, some - 1>(__shfl_sync(warp_mask, sum, 0), sum, 1);
+#pragma unroll
+        for (int first = some; first < blocks; first += some)
+            if (first < count) all = add_lanes<Pair, some>(all, sum, first);
+        return all;
+    }
+
     /* By the first warp, when all groups are there: the sum of block `lane` of `count`. */
     __device__ __forceinline__ U sum(int lane, int count) const {
         return lane < count ? sums.template sum<Pair>(lane) : (U)Pair::identity;
@@ -51,10 +61,10 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     const int first = warp * shape::items;
     wait_for_kernel_before();
     finish<Pair> f;
-    const auto load_rest = [&] { f.load(a, lane, Alone || warp == 0); };
+    const auto load_more = [&] { f.load(a, lane, Alone || warp == 0); };
     U sum;
     if constexpr (Pair::in_any_order) {
-        sum = sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, nullptr, load_rest);
+        sum = sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, nullptr, load_more);
         const U rest = warp == 0 ? f.rest(a, lane) : Pair::identity;
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
         if constexpr (!Alone) {
@@ -70,26 +80,32 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         }
     } else if constexpr (Alone) {
         __shared__ nested_sums<U, shape::groups, 1> groups;
-        sum_part<Pair, Loads, false, Aligned, true>(a, 0, lane, groups.at(0), load_rest);
+        sum_part<Pair, Loads, false, Aligned, true>(a, 0, lane, groups.at(0), load_more);
+        const U rest = f.sum_rest(a, lane);
         __syncwarp();
-        sum = f.add_rest(a, lane, groups.template sum<Pair>(0), true);
+        sum = Pair::combine(groups.template sum<Pair>(0), rest);
     } else {
         using groups_of = block_groups<Pair, Loads>;
         __shared__ groups_of groups_here;
         groups_of &groups = addressed_once(groups_here);
         const int warps = (int)blockDim.x / 32;
-        if (warp == 0) groups.fill(lane, warps);
-        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp),
-                                                    load_rest);
+        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp), [&] {
+            load_more();
+            if (warp == 0) groups.fill(lane, warps);
+        });
+        U rest = Pair::identity;
+        if (warp == 0 && a.outside > 0) rest = f.sum_rest(a, lane);
         __syncthreads();
         if (warp != 0) return;
         const int blocks = (int)(a.n - 1) / VSCAN__LEVEL_1 + 1;
-        sum = f.add_rest(a, lane, groups.sum(lane, blocks), lane == blocks - 1);
-        sum = lanes_from_left<Pair, groups_of::blocks>((U)Pair::identity, sum);
+        sum = groups.sum(lane, blocks);
+        if (lane == blocks - 1) sum = Pair::combine(sum, rest);
+        sum = groups_of::add_up(sum, blocks);
     }
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
 }
 
+#ifdef VSCAN__TMA
 /* By each block of a cluster, at its begin: the first one's barrier is then known to all others. */
 static __device__ __forceinline__ void begin_cluster(uint64_t *barrier, bool first_thread) {
     if (first_thread) {
@@ -99,6 +115,7 @@ static __device__ __forceinline__ void begin_cluster(uint64_t *barrier, bool fir
     __syncthreads();
     cluster_arrive();
 }
+#endif
 
 /*
  * One cluster: as reduce_block, but the sums of all parts, or of all blocks of level 1, go to the
@@ -162,14 +179,15 @@ __global__ void __launch_bounds__(1024, 1)
                                                                 f.load_rest(a, lane, warp == 0);
                                                                 f.load_initial(a, finisher);
                                                             });
+        U rest = Pair::identity;
+        if (warp == 0 && a.outside > 0) rest = f.sum_rest(a, lane);
         __syncthreads();
         cluster_wait();
         if (warp != 0) return;
         if (finisher && lane == 0)
             barrier_arrive_expecting(&all_arrived, (uint32_t)(all * sizeof(U)));
         U sum = groups.sum(lane, count);
-        const int last = (int)(a.n - 1) / VSCAN__LEVEL_1; /* maybe of another block */
-        sum = f.add_rest(a, lane, sum, first + lane == last);
+        if (first + lane == (int)(a.n - 1) / VSCAN__LEVEL_1) sum = Pair::combine(sum, rest);
         if (lane < count) send_to_first_block(blocks.at(first + lane), sum, &all_arrived);
         if (!finisher) return;
         barrier_wait(&all_arrived, 0);

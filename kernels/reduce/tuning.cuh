@@ -55,7 +55,7 @@ static constexpr int offsets_copied =
  * segments one warp adds up the tiles of a segment at the end (2^28 floats: 290 us), which
  * reduce_segments does while it runs.
  */
-static constexpr int64_t offsets_from_any_order = 96, offsets_from_in_order = 128;
+static constexpr int64_t offsets_from_any_order = 96, offsets_from_in_order = 96;
 static constexpr int64_t offsets_below = 1 << 20;
 
 } /* namespace vscan */

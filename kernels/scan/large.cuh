@@ -9,21 +9,26 @@
  *                     loads the tile by quarters (TMA)                    -> loaded[q]
  *   flag warps        segmented: make bits of head flags                  -> heads_ready
  *   reduction warps   sum groups of 32 elements, publish the aggregate,
- *                     scan the groups                                     -> groups_ready
- *   prefix warp       looks back: P, the prefix of the tile               -> prefix_ready
+ *                     find R1 and R2 of the groups                        -> groups_ready
+ *   prefix warp       looks back: P, what precedes the tile, R3 and R4    -> prefix_ready
  *   scan warps        read a 128-byte line a lane                         -> emptied[q]
- *                     scan it, wait for P, write the results              -> staged_full[q]
+ *                     scan it: X0, add R1 and R2, wait for P, add R3 and
+ *                     R4, write the results                               -> staged_full[q]
  *   store warp        stores the results by quarters (TMA)                -> staged_empty[q]
  *
+ * R1 to R4 and X0 are those of the nested order (lib/core/order.h), in which float and double plus
+ * are added. Where any order is allowed, what precedes a group in the tile takes the place of R1
+ * and R2, and P is R4 alone.
+ *
  * Shared memory (large_tile.cuh): two slots for tiles that are loaded, one tile of results, and
- * four stages of what is known of a tile: heads, group prefixes, P.
+ * four stages of what is known of a tile: heads, what precedes groups, P.
  *
  * The time between a tile's ticket and its results is that of its load, of the slowest load among
  * the other blocks, and of its stores. The two slots and the registers of the scan warps cover it:
  * a slot is free as soon as the scan warps have read it, long before P is known.
  *
- * No block waits for the P of another one, only for aggregates. The prefix warp combines them
- * strictly from left to right: 131 from one of a block's tiles to its next one, on an H200.
+ * No block waits for the P of another one, only for aggregates. The prefix warp combines them from
+ * left to right: 131 from one of a block's tiles to its next one, on an H200.
  *
  * Memory order: status words are relaxed, see kernels/README.md. Inside the block whoever waits at
  * an mbarrier sees all that was written before the arrivals. Each thread that has read or written

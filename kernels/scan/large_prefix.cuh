@@ -83,8 +83,11 @@ look_back_tiles(typename Pair::U r3, typename Pair::U r4, const lookback_memory 
                 if (cut) {
                     if (lane < 31 - __clz(cut)) a[k] = Pair::identity;
                     /* in any order, elements at heads contain the initial value already */
-                    sum = r3 = r4 = Pair::identity;
-                    if (!Pair::in_any_order) r4 = initial;
+                    sum = r4 = Pair::identity;
+                    if constexpr (!Pair::in_any_order) {
+                        r3 = Pair::identity;
+                        r4 = initial;
+                    }
                 }
             }
             if constexpr (Pair::in_any_order) {

@@ -3,16 +3,17 @@
  * The reduction warps of scan/large.cuh. A tile has 16 parts of 32 lines; a reduction warp sums the
  * groups of two of them.
  *
- * Nested order (lib/core/order.h): the sums go to shared memory. When all are there, a lane of
- * reduction warp 0 for each block of level 1 adds its 32 from left to right, and leaves R1 of each
- * group in the place of its sum. Serial additions by one lane take as long as a network of
- * shuffles, and far fewer instructions. Then lane b adds the sums of the blocks before block b; one
- * more lane adds all, the tile's aggregate.
+ * Nested order (lib/core/order.h): the sums go to shared memory. When all are there, reduction warp
+ * 0 alone goes on. Lane b adds the 32 sums of block b of level 1 from left to right, and leaves R1
+ * of each group in the place of its sum. Serial additions in one lane take about as long as a
+ * network of shuffles, and far fewer instructions. Then lane b adds the sums of the blocks before
+ * block b, which is R2; one more lane adds all, the tile's aggregate.
  *
  * Where any order is allowed, the group sums of a part are scanned by shuffles, the sums of the
  * parts go through shared memory, and each warp adds what precedes its parts.
  *
- * Reduction warp 0 publishes the aggregate.
+ * In both cases reduction warp 0 publishes the aggregate. All reduction warps arrive at
+ * groups_ready: each has written which of its groups have heads.
  */
 #ifndef VSCAN_SCAN_LARGE_REDUCE_CUH
 #define VSCAN_SCAN_LARGE_REDUCE_CUH
@@ -160,8 +161,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
         if (again(warp) == 0) finish_tile(stage, shared.taken.known(k));
     }
 
-    /* Group sums become R1, by the lane of a block of level 1. heads, bit g: in group g. Returns the
-       sum of the block, from its last head on. */
+    /* Group sums become R1, by the lane of a block of level 1. heads, bit g: in group g. Returns
+       the sum of the block, from its last head on. */
     __device__ __forceinline__ U add_groups(int stage, int block, uint32_t heads) const {
         constexpr int V = 16 / (int)sizeof(U), vectors = shape::block_groups / V;
         constexpr int batch = 8; /* as many vectors as there are registers for */
@@ -194,8 +195,8 @@ struct reduce_warps : large_role<Pair, Segmented> {
         return r1;
     }
 
-    /* When all groups have been summed, by reduction warp 0: R1, R2, and the tile's aggregate, which
-       it publishes. */
+    /* When all groups have been summed, by reduction warp 0: R1, R2, and the tile's aggregate,
+       which it publishes. */
     __device__ void finish_tile(int stage, int64_t tile) const {
         constexpr int blocks = shape::blocks, V = 16 / (int)sizeof(U);
         const int lane = again(common::lane);
@@ -203,11 +204,12 @@ struct reduce_warps : large_role<Pair, Segmented> {
         if (Segmented) {
             heads = lane < blocks ? shared.block_heads(stage, lane) : 0;
             any = __ballot_sync(warp_mask, heads != 0);
-            count = __reduce_add_sync(warp_mask,
-                                      lane < shape::parts ? shared.part_count[stage][lane] : 0u);
         }
         if (lane < blocks) shared.sums[stage][lane] = add_groups(stage, lane, heads);
         __syncwarp();
+        if (Segmented)
+            count = __reduce_add_sync(warp_mask,
+                                      lane < shape::parts ? shared.part_count[stage][lane] : 0u);
         /* bit b: block b is before this lane's block, and none after it up to there has a head */
         const uint32_t before = lane <= blocks ? (1u << lane) - 1 : 0, heads_before = any & before;
         const uint32_t present =

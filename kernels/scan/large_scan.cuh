@@ -153,8 +153,9 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     }
 
     /*
-     * The nested order: X0 becomes X4. A lane has the same R1 to R4 for all elements before the first
-     * head in its group; after it there is only the initial value. Returns what precedes the group.
+     * The nested order: X0 becomes X4. A lane has the same R1 to R4 for all elements before the
+     * first head in its group; after it there is only the initial value. Returns X4 at the end of
+     * the group before: X0 is nothing there.
      *   begun  bit j: a segment begins in the group up to x[j]
      */
     __device__ __forceinline__ U add_levels(U (&x)[R], int k, int group, uint32_t begun) const {

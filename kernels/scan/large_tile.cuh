@@ -85,13 +85,12 @@ struct large_shape {
         T slot[slots][items];
         T staged[items + vector_items];
         alignas(16) T after[slots][vector_items]; /* what follows a slot's last line in memory */
-        /* what precedes a group: in the tile, and last the tile's end; nested order: in the block of
-           level 1 (R1), at index_of_group */
+        /* what precedes a group: in the tile, and last the tile's end; nested order: in the block
+           of level 1 (R1), at index_of_group */
         alignas(16) U prefixes[stages][parts * part_groups + (Pair::in_any_order ? 2 : 0)];
-        alignas(
-            16) U sums[stages][parts]; /* of the parts; nested order: of the blocks of level 1 */
-        alignas(16) U aggregates[32];  /* of tiles, in the look-back */
-        U p[stages];                   /* what precedes the tile; nested order: R4 alone */
+        alignas(16) U sums[stages][parts]; /* of parts; nested order: of blocks of level 1 */
+        alignas(16) U aggregates[32];      /* of tiles, in the look-back */
+        U p[stages];                       /* what precedes the tile; nested order: R4 alone */
         /* bit i of heads[stage][w]: element 32 w + i begins a segment */
         alignas(16) uint32_t heads[stages][Segmented ? items / 32 + 8 : 1];
         uint32_t part_heads[stages][parts]; /* bit g: a head in group g */
@@ -114,9 +113,8 @@ struct large_shape {
 
         /* Bit g: a segment begins in group g of a block of level 1. */
         __device__ __forceinline__ uint32_t block_heads(int stage, int block) const {
-            if (part_groups == block_groups) return part_heads[stage][block];
-            return part_heads[stage][2 * block] | part_heads[stage][2 * block + 1]
-                                                      << part_groups % 32;
+            const uint32_t *const heads = &part_heads[stage][block * (parts / blocks)];
+            return parts == blocks ? heads[0] : heads[0] | heads[1] << part_groups % 32;
         }
     };
 

@@ -46,13 +46,13 @@ struct level_1_blocks {
 };
 
 /*
- * Adds up the first `groups` groups of each block of level 1. By a warp; in lane b, sum and heads
- * become those of block b.
+ * Adds up the groups of each block of level 1. By a warp; in lane b, sum and heads become those of
+ * block b.
  */
 template <class Pair, bool Segmented, int Blocks>
 static __device__ __forceinline__ void
 add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segmented, Blocks> &from,
-           int groups, bool counting, int lane, typename Pair::U &sum, uint32_t &heads) {
+           bool counting, int lane, typename Pair::U &sum, uint32_t &heads) {
     using U = typename Pair::U;
     uint32_t any = 0, before = 0;
     heads = 0;
@@ -74,10 +74,10 @@ add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segment
     sum = Pair::identity;
     if (lane >= Blocks) return;
     constexpr int wide = row_of<U, 1>::wide;
-    constexpr int quads = nested<U>::groups / wide, at_once = Segmented ? quads / 2 : quads;
-#pragma unroll at_once
+    constexpr int quads = nested<U>::groups / wide;
+    /* with heads there are too few registers for all at once */
+#pragma unroll(Segmented ? quads / 2 : quads)
     for (int q = 0; q < quads; ++q) {
-        if (q * wide >= groups) break;
         packed<U, wide> s = from.sums[lane].quads[q], r1;
 #pragma unroll
         for (int j = 0; j < wide; ++j) {

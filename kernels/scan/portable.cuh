@@ -3,9 +3,11 @@
  * Scans and segmented scans for every architecture, alignment and length.
  *
  * A block takes one partition after the other by ticket (common/lookback.cuh) and holds it in
- * registers. It keeps the prefix P of the last tile that it looked back to, so it reads each status
- * word of a launch once. It publishes a partition's aggregate as soon as its groups are summed,
- * before it waits for anything. So a waiting block never holds up another one.
+ * registers. It keeps what precedes the last tile that it looked back to, so it reads each word of
+ * a launch once. It publishes a partition's aggregate (float and double plus: the aggregates of its
+ * blocks of level 1) as soon as its groups are summed, before it waits for anything. So a waiting
+ * block never holds up another one. What is published and read: scan/portable_any_order.cuh and
+ * scan/portable_in_order.cuh.
  *
  * Shared memory: two values a group, and what one thread tells the others.
  *

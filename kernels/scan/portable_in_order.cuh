@@ -3,11 +3,11 @@
  * What scan/portable.cuh does above the groups for float and double plus, in the order of
  * lib/core/order.h.
  *
- * A tile has as many status words as blocks of level 1. The partitions but its last one publish X1
- * at the end of each of their blocks. The last one waits for these, as it must anyway, and publishes
- * X2 at the end of the tile in the place of its last block: later tiles read nothing else. It waits
- * for partitions of its own tile alone, which wait for nobody before they publish, so that all waits
- * end.
+ * A tile has as many status words as blocks of level 1. The partitions but its last one publish
+ * X1 at the end of each of their blocks. The last one waits for these, as it must anyway, and
+ * publishes X2 at the end of the tile in the place of its last block: later tiles read nothing
+ * else. It waits for partitions of its own tile alone, which wait for nobody before they publish,
+ * so all waits end.
  */
 #ifndef VSCAN_SCAN_PORTABLE_IN_ORDER_CUH
 #define VSCAN_SCAN_PORTABLE_IN_ORDER_CUH
@@ -48,8 +48,7 @@ struct portable_before_in_order {
 
         U sum;
         uint32_t count;
-        add_groups<Pair, Segmented>(shared.own, shared.groups, groups, place.counting, lane, sum,
-                                    count);
+        add_groups<Pair, Segmented>(shared.own, shared.groups, place.counting, lane, sum, count);
         if (!place.only) {
             jitter(memory, place.epoch, place.partition, jitter_publish);
             if (place.carry) __threadfence();

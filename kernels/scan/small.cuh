@@ -10,16 +10,16 @@
  * more aggregates than a block can load at once.
  *
  * Several blocks: the partition's index is the block's. A block waits for the aggregates of all
- * earlier partitions (common/lookback.cuh), each thread for one or two. There are no tickets:
- * blocks start in the order of their indices, as other single-pass scans assume too. So whatever a
- * block waits for runs or is done, and between its start and its aggregate there are only loads and
- * sums. The epoch is read together with the data. The last block, once it has an aggregate of every
- * other block, knows that all have read the epoch, and advances it. It publishes no aggregate of
- * its own: nobody needs it.
+ * earlier partitions (common/lookback.cuh), each thread for a few. There are no tickets: blocks
+ * start in the order of their indices, as other single-pass scans assume too. So whatever a block
+ * waits for runs or is done, and between its start and its aggregate there are only loads and sums.
+ * The epoch is read together with the data. The last block, once it has an aggregate of every other
+ * block, knows that all have read the epoch, and advances it. It publishes no aggregate of its own:
+ * nobody needs it.
  *
- * Float and double plus have the order of lib/core/order.h, and an aggregate for each block of
- * level 1: scan/small_in_order.cuh. For all other pairs (in segmented scans) an aggregate is a
- * partition's, and P is the sum of all earlier ones.
+ * Above the groups float and double plus have the order of lib/core/order.h, and an aggregate for
+ * each block of level 1: scan/small_in_order.cuh, scan/small_alone.cuh. All other pairs (in
+ * segmented scans) have an aggregate for each partition: scan/small_segmented.cuh.
  *
  * Shared memory: the group sums, and the sums of earlier partitions.
  *
@@ -33,6 +33,7 @@
 
 #include <type_traits>
 
+#include "scan/small_alone.cuh"
 #include "scan/small_any_order.cuh"
 #include "scan/small_in_order.cuh"
 #include "scan/small_segmented.cuh"
@@ -46,9 +47,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     constexpr int V = shape::lane_items;
-    using before_t =
-        std::conditional_t<Pair::in_any_order, segmented_before<Pair, Loads, Warps, Alone>,
-                           in_order_before<Pair, Segmented, Loads, Warps, Alone>>;
+    using in_order = std::conditional_t<Alone, in_order_alone<Pair, Segmented, Warps>,
+                                        in_order_before<Pair, Segmented, Loads, Warps>>;
+    using before_t = std::conditional_t<Pair::in_any_order,
+                                        segmented_before<Pair, Loads, Warps, Alone>, in_order>;
     using shared_t = typename before_t::shared_t;
     __shared__ shared_t shared_here;
     shared_t &shared = addressed_once(shared_here);
@@ -142,7 +144,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     }
     __syncthreads();
 
-    /* ---- What precedes each group; publish; look back ----------------------------------------- */
+    /* ---- What precedes each group; publish; look back ---------------------------------------- */
     const small_place place = {lookback, epoch, partition, last_partition, counting, carry};
     before_t before;
     before.find(shared, place, initial, let_next_late);

@@ -5,14 +5,13 @@
  *
  * Blocks of level 1. A partition has 1, 2 or 4 of them. One warp, the one with the fewest
  * aggregates to wait for, adds up their groups, a lane each block: it reads the sums of the groups,
- * writes R1 of each in their place, and publishes X1 at the end of the block, with its head flags,
- * as an aggregate of its own. A block that is alone has no barrier for that: each warp does it for
- * itself.
+ * writes R1 of each, and publishes X1 at the end of the block, with its head flags, as an aggregate
+ * of its own. (A block that is alone: scan/small_alone.cuh.)
  *
- * The look-back. The 32 aggregates that a warp has read are those of 2 or 4 tiles. They go to shared
- * memory, a row each tile, and one lane each row adds them up. What is not before the partition
- * counts as nothing, so the sum of the own tile's row is R2 of the partition, and those of the rows
- * before are added up to R3.
+ * The look-back. A thread reads aggregates by 16 bytes; what a warp has read at a time is 4 whole
+ * tiles. It goes to shared memory, a row each tile, and one lane each row adds it up. What is not
+ * before the partition counts as nothing, so the sum of the own tile's row is R2 of the partition,
+ * and those of the rows before are added up to R3.
  *
  * Where values have head flags, a sum begins again at each of them.
  */
@@ -24,7 +23,7 @@
 
 namespace vscan {
 
-template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+template <class Pair, bool Segmented, int Loads, int Warps>
 struct in_order_shared {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
@@ -36,9 +35,9 @@ struct in_order_shared {
     static constexpr bool all_warps_add = tiles <= 32; /* tiles, each warp for itself */
 
     group_sums<Pair, Segmented, blocks> groups;
-    level_1_blocks<Pair, Segmented, blocks> own[Alone ? Warps : 1];
+    level_1_blocks<Pair, Segmented, blocks> own;
     /* of the earlier partitions */
-    row_of<U, nested<U>::blocks> rows[Alone ? 1 : tiles];
+    row_of<U, nested<U>::blocks> rows[tiles];
     __align__(16) uint8_t row_heads[tiles][nested<U>::blocks]; /* whether there are any */
     row_of<U, tiles> sums;                                     /* of tiles before the own one */
     uint32_t tile_heads[tiles];
@@ -183,11 +182,11 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
 }
 
 /* What precedes the lane's groups: found by all threads of a block. */
-template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+template <class Pair, bool Segmented, int Loads, int Warps>
 struct in_order_before {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
-    using shared_t = in_order_shared<Pair, Segmented, Loads, Warps, Alone>;
+    using shared_t = in_order_shared<Pair, Segmented, Loads, Warps>;
     static constexpr int blocks = shared_t::blocks, groups = nested<U>::groups;
     before_tile<Pair> tile;
     U initial, r2;
@@ -196,36 +195,26 @@ struct in_order_before {
     __device__ __forceinline__ void find(shared_t &shared, const small_place &place, U initial_,
                                          bool) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        auto &own = shared.own[Alone ? warp : 0];
+        auto &own = shared.own;
         initial = initial_;
         tile = tile.from(initial);
         r2 = Pair::identity;
         count = 0;
-        if (!Alone)
-            jitter(place.lookback, place.epoch, place.partition * Warps + warp, jitter_publish);
-        if (Alone || warp == Warps - 1) {
+        jitter(place.lookback, place.epoch, place.partition * Warps + warp, jitter_publish);
+        if (warp == Warps - 1) {
             U sum;
             uint32_t head_count;
-            add_groups<Pair, Segmented>(own, shared.groups,
-                                        Alone ? (warp + 1) * shape::warp_groups : groups,
-                                        place.counting, lane, sum, head_count);
-            if (!Alone && !place.last) {
+            add_groups<Pair, Segmented>(own, shared.groups, place.counting, lane, sum, head_count);
+            if (!place.last) {
                 if (place.carry) __threadfence();
                 if (lane < blocks)
                     publish<U>(place.lookback, place.epoch, place.partition * blocks + lane, sum,
                                head_count & head_count_mask);
             }
         }
-        if (Alone) {
-            __syncwarp();
-        } else {
-            look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback,
-                                                place.epoch, place.partition * blocks, initial,
-                                                place.counting);
-            if (place.last && threadIdx.x == shape::threads - 1)
-                advance(place.lookback, place.epoch);
-        }
-
+        look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback, place.epoch,
+                                            place.partition * blocks, initial, place.counting);
+        if (place.last && threadIdx.x == shape::threads - 1) advance(place.lookback, place.epoch);
 #pragma unroll
         for (int b = 0; b < blocks - 1; ++b) {
             if (b >= warp * shape::warp_groups / groups) break;
@@ -238,7 +227,7 @@ struct in_order_before {
     __device__ __forceinline__ before_group<Pair> of_group(const shared_t &shared, int r,
                                                            bool counting) const {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-        const auto &own = shared.own[Alone ? warp : 0];
+        const auto &own = shared.own;
         const int first = warp * shape::warp_groups, block = first / groups;
         const int group = first % groups + r * shape::load_groups + lane / shape::group_lanes;
         before_group<Pair> to = {tile, r2, own.r1[block][group], initial, 0};

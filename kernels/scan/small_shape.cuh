@@ -56,15 +56,15 @@ struct small_shape {
 /*
  * Between publishing and the first read of others' aggregates. A read that comes too early costs a
  * whole round trip to the L2 cache. Blocks that start together publish at about the same time, the
- * less so the more there are, and later where the Sklansky network takes longer. The cycles were
- * chosen on an H200 among a constant of 0 to 128 and 0 to 3 a partition:
- * benchmarks/notes/look_back.md.
+ * less so the more there are. The cycles were chosen on an H200 among a constant of 0 to 128 and 0
+ * to 3 a partition: benchmarks/notes/look_back.md. In order one warp of a block publishes, after 32
+ * additions that the others need not wait for: they wait as long here.
  */
 template <class Pair>
 static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
     constexpr bool wide = sizeof(typename Pair::U) == 8;
     const uint32_t partitions = gridDim.x;
-    if (!Pair::in_any_order) /* in order one warp publishes, the others are early */
+    if (!Pair::in_any_order)
         wait_cycles((publishes ? 0
                      : wide    ? 288
                                : 160) +
@@ -81,8 +81,13 @@ using narrow_partitions = small_shape<Pair, narrow_loads<typename Pair::T>, smal
 template <class Pair>
 using wide_partitions = small_shape<Pair, wide_loads, small_warps>;
 
-static_assert(wide_partitions<pair<op_plus, double>>::max_partitions * words_each<double> <=
-                  VSCAN__SMALL_WORDS,
+/* in order: one for each block of level 1 */
+template <class Pair>
+static constexpr int small_words =
+    wide_partitions<Pair>::max_partitions *(wide_partitions<Pair>::items / VSCAN__LEVEL_1) *
+    words_each<typename Pair::T>;
+static_assert(small_words<pair<op_plus, float>> <= VSCAN__SMALL_WORDS &&
+                  small_words<pair<op_plus, double>> <= VSCAN__SMALL_WORDS,
               "status words for small vectors");
 
 /* A block's partition, for the phases of scan_small. */

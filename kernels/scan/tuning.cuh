@@ -29,8 +29,8 @@ static constexpr int narrow_loads = sizeof(U) == 8 ? 2 : 1;
 static constexpr int wide_loads = 4;
 static constexpr int small_warps = 8;
 
-/* Blocks on a multiprocessor. Five of plain scans in order by narrow partitions: the next launch's
-   find room. */
+/* Blocks that a multiprocessor must have room for. Five by narrow partitions of plain scans in
+   order: some of the next launch, too. */
 template <class Pair, bool Segmented, int Loads>
 static constexpr int small_blocks = !Pair::in_any_order && !Segmented && Loads < wide_loads ? 5 : 4;
 

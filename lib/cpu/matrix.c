@@ -19,6 +19,7 @@ enum {
 struct lines {
     const struct vscan__matrix *matrix;
     const struct vscan__cpu_pair *pair;
+    struct vscan__cpu_levels begin; /* before a row without an initial value */
 };
 
 static const void *initial_of(const struct vscan__matrix *matrix, int64_t line, int64_t size) {
@@ -45,7 +46,7 @@ static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t li
 static void run_row(const struct lines *lines, int64_t line) {
     const struct vscan__cpu_pair *pair = lines->pair;
     const struct vscan__scan scan = scan_of(lines->matrix, line, pair->size);
-    struct vscan__cpu_levels levels = vscan__cpu_begin(pair);
+    struct vscan__cpu_levels levels = lines->begin;
     union vscan__value empty = {.bits = 0};
     if (!pair->sum) empty = levels.r4;
     if (scan.initial_at != NULL) levels.r4 = empty = pair->take(scan.initial_at);
@@ -119,7 +120,7 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
         }
         return VSCAN_OK;
     }
-    struct lines lines = {matrix, pair};
+    struct lines lines = {matrix, pair, vscan__cpu_begin(pair)};
     threads = vscan__cpu_smaller(threads, matrix->lines);
     /* the product may be beyond 64 bits where there is more memory than a machine has */
     threads = vscan__cpu_smaller(threads, matrix->length / (WORTH / pair->size) * matrix->lines +

@@ -13,12 +13,37 @@
  *                 where every 128th launch scrubs; 2 * STRETCHES <= EPOCHS
  *     CAPACITY    status words
  *     KINDS       the kinds of launches that occur, as bits: see workspace.pml
+ *     PARTS       tiles are parts of larger ones, as where sums are added in order
  *     WIDE        8-byte values occur as well, each in two status words
  *
  * The properties are assertions, the absence of invalid end states, and the absence of cycles
  * without progress. Everything else that is defined on the command line is a mutation, or is needed for one.
  */
 #include "workspace.pml"
+
+/* ---- Sums in order: a part of a tile has the sums of the parts before it ------------------------ */
+
+/* Two adjacent places are parts of one tile of the kernels; the second one publishes the sum of both, and
+   waits for the first one's before. */
+#ifdef PARTS
+#ifdef WAIT_FOR_LATER
+#define publish_part(n)                                                                            \
+    if                                                                                             \
+    :: (n) % 2 == 0 && (n) + 1 < here.tiles - 1 -> wait_for((n) + 1)                               \
+    :: else                                                                                        \
+    fi;                                                                                            \
+    publish(n)
+#else
+#define publish_part(n)                                                                            \
+    if                                                                                             \
+    :: (n) % 2 == 1 -> wait_for((n) - 1)                                                           \
+    :: else                                                                                        \
+    fi;                                                                                            \
+    publish(n)
+#endif
+#else
+#define publish_part(n) publish(n)
+#endif
 
 /* ---- A place that runs one block after the other --------------------------------------------- */
 
@@ -93,7 +118,7 @@ tickets:
         fi;
         process(tile);
         if
-        :: tile < here.tiles - 1 -> publish(tile)
+        :: tile < here.tiles - 1 -> publish_part(tile)
         :: else
         fi;
         wait_for_all(seen, tile);
@@ -148,7 +173,7 @@ order:
     fi;
     process(me);
     if
-    :: me < here.tiles - 1 -> publish(me)
+    :: me < here.tiles - 1 -> publish_part(me)
     :: here.kind == ORDER && me == here.tiles - 1 -> scrub()
     :: else
     fi;

@@ -61,10 +61,10 @@ struct nested_place {
         return (first & ((1u << log_block) - 1)) == 0;
     }
     __device__ __forceinline__ bool ends_block() const {
-        return (first + own() & ((1u << log_block) - 1)) == 0;
+        return ((last() + 1) & ((1u << log_block) - 1)) == 0;
     }
     __device__ __forceinline__ bool ends_tile() const {
-        return (first + own() & ((uint32_t)tile_blocks << log_block) - 1) == 0;
+        return ((last() + 1) & (((uint32_t)tile_blocks << log_block) - 1)) == 0;
     }
 
     /* Aggregates before it: in the block; of blocks in the tile; tiles. */

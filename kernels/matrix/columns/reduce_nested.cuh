@@ -34,9 +34,10 @@ struct nested_column_sums {
 
     const matrix_arguments<column_sums_shape> &a;
     U *const read_values; /* [reads * slices][line] */
+    const uint32_t thread;
     const int lines = a.shape.lines, batches = a.shape.batches, slices = 1 << a.shape.log_slices;
-    const int slice = (uint32_t)threadIdx.x / (uint32_t)lines;
-    const int line = (int)threadIdx.x - slice * lines;
+    const int slice = thread / (uint32_t)lines;
+    const int line = (int)thread - slice * lines;
     const uint32_t chunk = a.shape.chunks > 1 ? blockIdx.x / a.shape.line_blocks : 0;
     const int64_t my_line = (int64_t)(blockIdx.x - chunk * a.shape.line_blocks) * lines + line;
     const bool there = my_line < a.matrix.lines && slice < slices;
@@ -124,10 +125,12 @@ struct nested_column_sums {
         return __ffs(batches) - 1 + a.shape.log_slices;
     }
 
-    /* Calls f(k, value) for count aggregates in the column's first thread, in their order. By the
-       whole block. */
-    template <class Number, class F>
-    __device__ __forceinline__ void each_aggregate(int count, Number number, F f) const {
+    /* Adds count aggregates to p, in the column's first thread: number first, first + step, ... By the
+       whole block. tile: the first one's number, or 0 where they are sums of smaller blocks, which
+       end no block of level 3. */
+    __device__ __forceinline__ void add_aggregates(before_tile<Pair> &p, int count, uint32_t first,
+                                                   uint32_t step, uint32_t tile,
+                                                   uint32_t next) const {
 #pragma unroll 1
         for (int k = 0; k < count; k += reads * slices) {
             U x[reads];
@@ -136,20 +139,21 @@ struct nested_column_sums {
             for (int j = 0; j < reads; ++j) {
                 const int each = k + j * slices + slice;
                 ready[j] = !there || each >= count ||
-                           try_read<U>(a.lookback, epoch, index_of(number(each)), &x[j]);
+                           try_read<U>(a.lookback, epoch, index_of(first + each * step), &x[j]);
             }
 #pragma unroll
             for (int j = 0; j < reads; ++j) {
                 const int each = k + j * slices + slice;
                 if (!there || each >= count) continue;
-                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, index_of(number(each)));
+                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, index_of(first + each * step));
                 read_values[(each - k) * lines + line] = x[j];
             }
             __syncthreads();
             const int some = count - k < reads * slices ? count - k : reads * slices;
             if (folds) {
-#pragma unroll 8
-                for (int j = 0; j < some; ++j) f(k + j, read_values[j * lines + line]);
+#pragma unroll 4
+                for (int j = 0; j < some; ++j, tile += next)
+                    p.pass(tile, read_values[j * lines + line]);
             }
             __syncthreads();
         }
@@ -159,73 +163,64 @@ struct nested_column_sums {
 
     __device__ __forceinline__ void add_levels() const {
         const auto place = nested_place<T>::of(chunk, log_R + log_batches());
-        const bool goes_on = chunk + 1 < a.shape.chunks;
-        const bool begins_block = place.begins_block();
-        const bool ends_tile = goes_on && place.ends_tile();
+        const bool goes_on = chunk + 1 < a.shape.chunks, ends_tile = goes_on && place.ends_tile();
         jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
-
-        /* R1 */
-        if (begins_block && there && slice < own_blocks) {
-            const U x1 = fold_groups(Pair::identity, slice);
-            block_sums()[slice * lines] = x1;
-            if (goes_on && !(ends_tile && slice == own_blocks - 1))
-                publish_sum(own_blocks > 1 ? place.first + slice : place.last(), x1);
-        }
-        if (goes_on && begins_block && !ends_tile) return;
-        if (goes_on && !place.ends_block()) {
+        if (goes_on && !place.begins_block() && !place.ends_block()) {
             for (int g = slice; there && g < rows / VSCAN__GROUP; g += slices)
                 publish_sum(place.first + g, group_sum(g));
             return;
         }
-        jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
-        if (!begins_block) {
-            U r1 = Pair::identity;
-            each_aggregate(
-                place.groups(), [&](int k) { return place.first_group() + k; },
-                [&](int, U sum) { r1 = Pair::combine(r1, sum); });
-            if (folds) {
-                const U x1 = fold_groups(r1, 0);
-                block_sums()[0] = x1;
-                if (goes_on && !ends_tile) publish_sum(place.last(), x1);
-            }
-            if (goes_on && !ends_tile) return;
-        }
-
-        /* R2 */
-        U x2 = Pair::identity;
-        each_aggregate(
-            place.blocks(), [&](int k) { return place.block(k); },
-            [&](int, U sum) { x2 = Pair::combine(x2, sum); });
-        __syncthreads();
-        if (folds) {
-            const int blocks = (groups() + nested<T>::groups - 1) / nested<T>::groups;
-#pragma unroll 4
-            for (int j = 0; j < blocks; ++j) x2 = Pair::combine(x2, block_sums()[j * lines]);
-            if (goes_on) publish_sum(place.last(), x2);
-        }
-
-        /* R3, R4 */
         const uint32_t tile = place.tile(), in_window = tile % column_sums_window;
         const uint32_t window = tile / column_sums_window;
-        if (goes_on && in_window < column_sums_window - 1) return;
-        auto p = before_tile<Pair>::from(Pair::identity);
-        if (folds && window == 0)
-            p.r4 = initial_of<Pair>(a.matrix, my_line);
-        else if (folds)
-            p = {wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1))),
-                 wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1) + 1))};
-        each_aggregate((int)in_window,
-                       [&](int k) { return place.tile_number(tile - in_window + k); },
-                       [&](int k, U sum) { p.pass(tile - in_window + k, sum); });
-        if (!folds) return;
-        if (goes_on) {
-            p.pass(tile, x2);
-            publish_sum(prefix_number(window), p.r3);
-            publish_sum(prefix_number(window) + 1, p.r4);
-            return;
+        U x2 = Pair::identity;
+#pragma unroll 1
+        for (int level = 1; level <= 3; ++level) {
+            auto p = before_tile<Pair>::from(Pair::identity);
+            if (level == 3 && folds && window == 0)
+                p.r4 = initial_of<Pair>(a.matrix, my_line);
+            else if (level == 3 && folds)
+                p = {wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1))),
+                     wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1) + 1))};
+            const uint32_t block_words = 1u << place.log_block;
+            const bool of_groups = level == 1, of_tiles = level == 3;
+            add_aggregates(p,
+                           of_groups  ? place.groups()
+                           : of_tiles ? (int)in_window
+                                      : place.blocks(),
+                           of_groups  ? place.first_group()
+                           : of_tiles ? place.tile_number(tile - in_window)
+                                      : place.block(0),
+                           of_groups  ? 1
+                           : of_tiles ? block_words * nested<T>::blocks
+                                      : block_words,
+                           of_tiles ? tile - in_window : 0, of_tiles);
+            if (level == 1) {
+                if (there &&
+                    slice < own_blocks) { /* R1 is known to slice 0, and nothing to others */
+                    const U x1 = fold_groups(p.r3, slice);
+                    block_sums()[slice * lines] = x1;
+                    if (goes_on && !(ends_tile && slice == own_blocks - 1))
+                        publish_sum(own_blocks > 1 ? place.first + slice : place.last(), x1);
+                }
+                if (goes_on && !ends_tile) return;
+                jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
+                __syncthreads();
+            } else if (level == 2) {
+                const int blocks = (groups() + nested<T>::groups - 1) / nested<T>::groups;
+                x2 = p.r3;
+                for (int j = 0; folds && j < blocks; ++j)
+                    x2 = Pair::combine(x2, block_sums()[j * lines]);
+                if (goes_on && folds) publish_sum(place.last(), x2);
+                if (goes_on && in_window < column_sums_window - 1) return;
+            } else if (folds && goes_on) {
+                p.pass(tile, x2);
+                publish_sum(prefix_number(window), p.r3);
+                publish_sum(prefix_number(window) + 1, p.r4);
+            } else if (folds) {
+                const bool nothing = a.matrix.length == 0 && !a.matrix.has_initial;
+                ((T *)a.matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : p.sum(x2));
+            }
         }
-        const bool nothing = a.matrix.length == 0 && !a.matrix.has_initial;
-        ((T *)a.matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : p.sum(x2));
     }
 };
 
@@ -238,13 +233,14 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     const bool split = a.shape.chunks > 1;
     ticket mine = {};
     if (split && threadIdx.x == 0) mine = take_ticket(a.lookback);
-    nested_column_sums<Pair> s = {a, read_values};
-    s.sum_batches();
+    nested_column_sums<Pair>{a, read_values, threadIdx.x}.sum_batches();
     if (split && threadIdx.x == 0) {
         shared_ticket = mine;
         if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
     }
     __syncthreads();
+    /* computed again: otherwise it would take registers from the batches */
+    nested_column_sums<Pair> s = {a, read_values, opaque((uint32_t)threadIdx.x)};
     if (split) {
         s.epoch = shared_ticket.epoch;
         if (shared_ticket.index == gridDim.x - 1)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What precedes a slice in its row, for kernels whose lanes, warps and chunks hold consecutive slices
- * of a row, scanned already (scan_slice): in any order, and in the nested order of core/order.h.
+ * What precedes a slice in its row, for kernels whose lanes, warps and chunks hold consecutive
+ * slices of a row, scanned already (scan_slice): in any order, and in the nested order of
+ * core/order.h.
  */
 #ifndef VSCAN_MATRIX_ROWS_LEVELS_CUH
 #define VSCAN_MATRIX_ROWS_LEVELS_CUH
@@ -104,8 +105,8 @@ make_results(typename Pair::U (&x)[R], typename Pair::U before, typename Pair::U
 /* ---- In the nested order --------------------------------------------------------------------- */
 
 /*
- * sum, and the values at `from` whose bits are set in mask, added to it one after the other; only the
- * first `count` bits may be set. from: in shared memory, aligned to 16 bytes; lanes that read
+ * sum, and the values at `from` whose bits are set in mask, added to it one after the other; only
+ * the first `count` bits may be set. from: in shared memory, aligned to 16 bytes; lanes that read
  * different blocks of sums have them row_levels::stride apart, which is without bank conflicts.
  * Step: values that are read at once.
  */
@@ -181,10 +182,10 @@ struct row_levels {
         return (row_warps + block_warps - 1) / block_warps * stride;
     }
     /*
-     * R1 and R2 where a row has several warps; this is warp row_warp, in chunk number `chunk` of the
-     * row. sums: shared memory of the row, of this chunk and of the one before. of_warp: of the warp,
-     * not used otherwise. With a barrier of the block. along: the row goes on in the next chunk.
-     * The first warp returns X2 at the end of the chunk, if so.
+     * R1 and R2 where a row has several warps; this is warp row_warp, in chunk number `chunk` of
+     * the row. sums: shared memory of the row, of this chunk and of the one before. of_warp: of the
+     * warp, not used otherwise. With a barrier of the block. along: the row goes on in the next
+     * chunk. The first warp returns X2 at the end of the chunk, if so.
      */
     __device__ __forceinline__ U add_warps(const U (&x)[R], int lane, int row_warp, int row_warps,
                                            bool along, int chunk, U *sums, const U *sums_before,
@@ -215,7 +216,8 @@ struct row_levels {
         r1 = __shfl_sync(warp_mask, chain, lane & -group_lanes);
         if (of_block) of_warp[its] = chain;
         __syncwarp();
-        const U sum = add_where<Pair, 4>(r2, of_warp, bits_below(blocks), blocks);
+        const U sum =
+            add_where<Pair, nested<T>::blocks / 2>(r2, of_warp, bits_below(blocks), blocks);
         __syncwarp(); /* before the memory is used otherwise */
         if (row_warp > 0)
             r2 = sum;

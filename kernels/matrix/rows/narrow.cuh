@@ -9,8 +9,8 @@
  * conflicts. A warp then ends; others work while it waits. Warps share nothing, so no memory order
  * but that of a warp matters.
  *
- * The network of core/order.h goes over eight elements, then over the four eights of a group, all in
- * the lane. A row is shorter than a block of level 1.
+ * The network of core/order.h goes over eight elements, then over the four eights of a group, all
+ * in the lane. A row is shorter than a block of level 1.
  */
 #ifndef VSCAN_MATRIX_ROWS_NARROW_CUH
 #define VSCAN_MATRIX_ROWS_NARROW_CUH

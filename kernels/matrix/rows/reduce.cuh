@@ -4,14 +4,15 @@
  *
  * A warp owns a part of a row, 4 KiB, with all its loads in flight at once: 8 loads of 16 bytes a
  * lane, or, where a row is not aligned to 16 bytes, loads of one element a lane. The sums go over
- * the lane, the lanes, the warp loads of a part, and the parts: the balanced tree of lib/order.h.
- * The elements of a row behind its last whole group of 32 are loaded one a lane by the row's first
- * warp, as a tree of their own. In a backward reduction the 16 bytes of a lane are in memory order:
- * a sum of two has the same bits either way. In any order, parts of a row begin at multiples of 16
- * bytes, and the few elements before and after them belong to the row's first warp.
+ * the lane and the lanes of a group of 32 elements, as trees, then as core/order.h says, one after
+ * the other, over groups, blocks of level 1 and tiles (matrix/rows/row_blocks.cuh). The elements of
+ * a row behind its last whole group are loaded one a lane by the row's first warp. In a backward
+ * reduction the 16 bytes of a lane are in memory order: a sum of two has the same bits either way.
+ * In any order, parts of a row begin at multiples of 16 bytes, and the few elements before and
+ * after them belong to the row's first warp.
  *
- * Of small rows a warp has several. A row has as many warp loads as the next power of 2, so its sum
- * is one over adjacent lanes once each lane has the sum of one load.
+ * Of small rows a warp has several. A row has as many warp loads as the next power of 2. Each lane
+ * has the sum of one load, a group; adjacent lanes those of a row.
  *
  * A block owns some rows, each with some warps, which have several parts of it if there are more
  * than 16; they synchronize once, when all sums are in shared memory. If there are too few rows for
@@ -28,34 +29,11 @@
 #ifndef VSCAN_MATRIX_ROWS_REDUCE_CUH
 #define VSCAN_MATRIX_ROWS_REDUCE_CUH
 
-#include "matrix/lines.cuh"
 #include "common/warp_reduce.cuh"
-#include "matrix/rows/levels.cuh"
+#include "matrix/lines.cuh"
+#include "matrix/rows/row_blocks.cuh"
 
 namespace vscan {
-
-struct row_sums_shape {
-    int row_warps;      /* of a row */
-    int over_row_warps; /* 256 / row_warps, rounded up */
-    int rows;           /* of a block or, if small, of a warp */
-    int parts;          /* of a row */
-    uint32_t tiles;     /* of a row, each with its own block; or 1 */
-    /* small rows: warp loads of each, a power of 2; bit l of whole: load l of the warp has 32
-       elements; bit l of left: it has the elements behind the last whole group */
-    int load_bits;
-    uint32_t whole, left;
-    bool small_rows;
-    bool whole_blocks; /* in order: a warp has all of a block of level 1 */
-};
-
-/* A part: elements of a lane in each load, and loads. */
-template <class Pair, bool Vectors>
-struct sum_part_shape {
-    using T = typename Pair::T;
-    static constexpr int V = Vectors ? 16 / (int)sizeof(T) : 1;
-    static constexpr int items = sum_part_bytes / (int)sizeof(T);
-    static constexpr int load_items = 32 * V, loads = items / load_items;
-};
 
 /* Loads a part of which `left` elements exist, from `at` in the direction of the reduction; x[r]
    becomes the lane's sum of load r. */
@@ -145,108 +123,6 @@ sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t
     if (lane < loads && load == 0 && row < matrix.lines)
         ((T *)matrix.totals)[row] = Pair::out(Pair::combine(initial_of<Pair>(matrix, row), sum));
 }
-
-/* ---- In order -------------------------------------------------------------------------------- */
-
-/* What the warps of a block share. Blocks: of level 1. */
-template <class Pair, bool InAnyOrder = Pair::in_any_order>
-struct row_sums_shared {
-    using T = typename Pair::T;
-    using U = typename Pair::U;
-    static constexpr int quad = 16 / (int)sizeof(U); /* against bank conflicts */
-    static constexpr int most_tiles = sum_most_parts / tile_parts + 1;
-
-    /* of a warp, or of the blocks of the rows */
-    alignas(16) U groups[sum_warps][nested<T>::groups + quad];
-    /* of tiles; two for each row */
-    alignas(16) U blocks[most_tiles][nested<T>::blocks + quad];
-};
-template <class Pair>
-struct row_sums_shared<Pair, true> {
-    typename Pair::U warps[sum_warps];
-};
-
-/* The sums of a row's groups and blocks, or of those of a tile that has a block of its own. */
-template <class Pair, bool Vectors>
-struct row_blocks {
-    using T = typename Pair::T;
-    using U = typename Pair::U;
-    static constexpr int part_groups = sum_part_bytes / (int)sizeof(T) / VSCAN__GROUP;
-    static constexpr int P = Pair::in_any_order ? 1 : nested<T>::groups / part_groups; /* a block */
-
-    const row_sums_shape &shape;
-    row_sums_shared<Pair> &shared;
-    const int row, row_warp, lane;
-    const int groups; /* whole ones, here */
-    /* Whether a warp has whole blocks. Else it has a part of one, and adds nothing. */
-    const bool whole = P == 1 || shape.whole_blocks;
-
-    __device__ __forceinline__ U &block_sum(int block) const {
-        return shared.blocks[2 * row + block / nested<T>::blocks][block % nested<T>::blocks];
-    }
-    /* Where the groups of a block are, if no warp has whole ones. */
-    __device__ __forceinline__ U *groups_of(int block) const {
-        return shared.groups[row * ((shape.row_warps + P - 1) / P) + block];
-    }
-    /* The sum of the groups of a block. */
-    __device__ __forceinline__ U sum_of(int block, const U *of_groups) const {
-        return add_where<Pair, nested<T>::groups>(Pair::identity, of_groups,
-                                                  bits_below(groups - block * nested<T>::groups),
-                                                  nested<T>::groups);
-    }
-
-    __device__ __forceinline__ int first_part() const { return row_warp * (whole ? P : 1); }
-    __device__ __forceinline__ int part_after(int part) const {
-        if (!whole) return part + shape.row_warps;
-        return part % P == P - 1 ? part + 1 + (shape.row_warps - 1) * P : part + 1;
-    }
-
-    /* From the lane's sums of the loads of part number `part` of `parts` to those of its groups and, if the block
-       ends with it, to that of the block, which is returned. */
-    template <int N>
-    __device__ __forceinline__ U add_part(U (&x)[N], int part, int parts) const {
-        constexpr int lanes = VSCAN__GROUP / sum_part_shape<Pair, Vectors>::V; /* of a group */
-        U *const of_groups =
-            whole ? shared.groups[row * shape.row_warps + row_warp] : groups_of(part / P);
-        const U group_sum = rows_over_lanes<Pair, N, lanes>(x, lane);
-        const int group = lane % N * (32 / lanes) + lane / lanes;
-        if (lane % lanes < N && part * part_groups + group < groups)
-            of_groups[part % P * part_groups + group] = group_sum;
-        if (!whole || (part % P < P - 1 && part < parts - 1)) return Pair::identity;
-        __syncwarp();
-        const U sum = sum_of(part / P, of_groups);
-        if (lane == 0) block_sum(part / P) = sum;
-        __syncwarp();
-        return sum;
-    }
-
-    /* By the row's first warp, behind the barrier: the sum of the last tile; passes the others.
-       left: that of the elements behind the last whole group, if there are any. */
-    __device__ __forceinline__ U sum_tiles(before_tile<Pair> &before, bool has_left, U left) const {
-        constexpr int block_groups = nested<T>::groups, tile_blocks = nested<T>::blocks;
-        int blocks = (groups + block_groups - 1) / block_groups;
-        if (!whole) {
-            const int block = lane < blocks ? lane : 0;
-            const U sum = sum_of(block, groups_of(block));
-            if (lane < blocks) block_sum(lane) = sum;
-        }
-        if (has_left) {
-            blocks = groups / block_groups + 1;
-            __syncwarp();
-            U &last = block_sum(blocks - 1);
-            if (lane == 0) last = groups % block_groups > 0 ? Pair::combine(last, left) : left;
-        }
-        __syncwarp();
-        const int tiles = (blocks + tile_blocks - 1) / tile_blocks;
-        const int tile = lane < tiles ? lane : 0;
-        const U sum = add_where<Pair, 4>(Pair::identity, &block_sum(tile * tile_blocks),
-                                         bits_below(blocks - tile * tile_blocks),
-                                         blocks < tile_blocks ? blocks : tile_blocks);
-#pragma unroll 1
-        for (int t = 0; t < tiles - 1; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
-        return __shfl_sync(warp_mask, sum, tiles - 1);
-    }
-};
 
 template <class Pair, bool Vectors>
 __global__ void __launch_bounds__(32 * sum_warps, 2)

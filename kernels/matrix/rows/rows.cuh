@@ -4,9 +4,10 @@
  *
  * A lane holds a slice of a row in registers, 64 bytes, and scans it alone. A warp has several
  * rows, each from a lane of its own on; or one row; or a part of a row that continues in the next
- * warp and, where the row is longer than the block's chunk, in the block's next step. The network
- * of lib/order.h goes over elements, lanes, warps and chunks, so what comes from the left is added
- * one level after the other. Sums of warps go through shared memory.
+ * warp and, where the row is longer than the block's chunk, in the block's next step. What precedes
+ * a slice is added one level after the other (matrix/rows/levels.cuh). Sums of groups or, in any
+ * order, of warps go through shared memory. A chunk is as long as some blocks of level 1, and a
+ * tile as some chunks.
  *
  * If rows are long and too few for all multiprocessors, a block owns one tile, by ticket. It
  * publishes the tile's sum and adds the sums of the row's earlier tiles: it waits only for tiles
@@ -463,7 +464,9 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
                                        : (line_steps + s.steps - 1) / s.steps;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
-    if (shared > 48 << 10 && !(launch->matrix_ready >> bit & 1)) {
+    /* more than any block may have */
+    const bool more = shared + (int)sizeof(rows_shared<Pair>) > 48 << 10;
+    if (more && !(launch->matrix_ready >> bit & 1)) {
         /* the most that any launch may need */
         const int most = 32 * warp_bytes * (launch->shared_memory > 2 * 32 * warp_bytes ? 2 : 1);
         const cudaError_t error = cudaFuncSetAttribute(

@@ -32,18 +32,22 @@ static ALWAYS_INLINE void NAME(store_columns)(enum vscan_op op, T *to, int64_t c
 }
 
 /* X4 of a row, which is number in_group of its group. depth: the levels below 4 at which something may
-   precede it; ends: those of which a block ends with it. */
+   precede it; add_r4: at level 4 too; ends: those of which a block ends with it. */
 static ALWAYS_INLINE vec NAME(add_row)(enum vscan_op op, struct NAME(column) * c, int k,
-                                       uint32_t in_group, int depth, int ends, vec node) {
+                                       uint32_t in_group, int depth, bool add_r4, int ends,
+                                       vec node) {
     if (EXACT) return NAME(combine)(op, c->results[k], node);
     int bit = 0;
     for (; (in_group >> bit & 1) != 0; bit++) node = NAME(combine)(op, c->tree[bit][k], node);
     c->tree[bit][k] = node;
     for (uint32_t rest = in_group >> bit; rest != 0; rest &= rest - 1)
         node = NAME(combine)(op, c->tree[bit + __builtin_ctz(rest)][k], node);
-#pragma GCC unroll 4
+    if (__builtin_expect(ends == 0, 1)) {
+        for (int level = 0; level < depth; level++) node = NAME(combine)(op, c->r[level][k], node);
+        return add_r4 ? NAME(combine)(op, c->r[3][k], node) : node;
+    }
     for (int level = 0; level < 4; level++) {
-        if (level < depth || level == 3) node = NAME(combine)(op, c->r[level][k], node);
+        node = NAME(combine)(op, c->r[level][k], node);
         if (level >= ends) continue;
         c->r[level][k] = node;
         if (level > 0) c->r[level - 1][k] = NAME(splat)(NAME(identity)(op));
@@ -67,12 +71,13 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
         c.r[3][k] = z;
         c.results[k] = initial != NULL || !SUM ? z : (vec){0}; /* what callers see */
     }
-    int depth = 1;
+    int depth = 1; /* see add_row */
     for (int64_t p = 0; p < band->rows; p++) {
         const int64_t at = (band->backward ? band->rows - 1 - p : p) * band->pitch;
         const T *in = (const T *)band->in + at;
         const uint32_t in_group = (uint32_t)(p % GROUP);
         int ends = 0;
+        const bool add_r4 = initial != NULL || p >= VSCAN__LEVEL_3;
         if (depth < 3 && p == size[depth]) depth++;
         while (in_group == GROUP - 1 && ends < 4 && (p + 1) % size[ends] == 0) ends++;
         if (!EXACT && band->out == NULL && ends == 0 && p < band->rows - 1) {
@@ -88,7 +93,7 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
         }
         for (int k = 0; k < vectors; k++) {
             const int64_t left = band->columns - k * LANES;
-            const vec sum = NAME(add_row)(op, &c, k, in_group, depth, ends,
+            const vec sum = NAME(add_row)(op, &c, k, in_group, depth, add_r4, ends,
                                           NAME(load_columns)(op, in + k * LANES, left));
             if (band->out != NULL) NAME(store_columns)
             (op, (T *)band->out + at + k * LANES, left, band->exclusive ? c.results[k] : sum);

@@ -22,38 +22,36 @@ static ALWAYS_INLINE uintptr_t NAME(address)(const void *tile, const struct vsca
     return (uintptr_t)tile + (uintptr_t)(span->backward ? span->n - p - GROUP : p) * sizeof(T);
 }
 
-/* The last group of a tile, fewer than 32 elements, in scan order. The identity stands for the
-   others, so that the sum at the group's end is that at its last element. */
+/* The last group of a tile, fewer than 32 elements, in the order of memory. The identity stands for
+   the others, so that the sum at the group's end is that at its last element. */
 static ALWAYS_INLINE void NAME(load_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
                                              int64_t p, vec v[VECTORS]) {
     const int64_t n = span->n - p;
     const uintptr_t from = NAME(address)(span->in, span, p);
-    const vec identity = NAME(splat)(NAME(identity)(op));
-    const uint32_t present = NAME(partial)(span->backward, n);
+    const tvec other = NAME(put)(op, NAME(splat)(NAME(identity)(op)));
 #ifdef LOAD_MASKED
+    const uint32_t present = NAME(partial)(span->backward, n);
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++)
-        v[k] = NAME(take)(op, (tvec)LOAD_MASKED(K_BITS,
+        v[k] = NAME(take)(op, (tvec)LOAD_MASKED(K_BITS, other,
                                                 (const void *)(from + (uintptr_t)k * sizeof v[k]),
                                                 present >> k * LANES, NAME(lanes)(present, k)));
 #else
-    T group[GROUP] = {0};
+    T group[GROUP];
     const int64_t first = span->backward ? GROUP - n : 0;
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++) memcpy(group + k * LANES, &other, sizeof other);
     memcpy(group + first, (const void *)(from + (uintptr_t)first * sizeof(T)),
            (size_t)n * sizeof(T));
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, group + k * LANES);
 #endif
-#pragma GCC unroll 32
-    for (int k = 0; k < VECTORS; k++) v[k] = NAME(where)(present, k, v[k], identity);
-    if (span->backward) NAME(reverse_group)(v);
 }
 
 static ALWAYS_INLINE void NAME(store_partial)(enum vscan_op op, const struct vscan__cpu_span *span,
-                                              int64_t p, vec v[VECTORS]) {
+                                              int64_t p, const vec v[VECTORS]) {
     const int64_t n = span->n - p;
     const uintptr_t to = NAME(address)(span->out, span, p);
-    if (span->backward) NAME(reverse_group)(v);
 #ifdef STORE_MASKED
     const uint32_t present = NAME(partial)(span->backward, n);
 #pragma GCC unroll 32
@@ -69,12 +67,9 @@ static ALWAYS_INLINE void NAME(store_partial)(enum vscan_op op, const struct vsc
 #endif
 }
 
-/* A whole group whose lowest address is from, in scan order. */
-static ALWAYS_INLINE void NAME(load_whole)(enum vscan_op op, bool backward, const T *from,
-                                           vec v[VECTORS]) {
+static ALWAYS_INLINE void NAME(load_whole)(enum vscan_op op, const T *from, vec v[VECTORS]) {
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) v[k] = NAME(load)(op, from + k * LANES);
-    if (__builtin_expect(backward, 0)) NAME(reverse_group)(v);
 }
 
 /* The group at position p in scan order; the identity lies past the tile's end. */
@@ -83,7 +78,8 @@ static ALWAYS_INLINE void NAME(load_group)(enum vscan_op op, const struct vscan_
     if (span->n - p < GROUP)
         NAME(load_partial)(op, span, p, v);
     else
-        NAME(load_whole)(op, span->backward, (const T *)NAME(address)(span->in, span, p), v);
+        NAME(load_whole)(op, (const T *)NAME(address)(span->in, span, p), v);
+    if (__builtin_expect(span->backward, 0)) NAME(reverse_group)(v);
 }
 
 #ifdef STREAM
@@ -106,9 +102,8 @@ static ALWAYS_INLINE void NAME(stream_group)(enum vscan_op op, T *to, const vec 
 }
 #endif
 
-static ALWAYS_INLINE void NAME(store_whole)(enum vscan_op op, bool backward, bool stream, T *to,
-                                            vec v[VECTORS]) {
-    if (__builtin_expect(backward, 0)) NAME(reverse_group)(v);
+static ALWAYS_INLINE void NAME(store_whole)(enum vscan_op op, bool stream, T *to,
+                                            const vec v[VECTORS]) {
 #ifdef STREAM
     if (__builtin_expect(stream, 0)) {
         NAME(stream_group)(op, to, v);
@@ -122,9 +117,9 @@ static ALWAYS_INLINE void NAME(store_whole)(enum vscan_op op, bool backward, boo
 
 static ALWAYS_INLINE void NAME(store_group)(enum vscan_op op, const struct vscan__cpu_span *span,
                                             int64_t p, vec v[VECTORS]) {
+    if (__builtin_expect(span->backward, 0)) NAME(reverse_group)(v);
     if (span->n - p < GROUP)
         NAME(store_partial)(op, span, p, v);
     else
-        NAME(store_whole)
-    (op, span->backward, false, (T *)NAME(address)(span->out, span, p), v);
+        NAME(store_whole)(op, span->stream, (T *)NAME(address)(span->out, span, p), v);
 }

@@ -48,25 +48,25 @@ static ALWAYS_INLINE uint32_t NAME(uncut)(uint32_t open) {
     return (uint32_t)((int32_t)open >> 31);
 }
 
-/* Makes X2 of a group's elements. open: as in struct heads, that of the group. */
+/* Makes X2 of a group's elements, as if it had no heads, and in own that of lanes after one. open: as
+   in struct heads, that of the group. */
 static ALWAYS_INLINE void NAME(to_x2)(enum vscan_op op, bool headed, bool add_r2,
                                       const uint32_t *open, struct NAME(running) * r,
-                                      vec x[VECTORS]) {
+                                      vec x[VECTORS], vec own[VECTORS]) {
     if (headed)
         NAME(segmented_network)(op, x, open, GROUP);
     else
         NAME(network)(op, x);
-    const uint32_t *reached = open + (NAME(levels) - 1) * GROUP;
     const vec end = NAME(last_lane)(x[VECTORS - 1]);
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
-        vec sum = NAME(combine)(op, r->r1, x[k]);
-        if (!EXACT && add_r2) sum = NAME(combine)(op, r->r2, sum);
-        x[k] = headed ? NAME(where_at)(reached, k, sum, x[k]) : sum;
+        own[k] = x[k];
+        x[k] = NAME(combine)(op, r->r1, x[k]);
+        if (!EXACT && add_r2) x[k] = NAME(combine)(op, r->r2, x[k]);
     }
     r->r1 = NAME(combine)(op, r->r1, end);
     if (!headed) return;
-    const uint32_t uncut = NAME(uncut)(*reached);
+    const uint32_t uncut = NAME(uncut)(open[(NAME(levels) - 1) * GROUP]);
     r->r1 = NAME(where)(uncut, 0, r->r1, end);
     if (!EXACT) r->r2 = NAME(where)(uncut, 0, r->r2, NAME(splat)(NAME(identity)(op)));
 }
@@ -83,15 +83,20 @@ static ALWAYS_INLINE union vscan__value NAME(sum_of)(const struct NAME(running) 
     return NAME(box)(EXACT ? r->r1[0] : r->r2[0]);
 }
 
-/* Makes X4 of X2. z: the initial value, after which segments begin. */
-static ALWAYS_INLINE void NAME(to_x4)(enum vscan_op op, bool headed, const uint32_t *reached, vec z,
-                                      struct NAME(running) * r, vec x[VECTORS]) {
+/* Makes X4 of X2. reached: the lanes before the first head; z: the initial value, R4 after a head;
+   add_r4: R4 or z is something. */
+static ALWAYS_INLINE void NAME(to_x4)(enum vscan_op op, bool headed, bool add_r4,
+                                      const uint32_t *reached, vec z, struct NAME(running) * r,
+                                      vec x[VECTORS], const vec own[VECTORS]) {
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
-        const vec own = NAME(combine)(op, z, x[k]);
-        vec sum = EXACT ? x[k] : NAME(combine)(op, r->r3, x[k]);
-        sum = NAME(combine)(op, r->r4, sum);
-        x[k] = headed ? NAME(where_at)(reached, k, sum, own) : sum;
+        vec after = own[k];
+        if (!EXACT) x[k] = NAME(combine)(op, r->r3, x[k]);
+        if (add_r4) {
+            x[k] = NAME(combine)(op, r->r4, x[k]);
+            after = NAME(combine)(op, z, after);
+        }
+        if (headed) x[k] = NAME(where_at)(reached, k, x[k], after);
     }
     if (!headed) return;
     const uint32_t uncut = NAME(uncut)(*reached);
@@ -142,7 +147,9 @@ static ALWAYS_INLINE void NAME(put_totals)(enum vscan_op op,
 struct NAME(work) {
     const struct vscan__cpu_segments *segments; /* or NULL */
     vec z, first;                               /* the segments' */
-    bool exclusive, all;                        /* all: R3 and R4 are to be added */
+    bool exclusive;
+    bool all;     /* R2 and R3 are to be added: something precedes, or may */
+    bool add_r4;  /* R4 too */
     int64_t open; /* the number of the segment that is open, with totals */
 };
 
@@ -150,8 +157,10 @@ struct NAME(work) {
 static ALWAYS_INLINE void NAME(scan_elements)(enum vscan_op op, bool headed, struct NAME(work) * w,
                                               const struct NAME(heads) * heads, int q,
                                               struct NAME(running) * r, vec x[VECTORS]) {
-    NAME(to_x2)(op, headed, w->all, &heads->open[0][q], r, x);
-    if (w->all) NAME(to_x4)(op, headed, &heads->open[NAME(levels) - 1][q], w->z, r, x);
+    vec own[VECTORS];
+    NAME(to_x2)(op, headed, w->all, &heads->open[0][q], r, x, own);
+    if (w->all)
+        NAME(to_x4)(op, headed, w->add_r4, &heads->open[NAME(levels) - 1][q], w->z, r, x, own);
     if (headed && w->segments->totals != NULL)
         NAME(put_totals)(op, w->segments, &w->open, heads->words[q], r->last, x);
     NAME(to_out)(headed, w->exclusive, &heads->words[q], w->first, r, x);
@@ -176,15 +185,18 @@ static ALWAYS_INLINE void NAME(scan_block)(enum vscan_op op, bool headed,
             if (!stream) PREFETCH(out + next, 1);
         }
         if (__builtin_expect(ahead != 0, 0)) PREFETCH(in + ahead, 0, 2);
-        NAME(load_whole)(op, backward, (const T *)in, x);
+        NAME(load_whole)(op, (const T *)in, x);
+        if (__builtin_expect(backward, 0)) NAME(reverse_group)(x);
         NAME(scan_elements)(op, headed, w, heads, q, r, x);
-        NAME(store_whole)(op, backward, stream, (T *)out, x);
+        if (__builtin_expect(backward, 0)) NAME(reverse_group)(x);
+        NAME(store_whole)(op, stream, (T *)out, x);
     }
     if (left % GROUP != 0) {
         p += left - left % GROUP;
-        NAME(load_partial)(op, span, p, x);
+        if (span->n - p >= GROUP) __builtin_unreachable();
+        NAME(load_group)(op, span, p, x);
         NAME(scan_elements)(op, headed, w, heads, groups, r, x);
-        NAME(store_partial)(op, span, p, x);
+        NAME(store_group)(op, span, p, x);
     }
     NAME(end_block)(op, r);
 }
@@ -195,16 +207,19 @@ static ALWAYS_INLINE union vscan__value NAME(scan)(enum vscan_op op,
                                                    struct vscan__cpu_levels *levels) {
     const struct vscan__cpu_span span = *given;
     const uint64_t identity = NAME(box)(NAME(identity)(op)).bits;
-    const bool nothing = levels->r3.bits == identity && levels->r4.bits == identity;
+    const bool add_r4 = levels->r4.bits != identity;
     struct NAME(running) r = NAME(run)(op, levels, segments != NULL);
     struct NAME(heads) heads;
     struct NAME(work) w = {.segments = segments,
                            .exclusive = span.exclusive,
-                           .all = segments != NULL || (!EXACT && !nothing)};
+                           .all = !EXACT && (add_r4 || levels->r3.bits != identity),
+                           .add_r4 = EXACT || add_r4};
     if (segments != NULL) {
         w.z = NAME(splat)(NAME(unbox)(segments->z));
         w.first = NAME(splat)(NAME(unbox)(segments->first));
         w.open = segments->open;
+        w.all = true;
+        w.add_r4 |= segments->z.bits != identity;
     }
     for (int64_t p = 0; p < span.n; p += BLOCK) {
         const int64_t groups = (vscan__cpu_smaller(span.n - p, BLOCK) + GROUP - 1) / GROUP;
@@ -305,13 +320,16 @@ NAME(overlap_block)(enum vscan_op op, bool headed, const struct vscan__cpu_overl
     const struct vscan__cpu_span *span = overlap->span, *later = overlap->later;
     const vec z = NAME(splat)(NAME(unbox)(overlap->z));
     const vec first = NAME(splat)(NAME(unbox)(overlap->first));
+    const uint64_t identity = NAME(box)(NAME(identity)(op)).bits;
+    const bool add_r4 =
+        EXACT || overlap->levels->r4.bits != identity || overlap->z.bits != identity;
     K *x2 = ((struct NAME(kept) *)overlap->kept)->x2 + p;
     for (int q = 0; q < BLOCK / GROUP; q++, p += GROUP, x2 += GROUP) {
         vec x[VECTORS];
         if (span != NULL) {
 #pragma GCC unroll 32
             for (int k = 0; k < VECTORS; k++) x[k] = NAME(load_keys)(x2 + k * LANES);
-            NAME(to_x4)(op, headed, &heads->open[NAME(levels) - 1][q], z, r, x);
+            NAME(to_x4)(op, headed, add_r4, &heads->open[NAME(levels) - 1][q], z, r, x, x);
             NAME(to_out)(headed, span->exclusive, &heads->words[q], first, r, x);
             NAME(store_group)(op, span, p, x);
             if (ahead != 0) PREFETCH(NAME(address)(span->in, span, p) + (uintptr_t)ahead, 0, 2);
@@ -319,9 +337,14 @@ NAME(overlap_block)(enum vscan_op op, bool headed, const struct vscan__cpu_overl
         if (later != NULL) {
             PREFETCH(NAME(address)(later->in, later, p + BLOCK) + (uintptr_t)jump, 0);
             NAME(load_group)(op, later, p, x);
-            NAME(to_x2)(op, headed, true, &later_heads->open[0][q], later_r, x);
+            vec own[VECTORS];
+            NAME(to_x2)(op, headed, true, &later_heads->open[0][q], later_r, x, own);
 #pragma GCC unroll 32
-            for (int k = 0; k < VECTORS; k++) NAME(store_keys)(x2 + k * LANES, x[k]);
+            for (int k = 0; k < VECTORS; k++) {
+                if (headed)
+                    x[k] = NAME(where_at)(&later_heads->open[NAME(levels) - 1][q], k, x[k], own[k]);
+                NAME(store_keys)(x2 + k * LANES, x[k]);
+            }
         }
     }
     NAME(end_block)(op, later_r);

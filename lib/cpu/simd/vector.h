@@ -66,23 +66,32 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 
 /*
  * Loads and stores of the lanes of a vector whose bits are set in word, and which are all ones in mask.
- * The other lanes are 0, and nothing is read or written there. SSE2 has no such instructions.
+ * Nothing is read or written in the other lanes; a load takes them from `other`. SSE2 has no such
+ * instructions.
  */
 #if VECTOR_BYTES > 16
-#define LOAD_MASKED(bits, from, word, mask) CPU_JOIN(LOAD_MASKED_, bits)(from, word, mask)
+#define LOAD_MASKED(bits, other, from, word, mask)                                                 \
+    CPU_JOIN(LOAD_MASKED_, bits)(other, from, word, mask)
 #define STORE_MASKED(bits, to, word, mask, v) CPU_JOIN(STORE_MASKED_, bits)(to, word, mask, v)
 #endif
 #if VECTOR_BYTES == 64
-#define LOAD_MASKED_32(from, word, mask) _mm512_maskz_loadu_epi32((__mmask16)(word), from)
-#define LOAD_MASKED_64(from, word, mask) _mm512_maskz_loadu_epi64((__mmask8)(word), from)
+#define LOAD_MASKED_32(other, from, word, mask)                                                    \
+    _mm512_mask_loadu_epi32((__m512i)(other), (__mmask16)(word), from)
+#define LOAD_MASKED_64(other, from, word, mask)                                                    \
+    _mm512_mask_loadu_epi64((__m512i)(other), (__mmask8)(word), from)
 #define STORE_MASKED_32(to, word, mask, v)                                                         \
     _mm512_mask_storeu_epi32(to, (__mmask16)(word), (__m512i)(v))
 #define STORE_MASKED_64(to, word, mask, v)                                                         \
     _mm512_mask_storeu_epi64(to, (__mmask8)(word), (__m512i)(v))
 #elif VECTOR_BYTES == 32
-#define LOAD_MASKED_32(from, word, mask) _mm256_maskload_epi32((const int *)(from), (__m256i)(mask))
-#define LOAD_MASKED_64(from, word, mask)                                                           \
-    _mm256_maskload_epi64((const long long *)(from), (__m256i)(mask))
+#define LOAD_MASKED_32(other, from, word, mask)                                                    \
+    _mm256_blendv_epi8((__m256i)(other),                                                           \
+                       _mm256_maskload_epi32((const int *)(from), (__m256i)(mask)),                \
+                       (__m256i)(mask))
+#define LOAD_MASKED_64(other, from, word, mask)                                                    \
+    _mm256_blendv_epi8((__m256i)(other),                                                           \
+                       _mm256_maskload_epi64((const long long *)(from), (__m256i)(mask)),          \
+                       (__m256i)(mask))
 #define STORE_MASKED_32(to, word, mask, v)                                                         \
     _mm256_maskstore_epi32((int *)(to), (__m256i)(mask), (__m256i)(v))
 #define STORE_MASKED_64(to, word, mask, v)                                                         \
@@ -157,12 +166,6 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define REVERSE_4 3, 2, 1, 0
 #define REVERSE_8 7, 6, 5, 4, 3, 2, 1, 0
 #define REVERSE_16 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
-
-/* The lanes one down, and the last of a second vector. */
-#define PUSH_2 1, 3
-#define PUSH_4 1, 2, 3, 7
-#define PUSH_8 1, 2, 3, 4, 5, 6, 7, 15
-#define PUSH_16 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 31
 
 /* The last lane of a vector, and the lanes of a second one, one up. */
 #define SLIDE_2 1, 2
