@@ -4,7 +4,7 @@
     LIBRARY=libvscan.so [VSCAN_BACKEND=cpu|cuda] order_of_addition.py SECONDS [LONGEST [SEED]]
 
 Written from that text alone. Calls scans, segmented scans, reductions, rows and columns of random
-lengths, directions and initial values. Exits with 1 if anything was wrong, and with 77 where the
+lengths, directions and initial values, and scans in pieces with a carry. Exits with 1 if anything was wrong, and with 77 where the
 backend is not there.
 """
 import ctypes
@@ -100,12 +100,13 @@ def members(*fields):
 
 
 ScanOptions = members(("kind", INT32), ("direction", INT32), ("initial", POINTER),
-                      ("initial_buffer", POINTER), ("total", POINTER), ("host_total", POINTER))
+                      ("initial_buffer", POINTER), ("total", POINTER), ("host_total", POINTER),
+                      ("carry", POINTER))
 SegmentedOptions = members(("kind", INT32), ("direction", INT32), ("initial", POINTER),
                            ("initial_buffer", POINTER), ("totals", POINTER), ("count", POINTER),
-                           ("host_count", POINTER))
+                           ("host_count", POINTER), ("carry", POINTER))
 ReduceOptions = members(("direction", INT32), ("unused", INT32), ("initial", POINTER),
-                        ("initial_buffer", POINTER), ("host_total", POINTER))
+                        ("initial_buffer", POINTER), ("host_total", POINTER), ("carry", POINTER))
 MatrixOptions = members(("kind", INT32), ("direction", INT32), ("pitch", ctypes.c_int64),
                         ("initial", POINTER), ("initial_buffer", POINTER), ("totals", POINTER))
 
@@ -169,6 +170,33 @@ def random_elements(rng, n, dtype):
     return x.astype(dtype)
 
 
+def in_pieces(library, rng, data, out, x, flags, initial, exclusive, backward):
+    """The results of a scan, segmented where there are flags, in pieces of random lengths."""
+    kind = FLOAT if x.dtype == np.float32 else DOUBLE
+    carry = POINTER()
+    library.do("carry_create", library.ctx, PLUS, kind, int(backward), ctypes.byref(carry))
+    library.do("carry_reset", carry, None if initial is None else POINTER(initial.ctypes.data))
+    done, mode = 0, {"kind": exclusive, "direction": backward, "carry": carry}
+    while done < len(x):
+        n = min(len(x) - done, int(len(x) ** rng.random()) - int(rng.integers(2)))
+        first = len(x) - done - n if backward else done
+        views = [POINTER() for _ in range(3)]
+        for vector, view in zip((data, out, flags), views):
+            if vector is not None:
+                library.do("buffer_view", vector, first, n, ctypes.byref(view))
+        if flags is None:
+            library.do("scan", library.ctx, PLUS, views[0], views[1], ctypes.byref(
+                options(ScanOptions, None, **mode)))
+        else:
+            library.do("scan_segmented", library.ctx, PLUS, views[0], views[2], views[1],
+                       ctypes.byref(options(SegmentedOptions, None, **mode)))
+        for view in views:
+            library.do("buffer_destroy", view)
+        done += n
+    library.do("carry_destroy", carry)
+    return library.elements(out, x)
+
+
 def one_round(library, rng, longest):
     """Every call on one random vector. Returns what it was."""
     kind = int(rng.choice([FLOAT, DOUBLE]))
@@ -193,6 +221,8 @@ def one_round(library, rng, longest):
     library.do("reduce", library.ctx, PLUS, data, None, ctypes.byref(
         options(ReduceOptions, z, direction=backward, host_total=host.ctypes.data)))
     must_equal(f"reduce {what}", total, host)
+    must_equal(f"scan in pieces {what}", expected,
+               in_pieces(library, rng, data, out, x, None, z, exclusive, backward))
 
     starts = rng.random(n) < 1 / int(rng.choice([3, 30, 1000, 10**5, 10**7]))
     starts[0] = True
@@ -203,6 +233,8 @@ def one_round(library, rng, longest):
         options(SegmentedOptions, z, totals=sums, **mode)))
     must_equal(f"segmented scan {what}", expected, library.elements(out, x))
     must_equal(f"its totals {what}", totals, library.elements(sums, totals))
+    must_equal(f"segmented scan in pieces {what}", expected,
+               in_pieces(library, rng, data, out, x, flags, z, exclusive, backward))
 
     columns = int(rng.choice([1, 7, GROUP, 33, 1000, n]))
     rows = n // columns
