@@ -11,6 +11,7 @@
 #include <cudaTypedefs.h>
 
 #include "core/backend.h"
+#include "core/carry.h"
 #include "core/order.h"
 
 #ifdef __cplusplus
@@ -44,8 +45,13 @@ struct vscan__workspace_header {
     unsigned long long
         marked; /* blocks that have arrived in the running launch of segments/offsets.cu */
     unsigned long long carry[2]; /* one element, from portion to portion of a scan, alternately */
-    uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
-                                               bits: see scan/head_bits.cuh; 16-byte aligned */
+    union {
+        uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
+                                                   bits: see scan/head_bits.cuh; 16-byte aligned */
+        struct vscan__carry_state next;         /* what a carry becomes: see scan/carried.cuh */
+    };
+    int64_t segments_so_far, next_segments; /* of a call with a carry: after the launches that have
+                                               ended, and after the running one */
 };
 
 /* A late error: kernels write it into page-locked host memory when they find that data are
@@ -105,6 +111,7 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
 #define X(pair, op, type, OP, TYPE)                                                                \
     vscan__launcher vscan__launch_scan_##pair;                                                     \
     vscan__launcher vscan__launch_scan_segmented_##pair;                                           \
+    vscan__launcher vscan__launch_carried_##pair;                                                  \
     vscan__launcher vscan__launch_reduce_##pair;                                                   \
     vscan__launcher vscan__launch_reduce_segmented_##pair;
 VSCAN__PAIRS(X)

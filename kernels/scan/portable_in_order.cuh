@@ -105,7 +105,7 @@ struct portable_before_in_order {
             for (int k = 0; k < tiles; ++k) {
                 const U next = __shfl_sync(warp_mask, a[0], k);
                 if (Segmented && cut & 1u << k) before.cut(initial);
-                before.pass(tile + k, next);
+                before.pass(place.first_tile + tile + k, next);
             }
             if (Segmented) heads += warp_sum(h[0]);
             tile += tiles;
