@@ -47,30 +47,36 @@ static __device__ __forceinline__ uint64_t word_of(T x) {
 
 /* ---- The virtual vector ------------------------------------------------------------------------ */
 
-/* Element v < skew of the stand-in. */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::T stand_in(const vscan__carry_state &from,
-                                                            int skew, int v) {
-    using T = typename Pair::T;
-    const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
-    if (v >= group) return element_of<T>(from.group[v - group]);
-    if (v == skew / VSCAN__LEVEL_1 * VSCAN__LEVEL_1) return element_of<T>(from.r1);
-    if (v == 0) return element_of<T>(from.r2);
-    return Pair::out(Pair::identity);
-}
+/* The old carry in shared memory, and the element that is nothing. */
+template <class T>
+struct carry_before {
+    vscan__carry_state state;
+    T nothing;
+
+    /* Element v < skew of the stand-in. One load, without branches: it is compiled for each element
+       of a lane. */
+    __device__ __forceinline__ T stand_in(int skew, int64_t v) const {
+        const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
+        const void *at = &nothing;
+        if (v == 0) at = &state.r2;
+        if (v == skew / VSCAN__LEVEL_1 * VSCAN__LEVEL_1) at = &state.r1;
+        if (v >= group) at = &state.group[(int)v - group];
+        return *(const T *)at;
+    }
+};
 
 /* A lane's elements v .. v + V - 1; n: the end of the virtual vector. */
 template <class Pair, int V>
 static __device__ __forceinline__ void
 load_virtual(lane_items<Pair, V> &items, const typename Pair::T *in, int64_t v, int64_t n,
-             bool backward, int skew, const vscan__carry_state &from) {
+             bool backward, int skew, const carry_before<typename Pair::T> &from) {
+    in = backward ? in + (n - V - v) : in + v;
 #pragma unroll
     for (int j = 0; j < V; ++j) {
         const int64_t at = v + (backward ? V - 1 - j : j);
-        if (!Pair::in_any_order && at < skew)
-            items.raw[j] = stand_in<Pair>(from, skew, (int)at);
-        else
-            items.raw[j] = at < n ? in[backward ? n - 1 - at : at] : Pair::out(Pair::identity);
+        items.raw[j] = Pair::out(Pair::identity);
+        if (at >= skew && at < n) items.raw[j] = in[j];
+        if (!Pair::in_any_order && at < skew) items.raw[j] = from.stand_in(skew, at);
     }
 }
 
@@ -78,10 +84,11 @@ template <class Pair, int V>
 static __device__ __forceinline__ void store_virtual(const lane_items<Pair, V> &items,
                                                      typename Pair::T *out, int64_t v, int64_t n,
                                                      bool backward, int skew) {
+    out = backward ? out + (n - V - v) : out + v;
 #pragma unroll
     for (int j = 0; j < V; ++j) {
         const int64_t at = v + (backward ? V - 1 - j : j);
-        if (at >= skew && at < n) out[backward ? n - 1 - at : at] = items.raw[j];
+        if (at >= skew && at < n) out[j] = items.raw[j];
     }
 }
 
@@ -91,7 +98,7 @@ template <int V>
 static __device__ __forceinline__ uint32_t heads_at_ends(const vscan__scan &scan, int64_t p,
                                                          bool first) {
     uint32_t mask = 0;
-#pragma unroll
+#pragma unroll 1
     for (int j = 0; j < V; ++j)
         if (p + j >= 0 && p + j < scan.n && (p + j == 0 ? first : head_at(scan, p + j)))
             mask |= 1u << j;
@@ -105,44 +112,36 @@ struct carried_segments {
     int64_t so_far; /* segments before element 0, in this call */
 };
 
-/*
- * write_totals of partition.cuh for elements p .. p + V - 1 of a call, of which those before element 0
- * belong to the stand-in; last: the result before element 0.
- */
+/* Total of the segment with this number, counted from 1 in the direction of the scan. */
+template <class T>
+static __device__ __forceinline__ void write_total(const scan_arguments &a, int64_t number,
+                                                   T total) {
+    const int64_t k = a.count_backward ? (int64_t)a.lookback.header->segments - number : number - 1;
+    if (k < a.scan.totals_length)
+        ((T *)a.scan.totals)[k] = total;
+    else
+        report_totals_length(a.late);
+}
+
+/* write_totals of partition.cuh for elements p .. p + V - 1 of a call, of which those before element
+   0 belong to the stand-in. */
 template <class Pair, int V>
 static __device__ __forceinline__ void
-write_carried_totals(const scan_arguments &a, const carried_segments &segments, int64_t p,
-                     const typename Pair::U (&y)[V], uint32_t heads, int64_t before,
-                     typename Pair::T last, int lane) {
-    using T = typename Pair::T;
+write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typename Pair::U (&y)[V],
+                     uint32_t heads, int64_t before, int lane) {
     const vscan__scan &scan = a.scan;
     uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
-    if (lane == 31) next = heads_at_ends<1>(scan, p + V, segments.first);
+    if (lane == 31) next = heads_at_ends<1>(scan, p + V, first);
     const uint32_t ends = heads >> 1 | next << (V - 1);
-    const auto put = [&](int64_t number, T total) { /* from 1 on */
-                                                    const int64_t k =
-                                                        a.count_backward
-                                                            ? (int64_t)a.lookback.header->segments -
-                                                                  number
-                                                            : number - 1;
-                                                    if (k < scan.totals_length)
-                                                        ((T *)scan.totals)[k] = total;
-                                                    else
-                                                        report_totals_length(a.late);
-    };
 #pragma unroll
     for (int j = 0; j < V; ++j) {
-        if (p + j < 0 || p + j >= scan.n) continue;
-        const int64_t number = before + __popc(heads & ((2u << j) - 1));
         const bool end = p + j == scan.n - 1;
-        if (end) {
-            a.lookback.header->next_segments = number;
-            if (scan.count != nullptr) *scan.count = number;
-        }
-        if (scan.totals == nullptr) continue;
-        if (end || (ends >> j & 1)) put(number, Pair::out(y[j]));
-        /* the open segment has ended before the call */
-        if (p + j == 0 && segments.first && segments.goes_on) put(segments.so_far, last);
+        if (p + j < 0 || p + j >= scan.n || !(end || (ends >> j & 1))) continue;
+        const int64_t number = before + __popc(heads & ((2u << j) - 1));
+        if (scan.totals != nullptr) write_total(a, number, Pair::out(y[j]));
+        if (!end) continue;
+        a.lookback.header->next_segments = number;
+        if (scan.count != nullptr) *scan.count = number;
     }
 }
 
@@ -191,7 +190,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                                         portable_before_in_order<Pair, Segmented>>;
     __shared__ typename before_t::shared_t shared;
     __shared__ ticket shared_ticket;
-    __shared__ vscan__carry_state from;
+    __shared__ carry_before<T> old;
     __shared__ int64_t segments_so_far;
     __shared__ U unfinished[VSCAN__GROUP]; /* the elements of the last group */
 
@@ -204,10 +203,15 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 
     /* ---- The old carry ----------------------------------------------------------------------- */
     if (threadIdx.x < state_words)
-        ((uint64_t *)&from)[threadIdx.x] = ((const volatile uint64_t *)scan.carry)[threadIdx.x];
-    if (threadIdx.x == 0) segments_so_far = *(const volatile int64_t *)&header.segments_so_far;
+        ((uint64_t *)&old.state)[threadIdx.x] =
+            ((const volatile uint64_t *)scan.carry)[threadIdx.x];
+    if (threadIdx.x == 0) {
+        old.nothing = Pair::out(Pair::identity);
+        segments_so_far = *(const volatile int64_t *)&header.segments_so_far;
+    }
     __threadfence();
     __syncthreads();
+    const vscan__carry_state &from = old.state;
     const int64_t position = from.position;
     const int skew = Pair::in_any_order ? 0 : (int)(position % nested<T>::tile);
     const int64_t first_tile = Pair::in_any_order ? 0 : position / nested<T>::tile;
@@ -234,6 +238,11 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         if (position > 0) before.before = {element_of<T>(from.r3), element_of<T>(from.r4)};
         before.heads = segments.so_far;
     }
+
+    /* the open segment has ended before the call: its total is known */
+    if (counting && scan.totals != nullptr && segments.first && segments.goes_on &&
+        threadIdx.x == 0 && blockIdx.x == 0)
+        write_total(a, segments.so_far, element_of<T>(from.last));
 
     for (;;) {
         /* ---- Ticket -------------------------------------------------------------------------- */
@@ -274,7 +283,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         } else {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
-                load_virtual(items[r], in, begin + r * shape::load_items, n, backward, skew, from);
+                load_virtual(items[r], in, begin + r * shape::load_items, n, backward, skew, old);
         }
         if (Segmented)
             with_flag_type(scan.flag_type, [&](auto type) {
@@ -285,14 +294,15 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 #pragma unroll
                 for (int r = 0; r < shape::loads; ++r) {
                     const int64_t p = begin - skew + r * shape::load_items;
-                    heads[r] = flags[r].slow ? heads_at_ends<V>(scan, p, segments.first)
-                                             : flags[r].template bits<Type>(scan, p);
+                    if (!flags[r].slow) heads[r] = flags[r].template bits<Type>(scan, p);
                 }
             });
 #pragma unroll
         for (int r = 0; r < shape::loads; ++r) {
             const int64_t i = begin + r * shape::load_items;
             const int first = lane & ~(shape::group_lanes - 1);
+            if (Segmented && flags[r].slow)
+                heads[r] = heads_at_ends<V>(scan, i - skew, segments.first);
             items[r].items(x[r], backward);
             any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
             if (!Pair::in_any_order && last_partition) {
@@ -365,8 +375,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             }
             const T last = element_of<T>(from.last);
             if (Segmented && counting)
-                write_carried_totals<Pair>(a, segments, i - skew, y, heads[r],
-                                           shared.heads + of_group.count + rank[r], last, lane);
+                write_carried_totals<Pair>(a, segments.first, i - skew, y, heads[r],
+                                           shared.heads + of_group.count + rank[r], lane);
             if (scan.exclusive) {
                 const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
                 U shifted[V];
