@@ -11,7 +11,6 @@
 #include <cudaTypedefs.h>
 
 #include "core/backend.h"
-#include "core/carry.h"
 #include "core/order.h"
 
 #ifdef __cplusplus
@@ -45,13 +44,9 @@ struct vscan__workspace_header {
     unsigned long long
         marked; /* blocks that have arrived in the running launch of segments/offsets.cu */
     unsigned long long carry[2]; /* one element, from portion to portion of a scan, alternately */
-    union {
-        uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
-                                                   bits: see scan/head_bits.cuh; 16-byte aligned */
-        struct vscan__carry_state next;         /* what a carry becomes: see scan/carried.cuh */
-    };
-    int64_t segments_so_far, next_segments; /* of a call with a carry: after the launches that have
-                                               ended, and after the running one */
+    uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
+                                               bits: see scan/head_bits.cuh; 16-byte aligned; or
+                                               what scan/carried.cuh keeps there */
 };
 
 /* A late error: kernels write it into page-locked host memory when they find that data are

@@ -37,6 +37,18 @@ struct carried_arguments {
     bool goes_on; /* a launch but the first one of a call: segments are numbered on */
 };
 
+/* In the workspace's header, for one call: what the carry becomes, and how many segments there are
+   after the launches that have ended and after the running one. */
+struct carried_memory {
+    vscan__carry_state next;
+    int64_t segments_so_far, next_segments;
+};
+static_assert(sizeof(carried_memory) <= sizeof(vscan__workspace_header::heads), "room for it");
+
+static __device__ __forceinline__ carried_memory &carried_memory_of(const lookback_memory &memory) {
+    return *(carried_memory *)memory.header->heads;
+}
+
 /* An element as a carry holds it. */
 template <class T>
 static __device__ __forceinline__ uint64_t word_of(T x) {
@@ -140,10 +152,23 @@ write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typen
         const int64_t number = before + __popc(heads & ((2u << j) - 1));
         if (scan.totals != nullptr) write_total(a, number, Pair::out(y[j]));
         if (!end) continue;
-        a.lookback.header->next_segments = number;
+        carried_memory_of(a.lookback).next_segments = number;
         if (scan.count != nullptr) *scan.count = number;
     }
 }
+
+/* What precedes a tile, whose number is counted from the carry's tile on. */
+template <class Pair>
+struct before_carried_tile : before_tile<Pair> {
+    using U = typename Pair::U;
+    int64_t first_tile; /* number of the carry's */
+    static __device__ __forceinline__ before_carried_tile from(U initial) {
+        return {before_tile<Pair>::from(initial), 0};
+    }
+    __device__ __forceinline__ void pass(int64_t tile, U sum) {
+        before_tile<Pair>::pass(first_tile + tile, sum);
+    }
+};
 
 /* ---- The new carry ----------------------------------------------------------------------------- */
 
@@ -152,14 +177,14 @@ write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typen
 template <class Pair, class Shared>
 static __device__ __forceinline__ void write_levels(vscan__carry_state &to, const Shared &shared,
                                                     int64_t n, int64_t partition,
-                                                    int64_t first_tile, typename Pair::U initial) {
+                                                    typename Pair::U initial) {
     using U = typename Pair::U;
     constexpr int items = partition_shape<Pair>::items, parts = VSCAN__PARTITIONS_A_TILE;
     const int b = (int)(n - 1 - partition * items) / VSCAN__LEVEL_1; /* its block, that of n - 1 */
     const uint32_t heads = shared.own.heads[b];
     const U nothing = Pair::identity;
     U r1 = nothing, r2 = heads ? nothing : shared.r2[b];
-    before_tile<Pair> before = shared.before;
+    before_carried_tile<Pair> before = shared.before;
     if (heads || shared.cut[b]) before.cut(initial);
     if (n % VSCAN__LEVEL_1 != 0) {
         const int g = (int)(n % VSCAN__LEVEL_1) / VSCAN__GROUP;
@@ -168,7 +193,7 @@ static __device__ __forceinline__ void write_levels(vscan__carry_state &to, cons
         r2 = Pair::combine(r2, shared.own.sums[b]);
     }
     if (n % nested<U>::tile == 0) {
-        before.pass(first_tile + partition / parts, r2);
+        before.pass(partition / parts, r2);
         r2 = nothing;
     }
     to.r1.bits = word_of(r1);
@@ -186,8 +211,9 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     using U = typename Pair::U;
     using shape = partition_shape<Pair>;
     constexpr int V = shape::lane_items, state_words = (int)sizeof(vscan__carry_state) / 8;
-    using before_t = std::conditional_t<Pair::in_any_order, portable_before<Pair, Segmented>,
-                                        portable_before_in_order<Pair, Segmented>>;
+    using before_t =
+        std::conditional_t<Pair::in_any_order, portable_before<Pair, Segmented>,
+                           portable_before_in_order<Pair, Segmented, before_carried_tile<Pair>>>;
     __shared__ typename before_t::shared_t shared;
     __shared__ ticket shared_ticket;
     __shared__ carry_before<T> old;
@@ -196,7 +222,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 
     const scan_arguments &a = c.a;
     const vscan__scan &scan = a.scan;
-    vscan__workspace_header &header = *a.lookback.header;
+    carried_memory &memory = carried_memory_of(a.lookback);
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const bool backward = scan.backward;
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
@@ -207,14 +233,13 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             ((const volatile uint64_t *)scan.carry)[threadIdx.x];
     if (threadIdx.x == 0) {
         old.nothing = Pair::out(Pair::identity);
-        segments_so_far = *(const volatile int64_t *)&header.segments_so_far;
+        segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
     }
     __threadfence();
     __syncthreads();
     const vscan__carry_state &from = old.state;
     const int64_t position = from.position;
     const int skew = Pair::in_any_order ? 0 : (int)(position % nested<T>::tile);
-    const int64_t first_tile = Pair::in_any_order ? 0 : position / nested<T>::tile;
     const int64_t n = skew + scan.n, partitions = (n + shape::items - 1) / shape::items;
     const bool has_initial = from.flags & VSCAN__CARRY_HAS_INITIAL;
     const U initial = has_initial ? Pair::in(element_of<T>(from.initial)) : Pair::identity;
@@ -235,7 +260,9 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         if (position > 0) before.before.p = Pair::in(element_of<T>(from.r4));
         before.before.heads = segments.so_far;
     } else {
-        if (position > 0) before.before = {element_of<T>(from.r3), element_of<T>(from.r4)};
+        if (position > 0)
+            before.before = {{element_of<T>(from.r3), element_of<T>(from.r4)},
+                             position / nested<T>::tile};
         before.heads = segments.so_far;
     }
 
@@ -259,8 +286,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             if (partition < partitions + gridDim.x - 1) return;
             if (threadIdx.x < state_words)
                 ((volatile uint64_t *)scan.carry)[threadIdx.x] =
-                    ((const volatile uint64_t *)&header.next)[threadIdx.x];
-            if (threadIdx.x == 0) header.segments_so_far = header.next_segments;
+                    ((const volatile uint64_t *)&memory.next)[threadIdx.x];
+            if (threadIdx.x == 0) memory.segments_so_far = memory.next_segments;
             return;
         }
         const bool last_partition = partition == partitions - 1;
@@ -341,8 +368,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 
         /* ---- Publish, look back: the first warp ---------------------------------------------- */
         if (warp == 0) {
-            const portable_place place = {a.lookback, epoch, partition, partitions == 1,
-                                          counting,   false, first_tile};
+            const portable_place place = {a.lookback,      epoch,    partition,
+                                          partitions == 1, counting, false};
             before.find(shared, place, lane);
         }
         __syncthreads();
@@ -369,8 +396,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                     if (i + j != n - 1) continue;
                     const T total = Pair::out(y[j]);
                     if (scan.total != nullptr) *(T *)scan.total = total;
-                    header.next.last.bits = word_of(total);
-                    if (Pair::in_any_order) header.next.r4.bits = word_of(total);
+                    memory.next.last.bits = word_of(total);
+                    if (Pair::in_any_order) memory.next.r4.bits = word_of(total);
                 }
             }
             const T last = element_of<T>(from.last);
@@ -406,7 +433,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 
         /* ---- The new carry ------------------------------------------------------------------- */
         if (!last_partition) continue;
-        vscan__carry_state &to = header.next;
+        vscan__carry_state &to = memory.next;
         if (threadIdx.x < VSCAN__GROUP)
             to.group[threadIdx.x].bits =
                 !Pair::in_any_order && threadIdx.x < (unsigned)(n % VSCAN__GROUP)
@@ -421,7 +448,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             if constexpr (Pair::in_any_order)
                 to.r1.bits = to.r2.bits = to.r3.bits = 0;
             else
-                write_levels<Pair>(to, shared, n, partition, first_tile, initial);
+                write_levels<Pair>(to, shared, n, partition, initial);
         }
         __syncthreads();
         if (threadIdx.x == 0) __threadfence();

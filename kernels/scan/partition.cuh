@@ -61,7 +61,6 @@ struct portable_place {
     int64_t partition;
     bool only; /* there is no other */
     bool counting, carry;
-    int64_t first_tile; /* number of the vector's first tile in what a carry goes on with */
 };
 
 /* What one instruction reads of shared memory. */

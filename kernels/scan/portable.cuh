@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
         /* ---- Publish, look back: the first warp ---------------------------------------------- */
         if (warp == 0) {
             const portable_place place = {a.lookback,      epoch,    partition,
-                                          partitions == 1, counting, carry, 0};
+                                          partitions == 1, counting, carry};
             before.find(shared, place, lane);
         }
         __syncthreads();

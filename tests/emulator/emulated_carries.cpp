@@ -9,6 +9,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/carry.h"
 #include "two_copies.h"
 
 struct pair_row {
@@ -117,8 +118,10 @@ static void piece(vector_in_pieces &v) {
     vscan__scan scan = {};
     scan.n = n, scan.in = in.at(), scan.out = reduces ? nullptr : to.at();
     scan.exclusive = !reduces && below(2), scan.backward = v.backward, scan.carry = &v.state;
-    vscan_buffer *const from = in.buffer(), *const into = in_place ? from : out.buffer();
-    vscan_buffer *const one = total.buffer();
+    vscan_buffer *const buffers[] = {in.buffer(),     out.buffer(),   total.buffer(),
+                                     totals.buffer(), count.buffer(), flags.buffer()};
+    vscan_buffer *const from = buffers[0], *const into = in_place ? from : buffers[1];
+    vscan_buffer *const one = buffers[2];
     const int kind = scan.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     const int direction = v.backward ? VSCAN_BACKWARD : VSCAN_FORWARD;
     const bool has_total = below(2);
@@ -127,11 +130,11 @@ static void piece(vector_in_pieces &v) {
         o.size = sizeof o, o.kind = kind, o.direction = direction, o.carry = v.carry;
         scan.flags = flags.at(), scan.flag_type = flags.type;
         if (below(2)) {
-            o.totals = totals.buffer();
+            o.totals = buffers[3];
             scan.totals = totals.at(), scan.totals_length = totals.n;
         }
-        if (below(2)) o.count = count.buffer(), scan.count = (int64_t *)count.at();
-        ok(vscan_scan_segmented(ctx, v.pair.op, from, flags.buffer(), into, &o));
+        if (below(2)) o.count = buffers[4], scan.count = (int64_t *)count.at();
+        ok(vscan_scan_segmented(ctx, v.pair.op, from, buffers[5], into, &o));
     } else if (reduces) {
         vscan_reduce_options o = {};
         o.size = sizeof o, o.direction = direction, o.carry = v.carry;
@@ -180,6 +183,7 @@ static void piece(vector_in_pieces &v) {
                (long long)launch.scan_tiles);
     }
     late.status = 0;
+    for (vscan_buffer *b : buffers) vscan_buffer_destroy(b);
 }
 
 /* Lets both carries come far, on the CPU. */
