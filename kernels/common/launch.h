@@ -45,7 +45,8 @@ struct vscan__workspace_header {
         marked; /* blocks that have arrived in the running launch of segments/offsets.cu */
     unsigned long long carry[2]; /* one element, from portion to portion of a scan, alternately */
     uint32_t heads[VSCAN__TILE_FLOAT / 32]; /* head flags of a last tile that is not whole, as
-                                               bits: see scan/head_bits.cuh; 16-byte aligned */
+                                               bits: see scan/head_bits.cuh; 16-byte aligned; or
+                                               what scan/carried.cuh keeps there */
 };
 
 /* A late error: kernels write it into page-locked host memory when they find that data are
@@ -105,6 +106,7 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
 #define X(pair, op, type, OP, TYPE)                                                                \
     vscan__launcher vscan__launch_scan_##pair;                                                     \
     vscan__launcher vscan__launch_scan_segmented_##pair;                                           \
+    vscan__launcher vscan__launch_carried_##pair;                                                  \
     vscan__launcher vscan__launch_reduce_##pair;                                                   \
     vscan__launcher vscan__launch_reduce_segmented_##pair;
 VSCAN__PAIRS(X)

@@ -16,8 +16,8 @@
 
 namespace vscan {
 
-/* What precedes each group of a partition. */
-template <class Pair, bool Segmented>
+/* What precedes each group of a partition. Before: what precedes a tile, and knows how to pass one. */
+template <class Pair, bool Segmented, class Before = before_tile<Pair>>
 struct portable_before_in_order {
     using U = typename Pair::U;
     static constexpr int blocks = partition_shape<Pair>::items / VSCAN__LEVEL_1,
@@ -27,17 +27,17 @@ struct portable_before_in_order {
         level_1_blocks<Pair, Segmented, blocks> own;
         U r2[blocks];
         uint32_t cut[blocks]; /* whether there are heads in the tile before the block */
-        before_tile<Pair> before;
+        Before before;
         int64_t heads; /* head flags before the partition */
     };
     /* the same in all lanes of the first warp */
     U initial;
-    before_tile<Pair> before;
+    Before before;
     int64_t tile;  /* the one that `before` precedes */
     int64_t heads; /* head flags before it */
 
     __device__ __forceinline__ explicit portable_before_in_order(U initial_)
-        : initial(initial_), before(before_tile<Pair>::from(initial_)), tile(0), heads(0) {}
+        : initial(initial_), before(Before::from(initial_)), tile(0), heads(0) {}
 
     /* Adds up the groups, publishes, looks back. By the first warp. */
     __device__ __forceinline__ void find(shared_t &shared, const portable_place &place, int lane) {

@@ -256,7 +256,7 @@ vscan_status vscan__cpu_scan_on(vscan_ctx *ctx, const struct vscan__scan *scan,
     } else if (from.position > 0) {
         run.call.last = pair->take(&from.last);
     }
-    if (scan->flags != NULL)
+    if (scan->flag_type != 0) /* without elements there are no flags */
         vscan__cpu_end_segments(ctx, &run.call);
     else if (scan->total != NULL)
         pair->put(scan->total, run.call.last);

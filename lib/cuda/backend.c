@@ -66,16 +66,23 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
 /* Bytes of a vector from which totals at the ends of segments alone are faster than a whole scan. */
 enum { ENDS_FROM = 16 << 20 };
 
-/* A segmented reduction has partitions of half a tile at least, and one for what ends at the end. */
+/* Where there is a carry, portions are as long as the words that there are suffice for.
+   A segmented reduction has partitions of half a tile at least, and one for what ends at the end. */
 #define X(pair, op, type, OP, TYPE)                                                                \
+    static vscan_status carried_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {           \
+        return launch(ctx, scan, VSCAN_##TYPE, 0, vscan__launch_carried_##pair);                   \
+    }                                                                                              \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
+        if (scan->carry != NULL) return carried_##pair(ctx, scan);                                 \
         return launch(ctx, scan, VSCAN_##TYPE, portion(ctx, VSCAN_##TYPE, scan->n),                \
                       vscan__launch_scan_##pair);                                                  \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
+        if (scan->carry != NULL) return carried_##pair(ctx, scan);                                 \
         return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_scan_segmented_##pair);      \
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
+        if (scan->carry != NULL) return carried_##pair(ctx, scan);                                 \
         return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_reduce_##pair);              \
     }                                                                                              \
     static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launchers of scans, segmented scans and reductions with a carry. */
+#include "scan/carried.cuh"
+
+#define X(name, op, type, OP, TYPE)                                                                \
+    extern "C" cudaError_t vscan__launch_carried_##name(vscan__launch *launch,                     \
+                                                        const vscan__scan *scan) {                 \
+        return vscan::launch_carried<vscan::pair<vscan::op_##op, type>>(launch, scan);             \
+    }
+VSCAN__PAIRS(X)

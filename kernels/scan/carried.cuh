@@ -1,0 +1,523 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans, segmented scans and reductions that go on where a carry is (core/carry.h), and leave it
+ * where they end. For every architecture, alignment and length; all of scan/portable.cuh holds here.
+ *
+ * A block takes partitions of a *virtual* vector: the call's elements begin at position `skew`, where
+ * the carry is in its tile, and a stand-in for the tile's earlier elements precedes them. In it a few
+ * elements have the sums of all that came before, and the others are nothing: R2 at the begin of the
+ * tile, R1 at the begin of the block of level 1, then the elements of the unfinished group. So what
+ * follows is added in the order in which the whole vector would be. For pairs that any order suits
+ * every place is the begin of a tile, and only P goes on.
+ *
+ * Where the carry is is known on the device alone: a captured call goes on from another place each
+ * time. The host launches as many blocks as the longest virtual vector may need, and the blocks count
+ * the partitions.
+ *
+ * Memory order: every block reads the old carry, and so how many partitions there are, before it takes
+ * its first ticket. The block of the last partition puts the new carry into the workspace, and only
+ * then takes its next ticket. Every block takes one ticket too many; whoever takes the very last one
+ * knows that all have read the old carry and that the new one is there, and moves it to its place. The
+ * fences before and after the atomic addition to the counter make that an order of memory.
+ */
+#ifndef VSCAN_SCAN_CARRIED_CUH
+#define VSCAN_SCAN_CARRIED_CUH
+
+#include <type_traits>
+
+#include "core/carry.h"
+#include "scan/portable_any_order.cuh"
+#include "scan/portable_in_order.cuh"
+#include "scan/tuning.cuh"
+
+namespace vscan {
+
+struct carried_arguments {
+    scan_arguments a;
+    bool goes_on; /* a launch but the first one of a call: segments are numbered on */
+};
+
+/* In the workspace's header, for one call: what the carry becomes, and how many segments there are
+   after the launches that have ended and after the running one. */
+struct carried_memory {
+    vscan__carry_state next;
+    int64_t segments_so_far, next_segments;
+};
+static_assert(sizeof(carried_memory) <= sizeof(vscan__workspace_header::heads), "room for it");
+
+static __device__ __forceinline__ carried_memory &carried_memory_of(const lookback_memory &memory) {
+    return *(carried_memory *)memory.header->heads;
+}
+
+/* An element as a carry holds it. */
+template <class T>
+static __device__ __forceinline__ uint64_t word_of(T x) {
+    uint64_t word = 0;
+    memcpy(&word, &x, sizeof x);
+    return word;
+}
+
+/* ---- The virtual vector ------------------------------------------------------------------------ */
+
+/* The old carry in shared memory, and the element that is nothing. */
+template <class T>
+struct carry_before {
+    vscan__carry_state state;
+    T nothing;
+
+    /* Element v < skew of the stand-in. One load, without branches: it is compiled for each element
+       of a lane. */
+    __device__ __forceinline__ T stand_in(int skew, int64_t v) const {
+        const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
+        const void *at = &nothing;
+        if (v == 0) at = &state.r2;
+        if (v == skew / VSCAN__LEVEL_1 * VSCAN__LEVEL_1) at = &state.r1;
+        if (v >= group) at = &state.group[(int)v - group];
+        return *(const T *)at;
+    }
+};
+
+/* A lane's elements v .. v + V - 1; n: the end of the virtual vector. */
+template <class Pair, int V>
+static __device__ __forceinline__ void
+load_virtual(lane_items<Pair, V> &items, const typename Pair::T *in, int64_t v, int64_t n,
+             bool backward, int skew, const carry_before<typename Pair::T> &from) {
+    in = backward ? in + (n - V - v) : in + v;
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const int64_t at = v + (backward ? V - 1 - j : j);
+        items.raw[j] = Pair::out(Pair::identity);
+        if (at >= skew && at < n) items.raw[j] = in[j];
+        if (!Pair::in_any_order && at < skew) items.raw[j] = from.stand_in(skew, at);
+    }
+}
+
+template <class Pair, int V>
+static __device__ __forceinline__ void store_virtual(const lane_items<Pair, V> &items,
+                                                     typename Pair::T *out, int64_t v, int64_t n,
+                                                     bool backward, int skew) {
+    out = backward ? out + (n - V - v) : out + v;
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const int64_t at = v + (backward ? V - 1 - j : j);
+        if (at >= skew && at < n) out[j] = items.raw[j];
+    }
+}
+
+/* Head flags of the call's elements p .. p + V - 1, some of which may not exist; first: of element
+   0. */
+template <int V>
+static __device__ __forceinline__ uint32_t heads_at_ends(const vscan__scan &scan, int64_t p,
+                                                         bool first) {
+    uint32_t mask = 0;
+#pragma unroll 1
+    for (int j = 0; j < V; ++j)
+        if (p + j >= 0 && p + j < scan.n && (p + j == 0 ? first : head_at(scan, p + j)))
+            mask |= 1u << j;
+    return mask;
+}
+
+/* Where the segments of a call begin. */
+struct carried_segments {
+    bool first;     /* one begins at element 0 */
+    bool goes_on;   /* one is open, and is this call's first */
+    int64_t so_far; /* segments before element 0, in this call */
+};
+
+/* Total of the segment with this number, counted from 1 in the direction of the scan. */
+template <class T>
+static __device__ __forceinline__ void write_total(const scan_arguments &a, int64_t number,
+                                                   T total) {
+    const int64_t k = a.count_backward ? (int64_t)a.lookback.header->segments - number : number - 1;
+    if (k < a.scan.totals_length)
+        ((T *)a.scan.totals)[k] = total;
+    else
+        report_totals_length(a.late);
+}
+
+/* write_totals of partition.cuh for elements p .. p + V - 1 of a call, of which those before element
+   0 belong to the stand-in. */
+template <class Pair, int V>
+static __device__ __forceinline__ void
+write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typename Pair::U (&y)[V],
+                     uint32_t heads, int64_t before, int lane) {
+    const vscan__scan &scan = a.scan;
+    uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
+    if (lane == 31) next = heads_at_ends<1>(scan, p + V, first);
+    const uint32_t ends = heads >> 1 | next << (V - 1);
+#pragma unroll
+    for (int j = 0; j < V; ++j) {
+        const bool end = p + j == scan.n - 1;
+        if (p + j < 0 || p + j >= scan.n || !(end || (ends >> j & 1))) continue;
+        const int64_t number = before + __popc(heads & ((2u << j) - 1));
+        if (scan.totals != nullptr) write_total(a, number, Pair::out(y[j]));
+        if (!end) continue;
+        carried_memory_of(a.lookback).next_segments = number;
+        if (scan.count != nullptr) *scan.count = number;
+    }
+}
+
+/* What precedes a tile, whose number is counted from the carry's tile on. */
+template <class Pair>
+struct before_carried_tile : before_tile<Pair> {
+    using U = typename Pair::U;
+    int64_t first_tile; /* number of the carry's */
+    static __device__ __forceinline__ before_carried_tile from(U initial) {
+        return {before_tile<Pair>::from(initial), 0};
+    }
+    __device__ __forceinline__ void pass(int64_t tile, U sum) {
+        before_tile<Pair>::pass(first_tile + tile, sum);
+    }
+};
+
+/* ---- The new carry ----------------------------------------------------------------------------- */
+
+/* What precedes the element behind the last one, position n of the virtual vector, at each level. By
+   one thread of the block of the last partition. */
+template <class Pair, class Shared>
+static __device__ __forceinline__ void write_levels(vscan__carry_state &to, const Shared &shared,
+                                                    int64_t n, int64_t partition,
+                                                    typename Pair::U initial) {
+    using U = typename Pair::U;
+    constexpr int items = partition_shape<Pair>::items, parts = VSCAN__PARTITIONS_A_TILE;
+    const int b = (int)(n - 1 - partition * items) / VSCAN__LEVEL_1; /* its block, that of n - 1 */
+    const uint32_t heads = shared.own.heads[b];
+    const U nothing = Pair::identity;
+    U r1 = nothing, r2 = heads ? nothing : shared.r2[b];
+    before_carried_tile<Pair> before = shared.before;
+    if (heads || shared.cut[b]) before.cut(initial);
+    if (n % VSCAN__LEVEL_1 != 0) {
+        const int g = (int)(n % VSCAN__LEVEL_1) / VSCAN__GROUP;
+        if (!(heads >> g & 1)) r1 = shared.own.r1[b][g];
+    } else {
+        r2 = Pair::combine(r2, shared.own.sums[b]);
+    }
+    if (n % nested<U>::tile == 0) {
+        before.pass(partition / parts, r2);
+        r2 = nothing;
+    }
+    to.r1.bits = word_of(r1);
+    to.r2.bits = word_of(r2);
+    to.r3.bits = word_of(before.r3);
+    to.r4.bits = word_of(before.r4);
+}
+
+/* ---- The kernel -------------------------------------------------------------------------------- */
+
+template <class Pair, bool Segmented>
+__global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 : 3)
+    scan_carried(const __grid_constant__ carried_arguments c) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = partition_shape<Pair>;
+    constexpr int V = shape::lane_items, state_words = (int)sizeof(vscan__carry_state) / 8;
+    using before_t =
+        std::conditional_t<Pair::in_any_order, portable_before<Pair, Segmented>,
+                           portable_before_in_order<Pair, Segmented, before_carried_tile<Pair>>>;
+    __shared__ typename before_t::shared_t shared;
+    __shared__ ticket shared_ticket;
+    __shared__ carry_before<T> old;
+    __shared__ int64_t segments_so_far;
+    __shared__ U unfinished[VSCAN__GROUP]; /* the elements of the last group */
+
+    const scan_arguments &a = c.a;
+    const vscan__scan &scan = a.scan;
+    carried_memory &memory = carried_memory_of(a.lookback);
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const bool backward = scan.backward;
+    const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
+
+    /* ---- The old carry ----------------------------------------------------------------------- */
+    if (threadIdx.x < state_words)
+        ((uint64_t *)&old.state)[threadIdx.x] =
+            ((const volatile uint64_t *)scan.carry)[threadIdx.x];
+    if (threadIdx.x == 0) {
+        old.nothing = Pair::out(Pair::identity);
+        segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
+    }
+    __threadfence();
+    __syncthreads();
+    const vscan__carry_state &from = old.state;
+    const int64_t position = from.position;
+    const int skew = Pair::in_any_order ? 0 : (int)(position % nested<T>::tile);
+    const int64_t n = skew + scan.n, partitions = (n + shape::items - 1) / shape::items;
+    const bool has_initial = from.flags & VSCAN__CARRY_HAS_INITIAL;
+    const U initial = has_initial ? Pair::in(element_of<T>(from.initial)) : Pair::identity;
+    const U visible = has_initial ? initial : Pair::visible;
+    const T *const in = (const T *)scan.in - (backward ? 0 : skew);
+    T *const out = (T *)scan.out - (backward ? 0 : skew);
+    const bool in_aligned = is_aligned(in, n, backward), out_aligned = is_aligned(out, n, backward);
+
+    carried_segments segments = {position == 0, false, 0};
+    if (Segmented) {
+        const bool fresh = position == 0 || (backward && (from.flags & VSCAN__CARRY_STARTS));
+        segments.first = fresh || (!backward && flag_at(scan.flags, scan.flag_type, 0));
+        segments.goes_on = !fresh;
+        segments.so_far = c.goes_on ? segments_so_far : segments.goes_on;
+    }
+    before_t before(initial);
+    if constexpr (Pair::in_any_order) {
+        if (position > 0) before.before.p = Pair::in(element_of<T>(from.r4));
+        before.before.heads = segments.so_far;
+    } else {
+        if (position > 0)
+            before.before = {{element_of<T>(from.r3), element_of<T>(from.r4)},
+                             position / nested<T>::tile};
+        before.heads = segments.so_far;
+    }
+
+    /* the open segment has ended before the call: its total is known */
+    if (counting && scan.totals != nullptr && segments.first && segments.goes_on &&
+        threadIdx.x == 0 && blockIdx.x == 0)
+        write_total(a, segments.so_far, element_of<T>(from.last));
+
+    for (;;) {
+        /* ---- Ticket -------------------------------------------------------------------------- */
+        if (threadIdx.x == 0) {
+            const ticket t = take_ticket(a.lookback);
+            end_launch_after(a.lookback, t, partitions + gridDim.x);
+            if (t.index >= partitions) __threadfence();
+            shared_ticket = t;
+        }
+        __syncthreads();
+        const epoch_t epoch = shared_ticket.epoch;
+        const int64_t partition = shared_ticket.index;
+        if (partition >= partitions) {
+            if (partition < partitions + gridDim.x - 1) return;
+            if (threadIdx.x < state_words)
+                ((volatile uint64_t *)scan.carry)[threadIdx.x] =
+                    ((const volatile uint64_t *)&memory.next)[threadIdx.x];
+            if (threadIdx.x == 0) memory.segments_so_far = memory.next_segments;
+            return;
+        }
+        const bool last_partition = partition == partitions - 1;
+
+        /* ---- Load, and scan inside groups ---------------------------------------------------- */
+        const int64_t begin =
+            partition * shape::items + warp * (shape::loads * shape::load_items) + lane * V;
+        lane_items<Pair, V> items[shape::loads];
+        lane_heads<V> flags[shape::loads];
+        U x[shape::loads][V];
+        uint32_t heads[shape::loads] = {};
+        unsigned any[shape::loads];
+        uint32_t rank[shape::loads]; /* counting: heads in the group before this lane */
+        const int64_t warp_begin = begin - lane * V;
+        const bool whole = warp_begin >= skew && warp_begin + shape::loads * shape::load_items <= n;
+        if (in_aligned && whole) {
+#pragma unroll
+            for (int r = 0; r < shape::loads; ++r)
+                items[r].load_whole(in, begin + r * shape::load_items, n, backward);
+        } else {
+#pragma unroll
+            for (int r = 0; r < shape::loads; ++r)
+                load_virtual(items[r], in, begin + r * shape::load_items, n, backward, skew, old);
+        }
+        if (Segmented)
+            with_flag_type(scan.flag_type, [&](auto type) {
+                constexpr int Type = decltype(type)::value;
+#pragma unroll
+                for (int r = 0; r < shape::loads; ++r)
+                    flags[r].template load<Type>(scan, begin - skew + r * shape::load_items);
+#pragma unroll
+                for (int r = 0; r < shape::loads; ++r) {
+                    const int64_t p = begin - skew + r * shape::load_items;
+                    if (!flags[r].slow) heads[r] = flags[r].template bits<Type>(scan, p);
+                }
+            });
+#pragma unroll
+        for (int r = 0; r < shape::loads; ++r) {
+            const int64_t i = begin + r * shape::load_items;
+            const int first = lane & ~(shape::group_lanes - 1);
+            if (Segmented && flags[r].slow)
+                heads[r] = heads_at_ends<V>(scan, i - skew, segments.first);
+            items[r].items(x[r], backward);
+            any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
+            if (!Pair::in_any_order && last_partition) {
+                /* of the last group, as it may be scanned in place; elements before a head are absent */
+                const unsigned lanes = ((1u << (shape::group_lanes - 1) << 1) - 1) << first;
+                const bool later = Segmented && (any[r] & lanes) >> lane >> 1;
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (i + j >= n / VSCAN__GROUP * VSCAN__GROUP && i + j < n)
+                        unfinished[(i + j) % VSCAN__GROUP] =
+                            later || heads[r] >> j >> 1 ? Pair::identity : x[r][j];
+            }
+            if (Segmented && Pair::in_any_order && has_initial) {
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
+            }
+            sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
+            const int group =
+                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
+            const bool last = lane % shape::group_lanes == shape::group_lanes - 1;
+            if (last) shared.groups.sum(group) = x[r][V - 1];
+            if (Segmented) {
+                uint32_t count = lanes_between(any[r], first, lane) != 0;
+                rank[r] = 0;
+                if (counting) {
+                    rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
+                    count = rank[r];
+                }
+                if (last)
+                    shared.groups.heads(group) =
+                        count + (counting ? __popc(heads[r]) : heads[r] != 0);
+            }
+        }
+        __syncthreads();
+
+        /* ---- Publish, look back: the first warp ---------------------------------------------- */
+        if (warp == 0) {
+            const portable_place place = {a.lookback,      epoch,    partition,
+                                          partitions == 1, counting, false};
+            before.find(shared, place, lane);
+        }
+        __syncthreads();
+
+        /* ---- Results ------------------------------------------------------------------------- */
+#pragma unroll
+        for (int r = 0; r < shape::loads; ++r) {
+            const int64_t i = begin + r * shape::load_items;
+            const int group =
+                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
+            const int first = lane & ~(shape::group_lanes - 1);
+            const bool lane_head = Segmented && lanes_between(any[r], first, lane);
+            const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
+            const auto of_group = before.of_group(shared, group, counting);
+            U y[V];
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
+                y[j] = of_group.result(x[r][j], cut, j == V - 1 && group_end);
+            }
+            if (i + V >= n && i < n) {
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    if (i + j != n - 1) continue;
+                    const T total = Pair::out(y[j]);
+                    if (scan.total != nullptr) *(T *)scan.total = total;
+                    memory.next.last.bits = word_of(total);
+                    if (Pair::in_any_order) memory.next.r4.bits = word_of(total);
+                }
+            }
+            const T last = element_of<T>(from.last);
+            if (Segmented && counting)
+                write_carried_totals<Pair>(a, segments.first, i - skew, y, heads[r],
+                                           shared.heads + of_group.count + rank[r], lane);
+            if (scan.exclusive) {
+                const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
+                U shifted[V];
+                shifted[0] = lane == first ? of_group.base() : left;
+#pragma unroll
+                for (int j = 1; j < V; ++j) shifted[j] = y[j - 1];
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    const bool begins = i + j == skew;
+                    const bool start = begins ? segments.first : Segmented && (heads[r] >> j & 1);
+                    y[j] = start ? visible : begins ? Pair::in(last) : shifted[j];
+                }
+            }
+            items[r].results(y, backward);
+        }
+        if (scan.out != nullptr) {
+            if (out_aligned && whole) {
+#pragma unroll
+                for (int r = 0; r < shape::loads; ++r)
+                    items[r].store_whole(out, begin + r * shape::load_items, n, backward);
+            } else {
+#pragma unroll
+                for (int r = 0; r < shape::loads; ++r)
+                    store_virtual(items[r], out, begin + r * shape::load_items, n, backward, skew);
+            }
+        }
+
+        /* ---- The new carry ------------------------------------------------------------------- */
+        if (!last_partition) continue;
+        vscan__carry_state &to = memory.next;
+        if (threadIdx.x < VSCAN__GROUP)
+            to.group[threadIdx.x].bits =
+                !Pair::in_any_order && threadIdx.x < (unsigned)(n % VSCAN__GROUP)
+                    ? word_of(unfinished[threadIdx.x])
+                    : 0;
+        if (threadIdx.x == 0) {
+            const bool starts = Segmented && backward && flag_at(scan.flags, scan.flag_type, 0);
+            to.position = position + scan.n;
+            to.flags =
+                (has_initial ? VSCAN__CARRY_HAS_INITIAL : 0) | (starts ? VSCAN__CARRY_STARTS : 0);
+            to.initial = from.initial;
+            if constexpr (Pair::in_any_order)
+                to.r1.bits = to.r2.bits = to.r3.bits = 0;
+            else
+                write_levels<Pair>(to, shared, n, partition, initial);
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) __threadfence();
+    }
+}
+
+/* For calls without elements. */
+template <class Pair>
+__global__ void nothing_carried(const __grid_constant__ vscan__scan scan) {
+    using T = typename Pair::T;
+    const vscan__carry_state &carry = *scan.carry;
+    T z = Pair::out(Pair::visible);
+    if (carry.flags & VSCAN__CARRY_HAS_INITIAL)
+        z = Pair::out(Pair::in(element_of<T>(carry.initial)));
+    if (carry.position > 0) z = element_of<T>(carry.last);
+    if (scan.total != nullptr) *(T *)scan.total = z;
+    if (scan.count != nullptr) *scan.count = 0;
+}
+
+/* ---- Launch ------------------------------------------------------------------------------------ */
+
+/* In launches whose aggregates have room among the status words, each of which goes on where the one
+   before ended. Their vectors begin at whole tiles in memory. */
+template <class Pair>
+static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan) {
+    using T = typename Pair::T;
+    using shape = partition_shape<Pair>;
+    constexpr int64_t tile = nested<T>::tile;
+    constexpr int64_t words = (Pair::in_any_order ? VSCAN__PARTITIONS_A_TILE : nested<T>::blocks) *
+                              words_each<typename Pair::U>;
+    if (scan->n == 0) {
+        if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
+        return start(nothing_carried<Pair>, 1, 1, 0, launch->stream, *scan);
+    }
+    carried_arguments c = {};
+    c.a.scan = *scan;
+    c.a.lookback = lookback_of(launch);
+    c.a.late = launch->late;
+    c.a.count_backward = scan->backward && scan->totals != nullptr;
+    if (c.a.count_backward) {
+        const cudaError_t error = vscan__launch_count_segments(launch, scan);
+        if (error != cudaSuccess) return error;
+    }
+    const int64_t room = launch->words / words - 1; /* the carry's tile may be one more */
+    const int64_t items = tile * (room < launch->scan_tiles ? room : launch->scan_tiles);
+    vscan__scan &portion = c.a.scan;
+    for (int64_t done = 0; done < scan->n; done += portion.n) {
+        const int64_t left = scan->n - done;
+        portion.n = scan->backward ? (left - 1) % items + 1 : left < items ? left : items;
+        const int64_t first = scan->backward ? left - portion.n : done;
+        portion.in = (const T *)scan->in + first;
+        if (scan->out != nullptr) portion.out = (T *)scan->out + first;
+        const int64_t flag_bits = scan->flag_type == VSCAN_INT    ? 32
+                                  : scan->flag_type == VSCAN_BYTE ? 8
+                                                                  : 1;
+        if (scan->flags != nullptr)
+            portion.flags = (const char *)scan->flags + first * flag_bits / 8;
+        const int64_t longest = portion.n + (Pair::in_any_order ? 0 : tile - 1);
+        const int64_t partitions = (longest + shape::items - 1) / shape::items;
+        const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
+        const cudaError_t error = start(
+            scan->flags != nullptr ? scan_carried<Pair, true> : scan_carried<Pair, false>,
+            partitions < resident ? partitions : resident, shape::threads, 0, launch->stream, c);
+        if (error != cudaSuccess) return error;
+        c.goes_on = true;
+    }
+    return cudaSuccess;
+}
+
+} /* namespace vscan */
+
+#endif
