@@ -85,7 +85,8 @@ static void monotone(enum kind kind, vscan_type type, int64_t n, int64_t columns
     struct results r = {
         .kind = kind, .type = type, .sign = mode & 1 ? -1 : 1, .backward = mode >> 1 & 1};
     const int32_t exclusive = mode >> 2 & 1;
-    const uint64_t seed = case_seed(VSCAN_PLUS, type, 40 + (int)kind) + (uint64_t)n * 8 + (uint64_t)mode;
+    const uint64_t seed =
+        case_seed(VSCAN_PLUS, type, 40 + (uint64_t)kind) + (uint64_t)n * 8 + (uint64_t)mode;
     void *host = malloc(reference_bytes(type, n));
     uint8_t *set = malloc((size_t)n);
     assert_non_null(host);
