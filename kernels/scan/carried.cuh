@@ -67,42 +67,49 @@ struct carry_before {
 
     /* Element v < skew of the stand-in. One load, without branches: it is compiled for each element
        of a lane. */
-    __device__ __forceinline__ T stand_in(int skew, int64_t v) const {
+    __device__ __forceinline__ T stand_in(int skew, int v) const {
         const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
         const void *at = &nothing;
         if (v == 0) at = &state.r2;
         if (v == skew / VSCAN__LEVEL_1 * VSCAN__LEVEL_1) at = &state.r1;
-        if (v >= group) at = &state.group[(int)v - group];
+        if (v >= group) at = &state.group[v - group];
         return *(const T *)at;
     }
 };
 
-/* A lane's elements v .. v + V - 1; n: the end of the virtual vector. */
-template <class Pair, int V>
-static __device__ __forceinline__ void
-load_virtual(lane_items<Pair, V> &items, const typename Pair::T *in, int64_t v, int64_t n,
-             bool backward, int skew, const carry_before<typename Pair::T> &from) {
-    in = backward ? in + (n - V - v) : in + v;
-#pragma unroll
-    for (int j = 0; j < V; ++j) {
-        const int64_t at = v + (backward ? V - 1 - j : j);
-        items.raw[j] = Pair::out(Pair::identity);
-        if (at >= skew && at < n) items.raw[j] = in[j];
-        if (!Pair::in_any_order && at < skew) items.raw[j] = from.stand_in(skew, at);
-    }
-}
+/* Of a partition: its place in the virtual vector, and which of its elements there are: the call's
+   are from .. to - 1, and before them is the stand-in. */
+template <class Pair>
+struct carried_partition {
+    using T = typename Pair::T;
+    int64_t first;
+    int from, to, skew;
 
-template <class Pair, int V>
-static __device__ __forceinline__ void store_virtual(const lane_items<Pair, V> &items,
-                                                     typename Pair::T *out, int64_t v, int64_t n,
-                                                     bool backward, int skew) {
-    out = backward ? out + (n - V - v) : out + v;
+    /* `at` and the V - 1 elements after it: in a vector that begins (backward: ends) with the
+       partition, as lane_items has them */
+    template <int V>
+    __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
+                                         bool backward, const carry_before<T> &old) const {
+        const T *const in = backward ? vector - V - at : vector + at;
 #pragma unroll
-    for (int j = 0; j < V; ++j) {
-        const int64_t at = v + (backward ? V - 1 - j : j);
-        if (at >= skew && at < n) out[j] = items.raw[j];
+        for (int j = 0; j < V; ++j) {
+            const int k = at + (backward ? V - 1 - j : j);
+            items.raw[j] = Pair::out(Pair::identity);
+            if (k >= from && k < to) items.raw[j] = in[j];
+            if (!Pair::in_any_order && k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
+        }
     }
-}
+    template <int V>
+    __device__ __forceinline__ void store(const lane_items<Pair, V> &items, T *vector, int at,
+                                          bool backward) const {
+        T *const out = backward ? vector - V - at : vector + at;
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const int k = at + (backward ? V - 1 - j : j);
+            if (k >= from && k < to) out[j] = items.raw[j];
+        }
+    }
+};
 
 /* Head flags of the call's elements p .. p + V - 1, some of which may not exist; first: of element
    0. */
@@ -244,9 +251,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     const bool has_initial = from.flags & VSCAN__CARRY_HAS_INITIAL;
     const U initial = has_initial ? Pair::in(element_of<T>(from.initial)) : Pair::identity;
     const U visible = has_initial ? initial : Pair::visible;
-    const T *const in = (const T *)scan.in - (backward ? 0 : skew);
-    T *const out = (T *)scan.out - (backward ? 0 : skew);
-    const bool in_aligned = is_aligned(in, n, backward), out_aligned = is_aligned(out, n, backward);
+    const bool in_aligned = is_aligned((const T *)scan.in - (backward ? 0 : skew), n, backward),
+               out_aligned = is_aligned((const T *)scan.out - (backward ? 0 : skew), n, backward);
 
     carried_segments segments = {position == 0, false, 0};
     if (Segmented) {
@@ -293,43 +299,49 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         const bool last_partition = partition == partitions - 1;
 
         /* ---- Load, and scan inside groups ---------------------------------------------------- */
-        const int64_t begin =
-            partition * shape::items + warp * (shape::loads * shape::load_items) + lane * V;
+        const int begin = warp * (shape::loads * shape::load_items) + lane * V;
+        const int64_t first_item = partition * shape::items, left = n - first_item;
+        const carried_partition<Pair> here = {first_item,
+                                              first_item < skew ? (int)(skew - first_item) : 0,
+                                              left < shape::items ? (int)left : shape::items, skew};
+        const T *const in = (const T *)scan.in + (backward ? left : first_item - skew);
+        const int64_t begin_p = first_item - skew + begin; /* in the call */
         lane_items<Pair, V> items[shape::loads];
         lane_heads<V> flags[shape::loads];
         U x[shape::loads][V];
         uint32_t heads[shape::loads] = {};
         unsigned any[shape::loads];
         uint32_t rank[shape::loads]; /* counting: heads in the group before this lane */
-        const int64_t warp_begin = begin - lane * V;
-        const bool whole = warp_begin >= skew && warp_begin + shape::loads * shape::load_items <= n;
+        const int warp_begin = begin - lane * V;
+        const bool whole =
+            warp_begin >= here.from && warp_begin + shape::loads * shape::load_items <= here.to;
         if (in_aligned && whole) {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
-                items[r].load_whole(in, begin + r * shape::load_items, n, backward);
+                items[r].load_whole(in, begin + r * shape::load_items, 0, backward);
         } else {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
-                load_virtual(items[r], in, begin + r * shape::load_items, n, backward, skew, old);
+                here.load(items[r], in, begin + r * shape::load_items, backward, old);
         }
         if (Segmented)
             with_flag_type(scan.flag_type, [&](auto type) {
                 constexpr int Type = decltype(type)::value;
 #pragma unroll
                 for (int r = 0; r < shape::loads; ++r)
-                    flags[r].template load<Type>(scan, begin - skew + r * shape::load_items);
+                    flags[r].template load<Type>(scan, begin_p + r * shape::load_items);
 #pragma unroll
                 for (int r = 0; r < shape::loads; ++r) {
-                    const int64_t p = begin - skew + r * shape::load_items;
+                    const int64_t p = begin_p + r * shape::load_items;
                     if (!flags[r].slow) heads[r] = flags[r].template bits<Type>(scan, p);
                 }
             });
 #pragma unroll
         for (int r = 0; r < shape::loads; ++r) {
-            const int64_t i = begin + r * shape::load_items;
+            const int i = begin + r * shape::load_items;
             const int first = lane & ~(shape::group_lanes - 1);
             if (Segmented && flags[r].slow)
-                heads[r] = heads_at_ends<V>(scan, i - skew, segments.first);
+                heads[r] = heads_at_ends<V>(scan, begin_p + r * shape::load_items, segments.first);
             items[r].items(x[r], backward);
             any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
             if (!Pair::in_any_order && last_partition) {
@@ -338,7 +350,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                 const bool later = Segmented && (any[r] & lanes) >> lane >> 1;
 #pragma unroll
                 for (int j = 0; j < V; ++j)
-                    if (i + j >= n / VSCAN__GROUP * VSCAN__GROUP && i + j < n)
+                    if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
                         unfinished[(i + j) % VSCAN__GROUP] =
                             later || heads[r] >> j >> 1 ? Pair::identity : x[r][j];
             }
@@ -374,10 +386,12 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         }
         __syncthreads();
 
+        const int begins_at = first_item <= skew ? here.from : -1; /* the call's first element */
+        T *const out = (T *)scan.out + (backward ? left : first_item - skew);
         /* ---- Results ------------------------------------------------------------------------- */
 #pragma unroll
         for (int r = 0; r < shape::loads; ++r) {
-            const int64_t i = begin + r * shape::load_items;
+            const int i = begin + r * shape::load_items;
             const int group =
                 (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
             const int first = lane & ~(shape::group_lanes - 1);
@@ -390,10 +404,10 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                 const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
                 y[j] = of_group.result(x[r][j], cut, j == V - 1 && group_end);
             }
-            if (i + V >= n && i < n) {
+            if (last_partition && i + V >= here.to && i < here.to) {
 #pragma unroll
                 for (int j = 0; j < V; ++j) {
-                    if (i + j != n - 1) continue;
+                    if (i + j != here.to - 1) continue;
                     const T total = Pair::out(y[j]);
                     if (scan.total != nullptr) *(T *)scan.total = total;
                     memory.next.last.bits = word_of(total);
@@ -402,8 +416,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             }
             const T last = element_of<T>(from.last);
             if (Segmented && counting)
-                write_carried_totals<Pair>(a, segments.first, i - skew, y, heads[r],
-                                           shared.heads + of_group.count + rank[r], lane);
+                write_carried_totals<Pair>(a, segments.first, begin_p + r * shape::load_items, y,
+                                           heads[r], shared.heads + of_group.count + rank[r], lane);
             if (scan.exclusive) {
                 const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
                 U shifted[V];
@@ -412,7 +426,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                 for (int j = 1; j < V; ++j) shifted[j] = y[j - 1];
 #pragma unroll
                 for (int j = 0; j < V; ++j) {
-                    const bool begins = i + j == skew;
+                    const bool begins = i + j == begins_at;
                     const bool start = begins ? segments.first : Segmented && (heads[r] >> j & 1);
                     y[j] = start ? visible : begins ? Pair::in(last) : shifted[j];
                 }
@@ -423,11 +437,11 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             if (out_aligned && whole) {
 #pragma unroll
                 for (int r = 0; r < shape::loads; ++r)
-                    items[r].store_whole(out, begin + r * shape::load_items, n, backward);
+                    items[r].store_whole(out, begin + r * shape::load_items, 0, backward);
             } else {
 #pragma unroll
                 for (int r = 0; r < shape::loads; ++r)
-                    store_virtual(items[r], out, begin + r * shape::load_items, n, backward, skew);
+                    here.store(items[r], out, begin + r * shape::load_items, backward);
             }
         }
 

@@ -378,11 +378,69 @@ static void graph_matrix(void **state) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
+/* A scan and a reduction with one carry each, in a graph: each replay goes on where the carry is then,
+   also behind a plain call. The carry's workspace has been grown by a call before. */
+static void graph_carry(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { PIECE = 1000, REPLAYS = 5, LAST = 37, N = PIECE * REPLAYS + LAST };
+    float in[N], want[N], got[PIECE], want_total, total;
+    struct inputs_random random = {harness_seed() + 8};
+    for (int i = 0; i < N; ++i) in[i] = (float)(inputs_below(&random, 2000001) - 1000000) / 997;
+    struct reference r = {.op = VSCAN_PLUS,
+                          .type = VSCAN_FLOAT,
+                          .n = N,
+                          .in = in,
+                          .exclusive = true,
+                          .out = want,
+                          .total = &want_total};
+    reference_scan(&r);
+    vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, PIECE),
+                 *out = new_buffer(ctx, VSCAN_FLOAT, PIECE);
+    vscan_buffer *view, *sum = new_buffer(ctx, VSCAN_FLOAT, 1);
+    ok(ctx, vscan_buffer_view(v, 0, LAST, &view));
+    vscan_carry *scanned, *reduced;
+    ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &scanned));
+    ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &reduced));
+    const vscan_scan_options scan = {
+        .size = sizeof scan, .kind = VSCAN_EXCLUSIVE, .carry = scanned};
+    const vscan_reduce_options reduce = {.size = sizeof reduce, .carry = reduced};
+    ok(ctx, vscan_buffer_fill(v, &(float){1}));
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, out, &scan));
+    ok(ctx, vscan_carry_reset(scanned, NULL));
+    cudaStream_t stream = begin_capture(ctx);
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, out, &scan));
+    ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, sum, &reduce));
+    cudaGraphExec_t graph = end_capture(stream);
+    for (int k = 0; k < REPLAYS; ++k) {
+        ok(ctx, vscan_buffer_upload(v, 0, PIECE, in + k * PIECE));
+        cuda(cudaGraphLaunch(graph, stream));
+        ok(ctx, vscan_buffer_download(out, 0, PIECE, got));
+        assert_int_equal(reference_difference(VSCAN_FLOAT, PIECE, want + k * PIECE, got), -1);
+        ok(ctx, vscan_buffer_get(sum, 0, &total));
+        assert_int_equal(reference_difference(VSCAN_FLOAT, 1, want + (k + 1) * PIECE, &total), -1);
+    }
+    ok(ctx, vscan_buffer_upload(v, 0, LAST, in + REPLAYS * PIECE));
+    ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, view, sum, &reduce));
+    ok(ctx, vscan_scan(ctx, VSCAN_PLUS, view, view, &scan));
+    ok(ctx, vscan_buffer_download(view, 0, LAST, got));
+    assert_int_equal(reference_difference(VSCAN_FLOAT, LAST, want + REPLAYS * PIECE, got), -1);
+    ok(ctx, vscan_buffer_get(sum, 0, &total));
+    assert_int_equal(reference_difference(VSCAN_FLOAT, 1, &want_total, &total), -1);
+    cuda(cudaGraphExecDestroy(graph));
+    ok(ctx, vscan_carry_destroy(scanned));
+    ok(ctx, vscan_carry_destroy(reduced));
+    vscan_buffer *const all[] = {v, out, view, sum};
+    for (int k = 0; k < 4; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(graph_maps),     cmocka_unit_test(graph_packs),
         cmocka_unit_test(graph_sorts),    cmocka_unit_test(graph_splits),
         cmocka_unit_test(graph_segments), cmocka_unit_test(graph_matrix),
+        cmocka_unit_test(graph_carry),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
