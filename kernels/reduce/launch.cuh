@@ -32,7 +32,8 @@ static_assert(reduce_medium_bytes / (VSCAN__LEVEL_1 * (int)sizeof(float)) <= VSC
                   reduce_medium_bytes % (32 * VSCAN__TILE_FLOAT * (int)sizeof(float)) == 0,
               "status words for blocks of level 1, of whole batches of tiles");
 
-/* Warps of a block, for a vector that so many blocks reduce; in order for whole blocks of level 1. */
+/* Warps of a block, for a vector that so many blocks reduce; in order, for whole blocks of level
+   1. */
 template <class Pair, int Loads>
 static int reduce_warps(const reduce_arguments &a, int blocks) {
     constexpr int items = reduce_part_shape<Pair, Loads>::items;
