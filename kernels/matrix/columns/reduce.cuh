@@ -22,7 +22,7 @@
 #define VSCAN_MATRIX_COLUMNS_REDUCE_CUH
 
 #include "matrix/columns/columns.cuh"
-#include "matrix/columns/reduce_nested.cuh"
+#include "matrix/columns/reduce_small.cuh"
 
 namespace vscan {
 
@@ -254,10 +254,17 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
     s.log_slices = log_over(slices < threads ? slices : threads);
     s.lines = lines_of_block(matrix.lines, threads / 2, threads, 1 << s.log_slices);
     while (s.lines << s.log_slices > threads || run << s.log_slices > tile_items) --s.log_slices;
-    /* of so many rows each chunk publishes one sum */
-    while (!in_any_order && run << s.log_slices < VSCAN__LEVEL_1 / 2 &&
-           run << s.log_slices < length && matrix.lines * length >= at_once * 2 * s.batches)
-        run *= 2, s.batches *= 2;
+    if (!in_any_order) {
+        /* chunks that are a block of level 1 publish one sum and wait for nothing */
+        const int64_t large = at_once * 2, n = matrix.lines * length;
+        while (run << s.log_slices < VSCAN__LEVEL_1 && s.lines > 32 && n >= large) {
+            if (s.lines << (s.log_slices + 1) > nested_sums_threads) s.lines = (s.lines + 1) / 2;
+            ++s.log_slices;
+        }
+        while (run << s.log_slices < VSCAN__LEVEL_1 && run << s.log_slices < length &&
+               n >= large * s.batches)
+            run *= 2, s.batches *= 2;
+    }
     const int64_t chunk_items = run << s.log_slices;
     s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
     s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
@@ -273,12 +280,23 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
 static int64_t column_sums_status_words(const vscan__matrix &matrix, int size) {
     const int64_t any = column_sums_shape_of(matrix, size, true).status_words;
     const int64_t nested = column_sums_shape_of(matrix, size, false).status_words;
-    return any > nested ? any : nested;
+    const int64_t most = any > nested ? any : nested;
+    const int64_t small =
+        has_small_column_sums(matrix) ? small_column_sums_shape_of(matrix, size).status_words : 0;
+    return small > most ? small : most;
 }
 
 template <class Pair>
 static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix) {
     const int size = sizeof(typename Pair::T);
+    if constexpr (!Pair::in_any_order) {
+        if (has_small_column_sums(*matrix)) {
+            const column_sums_shape s = small_column_sums_shape_of(*matrix, size);
+            return start(matrix_small_column_sums<Pair>, s.line_blocks * s.chunks,
+                         ((s.lines << s.log_slices) + 31) / 32 * 32, 0, launch->stream,
+                         matrix_arguments_of(launch, *matrix, s));
+        }
+    }
     const column_sums_shape s = column_sums_shape_of(*matrix, size, Pair::in_any_order);
     const int64_t blocks = s.line_blocks * s.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
