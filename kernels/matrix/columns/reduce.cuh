@@ -7,11 +7,11 @@
  * elements of a column behind its last whole group of 32 are reduced by the block of its last
  * chunk. Shared memory has the sums of slices and the aggregates that have been read.
  *
- * Float and double plus: matrix/columns/reduce_nested.cuh. Where any order suits, each chunk
- * publishes its sum (common/lookback.cuh). The block of a tile's last chunk adds up the
- * chunks of the tile and publishes that sum instead. The block of a column's last chunk adds the
- * tiles from left to right, from the prefix that the last tile of each window publishes. So few
- * blocks wait, and for blocks that ran long before.
+ * Float and double plus: matrix/columns/reduce_nested.cuh, and reduce_small.cuh for small matrices.
+ * Where any order suits, each chunk publishes its sum (common/lookback.cuh). The block of a tile's
+ * last chunk adds up the chunks of the tile and publishes that sum instead. The block of a column's
+ * last chunk adds the tiles from left to right, from the prefix that the last tile of each window
+ * publishes. So few blocks wait, and for blocks that ran long before.
  *
  * Blocks own chunks in the order of their numbers, in which they also start (reduce/large.cuh
  * relies on that too). The ticket only tells the epoch and which block is the last, so no block
@@ -257,13 +257,12 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
     if (!in_any_order) {
         /* chunks that are a block of level 1 publish one sum and wait for nothing */
         const int64_t large = at_once * 2, n = matrix.lines * length;
-        while (run << s.log_slices < VSCAN__LEVEL_1 && s.lines > 32 && n >= large) {
+        const int64_t rows = length < VSCAN__LEVEL_1 ? length : (int64_t)VSCAN__LEVEL_1;
+        while (run << s.log_slices < rows && s.lines >= 64 && n >= large) {
             if (s.lines << (s.log_slices + 1) > nested_sums_threads) s.lines = (s.lines + 1) / 2;
             ++s.log_slices;
         }
-        while (run << s.log_slices < VSCAN__LEVEL_1 && run << s.log_slices < length &&
-               n >= large * s.batches)
-            run *= 2, s.batches *= 2;
+        while (run << s.log_slices < rows && n >= large * s.batches) run *= 2, s.batches *= 2;
     }
     const int64_t chunk_items = run << s.log_slices;
     s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);

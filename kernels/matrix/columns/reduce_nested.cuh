@@ -139,9 +139,9 @@ struct nested_column_sums {
         return __ffs(batches) - 1 + a.shape.log_slices;
     }
 
-    /* Adds count aggregates to p, in the column's first thread: number first, first + step, ... By the
-       whole block. tile: the first one's number, or 0 where they are sums of smaller blocks, which
-       end no block of level 3. */
+    /* Adds count aggregates to p, in the column's first thread: number first, first + step, ... By
+       the whole block. tile: the first one's number, or 0 where they are sums of smaller blocks,
+       which end no block of level 3. */
     __device__ __forceinline__ void add_aggregates(before_tile<Pair> &p, int count, uint32_t first,
                                                    uint32_t step, uint32_t tile,
                                                    uint32_t next) const {
