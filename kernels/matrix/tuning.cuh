@@ -30,7 +30,7 @@ static constexpr int64_t columns_ahead_items = 1 << 20; /* from a chunk to the o
  */
 static constexpr int64_t small_columns_items = (int64_t)1 << 21,
                          small_unaligned_columns_items = (int64_t)1 << 22,
-                         small_column_sums_items = (int64_t)1 << 23;
+                         small_column_sums_items = (int64_t)1 << 22;
 static constexpr int small_columns_threads = 256, small_columns_resident = 3;
 static constexpr int small_column_sums_blocks = 512; /* of level 1, of a column */
 
