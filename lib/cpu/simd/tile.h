@@ -330,7 +330,7 @@ NAME(overlap_block)(enum vscan_op op, bool headed, const struct vscan__cpu_overl
 #pragma GCC unroll 32
             for (int k = 0; k < VECTORS; k++) x[k] = NAME(load_keys)(x2 + k * LANES);
             NAME(to_x4)(op, headed, add_r4, &heads->open[NAME(levels) - 1][q], z, r, x, x);
-            NAME(to_out)(headed, span->exclusive, &heads->words[q], first, r, x);
+            NAME(to_out)(headed, span->exclusive, headed ? heads->words + q : NULL, first, r, x);
             NAME(store_group)(op, span, p, x);
             if (ahead != 0) PREFETCH(NAME(address)(span->in, span, p) + (uintptr_t)ahead, 0, 2);
         }
