@@ -34,6 +34,11 @@ static __device__ __forceinline__ typename Pair::U initial_of(const vscan__matri
     return Pair::identity;
 }
 
+/* In order: whether R4 can be more than nothing. */
+static __device__ __forceinline__ bool has_r4(const vscan__matrix &matrix) {
+    return matrix.has_initial || matrix.length > VSCAN__LEVEL_3;
+}
+
 /* Sets x to the identity from x[here] on, then scans it, in order by the Sklansky network. */
 template <class Pair, int R>
 static __device__ __forceinline__ void scan_slice(typename Pair::U (&x)[R], int here) {

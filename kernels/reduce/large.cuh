@@ -138,26 +138,52 @@ struct tile_prefix {
         before.pass(first + batch - 1, all[batch - 1]);
     }
 
+    /* Reads aggregate number `at`; the result, but for the bits of head_count_mask, is 0 if it has
+       been published. */
+    static __device__ __forceinline__ uint32_t try_epoch(const lookback_memory &memory,
+                                                         epoch_t epoch, int64_t at, U *value) {
+        status_word w[sizeof(U) / 4];
+        if constexpr (sizeof(U) == 4)
+            w[0] = load_relaxed(words_of(memory) + at);
+        else
+            load_relaxed(words_of(memory) + 2 * at, &w[0], &w[1]);
+        uint32_t wrong = 0, bits[sizeof(U) / 4];
+#pragma unroll
+        for (int k = 0; k < (int)sizeof(U) / 4; ++k) {
+            bits[k] = (uint32_t)w[k];
+            wrong |= (uint32_t)(w[k] >> 32) ^ epoch;
+        }
+        memcpy(value, bits, sizeof bits);
+        return wrong;
+    }
+
     /* The sum of this tile, of which the first `count` aggregates exist. Early: many tiles follow;
        one aggregate is polled until it is there, and only then are the others read, since the
        worker beside the finisher needs the bandwidth. At the end this would take a read's time
-       more. */
+       more. What the warp does when it has seen all aggregates: `seen`. */
+    template <class Seen>
     static __device__ __forceinline__ U wait_for_tile(const reduce_arguments &a, epoch_t epoch,
-                                                      int tile, int count, bool early) {
+                                                      int tile, int count, bool early,
+                                                      const Seen &seen) {
         constexpr int all = Shape::aggregates;
         const int64_t at = Shape::aggregate(tile, 0);
         U x[all];
-        bool ready = count == 0;
         if (all > 1 && early && count == all)
             wait_for<U>(a.lookback, epoch, at + (all - 1) * batch);
+        bool ready = count == 0;
         while (!ready) {
-            ready = true;
             /* Words are there for whole batches. With loads under conditions the compiler would run
-               out of predicates, and have loads wait for others. */
+               out of predicates, and have loads wait for others; so too with a comparison each. */
+            uint32_t wrong = 0;
 #pragma unroll
-            for (int k = 0; k < all; ++k)
-                ready &= try_read(a.lookback, epoch, at + k * batch, &x[k]) | (k >= count);
+            for (int k = 0; k < all; ++k) {
+                const uint32_t other = try_epoch(a.lookback, epoch, at + k * batch, &x[k]);
+                if (k < count) wrong |= other;
+            }
+            ready = (wrong & ~head_count_mask) == 0;
         }
+        __syncwarp();
+        seen();
 #pragma unroll
         for (int k = 0; k < all; ++k)
             if (k >= count) x[k] = Pair::identity;
@@ -188,11 +214,12 @@ struct tile_prefix {
                              partitions % Shape::a_tile * Shape::blocks;
             int count = left < Shape::aggregates ? left : Shape::aggregates;
             if (left < 0 || lane >= batch) count = 0;
-            const U sum = wait_for_tile(a, epoch, tile, count, tiles - first > late_tiles);
-            __syncwarp();
-            s.sums[warp - 1][buffer][lane] = sum;
-            if (lane == 0 && atomicAdd(&s.batches_seen, 1u) == (unsigned)(tiles - 1) / batch)
-                let_next_kernel_begin();
+            s.sums[warp - 1][buffer][lane] =
+                wait_for_tile(a, epoch, tile, count, tiles - first > late_tiles, [&] {
+                    if (lane == 0 &&
+                        atomicAdd(&s.batches_seen, 1u) == (unsigned)(tiles - 1) / batch)
+                        let_next_kernel_begin();
+                });
             sync_warps(warp, 64);
             buffer ^= 1;
         }

@@ -32,11 +32,14 @@ static_assert(reduce_medium_bytes / (VSCAN__LEVEL_1 * (int)sizeof(float)) <= VSC
                   reduce_medium_bytes % (32 * VSCAN__TILE_FLOAT * (int)sizeof(float)) == 0,
               "status words for blocks of level 1, of whole batches of tiles");
 
-/* Warps of a block, for a vector that so many blocks reduce. */
+/* Warps of a block, for a vector that so many blocks reduce; in order, for whole blocks of level
+   1. */
 template <class Pair, int Loads>
 static int reduce_warps(const reduce_arguments &a, int blocks) {
-    const int items = blocks * reduce_part_shape<Pair, Loads>::items;
-    return a.n <= items ? 1 : (int)((a.n + items - 1) / items);
+    constexpr int items = reduce_part_shape<Pair, Loads>::items;
+    constexpr int step = Pair::in_any_order ? 1 : VSCAN__LEVEL_1 / items;
+    const int all = blocks * step * items;
+    return a.n <= all ? step : (int)((a.n + all - 1) / all) * step;
 }
 
 /* If launches may overlap, blocks start before the kernel before has ended. */
@@ -50,20 +53,20 @@ static cudaError_t start_reduce(const vscan__launch *launch, Kernel kernel, int 
 template <class Pair, int Loads, bool Alone>
 static cudaError_t launch_reduce_block(const vscan__launch *launch, const reduce_arguments &a) {
     const int threads = Alone ? 32 : 32 * reduce_warps<Pair, Loads>(a, 1);
-    const auto kernel = a.aligned ? reduce_block<Pair, Loads, true, Alone>
-                                  : reduce_block<Pair, Loads, Pair::in_any_order, Alone>;
+    auto kernel = a.aligned ? reduce_block<Pair, Loads, true, Alone>
+                            : reduce_block<Pair, Loads, Pair::in_any_order, Alone>;
+    if constexpr (!Pair::in_any_order && Loads == 1) {
+        if (a.n <= VSCAN__LEVEL_1)
+            kernel = a.aligned ? reduce_block<Pair, Loads, true, Alone, true>
+                               : reduce_block<Pair, Loads, false, Alone, true>;
+    }
     return start_reduce(launch, kernel, 1, threads, a);
 }
 
 template <class Pair>
 static cudaError_t launch_reduce_blocks(const vscan__launch *launch, const reduce_arguments &a) {
-    /* in order: whole blocks of level 1 */
-    constexpr int parts = Pair::in_any_order
-                              ? 1
-                              : VSCAN__LEVEL_1 / reduce_part_shape<Pair, reduce_block_loads>::items;
     const int warps = reduce_warps<Pair, reduce_block_loads>(a, reduce_cluster);
-    return start_reduce(launch, reduce_blocks<Pair>, reduce_cluster,
-                        32 * ((warps + parts - 1) / parts * parts), a, true);
+    return start_reduce(launch, reduce_blocks<Pair>, reduce_cluster, 32 * warps, a, true);
 }
 
 template <class Pair, int Loads, bool Tickets>

@@ -28,6 +28,16 @@ struct reduce_arguments {
     lookback_memory lookback;
 };
 
+/* Positions in a vector; in order, in a block that runs once, an int is wide enough. */
+template <bool Narrow>
+struct reduce_position {
+    using type = int64_t;
+};
+template <>
+struct reduce_position<true> {
+    using type = int;
+};
+
 /* A part: what a warp reduces at a time, as many warp loads of 512 bytes as Loads says. */
 template <class Pair, int Loads>
 struct reduce_part_shape {
@@ -54,17 +64,20 @@ struct finish {
     T element = 0, z = 0; /* the lane's element outside the body; the initial value */
 
     /* No branch: with one, the compiler adds what was loaded earlier before it issues these
-       loads. */
+       loads. I: int where that is wide enough. */
+    template <class I = int64_t>
     __device__ __forceinline__ void load_rest(const reduce_arguments &a, int lane, bool asked) {
         const int k = a.backward ? a.outside - 1 - lane : lane; /* in memory order */
-        if (asked && lane < a.outside) element = ((const T *)a.in)[k < a.begin ? k : a.body_n + k];
+        if (asked && lane < a.outside)
+            element = ((const T *)a.in)[k < a.begin ? k : (I)a.body_n + k];
     }
     __device__ __forceinline__ void load_initial(const reduce_arguments &a, bool asked) {
         memcpy(&z, &a.initial, sizeof z);
         if (asked && a.has_initial == 2) z = *(const T *)a.initial_at;
     }
+    template <class I = int64_t>
     __device__ __forceinline__ void load(const reduce_arguments &a, int lane, bool asked) {
-        load_rest(a, lane, asked);
+        load_rest<I>(a, lane, asked);
         load_initial(a, asked);
     }
     /* the lane's element outside the body */
@@ -101,8 +114,11 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
     constexpr int loads = Loads * shape::lane_items / V;
     const int sign = !Pair::in_any_order && a.backward ? -1 : 1;
     const int i = lane * V; /* in the part; `left` elements of the part exist */
-    const int left = a.body_n - first < shape::items ? (int)(a.body_n - first) : shape::items;
-    const T *const at = (const T *)a.body + (sign < 0 ? a.body_n - V - first : first);
+    using I = typename reduce_position<Once && !Pair::in_any_order>::type;
+    const I begin = (I)first, end = (I)a.body_n;
+    const int left =
+        sizeof(I) < 8 || end - begin < shape::items ? (int)(end - begin) : shape::items;
+    const T *const at = (const T *)a.body + (sign < 0 ? end - V - begin : begin);
     T raw[loads][V];
 #pragma unroll
     for (int r = 0; r < loads; ++r)

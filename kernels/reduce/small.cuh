@@ -23,11 +23,6 @@ struct block_groups {
     static constexpr int blocks = 32 * of_part / level_1; /* of level 1 */
     nested_sums<U, level_1, blocks> sums;
 
-    /* By the first warp: what is missing in the last block of level 1 has nothing to add. */
-    __device__ __forceinline__ void fill(int lane, int warps) {
-        const int k = warps * of_part + lane;
-        if (k % level_1 >= lane + 1) *sums.at(k) = Pair::identity;
-    }
     __device__ __forceinline__ U *of_warp(int warp) { return sums.at(warp * of_part); }
 
     /* By the first warp: the sum of the lanes' sums, of `count` blocks. */
@@ -40,18 +35,21 @@ struct block_groups {
         return all;
     }
 
-    /* By the first warp, when all groups are there: the sum of block `lane` of `count`. */
+    /* By the first warp, when all groups are there: the sum of block `lane` of `count`. No branch,
+       all lanes read. */
     __device__ __forceinline__ U sum(int lane, int count) const {
-        return lane < count ? sums.template sum<Pair>(lane) : (U)Pair::identity;
+        const U sum = sums.template sum<Pair>(lane % blocks);
+        return lane < count ? sum : (U)Pair::identity;
     }
 };
 
 /*
- * One block of at most 32 warps, each with Loads warp loads; at most a tile. Alone: one warp. A
- * small kernel runs each instruction once, so its time is mostly instruction fetches: few
- * instructions, no branches.
+ * One block of at most 32 warps, each with Loads warp loads; at most a tile. In order it has warps
+ * for whole blocks of level 1. Alone: one warp. One: one block of level 1, in order. A small kernel
+ * runs each instruction once, so its time is mostly instruction fetches: few instructions, no
+ * branches.
  */
-template <class Pair, int Loads, bool Aligned, bool Alone>
+template <class Pair, int Loads, bool Aligned, bool Alone, bool One = false>
 __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     reduce_block(const __grid_constant__ reduce_arguments a) {
     using T = typename Pair::T;
@@ -61,7 +59,8 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     const int first = warp * shape::items;
     wait_for_kernel_before();
     finish<Pair> f;
-    const auto load_more = [&] { f.load(a, lane, Alone || warp == 0); };
+    using I = typename reduce_position<!Pair::in_any_order>::type;
+    const auto load_more = [&] { f.template load<I>(a, lane, Alone || warp == 0); };
     U sum;
     if constexpr (Pair::in_any_order) {
         sum = sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, nullptr, load_more);
@@ -88,19 +87,20 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         using groups_of = block_groups<Pair, Loads>;
         __shared__ groups_of groups_here;
         groups_of &groups = addressed_once(groups_here);
-        const int warps = (int)blockDim.x / 32;
-        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp), [&] {
-            load_more();
-            if (warp == 0) groups.fill(lane, warps);
-        });
+        sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp),
+                                                    load_more);
         U rest = Pair::identity;
         if (warp == 0 && a.outside > 0) rest = f.sum_rest(a, lane);
         __syncthreads();
         if (warp != 0) return;
-        const int blocks = (int)(a.n - 1) / VSCAN__LEVEL_1 + 1;
-        sum = groups.sum(lane, blocks);
-        if (lane == blocks - 1) sum = Pair::combine(sum, rest);
-        sum = groups_of::add_up(sum, blocks);
+        if constexpr (One) {
+            sum = Pair::combine(groups.sums.template sum<Pair>(0), rest);
+        } else {
+            const int blocks = (int)(a.n - 1) / VSCAN__LEVEL_1 + 1;
+            sum = groups.sum(lane, blocks);
+            if (lane == blocks - 1) sum = Pair::combine(sum, rest);
+            sum = groups_of::add_up(sum, blocks);
+        }
     }
     if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
 }
@@ -174,11 +174,11 @@ __global__ void __launch_bounds__(1024, 1)
         begin_cluster(&all_arrived, finisher && lane == 0);
         const int part = (int)blockIdx.x * warps + warp;
         wait_for_kernel_before();
-        sum_any_part<Pair, reduce_block_loads, false, true>(a, part * shape::items, lane,
-                                                            groups.of_warp(warp), [&] {
-                                                                f.load_rest(a, lane, warp == 0);
-                                                                f.load_initial(a, finisher);
-                                                            });
+        sum_any_part<Pair, reduce_block_loads, false, true>(
+            a, part * shape::items, lane, groups.of_warp(warp), [&] {
+                f.template load_rest<int>(a, lane, warp == 0);
+                f.load_initial(a, finisher);
+            });
         U rest = Pair::identity;
         if (warp == 0 && a.outside > 0) rest = f.sum_rest(a, lane);
         __syncthreads();

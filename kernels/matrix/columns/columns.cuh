@@ -44,11 +44,13 @@ namespace vscan {
 
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
-template <class Pair>
-__global__ void __launch_bounds__(columns_max_threads, columns_resident)
+/* Small: a small matrix, of float or double plus. */
+template <class Pair, bool Small>
+__global__ void __launch_bounds__(Small ? small_columns_threads : columns_max_threads,
+                                  Small ? small_columns_resident : columns_resident)
     matrix_columns(const __grid_constant__ matrix_arguments<columns_shape> a) {
     using U = typename Pair::U;
-    __shared__ U sums[columns_max_threads];
+    __shared__ U sums[Small ? small_columns_threads : columns_max_threads];
     __shared__ ticket shared_ticket;
     const bool split = a.shape.chunks > 1; /* columns, among blocks */
     ticket mine = {};
@@ -78,7 +80,7 @@ __global__ void __launch_bounds__(columns_max_threads, columns_resident)
         if (split) p = l.look_back(initial, sum, end);
         c.add_and_write(initial, p, end, l.m);
     } else {
-        nested_look_back<Pair> l = {c};
+        nested_look_back<Pair, Small> l = {c};
         if (split) {
             l.epoch = shared_ticket.epoch;
             if (shared_ticket.index == gridDim.x - 1)
@@ -118,13 +120,36 @@ static int lines_of_block(int64_t lines, int most, int threads, int slices) {
     return some;
 }
 
+/*
+ * Float and double plus in small matrices: a block has a block of level 1 of as few columns as a
+ * sector of 32 bytes, so that as little as possible is waited for. Slices of a column, a whole
+ * group at least, and columns of a block.
+ */
+static int log_small_slices(int64_t length, int size) {
+    const int R = matrix_slice_bytes / size;
+    const int64_t rows = length < VSCAN__LEVEL_1 ? length : VSCAN__LEVEL_1;
+    return log_over((rows > VSCAN__GROUP ? rows + R - 1 : VSCAN__GROUP) / R);
+}
+static int small_lines_of_block(int64_t lines, int log_slices) {
+    const int some = small_columns_threads >> log_slices;
+    return lines < some ? (int)lines : some;
+}
+/* Rows begin anywhere in a cache line. */
+static bool is_unaligned(const vscan__matrix &matrix) {
+    return matrix.lines > 64 && matrix.lines < 256 && matrix.lines % 32 != 0;
+}
+static bool has_small_columns(const vscan__matrix &matrix, int size) {
+    const int64_t most = is_unaligned(matrix) ? small_unaligned_columns_items : small_columns_items;
+    return matrix.lines * matrix.length <= most && matrix.lines * size >= 32 &&
+           matrix.length > VSCAN__GROUP;
+}
+
 /* Threads of a block, at most. */
 static int columns_threads(const vscan__matrix &matrix, int size) {
     const bool one_chunk = matrix.length * size <= matrix_slice_bytes * columns_max_threads / 32;
     const bool large = matrix.lines * matrix.length * size >= columns_max_threads_from;
     if (large && (matrix.lines < 32 || one_chunk)) return columns_max_threads;
-    const bool unaligned = matrix.lines > 64 && matrix.lines < 256 && matrix.lines % 32 != 0;
-    return unaligned ? columns_unaligned_threads : columns_threads_else;
+    return is_unaligned(matrix) ? columns_unaligned_threads : columns_threads_else;
 }
 
 static columns_shape columns_shape_of(const vscan__matrix &matrix, int size, bool in_any_order) {
@@ -137,6 +162,11 @@ static columns_shape columns_shape_of(const vscan__matrix &matrix, int size, boo
     s.log_slices = log_over(slices < threads ? slices : threads);
     s.lines = lines_of_block(matrix.lines, threads / 4, threads, 1 << s.log_slices);
     while (s.lines << s.log_slices > threads) --s.log_slices;
+    const bool small = !in_any_order && has_small_columns(matrix, size);
+    if (small) {
+        s.log_slices = log_small_slices(length, size);
+        s.lines = small_lines_of_block(matrix.lines, s.log_slices);
+    }
     const int64_t chunk_items = (int64_t)R << s.log_slices;
     /* as few digits as possible, of at most 4 bits */
     const int bits = log_over(tile_items / chunk_items), digits = bits > 4 ? (bits + 3) / 4 : 1;
@@ -144,7 +174,7 @@ static columns_shape columns_shape_of(const vscan__matrix &matrix, int size, boo
     s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
     s.row_prefetches = (s.lines * size + 127) / 128;
     /* of many columns, what a chunk waits for was published long ago */
-    s.ahead = s.line_blocks < 128 ? columns_ahead_items / (s.lines * chunk_items) : 0;
+    s.ahead = s.line_blocks < 128 && !small ? columns_ahead_items / (s.lines * chunk_items) : 0;
     s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
     s.tiles = length > tile_items ? (length + tile_items - 1) / tile_items : 1;
     s.window = columns_window;
@@ -180,7 +210,11 @@ static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matr
     if (blocks > INT32_MAX || s.status_words * matrix->lines > UINT32_MAX)
         return cudaErrorInvalidConfiguration;
     const int values = shared_values<Pair>(s, matrix_slice_bytes / size << s.log_slices);
-    return start(matrix_columns<Pair>, blocks, ((s.lines << s.log_slices) + 31) / 32 * 32,
+    auto *kernel = matrix_columns<Pair, false>;
+    if constexpr (!Pair::in_any_order) {
+        if (has_small_columns(*matrix, size)) kernel = matrix_columns<Pair, true>;
+    }
+    return start(kernel, blocks, ((s.lines << s.log_slices) + 31) / 32 * 32,
                  values * s.lines * (int)sizeof(U), launch->stream,
                  matrix_arguments_of(launch, *matrix, s));
 }

@@ -25,7 +25,7 @@ static int nested_sums_of_line(int64_t chunk_items) {
     return (int)(blocks > 1 ? blocks : 1) + 3;
 }
 
-template <class Pair>
+template <class Pair, bool Small>
 struct nested_look_back {
     using T = typename Pair::T;
     using U = typename Pair::U;
@@ -33,7 +33,8 @@ struct nested_look_back {
     static constexpr int group_slices = column_chunk<Pair>::group_slices;
     static constexpr int block_slices = VSCAN__LEVEL_1 / R;
     static_assert(1 << log_R == R, "");
-    static constexpr int batch = 4 / words_each<U>; /* registers are scarce */
+    /* registers are scarce in large blocks */
+    static constexpr int batch = Small ? 8 : 4 / words_each<U>;
 
     column_chunk<Pair> &c;
     const matrix_arguments<columns_shape> &a = c.a;

@@ -7,11 +7,11 @@
  * elements of a column behind its last whole group of 32 are reduced by the block of its last
  * chunk. Shared memory has the sums of slices and the aggregates that have been read.
  *
- * Float and double plus: matrix/columns/reduce_nested.cuh. Where any order suits, each chunk
- * publishes its sum (common/lookback.cuh). The block of a tile's last chunk adds up the
- * chunks of the tile and publishes that sum instead. The block of a column's last chunk adds the
- * tiles from left to right, from the prefix that the last tile of each window publishes. So few
- * blocks wait, and for blocks that ran long before.
+ * Float and double plus: matrix/columns/reduce_nested.cuh, and reduce_small.cuh for small matrices.
+ * Where any order suits, each chunk publishes its sum (common/lookback.cuh). The block of a tile's
+ * last chunk adds up the chunks of the tile and publishes that sum instead. The block of a column's
+ * last chunk adds the tiles from left to right, from the prefix that the last tile of each window
+ * publishes. So few blocks wait, and for blocks that ran long before.
  *
  * Blocks own chunks in the order of their numbers, in which they also start (reduce/large.cuh
  * relies on that too). The ticket only tells the epoch and which block is the last, so no block
@@ -22,7 +22,7 @@
 #define VSCAN_MATRIX_COLUMNS_REDUCE_CUH
 
 #include "matrix/columns/columns.cuh"
-#include "matrix/columns/reduce_nested.cuh"
+#include "matrix/columns/reduce_small.cuh"
 
 namespace vscan {
 
@@ -254,10 +254,16 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
     s.log_slices = log_over(slices < threads ? slices : threads);
     s.lines = lines_of_block(matrix.lines, threads / 2, threads, 1 << s.log_slices);
     while (s.lines << s.log_slices > threads || run << s.log_slices > tile_items) --s.log_slices;
-    /* of so many rows each chunk publishes one sum */
-    while (!in_any_order && run << s.log_slices < VSCAN__LEVEL_1 / 2 &&
-           run << s.log_slices < length && matrix.lines * length >= at_once * 2 * s.batches)
-        run *= 2, s.batches *= 2;
+    if (!in_any_order) {
+        /* chunks that are a block of level 1 publish one sum and wait for nothing */
+        const int64_t large = at_once * 2, n = matrix.lines * length;
+        const int64_t rows = length < VSCAN__LEVEL_1 ? length : (int64_t)VSCAN__LEVEL_1;
+        while (run << s.log_slices < rows && s.lines >= 64 && n >= large) {
+            if (s.lines << (s.log_slices + 1) > nested_sums_threads) s.lines = (s.lines + 1) / 2;
+            ++s.log_slices;
+        }
+        while (run << s.log_slices < rows && n >= large * s.batches) run *= 2, s.batches *= 2;
+    }
     const int64_t chunk_items = run << s.log_slices;
     s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
     s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
@@ -273,12 +279,23 @@ static column_sums_shape column_sums_shape_of(const vscan__matrix &matrix, int s
 static int64_t column_sums_status_words(const vscan__matrix &matrix, int size) {
     const int64_t any = column_sums_shape_of(matrix, size, true).status_words;
     const int64_t nested = column_sums_shape_of(matrix, size, false).status_words;
-    return any > nested ? any : nested;
+    const int64_t most = any > nested ? any : nested;
+    const int64_t small =
+        has_small_column_sums(matrix) ? small_column_sums_shape_of(matrix, size).status_words : 0;
+    return small > most ? small : most;
 }
 
 template <class Pair>
 static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix) {
     const int size = sizeof(typename Pair::T);
+    if constexpr (!Pair::in_any_order) {
+        if (has_small_column_sums(*matrix)) {
+            const column_sums_shape s = small_column_sums_shape_of(*matrix, size);
+            return start(matrix_small_column_sums<Pair>, s.line_blocks * s.chunks,
+                         ((s.lines << s.log_slices) + 31) / 32 * 32, 0, launch->stream,
+                         matrix_arguments_of(launch, *matrix, s));
+        }
+    }
     const column_sums_shape s = column_sums_shape_of(*matrix, size, Pair::in_any_order);
     const int64_t blocks = s.line_blocks * s.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;

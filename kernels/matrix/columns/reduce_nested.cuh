@@ -25,6 +25,23 @@ struct column_sums_shape {
     int64_t status_words;  /* of a line, if chunks > 1; or 0 */
 };
 
+/* X1 from R1 and sums of groups, `step` apart; each in so many parts, some of which exist. */
+template <class Pair, int Parts>
+static __device__ __forceinline__ typename Pair::U
+fold_groups(typename Pair::U r1, const typename Pair::U *part, int parts, int step) {
+    constexpr int batch = 8;
+#pragma unroll 1
+    for (int k = 0; k < parts; k += batch, part += batch * step) {
+        typename Pair::U x[batch];
+#pragma unroll
+        for (int j = 0; j < batch; ++j) x[j] = k + j < parts ? part[j * step] : Pair::identity;
+#pragma unroll
+        for (int j = 0; j < batch; j += Parts)
+            r1 = Pair::combine(r1, Parts == 1 ? x[j] : Pair::combine(x[j], x[j + Parts - 1]));
+    }
+    return r1;
+}
+
 template <class Pair>
 struct nested_column_sums {
     using T = typename Pair::T;
@@ -81,9 +98,10 @@ struct nested_column_sums {
         for (int b = 0; b < batches && b < left; ++b, at += R * step, to += lines)
             *to = sum_batch<true>(at, step, R);
         if (!folds || chunk + 1 < a.shape.chunks) return;
-            /* the last group, if it is not whole */
+        if (grouped == matrix.length) return;
+            /* the last group: the parts that do not exist, too */
 #pragma unroll 1
-        for (int64_t row = grouped; row < matrix.length; row += R)
+        for (int64_t row = grouped; row < grouped + VSCAN__GROUP; row += R)
             batch_sums()[(row - first) / R * lines] =
                 sum_batch<false>(column + row * step, step, (int)(matrix.length - row));
     }
@@ -95,18 +113,14 @@ struct nested_column_sums {
     }
     __device__ __forceinline__ U group_sum(int group) const {
         const U *const at = batch_sums() + group * group_batches * lines;
-        if constexpr (group_batches == 1) return *at;
-        /* of the last one perhaps less than a half exists */
-        const bool two = (int64_t)chunk * rows + group * VSCAN__GROUP + R < a.matrix.length;
-        return two ? Pair::combine(at[0], at[lines]) : at[0];
+        return group_batches == 1 ? *at : Pair::combine(*at, at[(group_batches - 1) * lines]);
     }
     /* X1 at the end of the chunk's part of a block. */
-    __device__ __forceinline__ U fold_groups(U r1, int block) const {
+    __device__ __forceinline__ U fold_block(U r1, int block) const {
         const int first = block * nested<T>::groups, left = groups() - first;
-#pragma unroll 8
-        for (int g = 0; g < nested<T>::groups; ++g)
-            if (g < left) r1 = Pair::combine(r1, group_sum(first + g));
-        return r1;
+        return fold_groups<Pair, group_batches>(
+            r1, batch_sums() + first * group_batches * lines,
+            (left < nested<T>::groups ? left : nested<T>::groups) * group_batches, lines);
     }
 
     /* ---- Aggregates -------------------------------------------------------------------------- */
@@ -125,9 +139,9 @@ struct nested_column_sums {
         return __ffs(batches) - 1 + a.shape.log_slices;
     }
 
-    /* Adds count aggregates to p, in the column's first thread: number first, first + step, ... By the
-       whole block. tile: the first one's number, or 0 where they are sums of smaller blocks, which
-       end no block of level 3. */
+    /* Adds count aggregates to p, in the column's first thread: number first, first + step, ... By
+       the whole block. tile: the first one's number, or 0 where they are sums of smaller blocks,
+       which end no block of level 3. */
     __device__ __forceinline__ void add_aggregates(before_tile<Pair> &p, int count, uint32_t first,
                                                    uint32_t step, uint32_t tile,
                                                    uint32_t next) const {
@@ -197,7 +211,7 @@ struct nested_column_sums {
             if (level == 1) {
                 if (there &&
                     slice < own_blocks) { /* R1 is known to slice 0, and nothing to others */
-                    const U x1 = fold_groups(p.r3, slice);
+                    const U x1 = fold_block(p.r3, slice);
                     block_sums()[slice * lines] = x1;
                     if (goes_on && !(ends_tile && slice == own_blocks - 1))
                         publish_sum(own_blocks > 1 ? place.first + slice : place.last(), x1);
@@ -225,10 +239,10 @@ struct nested_column_sums {
 };
 
 template <class Pair>
-__global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
+__global__ void __launch_bounds__(nested_sums_threads, nested_sums_resident)
     matrix_nested_column_sums(const __grid_constant__ matrix_arguments<column_sums_shape> a) {
     using U = typename Pair::U;
-    __shared__ U read_values[column_sums_threads * column_sums_reads];
+    __shared__ U read_values[nested_sums_threads * column_sums_reads];
     __shared__ ticket shared_ticket;
     const bool split = a.shape.chunks > 1;
     ticket mine = {};

@@ -20,14 +20,32 @@ static __device__ __forceinline__ void pass_row_tiles(before_tile<Pair> &before,
                                                       const lookback_memory &memory, int64_t first,
                                                       uint32_t tiles, epoch_t epoch, int lane) {
     using U = typename Pair::U;
+    /* In order, of a block of level 3 at most. */
+    constexpr uint32_t block_tiles = nested<typename Pair::T>::tiles;
+    constexpr uint32_t batch = Pair::in_any_order || block_tiles > 32 ? 32 : block_tiles;
+    constexpr uint32_t most = 32 / sizeof(U), some = batch < most ? batch : most;
 #pragma unroll 1
-    for (uint32_t t = 0; t < tiles; t += 32) {
+    for (uint32_t t = 0; t < tiles; t += batch) {
         U of_tile = Pair::identity;
-        if (t + lane < tiles) of_tile = wait_for<U>(memory, epoch, first + t + lane);
+        if (lane < (int)batch && t + lane < tiles)
+            of_tile = wait_for<U>(memory, epoch, first + t + lane);
         __syncwarp();
+        if constexpr (Pair::in_any_order) {
 #pragma unroll 1
-        for (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
-            before.pass(t + l, __shfl_sync(warp_mask, of_tile, l));
+            for (uint32_t l = 0; l < 32 && t + l < tiles; ++l)
+                before.pass(t + l, __shfl_sync(warp_mask, of_tile, l));
+        } else {
+            /* Tiles that do not exist have nothing to add. Shuffles do not wait for one another. */
+#pragma unroll 1
+            for (uint32_t l = 0; l < batch && t + l < tiles; l += some) {
+                U x[some];
+#pragma unroll
+                for (uint32_t i = 0; i < some; ++i) x[i] = __shfl_sync(warp_mask, of_tile, l + i);
+#pragma unroll
+                for (uint32_t i = 0; i < some; ++i) before.r3 = Pair::combine(before.r3, x[i]);
+            }
+            if (t + batch <= tiles) before.pass(t + batch - 1, (U)Pair::identity);
+        }
     }
 }
 
@@ -164,12 +182,23 @@ struct row_levels {
         }
     }
 
-    /* R1 where a row has so many lanes of a warp at most; row: in the warp. sums: shared memory of
-       the warp. */
-    __device__ __forceinline__ void add_lanes(const U (&x)[R], int k, int row, int lanes, U *sums) {
+    /* R1 where a row has so many lanes of a warp at most; this is lane k of row number `row` of the
+       warp, from first_lane on. sums: shared memory of the warp. */
+    __device__ __forceinline__ void add_lanes(const U (&x)[R], int k, int row, int first_lane,
+                                              int lanes, U *sums) {
+        constexpr int few = 4; /* groups */
         r1 = r2 = Pair::identity;
         if (lanes <= group_lanes) return;
         k = made_here(k);
+        if (lanes <= few * group_lanes) {
+#pragma unroll
+            for (int g = 0; g < few - 1; ++g) {
+                const U sum =
+                    __shfl_sync(warp_mask, x[R - 1], first_lane + (g + 1) * group_lanes - 1);
+                if (g < k / group_lanes) r1 = Pair::combine(r1, sum);
+            }
+            return;
+        }
         U *const of_row = sums + row * (warp_groups / 2); /* if there are several */
         if (k % group_lanes == group_lanes - 1) of_row[k / group_lanes] = x[R - 1];
         __syncwarp();
@@ -235,14 +264,14 @@ struct row_levels {
             for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
         }
     }
-    /* Turns X0 into results; returns the one before x[0]. */
+    /* Turns X0 into results; returns the one before x[0]. initial: R4 is more than nothing. */
     __device__ __forceinline__ U make_results(U (&x)[R], bool blocks, bool tiles, bool initial) {
         U end = r1;
 #pragma unroll
         for (int j = 0; j < R; ++j) x[j] = Pair::combine(r1, x[j]);
         add_if(blocks, r2, x, end);
         add_if(tiles, before.r3, x, end);
-        add_if(tiles | initial, before.r4, x, end);
+        add_if(initial, before.r4, x, end);
         return end;
     }
 };

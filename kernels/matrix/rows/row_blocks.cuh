@@ -119,6 +119,7 @@ struct row_blocks {
         if (!whole) {
             const int block = lane < blocks ? lane : 0;
             const U sum = sum_of(block, groups_of(block));
+            if (blocks == 1 && !has_left) return sum;
             if (lane < blocks) block_sum(lane) = sum;
         }
         if (has_left) {

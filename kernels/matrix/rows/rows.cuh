@@ -277,7 +277,7 @@ struct rows_warp {
             levels.scan_groups(x, k, first_lane);
             if (!along || step == 0) begin_rows(step);
             if (shape.row_warps == 1) {
-                levels.add_lanes(x, k, row, shape.lanes, (U *)staged);
+                levels.add_lanes(x, k, row, first_lane, shape.lanes, (U *)staged);
                 return levels.before.r4;
             }
             U *const of_row =
@@ -344,8 +344,8 @@ struct rows_warp {
         if constexpr (Pair::in_any_order) {
             make_results<Pair>(x, before, end);
         } else {
-            end = levels.make_results(x, shape.row_warps > levels.block_warps, along,
-                                      matrix.has_initial);
+            end =
+                levels.make_results(x, shape.row_warps > levels.block_warps, along, has_r4(matrix));
         }
         if (has_total)
             ((T *)matrix.totals)[line_in(step) + row] = Pair::out(last_of(x, here, visible));

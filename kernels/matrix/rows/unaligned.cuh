@@ -182,11 +182,11 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
                                  (U *)shared);
             } else {
                 __syncwarp(); /* the slices have been read */
-                levels.add_lanes(x, lane, 0, 32, (U *)shared);
+                levels.add_lanes(x, lane, 0, 0, 32, (U *)shared);
             }
             if (matrix.has_initial) visible = levels.before.r4;
             end = levels.make_results(x, shape.row_warps > levels.block_warps, shape.chunks > 1,
-                                      matrix.has_initial);
+                                      has_r4(matrix));
         }
 
         /* ---- Results ------------------------------------------------------------------------ */

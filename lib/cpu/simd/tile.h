@@ -163,7 +163,7 @@ static ALWAYS_INLINE void NAME(scan_elements)(enum vscan_op op, bool headed, str
         NAME(to_x4)(op, headed, w->add_r4, &heads->open[NAME(levels) - 1][q], w->z, r, x, own);
     if (headed && w->segments->totals != NULL)
         NAME(put_totals)(op, w->segments, &w->open, heads->words[q], r->last, x);
-    NAME(to_out)(headed, w->exclusive, &heads->words[q], w->first, r, x);
+    NAME(to_out)(headed, w->exclusive, headed ? heads->words + q : NULL, w->first, r, x);
 }
 
 /* The block of level 1 at p, or what the tile has of it. Prefetches the next block, and what lies
@@ -330,7 +330,7 @@ NAME(overlap_block)(enum vscan_op op, bool headed, const struct vscan__cpu_overl
 #pragma GCC unroll 32
             for (int k = 0; k < VECTORS; k++) x[k] = NAME(load_keys)(x2 + k * LANES);
             NAME(to_x4)(op, headed, add_r4, &heads->open[NAME(levels) - 1][q], z, r, x, x);
-            NAME(to_out)(headed, span->exclusive, &heads->words[q], first, r, x);
+            NAME(to_out)(headed, span->exclusive, headed ? heads->words + q : NULL, first, r, x);
             NAME(store_group)(op, span, p, x);
             if (ahead != 0) PREFETCH(NAME(address)(span->in, span, p) + (uintptr_t)ahead, 0, 2);
         }

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Reductions of the columns of a small matrix, float and double plus.
+ *
+ * Latency counts here: hops from block to block, and instructions, most of which a launch runs
+ * once and has to fetch. A block owns a block of level 1 of some columns, as few as a sector of
+ * 32 bytes; a thread has 128 bytes of a column. One thread of a column folds its groups. Columns
+ * of several blocks: all but the last publish X1, and the last one reads all of these and folds
+ * them by tiles. So it waits once.
+ */
+#ifndef VSCAN_MATRIX_COLUMNS_REDUCE_SMALL_CUH
+#define VSCAN_MATRIX_COLUMNS_REDUCE_SMALL_CUH
+
+#include "matrix/columns/columns.cuh"
+#include "matrix/columns/reduce_nested.cuh"
+
+namespace vscan {
+
+static bool has_small_column_sums(const vscan__matrix &matrix) {
+    return matrix.lines * matrix.length <= small_column_sums_items &&
+           matrix.length <= (int64_t)small_column_sums_blocks * VSCAN__LEVEL_1 &&
+           matrix.length <= VSCAN__LEVEL_3;
+}
+
+static column_sums_shape small_column_sums_shape_of(const vscan__matrix &matrix, int size) {
+    const int64_t length = matrix.length, level_1 = VSCAN__LEVEL_1;
+    column_sums_shape s = {};
+    s.batches = 1;
+    s.log_slices = log_small_slices(length, size);
+    s.lines = small_lines_of_block(matrix.lines, s.log_slices);
+    s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
+    s.chunks = length > level_1 ? (length + level_1 - 1) / level_1 : 1;
+    const int64_t tile_blocks = (size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) / level_1;
+    s.tiles = (s.chunks + tile_blocks - 1) / tile_blocks;
+    s.status_words = s.chunks > 1 ? s.chunks : 0;
+    return s;
+}
+
+template <class Pair>
+__global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
+    matrix_small_column_sums(const __grid_constant__ matrix_arguments<column_sums_shape> a) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using sums_of = nested_column_sums<Pair>;
+    constexpr int R = 128 / (int)sizeof(T), parts = VSCAN__GROUP / R, reads = column_sums_reads;
+    __shared__ U sums[small_columns_threads];
+    __shared__ U blocks[small_column_sums_blocks * small_columns_threads * R / VSCAN__LEVEL_1];
+    __shared__ ticket shared_ticket;
+    const vscan__matrix &matrix = a.matrix;
+    const int lines = a.shape.lines, slices = 1 << a.shape.log_slices;
+    const int chunks = (int)a.shape.chunks;
+    ticket mine = {};
+    if (chunks > 1 && threadIdx.x == 0) mine = take_ticket(a.lookback);
+
+    const int chunk = chunks > 1 ? blockIdx.x / a.shape.line_blocks : 0;
+    const int slice = threadIdx.x / (uint32_t)lines, line = (int)threadIdx.x - slice * lines;
+    const int my_line = (blockIdx.x - chunk * (int)a.shape.line_blocks) * lines + line;
+    const bool there = my_line < (int)matrix.lines && slice < slices;
+    const bool folds = there && slice == 0, goes_on = chunk + 1 < chunks;
+    const int length = (int)matrix.length, first = chunk * VSCAN__LEVEL_1 + slice * R;
+    const int left = there ? length - first : 0;
+    const int64_t step = matrix.backward ? -matrix.step : matrix.step;
+    const T *const at = (const T *)matrix.in + my_line +
+                        (matrix.backward ? length - 1 - first : first) * matrix.step;
+    sums[threadIdx.x] = __all_sync(~0u, left >= R)
+                            ? sums_of::template sum_batch<true>(at, step, R)
+                            : sums_of::template sum_batch<false>(at, step, left);
+    if (chunks > 1 && threadIdx.x == 0) {
+        shared_ticket = mine;
+        if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
+    }
+    __syncthreads();
+
+    U x1 = Pair::identity;
+    if (folds) x1 = fold_groups<Pair, parts>(x1, sums + line, slices, lines);
+    U r3 = Pair::identity; /* and x1 becomes X2 */
+    if (chunks > 1) {
+        const epoch_t epoch = shared_ticket.epoch;
+        if (shared_ticket.index == gridDim.x - 1)
+            scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
+        jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
+        const auto index_of = [&](int k) { return k * (int)matrix.lines + my_line; };
+        if (goes_on) {
+            if (folds) publish<U>(a.lookback, epoch, index_of(chunk), x1);
+            return;
+        }
+        if (folds) blocks[chunk * lines + line] = x1;
+        jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
+#pragma unroll 1
+        for (int k = there ? slice : chunk; k < chunk; k += reads * slices) {
+            U x[reads];
+            bool ready[reads];
+#pragma unroll
+            for (int j = 0; j < reads; ++j)
+                ready[j] = k + j * slices >= chunk ||
+                           try_read<U>(a.lookback, epoch, index_of(k + j * slices), &x[j]);
+#pragma unroll
+            for (int j = 0; j < reads; ++j) {
+                if (!ready[j]) x[j] = wait_for<U>(a.lookback, epoch, index_of(k + j * slices));
+                if (k + j * slices < chunk) blocks[(k + j * slices) * lines + line] = x[j];
+            }
+        }
+        __syncthreads();
+        /* more slices than tiles */
+        const int block = slice * nested<T>::blocks, rest = chunks - block;
+        if (rest > 0)
+            sums[threadIdx.x] =
+                fold<Pair, 8>(Pair::identity, blocks + block * lines + line,
+                              rest < nested<T>::blocks ? rest : nested<T>::blocks, lines);
+        __syncthreads();
+        if (folds) {
+            const int tiles = (int)a.shape.tiles;
+            r3 = fold<Pair, 4>(Pair::identity, sums + line, tiles - 1, lines);
+            x1 = sums[(tiles - 1) * lines + line];
+        }
+    }
+    if (!folds) return;
+    const before_tile<Pair> p = {r3, initial_of<Pair>(matrix, my_line)};
+    const bool nothing = length == 0 && !matrix.has_initial;
+    ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : p.sum(x1));
+}
+
+} /* namespace vscan */
+
+#endif
