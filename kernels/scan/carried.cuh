@@ -8,7 +8,8 @@
  * elements have the sums of all that came before, and the others are nothing: R2 at the begin of the
  * tile, R1 at the begin of the block of level 1, then the elements of the unfinished group. So what
  * follows is added in the order in which the whole vector would be. For pairs that any order suits
- * every place is the begin of a tile, and only P goes on.
+ * every place is the begin of a tile, and only P goes on; without segments the other kernels do that,
+ * see launch_carried_total.
  *
  * Where the carry is is known on the device alone: a captured call goes on from another place each
  * time. The host launches as many blocks as the longest virtual vector may need, and the blocks count
@@ -151,14 +152,20 @@ write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typen
     const vscan__scan &scan = a.scan;
     uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
     if (lane == 31) next = heads_at_ends<1>(scan, p + V, first);
-    const uint32_t ends = heads >> 1 | next << (V - 1);
+    uint32_t ends = heads >> 1 | next << (V - 1);
+    const int64_t left = scan.n - p;
+    if (left <= V && left > 0) ends |= 1u << (left - 1);
+    if (p < 0) ends &= p > -V ? ~0u << -p : 0;
+    while (ends != 0) {
+        const int j = __ffs((int)ends) - 1;
+        ends &= ends - 1;
+        typename Pair::U total = y[0];
 #pragma unroll
-    for (int j = 0; j < V; ++j) {
-        const bool end = p + j == scan.n - 1;
-        if (p + j < 0 || p + j >= scan.n || !(end || (ends >> j & 1))) continue;
+        for (int k = 1; k < V; ++k)
+            if (k == j) total = y[k];
         const int64_t number = before + __popc(heads & ((2u << j) - 1));
-        if (scan.totals != nullptr) write_total(a, number, Pair::out(y[j]));
-        if (!end) continue;
+        if (scan.totals != nullptr) write_total(a, number, Pair::out(total));
+        if (j != left - 1) continue;
         carried_memory_of(a.lookback).next_segments = number;
         if (scan.count != nullptr) *scan.count = number;
     }
@@ -482,12 +489,52 @@ __global__ void nothing_carried(const __grid_constant__ vscan__scan scan) {
     if (scan.count != nullptr) *scan.count = 0;
 }
 
+/* ---- Pairs that any order suits, without segments ---------------------------------------------- */
+
+/* The kernels for scans and reductions go on from r4, and leave their total in `last`. Before and
+   after them one thread does the rest. */
+template <class Pair>
+__global__ void begin_carried_total(const __grid_constant__ vscan__scan scan) {
+    vscan__carry_state &carry = *scan.carry;
+    if (carry.position > 0) return;
+    carry.r4.bits = carry.flags & VSCAN__CARRY_HAS_INITIAL ? carry.initial.bits
+                                                           : word_of(Pair::out(Pair::identity));
+    carry.r1.bits = carry.r2.bits = carry.r3.bits = carry.last.bits = 0;
+    for (int k = 0; k < VSCAN__GROUP; ++k) carry.group[k].bits = 0;
+}
+
+template <class T>
+__global__ void end_carried_total(const __grid_constant__ vscan__scan scan) {
+    vscan__carry_state &carry = *scan.carry;
+    carry.position += scan.n;
+    carry.flags &= VSCAN__CARRY_HAS_INITIAL;
+    carry.r4 = carry.last;
+    if (scan.total != nullptr) *(T *)scan.total = element_of<T>(carry.last);
+}
+
+template <class Pair>
+static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan *scan,
+                                        vscan__launcher *launcher) {
+    vscan__scan begun = *scan;
+    begun.carry = nullptr;
+    begun.has_initial = 2;
+    begun.initial_at = &scan->carry->r4;
+    begun.total = &scan->carry->last;
+    cudaError_t error = start(begin_carried_total<Pair>, 1, 1, 0, launch->stream, *scan);
+    if (error == cudaSuccess) error = launcher(launch, &begun);
+    if (error == cudaSuccess)
+        error = start(end_carried_total<typename Pair::T>, 1, 1, 0, launch->stream, *scan);
+    return error;
+}
+
 /* ---- Launch ------------------------------------------------------------------------------------ */
 
 /* In launches whose aggregates have room among the status words, each of which goes on where the one
    before ended. Their vectors begin at whole tiles in memory. */
 template <class Pair>
-static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan) {
+static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan,
+                                  vscan__launcher *scan_launcher,
+                                  vscan__launcher *reduce_launcher) {
     using T = typename Pair::T;
     using shape = partition_shape<Pair>;
     constexpr int64_t tile = nested<T>::tile;
@@ -497,6 +544,13 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(nothing_carried<Pair>, 1, 1, 0, launch->stream, *scan);
     }
+    if constexpr (Pair::in_any_order) {
+        if (scan->flags == nullptr)
+            return launch_carried_total<Pair>(
+                launch, scan, scan->out != nullptr ? scan_launcher : reduce_launcher);
+    }
+    const auto plain = scan_carried<Pair, Pair::in_any_order>; /* in any order there are segments */
+    const auto kernel = scan->flags != nullptr ? scan_carried<Pair, true> : plain;
     carried_arguments c = {};
     c.a.scan = *scan;
     c.a.lookback = lookback_of(launch);
@@ -523,9 +577,8 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         const int64_t longest = portion.n + (Pair::in_any_order ? 0 : tile - 1);
         const int64_t partitions = (longest + shape::items - 1) / shape::items;
         const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
-        const cudaError_t error = start(
-            scan->flags != nullptr ? scan_carried<Pair, true> : scan_carried<Pair, false>,
-            partitions < resident ? partitions : resident, shape::threads, 0, launch->stream, c);
+        const cudaError_t error = start(kernel, partitions < resident ? partitions : resident,
+                                        shape::threads, 0, launch->stream, c);
         if (error != cudaSuccess) return error;
         c.goes_on = true;
     }
