@@ -5,6 +5,7 @@
 #define X(name, op, type, OP, TYPE)                                                                \
     extern "C" cudaError_t vscan__launch_carried_##name(vscan__launch *launch,                     \
                                                         const vscan__scan *scan) {                 \
-        return vscan::launch_carried<vscan::pair<vscan::op_##op, type>>(launch, scan);             \
+        return vscan::launch_carried<vscan::pair<vscan::op_##op, type>>(                           \
+            launch, scan, vscan__launch_scan_##name, vscan__launch_reduce_##name);                 \
     }
 VSCAN__PAIRS(X)

@@ -1,31 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scans, segmented scans and reductions that go on where a carry is (core/carry.h), and leave it
- * where they end. For every architecture, alignment and length; all of scan/portable.cuh holds here.
+ * where they end. For every architecture, alignment and length; all of scan/portable.cuh holds
+ * here.
  *
- * A block takes partitions of a *virtual* vector: the call's elements begin at position `skew`, where
- * the carry is in its tile, and a stand-in for the tile's earlier elements precedes them. In it a few
- * elements have the sums of all that came before, and the others are nothing: R2 at the begin of the
- * tile, R1 at the begin of the block of level 1, then the elements of the unfinished group. So what
- * follows is added in the order in which the whole vector would be. For pairs that any order suits
- * every place is the begin of a tile, and only P goes on.
+ * A block takes partitions of a *virtual* vector: the call's elements begin at position `skew`,
+ * where the carry is in its tile, and a stand-in for the tile's earlier elements precedes them. In
+ * it a few elements have the sums of all that came before, and the others are nothing: R2 at the
+ * begin of the tile, R1 at the begin of the block of level 1, then the elements of the unfinished
+ * group. So what follows is added in the order in which the whole vector would be. For pairs that
+ * any order suits every place is the begin of a tile, and only P goes on; without segments the
+ * other kernels do that, see launch_carried_total.
  *
  * Where the carry is is known on the device alone: a captured call goes on from another place each
- * time. The host launches as many blocks as the longest virtual vector may need, and the blocks count
- * the partitions.
+ * time. The host launches as many blocks as the longest virtual vector may need, and the blocks
+ * count the partitions.
  *
- * Memory order: every block reads the old carry, and so how many partitions there are, before it takes
- * its first ticket. The block of the last partition puts the new carry into the workspace, and only
- * then takes its next ticket. Every block takes one ticket too many; whoever takes the very last one
- * knows that all have read the old carry and that the new one is there, and moves it to its place. The
- * fences before and after the atomic addition to the counter make that an order of memory.
+ * Memory order: every block reads the old carry, and so how many partitions there are, before it
+ * takes its first ticket. The block of the last partition puts the new carry into the workspace,
+ * and only then takes its next ticket. Every block takes one ticket too many; whoever takes the
+ * very last one knows that all have read the old carry and that the new one is there, and moves it
+ * to its place. The fences before and after the atomic addition to the counter make that an order
+ * of memory.
  */
 #ifndef VSCAN_SCAN_CARRIED_CUH
 #define VSCAN_SCAN_CARRIED_CUH
 
 #include <type_traits>
 
-#include "core/carry.h"
+#include "scan/carried_vector.cuh"
 #include "scan/portable_any_order.cuh"
 #include "scan/portable_in_order.cuh"
 #include "scan/tuning.cuh"
@@ -37,179 +40,7 @@ struct carried_arguments {
     bool goes_on; /* a launch but the first one of a call: segments are numbered on */
 };
 
-/* In the workspace's header, for one call: what the carry becomes, and how many segments there are
-   after the launches that have ended and after the running one. */
-struct carried_memory {
-    vscan__carry_state next;
-    int64_t segments_so_far, next_segments;
-};
-static_assert(sizeof(carried_memory) <= sizeof(vscan__workspace_header::heads), "room for it");
-
-static __device__ __forceinline__ carried_memory &carried_memory_of(const lookback_memory &memory) {
-    return *(carried_memory *)memory.header->heads;
-}
-
-/* An element as a carry holds it. */
-template <class T>
-static __device__ __forceinline__ uint64_t word_of(T x) {
-    uint64_t word = 0;
-    memcpy(&word, &x, sizeof x);
-    return word;
-}
-
-/* ---- The virtual vector ------------------------------------------------------------------------ */
-
-/* The old carry in shared memory, and the element that is nothing. */
-template <class T>
-struct carry_before {
-    vscan__carry_state state;
-    T nothing;
-
-    /* Element v < skew of the stand-in. One load, without branches: it is compiled for each element
-       of a lane. */
-    __device__ __forceinline__ T stand_in(int skew, int v) const {
-        const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
-        const void *at = &nothing;
-        if (v == 0) at = &state.r2;
-        if (v == skew / VSCAN__LEVEL_1 * VSCAN__LEVEL_1) at = &state.r1;
-        if (v >= group) at = &state.group[v - group];
-        return *(const T *)at;
-    }
-};
-
-/* Of a partition: its place in the virtual vector, and which of its elements there are: the call's
-   are from .. to - 1, and before them is the stand-in. */
-template <class Pair>
-struct carried_partition {
-    using T = typename Pair::T;
-    int64_t first;
-    int from, to, skew;
-
-    /* `at` and the V - 1 elements after it: in a vector that begins (backward: ends) with the
-       partition, as lane_items has them */
-    template <int V>
-    __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
-                                         bool backward, const carry_before<T> &old) const {
-        const T *const in = backward ? vector - V - at : vector + at;
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const int k = at + (backward ? V - 1 - j : j);
-            items.raw[j] = Pair::out(Pair::identity);
-            if (k >= from && k < to) items.raw[j] = in[j];
-            if (!Pair::in_any_order && k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
-        }
-    }
-    template <int V>
-    __device__ __forceinline__ void store(const lane_items<Pair, V> &items, T *vector, int at,
-                                          bool backward) const {
-        T *const out = backward ? vector - V - at : vector + at;
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
-            const int k = at + (backward ? V - 1 - j : j);
-            if (k >= from && k < to) out[j] = items.raw[j];
-        }
-    }
-};
-
-/* Head flags of the call's elements p .. p + V - 1, some of which may not exist; first: of element
-   0. */
-template <int V>
-static __device__ __forceinline__ uint32_t heads_at_ends(const vscan__scan &scan, int64_t p,
-                                                         bool first) {
-    uint32_t mask = 0;
-#pragma unroll 1
-    for (int j = 0; j < V; ++j)
-        if (p + j >= 0 && p + j < scan.n && (p + j == 0 ? first : head_at(scan, p + j)))
-            mask |= 1u << j;
-    return mask;
-}
-
-/* Where the segments of a call begin. */
-struct carried_segments {
-    bool first;     /* one begins at element 0 */
-    bool goes_on;   /* one is open, and is this call's first */
-    int64_t so_far; /* segments before element 0, in this call */
-};
-
-/* Total of the segment with this number, counted from 1 in the direction of the scan. */
-template <class T>
-static __device__ __forceinline__ void write_total(const scan_arguments &a, int64_t number,
-                                                   T total) {
-    const int64_t k = a.count_backward ? (int64_t)a.lookback.header->segments - number : number - 1;
-    if (k < a.scan.totals_length)
-        ((T *)a.scan.totals)[k] = total;
-    else
-        report_totals_length(a.late);
-}
-
-/* write_totals of partition.cuh for elements p .. p + V - 1 of a call, of which those before element
-   0 belong to the stand-in. */
-template <class Pair, int V>
-static __device__ __forceinline__ void
-write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typename Pair::U (&y)[V],
-                     uint32_t heads, int64_t before, int lane) {
-    const vscan__scan &scan = a.scan;
-    uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
-    if (lane == 31) next = heads_at_ends<1>(scan, p + V, first);
-    const uint32_t ends = heads >> 1 | next << (V - 1);
-#pragma unroll
-    for (int j = 0; j < V; ++j) {
-        const bool end = p + j == scan.n - 1;
-        if (p + j < 0 || p + j >= scan.n || !(end || (ends >> j & 1))) continue;
-        const int64_t number = before + __popc(heads & ((2u << j) - 1));
-        if (scan.totals != nullptr) write_total(a, number, Pair::out(y[j]));
-        if (!end) continue;
-        carried_memory_of(a.lookback).next_segments = number;
-        if (scan.count != nullptr) *scan.count = number;
-    }
-}
-
-/* What precedes a tile, whose number is counted from the carry's tile on. */
-template <class Pair>
-struct before_carried_tile : before_tile<Pair> {
-    using U = typename Pair::U;
-    int64_t first_tile; /* number of the carry's */
-    static __device__ __forceinline__ before_carried_tile from(U initial) {
-        return {before_tile<Pair>::from(initial), 0};
-    }
-    __device__ __forceinline__ void pass(int64_t tile, U sum) {
-        before_tile<Pair>::pass(first_tile + tile, sum);
-    }
-};
-
-/* ---- The new carry ----------------------------------------------------------------------------- */
-
-/* What precedes the element behind the last one, position n of the virtual vector, at each level. By
-   one thread of the block of the last partition. */
-template <class Pair, class Shared>
-static __device__ __forceinline__ void write_levels(vscan__carry_state &to, const Shared &shared,
-                                                    int64_t n, int64_t partition,
-                                                    typename Pair::U initial) {
-    using U = typename Pair::U;
-    constexpr int items = partition_shape<Pair>::items, parts = VSCAN__PARTITIONS_A_TILE;
-    const int b = (int)(n - 1 - partition * items) / VSCAN__LEVEL_1; /* its block, that of n - 1 */
-    const uint32_t heads = shared.own.heads[b];
-    const U nothing = Pair::identity;
-    U r1 = nothing, r2 = heads ? nothing : shared.r2[b];
-    before_carried_tile<Pair> before = shared.before;
-    if (heads || shared.cut[b]) before.cut(initial);
-    if (n % VSCAN__LEVEL_1 != 0) {
-        const int g = (int)(n % VSCAN__LEVEL_1) / VSCAN__GROUP;
-        if (!(heads >> g & 1)) r1 = shared.own.r1[b][g];
-    } else {
-        r2 = Pair::combine(r2, shared.own.sums[b]);
-    }
-    if (n % nested<U>::tile == 0) {
-        before.pass(partition / parts, r2);
-        r2 = nothing;
-    }
-    to.r1.bits = word_of(r1);
-    to.r2.bits = word_of(r2);
-    to.r3.bits = word_of(before.r3);
-    to.r4.bits = word_of(before.r4);
-}
-
-/* ---- The kernel -------------------------------------------------------------------------------- */
+/* ---- The kernel ------------------------------------------------------------------------------ */
 
 template <class Pair, bool Segmented>
 __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 : 3)
@@ -345,7 +176,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             items[r].items(x[r], backward);
             any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
             if (!Pair::in_any_order && last_partition) {
-                /* of the last group, as it may be scanned in place; elements before a head are absent */
+                /* the last group, which may be scanned in place; before a head all is absent */
                 const unsigned lanes = ((1u << (shape::group_lanes - 1) << 1) - 1) << first;
                 const bool later = Segmented && (any[r] & lanes) >> lane >> 1;
 #pragma unroll
@@ -482,12 +313,52 @@ __global__ void nothing_carried(const __grid_constant__ vscan__scan scan) {
     if (scan.count != nullptr) *scan.count = 0;
 }
 
-/* ---- Launch ------------------------------------------------------------------------------------ */
+/* ---- Pairs that any order suits, without segments -------------------------------------------- */
 
-/* In launches whose aggregates have room among the status words, each of which goes on where the one
-   before ended. Their vectors begin at whole tiles in memory. */
+/* The kernels for scans and reductions go on from r4, and leave their total in `last`. Before and
+   after them one thread does the rest. */
 template <class Pair>
-static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan) {
+__global__ void begin_carried_total(const __grid_constant__ vscan__scan scan) {
+    vscan__carry_state &carry = *scan.carry;
+    if (carry.position > 0) return;
+    carry.r4.bits = carry.flags & VSCAN__CARRY_HAS_INITIAL ? carry.initial.bits
+                                                           : word_of(Pair::out(Pair::identity));
+    carry.r1.bits = carry.r2.bits = carry.r3.bits = carry.last.bits = 0;
+    for (int k = 0; k < VSCAN__GROUP; ++k) carry.group[k].bits = 0;
+}
+
+template <class T>
+__global__ void end_carried_total(const __grid_constant__ vscan__scan scan) {
+    vscan__carry_state &carry = *scan.carry;
+    carry.position += scan.n;
+    carry.flags &= VSCAN__CARRY_HAS_INITIAL;
+    carry.r4 = carry.last;
+    if (scan.total != nullptr) *(T *)scan.total = element_of<T>(carry.last);
+}
+
+template <class Pair>
+static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan *scan,
+                                        vscan__launcher *launcher) {
+    vscan__scan begun = *scan;
+    begun.carry = nullptr;
+    begun.has_initial = 2;
+    begun.initial_at = &scan->carry->r4;
+    begun.total = &scan->carry->last;
+    cudaError_t error = start(begin_carried_total<Pair>, 1, 1, 0, launch->stream, *scan);
+    if (error == cudaSuccess) error = launcher(launch, &begun);
+    if (error == cudaSuccess)
+        error = start(end_carried_total<typename Pair::T>, 1, 1, 0, launch->stream, *scan);
+    return error;
+}
+
+/* ---- Launch ---------------------------------------------------------------------------------- */
+
+/* In launches whose aggregates have room among the status words, each of which goes on where the
+   one before ended. Their vectors begin at whole tiles in memory. */
+template <class Pair>
+static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan,
+                                  vscan__launcher *scan_launcher,
+                                  vscan__launcher *reduce_launcher) {
     using T = typename Pair::T;
     using shape = partition_shape<Pair>;
     constexpr int64_t tile = nested<T>::tile;
@@ -497,6 +368,13 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(nothing_carried<Pair>, 1, 1, 0, launch->stream, *scan);
     }
+    if constexpr (Pair::in_any_order) {
+        if (scan->flags == nullptr)
+            return launch_carried_total<Pair>(
+                launch, scan, scan->out != nullptr ? scan_launcher : reduce_launcher);
+    }
+    const auto plain = scan_carried<Pair, Pair::in_any_order>; /* in any order there are segments */
+    const auto kernel = scan->flags != nullptr ? scan_carried<Pair, true> : plain;
     carried_arguments c = {};
     c.a.scan = *scan;
     c.a.lookback = lookback_of(launch);
@@ -523,9 +401,8 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         const int64_t longest = portion.n + (Pair::in_any_order ? 0 : tile - 1);
         const int64_t partitions = (longest + shape::items - 1) / shape::items;
         const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
-        const cudaError_t error = start(
-            scan->flags != nullptr ? scan_carried<Pair, true> : scan_carried<Pair, false>,
-            partitions < resident ? partitions : resident, shape::threads, 0, launch->stream, c);
+        const cudaError_t error = start(kernel, partitions < resident ? partitions : resident,
+                                        shape::threads, 0, launch->stream, c);
         if (error != cudaSuccess) return error;
         c.goes_on = true;
     }

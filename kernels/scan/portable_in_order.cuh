@@ -16,7 +16,7 @@
 
 namespace vscan {
 
-/* What precedes each group of a partition. Before: what precedes a tile, and knows how to pass one. */
+/* What precedes each group of a partition. Before: what precedes a tile, and how one is passed. */
 template <class Pair, bool Segmented, class Before = before_tile<Pair>>
 struct portable_before_in_order {
     using U = typename Pair::U;

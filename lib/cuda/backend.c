@@ -66,11 +66,13 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
 /* Bytes of a vector from which totals at the ends of segments alone are faster than a whole scan. */
 enum { ENDS_FROM = 16 << 20 };
 
-/* Where there is a carry, portions are as long as the words that there are suffice for.
+/* Where there is a carry, kernels that need more words make do with these: see scan/carried.cuh.
    A segmented reduction has partitions of half a tile at least, and one for what ends at the end. */
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status carried_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {           \
-        return launch(ctx, scan, VSCAN_##TYPE, 0, vscan__launch_carried_##pair);                   \
+        return launch(ctx, scan, VSCAN_##TYPE,                                                     \
+                      scan->out == NULL ? scan->n : portion(ctx, VSCAN_##TYPE, scan->n),           \
+                      vscan__launch_carried_##pair);                                               \
     }                                                                                              \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
         if (scan->carry != NULL) return carried_##pair(ctx, scan);                                 \

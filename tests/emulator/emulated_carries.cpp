@@ -149,6 +149,9 @@ static void piece(vector_in_pieces &v) {
     const vscan_status other_late = vscan_ctx_synchronize(ctx);
 
     launch.multiprocessors = 1 + (int)below(3);
+    launch.small_to = below(2) ? INT64_MAX : 0;
+    launch.large_from = below(2) ? INT64_MAX : 0;
+    launch.shared_memory = below(2) ? 227 << 10 : 0;
     launch.scan_tiles = below(2) ? 1 + below(3) : INT64_MAX;
     launch.test_delay = below(4) == 0 ? (uint32_t)random_bits() : 0;
     const int64_t position = v.state.position;
@@ -237,6 +240,7 @@ int main(int argc, char **argv) {
     launch.workspace = workspace.data();
     launch.words = words;
     launch.late = &late;
+    launch.encode_tiled = vscan::encode_tiled;
     for (int k = 0; k < repetitions; ++k)
         for (const pair_row &pair : pairs)
             for (bool segmented : {false, true}) {

@@ -378,8 +378,8 @@ static void graph_matrix(void **state) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
-/* A scan and a reduction with one carry each, in a graph: each replay goes on where the carry is then,
-   also behind a plain call. The carry's workspace has been grown by a call before. */
+/* A scan and a reduction with a carry each, in a graph: each replay goes on where the carry is then,
+   and so does a call behind them. The workspace has been grown by a call before. */
 static void graph_carry(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_new_ctx(0);
