@@ -61,14 +61,11 @@ struct small_shape {
  * additions that the others need not wait for: they wait as long here.
  */
 template <class Pair>
-static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
+static __device__ __forceinline__ void wait_before_first_read() {
     constexpr bool wide = sizeof(typename Pair::U) == 8;
     const uint32_t partitions = gridDim.x;
     if (!Pair::in_any_order)
-        wait_cycles((publishes ? 0
-                     : wide    ? 288
-                               : 160) +
-                    (wide ? 32 : 96) + partitions + partitions / 2);
+        wait_cycles(96 + partitions + partitions / 2);
     else if (!wide && partitions >= 32)
         wait_cycles(partitions);
 }
