@@ -50,9 +50,9 @@ struct level_1_blocks {
  * done(sum of the block, number of its heads or whether there are any). writes: all of `to`.
  */
 template <class Pair, bool Segmented, int Blocks, class Done>
-static __device__ __forceinline__ void
-add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segmented, Blocks> &from,
-           bool counting, int lane, bool writes, Done done) {
+static __device__ __forceinline__ void add_groups(level_1_blocks<Pair, Segmented, Blocks> &to,
+                                                  group_sums<Pair, Segmented, Blocks> &from,
+                                                  bool counting, int lane, bool writes, Done done) {
     using U = typename Pair::U;
     uint32_t any = 0, before = 0, heads = 0;
 #pragma unroll
@@ -75,7 +75,7 @@ add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segment
     constexpr int wide = row_of<U, 1>::wide;
     constexpr int quads = nested<U>::groups / wide;
     /* with heads there are too few registers for all at once */
-#pragma unroll(Segmented ? quads / 2 : quads)
+#pragma unroll(Segmented || (Blocks > 1 && sizeof(U) == 4) ? quads / 2 : quads)
     for (int q = 0; q < quads; ++q) {
         packed<U, wide> s = from.sums[lane].quads[q], r1;
 #pragma unroll

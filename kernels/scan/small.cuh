@@ -110,6 +110,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     constexpr bool keeps = Segmented && !Pair::in_any_order;
     uint32_t kept[Loads]; /* these three, where registers are scarce: over the look-back */
     uint32_t counts[Loads];
+    /* Sums of groups are written after all networks, which so run side by side. */
+    constexpr bool side_by_side = !Pair::in_any_order;
     const int first = lane & ~(shape::group_lanes - 1);
     const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
     const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
@@ -128,7 +130,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
         }
         sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
         const int group = first_group + r * shape::load_groups;
-        if (Pair::in_any_order && group_end) shared.groups.sum(group) = x[r][V - 1];
+        if (!side_by_side && group_end) shared.groups.sum(group) = x[r][V - 1];
         rank[r] = 0;
         if (Segmented) {
             uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
@@ -136,7 +138,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
                 rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
                 count = rank[r] + __popc(heads[r]);
             }
-            if (Pair::in_any_order && group_end) shared.groups.heads(group) = count;
+            if (!side_by_side && group_end) shared.groups.heads(group) = count;
             counts[r] = count;
             if (keeps) {
                 const uint32_t lane_head = lanes_between(any[r], first, lane) != 0;
@@ -144,8 +146,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
             }
         }
     }
-    if constexpr (!Pair::in_any_order) {
-        /* after all networks, which so run side by side */
+    if constexpr (side_by_side) {
         if (group_end) {
             U *const sums = &shared.groups.sum(first_group);
             uint32_t *const all_heads = &shared.groups.heads(Segmented ? first_group : 0);

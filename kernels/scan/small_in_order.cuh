@@ -211,8 +211,8 @@ struct in_order_before {
                 publish<U>(place.lookback, place.epoch, place.partition * blocks + lane, sum,
                            head_count & head_count_mask);
             };
-            add_groups<Pair, Segmented>(own, shared.groups, place.counting, lane,
-                                        warp == Warps - 2, publish_it);
+            add_groups<Pair, Segmented>(own, shared.groups, place.counting, lane, warp == Warps - 2,
+                                        publish_it);
         }
         look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback, place.epoch,
                                             place.partition * blocks, initial, place.counting);
