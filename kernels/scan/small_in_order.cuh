@@ -81,7 +81,7 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
         else
             put(at, nothing, {});
     }
-    if (waits != 0) wait_before_first_read<Pair>();
+    if (waits != 0) wait_before_first_read<Pair>(warp == threads / 32 - 1);
     while (waits != 0) {
         U sum[polls][each];
         uint32_t count[polls][each], published[polls];

@@ -61,11 +61,11 @@ struct small_shape {
  * additions that the others need not wait for: they wait as long here.
  */
 template <class Pair>
-static __device__ __forceinline__ void wait_before_first_read() {
+static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
     constexpr bool wide = sizeof(typename Pair::U) == 8;
     const uint32_t partitions = gridDim.x;
     if (!Pair::in_any_order)
-        wait_cycles(96 + partitions + partitions / 2);
+        wait_cycles((publishes ? 96 : 256) + partitions + partitions / 2);
     else if (!wide && partitions >= 32)
         wait_cycles(partitions);
 }
