@@ -46,16 +46,15 @@ struct level_1_blocks {
 };
 
 /*
- * Adds up the groups of each block of level 1. By a warp; in lane b, sum and heads become those of
- * block b.
+ * Adds up the groups of each block of level 1. By a warp, which has a lane for each block; it calls
+ * done(sum of the block, number of its heads or whether there are any). writes: all of `to`.
  */
-template <class Pair, bool Segmented, int Blocks>
-static __device__ __forceinline__ void
-add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segmented, Blocks> &from,
-           bool counting, int lane, typename Pair::U &sum, uint32_t &heads) {
+template <class Pair, bool Segmented, int Blocks, class Done>
+static __device__ __forceinline__ void add_groups(level_1_blocks<Pair, Segmented, Blocks> &to,
+                                                  group_sums<Pair, Segmented, Blocks> &from,
+                                                  bool counting, int lane, bool writes, Done done) {
     using U = typename Pair::U;
-    uint32_t any = 0, before = 0;
-    heads = 0;
+    uint32_t any = 0, before = 0, heads = 0;
 #pragma unroll
     for (int b = 0; b < (Segmented ? Blocks : 0); ++b) {
         const uint32_t count = from.all_heads[b][lane];
@@ -63,7 +62,7 @@ add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segment
         uint32_t all = any_here != 0;
         if (counting) {
             const uint32_t upto = warp_inclusive_sum(count);
-            to.counts[b][lane] = before + upto - count;
+            if (writes) to.counts[b][lane] = before + upto - count;
             all = __shfl_sync(warp_mask, upto, 31);
             before += all;
         }
@@ -71,23 +70,25 @@ add_groups(level_1_blocks<Pair, Segmented, Blocks> &to, group_sums<Pair, Segment
         any = any_here;
         heads = all;
     }
-    sum = Pair::identity;
     if (lane >= Blocks) return;
+    U sum = Pair::identity;
     constexpr int wide = row_of<U, 1>::wide;
     constexpr int quads = nested<U>::groups / wide;
     /* with heads there are too few registers for all at once */
-#pragma unroll(Segmented ? quads / 2 : quads)
+#pragma unroll(Segmented || (Blocks > 1 && sizeof(U) == 4) ? quads / 2 : quads)
     for (int q = 0; q < quads; ++q) {
         packed<U, wide> s = from.sums[lane].quads[q], r1;
 #pragma unroll
         for (int j = 0; j < wide; ++j) {
             r1.value[j] = sum;
-            if (!Segmented || !(any & 1u << (q * wide + j)))
+            if (Segmented ? !(any & 1u << (q * wide + j)) : q + j > 0)
                 s.value[j] = Pair::combine(sum, s.value[j]);
             sum = s.value[j];
         }
-        to.r1[lane].quads[q] = r1;
+        if (writes) to.r1[lane].quads[q] = r1;
     }
+    done(sum, heads);
+    if (!writes) return;
     to.sums[lane] = sum;
     to.heads[lane] = any;
 }

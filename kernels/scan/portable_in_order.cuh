@@ -46,9 +46,13 @@ struct portable_before_in_order {
         const int64_t own_tile = place.partition / parts, first_word = own_tile * tile_blocks;
         const int mine = (int)(place.partition % parts), first = mine * blocks;
 
-        U sum;
-        uint32_t count;
-        add_groups<Pair, Segmented>(shared.own, shared.groups, place.counting, lane, sum, count);
+        U sum = Pair::identity;
+        uint32_t count = 0;
+        add_groups<Pair, Segmented>(shared.own, shared.groups, place.counting, lane, true,
+                                    [&](U sum_of_block, uint32_t heads_of_block) {
+                                        sum = sum_of_block;
+                                        count = heads_of_block;
+                                    });
         if (!place.only) {
             jitter(memory, place.epoch, place.partition, jitter_publish);
             if (place.carry) __threadfence();

@@ -109,6 +109,9 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     uint32_t rank[Loads]; /* counting: heads in the group before this lane */
     constexpr bool keeps = Segmented && !Pair::in_any_order;
     uint32_t kept[Loads]; /* these three, where registers are scarce: over the look-back */
+    uint32_t counts[Loads];
+    /* Sums of groups are written after all networks, which so run side by side. */
+    constexpr bool side_by_side = !Pair::in_any_order;
     const int first = lane & ~(shape::group_lanes - 1);
     const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
     const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
@@ -127,7 +130,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
         }
         sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
         const int group = first_group + r * shape::load_groups;
-        if (group_end) shared.groups.sum(group) = x[r][V - 1];
+        if (!side_by_side && group_end) shared.groups.sum(group) = x[r][V - 1];
         rank[r] = 0;
         if (Segmented) {
             uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
@@ -135,10 +138,22 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
                 rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
                 count = rank[r] + __popc(heads[r]);
             }
-            if (group_end) shared.groups.heads(group) = count;
+            if (!side_by_side && group_end) shared.groups.heads(group) = count;
+            counts[r] = count;
             if (keeps) {
                 const uint32_t lane_head = lanes_between(any[r], first, lane) != 0;
                 kept[r] = opaque(rank[r] << 8 | lane_head << V | heads[r]);
+            }
+        }
+    }
+    if constexpr (side_by_side) {
+        if (group_end) {
+            U *const sums = &shared.groups.sum(first_group);
+            uint32_t *const all_heads = &shared.groups.heads(Segmented ? first_group : 0);
+#pragma unroll
+            for (int r = 0; r < Loads; ++r) {
+                sums[r * shape::load_groups] = x[r][V - 1];
+                if (Segmented) all_heads[r * shape::load_groups] = counts[r];
             }
         }
     }

@@ -128,7 +128,8 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
 #pragma unroll
             for (int j = 0; j < wide; ++j) {
                 if (Segmented) any |= h.value[j];
-                if (!Segmented || !h.value[j]) s.value[j] = Pair::combine(upto, s.value[j]);
+                if (Segmented ? !h.value[j] : q + j > 0)
+                    s.value[j] = Pair::combine(upto, s.value[j]);
                 upto = s.value[j];
             }
         }
@@ -142,24 +143,25 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
     __syncthreads();
 
     /* ---- The tiles --------------------------------------------------------------------------- */
-    if (Shared::all_warps_add || warp == 0) {
-        int from = 0; /* the last tile with a head */
+    const bool all_add = Shared::all_warps_add || own <= all_warps_add_to;
+    if (all_add || warp == 0) {
+        int last = 0; /* tile with a head */
 #pragma unroll
         for (int t = 0; t < (Segmented ? Shared::tiles : 0); t += 32) {
             const bool head = t + lane < Shared::tiles && shared.tile_heads[t + lane];
             const unsigned tile_any = __ballot_sync(warp_mask, head);
-            if (tile_any) from = t + 31 - __clz((int)tile_any);
+            if (tile_any) last = t + 31 - __clz((int)tile_any);
         }
         constexpr int wide = row_of<U, 1>::wide, step = 16;
 #pragma unroll 1
-        for (int t = from & ~(step - 1); t < own; t += step) {
+        for (int t = last & ~(step - 1); t < own; t += step) {
             packed<U, wide> s[step / wide];
 #pragma unroll
             for (int q = 0; q < step / wide; ++q) s[q] = shared.sums.quads[t / wide + q];
 #pragma unroll
             for (int j = 0; j < step; ++j) {
                 const U next =
-                    Segmented && t + j < from ? Pair::identity : s[j / wide].value[j % wide];
+                    Segmented && t + j < last ? Pair::identity : s[j / wide].value[j % wide];
                 if constexpr (nested<U>::tiles >= Shared::tiles)
                     before.r3 = Pair::combine(before.r3, next);
                 else if (t + j < own)
@@ -167,7 +169,7 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
             }
         }
     }
-    if (!Shared::all_warps_add) {
+    if (!all_add) {
         if (threadIdx.x == 0) shared.before = before;
         __syncthreads();
         before = shared.before;
@@ -201,16 +203,16 @@ struct in_order_before {
         r2 = Pair::identity;
         count = 0;
         jitter(place.lookback, place.epoch, place.partition * Warps + warp, jitter_publish);
-        if (warp == Warps - 1) {
-            U sum;
-            uint32_t head_count;
-            add_groups<Pair, Segmented>(own, shared.groups, place.counting, lane, sum, head_count);
-            if (!place.last) {
+        if (warp >= Warps - 2) {
+            const bool publishes = warp == Warps - 1 && !place.last;
+            const auto publish_it = [&](U sum, uint32_t head_count) {
+                if (!publishes) return;
                 if (place.carry) __threadfence();
-                if (lane < blocks)
-                    publish<U>(place.lookback, place.epoch, place.partition * blocks + lane, sum,
-                               head_count & head_count_mask);
-            }
+                publish<U>(place.lookback, place.epoch, place.partition * blocks + lane, sum,
+                           head_count & head_count_mask);
+            };
+            add_groups<Pair, Segmented>(own, shared.groups, place.counting, lane, warp == Warps - 2,
+                                        publish_it);
         }
         look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback, place.epoch,
                                             place.partition * blocks, initial, place.counting);

@@ -65,10 +65,7 @@ static __device__ __forceinline__ void wait_before_first_read(bool publishes = t
     constexpr bool wide = sizeof(typename Pair::U) == 8;
     const uint32_t partitions = gridDim.x;
     if (!Pair::in_any_order)
-        wait_cycles((publishes ? 0
-                     : wide    ? 288
-                               : 160) +
-                    (wide ? 32 : 96) + partitions + partitions / 2);
+        wait_cycles((publishes ? 96 : 256) + partitions + partitions / 2);
     else if (!wide && partitions >= 32)
         wait_cycles(partitions);
 }

@@ -29,10 +29,13 @@ static constexpr int narrow_loads = sizeof(U) == 8 ? 2 : 1;
 static constexpr int wide_loads = 4;
 static constexpr int small_warps = 8;
 
+/* Tiles that each warp adds up for itself: for more, one warp does it, and another barrier follows. */
+static constexpr int all_warps_add_to = 16;
+
 /* Blocks that a multiprocessor must have room for. Five by narrow partitions of plain scans in
    order: some of the next launch, too. */
 template <class Pair, bool Segmented, int Loads>
-static constexpr int small_blocks = !Pair::in_any_order && !Segmented && Loads < wide_loads ? 5 : 4;
+static constexpr int small_blocks = !Pair::in_any_order && !Segmented && Loads == 1 ? 5 : 4;
 
 /* Elements up to which partitions are narrow, for pairs that any order suits: below what fits,
    because many small blocks are distributed unevenly where launches overlap. */
