@@ -203,10 +203,10 @@ static void run_on(vscan_ctx *ctx, struct run *run, const state *from, state *to
     const union vscan__value before = call->last;
     if (call->segmented) {
         const bool fresh = starts(scan, from);
-        call->first_head = fresh || (!scan->backward && vscan__cpu_flag_at(scan, 0));
+        call->goes_on = !fresh && (scan->backward || !vscan__cpu_flag_at(scan, 0));
         run->prefix.heads = fresh ? 0 : 1;
         if (scan->backward && scan->totals != NULL) {
-            call->count = 1 - (int64_t)call->first_head;
+            call->count = call->goes_on;
             for (int64_t p = 0; p < scan->n; p += pair->tile) {
                 uint32_t words[VSCAN__CPU_WORDS];
                 const int64_t n = vscan__cpu_smaller(scan->n - p, pair->tile);
@@ -219,7 +219,7 @@ static void run_on(vscan_ctx *ctx, struct run *run, const state *from, state *to
     if (scan->n > h) scan_rest(ctx, run, h, to);
     call->count = run->prefix.heads;
     /* a tile writes what precedes it, and for the first one that may be the inner identity */
-    if (scan->exclusive && h == 0 && !(call->segmented && call->first_head))
+    if (scan->exclusive && h == 0 && (!call->segmented || call->goes_on))
         pair->put(element(run, scan->out, 0, scan->n), before);
 }
 

@@ -55,7 +55,7 @@ void vscan__cpu_prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
     call->begin = NULL;
     call->flagged = scan;
     call->before = 0;
-    call->first_head = scan->offsets == NULL; /* offsets say themselves where the first one is */
+    call->goes_on = false;
     call->partial = NULL;
     call->count = 0;
     call->ahead = 0;

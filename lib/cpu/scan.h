@@ -29,9 +29,8 @@ struct vscan__cpu_call {
     const struct vscan__cpu_prefix *begin; /* before the first tile; NULL: z */
     const struct vscan__scan *flagged;     /* whose flags count: position p here is one of its, */
     int64_t before;                        /* p + before */
-    uint32_t first_head;               /* 1: position 0 of flagged starts a segment; 0: it goes on
-                                              with an open one */
-    struct vscan__cpu_levels *partial; /* receives the levels before a last tile that is not
+    bool goes_on;                          /* position 0 of flagged starts no segment */
+    struct vscan__cpu_levels *partial;     /* receives the levels before a last tile that is not
                                               whole, cut by its heads; or NULL */
     /* of several threads, see scan_batches.c */
     int64_t each;       /* tiles of a batch, each thread */
@@ -78,7 +77,7 @@ static inline struct vscan__cpu_prefix vscan__cpu_first_prefix(const struct vsca
 static inline void vscan__cpu_heads_at(const struct vscan__cpu_call *call, int64_t first, int64_t n,
                                        uint32_t *words) {
     vscan__cpu_heads(call->flagged, call->before + first, n, words);
-    if (call->before + first == 0) words[0] = (words[0] & ~UINT32_C(1)) | call->first_head;
+    if (call->goes_on && call->before + first == 0) words[0] &= ~UINT32_C(1);
 }
 
 static inline void vscan__cpu_add_tile(const struct vscan__cpu_call *call,
