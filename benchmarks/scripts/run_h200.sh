@@ -41,28 +41,6 @@ measure() {
     [ $status != 3 ] || exit 3
 }
 
-# probe NAME: one of the probes of the order of addition, where the processor can run it.
-probe() {
-    [ -z "${VSCAN_BENCH_ONLY:-}" ] || return 0
-    {
-        echo "# commit $commit"
-        case $1 in
-        cuda)
-            echo "# GPU and driver ${driver:-unknown}"
-            sed -n 's/^# libvscan.*, toolkit/# toolkit/p' "$results/pairs.csv"
-            echo "kind,levels,cycles_or_microseconds,p10,p90"
-            ;;
-        *)
-            grep -qw "$1" /proc/cpuinfo || return 0
-            sed -n 's/^model name[^:]*: */# processor /p' /proc/cpuinfo | head -n 1
-            echo "kind,lanes,levels,ns_a_tile,p10,p90,speedup_over_serial"
-            ;;
-        esac
-        "$run/probe_order_$1"
-    } >"$order/$1.csv" || all_well=false
-    [ "$(grep -vc '^#' "$order/$1.csv")" -gt 1 ] || rm "$order/$1.csv"
-}
-
 peers=memcpy,vscan-cuda,cub
 segmented_peers=memcpy,vscan-cuda,cub-key,cub-lifted
 lengths=1,2,7,32,100,1000,1024,10000,16384,100000,random:2,random:100,random:10000,one
@@ -89,7 +67,7 @@ fi
 # Every pair in every mode of a scan, and what may select another kernel.
 every="--op all --kind inclusive,exclusive --direction forward,backward"
 measure pairs --engine memcpy,vscan-cuda $every --n $n_pairs --runs $runs
-for which in cuda avx2 avx512f; do probe $which; done
+[ -n "${VSCAN_BENCH_ONLY:-}" ] || sh "$here/run_order.sh" "$run" "$order" "$commit" || all_well=false
 measure misaligned --engine memcpy,vscan-cuda --family scan,segmented --op plus,max \
     --offset 0,1,2,3 --n 2^12,2^20,2^26,2^28 --runs $runs
 measure in_place --engine memcpy,vscan-cuda --in-place --n 2^20,2^26,2^28 --runs $runs
