@@ -32,6 +32,7 @@ static void statuses(void **state) {
                {111, "VSCAN_ERROR_ALIGNMENT"},
                {112, "VSCAN_ERROR_POINTER"},
                {113, "VSCAN_ERROR_VALUE"},
+               {114, "VSCAN_ERROR_CARRY"},
                {200, "VSCAN_ERROR_HOST_MEMORY"},
                {201, "VSCAN_ERROR_DEVICE_MEMORY"},
                {300, "VSCAN_ERROR_NO_BACKEND"},
