@@ -14,7 +14,8 @@ import subprocess
 import sys
 
 FIRST, CHUNK = 1000, 1 << 22
-ENGINES = ["vscan", "cub", "serial", "pairwise"]
+ENGINES = {"vscan": "libvscan", "cub": "CUB, whose order changes from run to run",
+           "serial": "serial loop", "pairwise": "NumPy's pairwise sum, totals alone"}
 
 
 def make(kind, n, rng):
@@ -89,12 +90,13 @@ def readme(csv, path):
         lines = file.read().splitlines()
     commit, machine = (line[2:] for line in lines[:2])
     value = {tuple(r[:3]): r[3:] for r in (line.split(",") for line in lines[3:])}
+    engines = [e for e in ENGINES if any(key[2] == e for key in value)]
     table = ["", "Largest relative error of a prefix sum of floats / relative error of the total, measured by",
-             f"`benchmarks/scripts/errors.py` at {commit[:19]} ({machine}); CUB's order changes from run to run:",
-             "", "| data | n | libvscan | CUB | serial loop | NumPy's pairwise sum, totals alone |",
-             "|---|---|---|---|---|---|"]
+             f"`benchmarks/scripts/errors.py` at {commit[:19]} ({machine}):", "",
+             "| data | n | " + " | ".join(ENGINES[e] for e in engines) + " |",
+             "|---|---" + "|---" * len(engines) + "|"]
     for kind, log in dict.fromkeys(key[:2] for key in value):
-        cells = [value.get((kind, log, engine), ["", ""]) for engine in ENGINES]
+        cells = [value.get((kind, log, engine), ["", ""]) for engine in engines]
         cells = [" / ".join(f"{float(v):.0e}" for v in cell if v) or "-" for cell in cells]
         table.append(f"| {kind} | 2^{log} | " + " | ".join(cells) + " |")
     with open(path, encoding="utf-8") as file:
