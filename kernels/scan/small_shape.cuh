@@ -58,7 +58,8 @@ struct small_shape {
  * whole round trip to the L2 cache. Blocks that start together publish at about the same time, the
  * less so the more there are. The cycles were chosen on an H200 among a constant of 0 to 128 and 0
  * to 3 a partition: benchmarks/notes/look_back.md. In order one warp of a block publishes, after 32
- * additions that the others need not wait for: they wait as long here.
+ * additions that the others need not wait for: they wait as long here. (96 and 256 follow from a
+ * sweep of a kernel that was a little different, and have not been timed themselves.)
  */
 template <class Pair>
 static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
