@@ -231,7 +231,7 @@ vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t in
                                  int64_t known, void *copy) {
     int64_t size;
     memcpy(&size, options, sizeof size);
-    if (size < introduced || size > OPTIONS_LIMIT)
+    if (size < introduced || (size > introduced && size < known) || size > OPTIONS_LIMIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
                            "options->size is %" PRId64 ", must be the size of the struct, %" PRId64,
                            size, known);

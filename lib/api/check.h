@@ -199,7 +199,7 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
 
 /*
  * Copies the members of an options struct that the caller's size covers to *copy, a zero struct of
- * known bytes; introduced: what the struct had at first. ctx may be NULL.
+ * known bytes; introduced: what the struct had at first, the only smaller size. ctx may be NULL.
  */
 vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t introduced,
                                  int64_t known, void *copy);

@@ -38,7 +38,8 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vs
     void *host_total = NULL;
     if (options != NULL) {
         vscan_scan_options set = {0};
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, offsetof(vscan_scan_options, carry), sizeof set,
+                                 &set));
         TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
         if (set.initial != NULL || set.initial_buffer != NULL)
@@ -125,7 +126,8 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
     int64_t *host_count = NULL;
     if (options != NULL) {
         vscan_segmented_options set = {0};
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, offsetof(vscan_segmented_options, carry), sizeof set,
+                                 &set));
         TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
         TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, out, &scan));
