@@ -202,15 +202,16 @@ static int64_t size_of(vscan_type type) {
  * A bound on |out - s| / S. If no element of a sum goes through more than d additions, each of
  * which rounds by at most a factor 1 + u, the error is at most g S with g = d u / (1 - d u)
  * (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). In the fixed order of
- * addition (README) an element goes through at most 14 additions in the trees of its tile, one that
- * joins the trees, one into the sum before the next tile, one for each later tile, and one that
- * adds the last tile's part: d <= 16 + tiles, and tiles of 8192 elements are the smaller ones. Two
- * more stand for the rounding of s and S here.
+ * addition (README) an element goes through at most 5 additions in its block of level 0, one for each
+ * later one of the 32 blocks of level 0 in its block of level 1, likewise for the 16 or 8 in level 2,
+ * the tiles in level 3, and the blocks of level 3; and one for each of R1 to R4 that is added where
+ * the result is. Two more stand for the rounding of s and S here.
  */
 static double order_bound(vscan_type type, int64_t n) {
     double u = type == VSCAN_FLOAT ? FLT_EPSILON / 2 : DBL_EPSILON / 2;
-    double tile = type == VSCAN_FLOAT ? 16384 : 8192;
-    double d = 16.0 + ceil((double)n / tile) + 2.0;
+    double tile = type == VSCAN_FLOAT ? 16384 : 8192, level_3 = 16777216;
+    double tiles = ceil(fmin((double)n, level_3) / tile);
+    double d = 5.0 + 32.0 + tile / 1024 + tiles + ceil((double)n / level_3) + 4.0 + 2.0;
     return d * u / (1.0 - d * u);
 }
 
