@@ -78,7 +78,7 @@ extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type t
     /* with TMA a scan publishes whole tiles, without it partitions, in order blocks of level 1 */
     const int64_t blocks = type == VSCAN_INT ? VSCAN__PARTITIONS_A_TILE : tile / VSCAN__LEVEL_1;
     int64_t words = tiles * (launch->shared_memory == 0 ? blocks : 1);
-    /* what does not grow with n: scans of small vectors, reductions by half tiles, and 2 blocks a
+    /* what does not grow with n: scans of small vectors, reductions of up to 128 MiB, and 2 blocks a
        multiprocessor that reduce */
     if (words < VSCAN__SMALL_WORDS) words = VSCAN__SMALL_WORDS;
     if (words < 2 * launch->multiprocessors) words = 2 * launch->multiprocessors;

@@ -292,7 +292,6 @@ vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
 
 vscan_status vscan__check_carry(vscan_ctx *ctx, vscan_carry *carry, enum vscan__pair pair,
                                 int32_t direction, struct vscan__scan *scan) {
-    if (carry == NULL) return VSCAN_OK;
     if (!vscan__is_carry(carry) || carry->ctx != ctx)
         return vscan__refuse_carry(ctx, "options->carry", carry);
     if (carry->pair != pair)

@@ -217,7 +217,7 @@ vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
                                   const vscan_buffer *initial_buffer, vscan_type type,
                                   const vscan_buffer *out, struct vscan__scan *scan);
 
-/* options->carry, or NULL: of this context, pair and direction, and the only beginning of the scan, whose
+/* options->carry: of this context, pair and direction, and the only beginning of the scan, whose
    member it becomes. After vscan__check_initial. */
 vscan_status vscan__check_carry(vscan_ctx *ctx, vscan_carry *carry, enum vscan__pair pair,
                                 int32_t direction, struct vscan__scan *scan);

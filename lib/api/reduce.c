@@ -19,7 +19,7 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, 
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
         if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
         TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, NULL, &scan));
-        TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
+        if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         scan.backward = set.direction == VSCAN_BACKWARD;
     }
     if (total != NULL) {

@@ -46,7 +46,7 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vs
             TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, out, &scan));
         if (set.total != NULL || set.host_total != NULL)
             TRY(check_total(ctx, &set, in, out, &scan));
-        TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
+        if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
         scan.backward = set.direction == VSCAN_BACKWARD;
         host_total = set.host_total;
@@ -131,7 +131,7 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
         TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
         TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, out, &scan));
-        TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
+        if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         TRY(check_results(ctx, &set, in, flags, out, &scan));
         scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
         scan.backward = set.direction == VSCAN_BACKWARD;

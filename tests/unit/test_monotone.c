@@ -150,7 +150,8 @@ static void monotone_short(void **state) {
                         monotone((enum kind)kind, (vscan_type)type, sizes[i][0], sizes[i][1], mode);
 }
 
-/* Beyond a block of level 3; VSCAN_TEST_SIZES=long: 10^9 elements in all. */
+/* Beyond a block of level 3; VSCAN_TEST_SIZES=long: 5 * 10^8 elements, each in four
+   calls. */
 static void monotone_long(void **state) {
     (void)state;
     if (harness_small()) skip();
