@@ -85,8 +85,9 @@ set_target_properties(vscan_kernels PROPERTIES
 target_include_directories(vscan_kernels PRIVATE kernels lib include)
 target_compile_definitions(vscan_kernels PRIVATE VSCAN_BUILDING)
 # The host code must need no C++ runtime, and neither side may contract a * b + c: see lib/core/order.h.
+list(JOIN vscan_hardening "," hardening)
 target_compile_options(vscan_kernels PRIVATE
-  --fmad=false ${compress}
+  --fmad=false ${compress} -Xcompiler=${hardening}
   -Xcompiler=-Wall,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)
 
 string(REPLACE ";" " " text "${architectures}")

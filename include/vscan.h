@@ -36,7 +36,8 @@
  * same elements with the same initial value have the same bits. Sums are monotone: where no element is
  * negative, no result is smaller than the one before it, and where none is positive, none is larger.
  *
- * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere.
+ * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere. Each enum ends with
+ * a FORCE_INT, which is no value of it: it has the size of an int with -fshort-enums too.
  */
 #ifndef VSCAN_H
 #define VSCAN_H
@@ -115,7 +116,8 @@ typedef enum vscan_status {
     VSCAN_ERROR_POSITION = 402,      /* a position outside the vector that it is a position in */
     VSCAN_ERROR_REPEATED = 403,   /* a position that must stand only once stands more than once */
     VSCAN_ERROR_OUT_LENGTH = 404, /* more results than the output buffer has elements */
-    VSCAN_ERROR_OFFSETS = 405     /* an offset less than the one before it, or outside the vector */
+    VSCAN_ERROR_OFFSETS = 405,    /* an offset less than the one before it, or outside the vector */
+    VSCAN_STATUS_FORCE_INT = 0x7fffffff
 } vscan_status;
 
 /*
@@ -141,7 +143,8 @@ typedef enum vscan_type {
     VSCAN_DOUBLE = 3, /* IEEE 754 binary64 */
     VSCAN_BYTE = 4,   /* uint8_t, a flag */
     VSCAN_BIT = 5,    /* one bit, a flag */
-    VSCAN_LONG = 6    /* int64_t, a count or a position */
+    VSCAN_LONG = 6,   /* int64_t, a count or a position */
+    VSCAN_TYPE_FORCE_INT = 0x7fffffff
 } vscan_type;
 
 /*
@@ -160,14 +163,23 @@ typedef enum vscan_op {
     VSCAN_MAX = 2,
     VSCAN_MIN = 3,
     VSCAN_AND = 4,
-    VSCAN_OR = 5
+    VSCAN_OR = 5,
+    VSCAN_OP_FORCE_INT = 0x7fffffff
 } vscan_op;
 
 /* inclusive: out[i] covers in[i]; exclusive: out[i] covers only what comes before in[i]. */
-typedef enum vscan_kind { VSCAN_INCLUSIVE = 0, VSCAN_EXCLUSIVE = 1 } vscan_kind;
+typedef enum vscan_kind {
+    VSCAN_INCLUSIVE = 0,
+    VSCAN_EXCLUSIVE = 1,
+    VSCAN_KIND_FORCE_INT = 0x7fffffff
+} vscan_kind;
 
 /* backward: the forward scan of the reversed vector, reversed. */
-typedef enum vscan_direction { VSCAN_FORWARD = 0, VSCAN_BACKWARD = 1 } vscan_direction;
+typedef enum vscan_direction {
+    VSCAN_FORWARD = 0,
+    VSCAN_BACKWARD = 1,
+    VSCAN_DIRECTION_FORCE_INT = 0x7fffffff
+} vscan_direction;
 
 /* ---- Version, backends, devices -------------------------------------------------------------- */
 
@@ -186,7 +198,8 @@ VSCAN_API const char *vscan_version_text(void);
 typedef enum vscan_backend {
     VSCAN_BACKEND_AUTO = 0,
     VSCAN_BACKEND_CPU = 1,
-    VSCAN_BACKEND_CUDA = 2
+    VSCAN_BACKEND_CUDA = 2,
+    VSCAN_BACKEND_FORCE_INT = 0x7fffffff
 } vscan_backend;
 
 /*
@@ -771,7 +784,8 @@ typedef enum vscan_unary {
     VSCAN_UNARY_NOT = 2,
     VSCAN_UNARY_ABSOLUTE = 3,
     VSCAN_UNARY_SQUARE = 4,
-    VSCAN_UNARY_SQUARE_ROOT = 5
+    VSCAN_UNARY_SQUARE_ROOT = 5,
+    VSCAN_UNARY_FORCE_INT = 0x7fffffff
 } vscan_unary;
 
 /*
@@ -803,7 +817,8 @@ typedef enum vscan_binary {
     VSCAN_BINARY_OR = 9,
     VSCAN_BINARY_XOR = 10,
     VSCAN_BINARY_SHIFT_LEFT = 11,
-    VSCAN_BINARY_SHIFT_RIGHT = 12
+    VSCAN_BINARY_SHIFT_RIGHT = 12,
+    VSCAN_BINARY_FORCE_INT = 0x7fffffff
 } vscan_binary;
 
 /* Comparisons, as in IEEE 754: with a NaN on either side only "not equal" holds; -0 equals +0. */
@@ -813,7 +828,8 @@ typedef enum vscan_relation {
     VSCAN_LESS = 3,
     VSCAN_LESS_OR_EQUAL = 4,
     VSCAN_GREATER = 5,
-    VSCAN_GREATER_OR_EQUAL = 6
+    VSCAN_GREATER_OR_EQUAL = 6,
+    VSCAN_RELATION_FORCE_INT = 0x7fffffff
 } vscan_relation;
 
 /*
@@ -1029,7 +1045,11 @@ VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
 /* descending: the order of the keys turned round; keys that are equal keep their order in both. */
-typedef enum vscan_order { VSCAN_ASCENDING = 0, VSCAN_DESCENDING = 1 } vscan_order;
+typedef enum vscan_order {
+    VSCAN_ASCENDING = 0,
+    VSCAN_DESCENDING = 1,
+    VSCAN_ORDER_FORCE_INT = 0x7fffffff
+} vscan_order;
 
 typedef struct vscan_sort_options {
     int64_t size;      /* sizeof(vscan_sort_options) */
@@ -1175,7 +1195,11 @@ VSCAN_API vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vsc
 /* ---- Segments -------------------------------------------------------------------------------- */
 
 /* Which element of a segment. */
-typedef enum vscan_end { VSCAN_FIRST = 0, VSCAN_LAST = 1 } vscan_end;
+typedef enum vscan_end {
+    VSCAN_FIRST = 0,
+    VSCAN_LAST = 1,
+    VSCAN_END_FORCE_INT = 0x7fffffff
+} vscan_end;
 
 /*
  * Segmented distribute, also called a segmented copy (Blelloch 1990, ch. 3): an element of each segment

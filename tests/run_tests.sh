@@ -36,6 +36,7 @@ done
 want libcmocka-dev can_include cmocka.h
 want g++ command -v "${CXX:-c++}" # for the tests that use the library from C++
 want binutils command -v readelf
+want abigail-tools command -v abidw
 for module in cffi numpy; do # for those that use it from Python
     want python3-$module sh -c "python3 -c 'import $module' || /usr/bin/python3 -c 'import $module'"
 done

@@ -43,6 +43,8 @@ const char *vscan_status_name(vscan_status status) {
         return "VSCAN_" #name;
         STATUSES(X)
 #undef X
+    case VSCAN_STATUS_FORCE_INT:
+        break;
     }
     return "VSCAN_ERROR_UNKNOWN";
 }
@@ -54,6 +56,8 @@ const char *vscan_status_text(vscan_status status) {
         return text;
         STATUSES(X)
 #undef X
+    case VSCAN_STATUS_FORCE_INT:
+        break;
     }
     return "a number that is no status of this libvscan";
 }

@@ -102,6 +102,31 @@ header_c | header_cxx)
     fi
     ;;
 
+short_enums)
+    # Sizes of all structs and enums and offsets of all members are the same with short enums and
+    # without; a program with short enums runs.
+    {
+        printf '#include <stddef.h>\n#include <vscan.h>\nconst size_t layout[] = {\n'
+        awk '/^typedef enum vscan_/ { print "sizeof(" $3 ")," }
+             /^typedef struct vscan_[a-z_]+ {$/ { name = $3; print "sizeof(" name ")," }
+             /^}/ { name = "" }
+             name != "" && match($0, /[a-z_]+;/) {
+                 print "offsetof(" name ", " substr($0, RSTART, RLENGTH - 1) "),"
+             }' "$prefix/include/vscan.h"
+        printf '};\n'
+    } >layout.c
+    [ "$(grep -c offsetof layout.c)" -ge 40 ] || fail "members of structs are missing"
+    for compiler in "$CC" clang aarch64-linux-gnu-gcc; do
+        command -v "$compiler" >/dev/null || continue
+        for enums in short-enums no-short-enums; do
+            "$compiler" -std=c99 -f$enums -I"$prefix/include" -c -o $enums.o layout.c
+        done
+        cmp short-enums.o no-short-enums.o || fail "$compiler: the layout depends on -fshort-enums"
+        echo "$compiler: the same layout"
+    done
+    by_pkg_config consumer "$CC" -std=c99 -fshort-enums "$consumers/consumer.c"
+    ;;
+
 header_cffi)
     find_python cffi
     "$CC" -E -P -I"$prefix/include" -o header.i "$prefix/include/vscan.h"
@@ -137,6 +162,7 @@ exports)
     nm -D --defined-only "$library" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' |
         LC_ALL=C sort >got
     same_lines "$consumers/exports.txt" got
+    ! nm -D --defined-only "$library" | grep -v -E ' A |@@VSCAN_[0-9]+$' || fail "without a version"
     # The same list again, from what the header declares.
     "$CC" -E -P -I"$prefix/include" "$prefix/include/vscan.h" |
         tr '\n' ' ' | grep -o 'vscan_[a-z_]* *(' | tr -d ' (' | LC_ALL=C sort -u >declared

@@ -60,7 +60,7 @@ static void put(vscan_type type, void *v, int64_t i, uint64_t r, uint64_t s) {
     case VSCAN_BYTE:
         ((uint8_t *)v)[i] = (uint8_t)(s & 64 ? 0 : r);
         break;
-    case VSCAN_BIT: /* 32 at a time */
+    default: /* bits: 32 at a time */
         break;
     }
 }
