@@ -88,7 +88,8 @@ static __device__ __forceinline__ bool barrier_test(uint64_t *barrier, uint32_t 
     return done != 0;
 }
 
-/* Makes initialised barriers and ordinary writes to shared memory visible to TMA. */
+/* Makes initialised barriers and ordinary writes to shared memory visible to TMA, and lets earlier
+   ordinary reads of shared memory end before TMA writes there. */
 static __device__ __forceinline__ void fence_for_tma() {
     asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }

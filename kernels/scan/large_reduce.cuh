@@ -36,6 +36,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
     using common::a;
     using common::carry;
     using common::group_heads;
+    using common::hand_back;
     using common::in_memory;
     using common::in_shift;
     using common::lane;
@@ -153,7 +154,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
                       q = part / shape::quarter_parts, line = part * 32 + again(lane);
             wait_loaded(k, q);
             const U sum = sum_group(slot, stage, part);
-            shared.emptied.arrive(k, q);
+            hand_back(k, q);
             if (line % shape::group_lanes == 0)
                 shared.prefixes[stage][shape::index_of_group(line / shape::group_lanes)] = sum;
         }
@@ -257,7 +258,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
                       q = part / shape::quarter_parts;
             wait_loaded(k, q);
             const U sum = sum_group(slot, stage, part);
-            shared.emptied.arrive(k, q);
+            hand_back(k, q);
             /* registers cannot be indexed at run time */
 #pragma unroll
             for (int t = 0; t < shape::sums; ++t)

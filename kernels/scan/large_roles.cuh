@@ -146,6 +146,14 @@ struct large_role {
 #pragma unroll 1
         for (int q = 0; q < shape::quarters; ++q) shared.loaded.wait(k, q);
     }
+
+    /* The thread has read a quarter, and TMA may load the next tile there. The arrival alone is not
+       enough: it overtook reads that were still queued, and they got elements of the next tile (seen
+       on an H200, where 9 multiprocessors worked and elements came from L2; test_cuda_occupied). */
+    __device__ __forceinline__ void hand_back(int k, int quarter) const {
+        fence_for_tma();
+        shared.emptied.arrive(k, quarter);
+    }
 };
 
 #endif

@@ -23,6 +23,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using common::b;
     using common::carry;
     using common::group_heads;
+    using common::hand_back;
     using common::in_memory;
     using common::in_shift;
     using common::lane;
@@ -65,7 +66,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             wait_loaded(k, q);
             read_line<Pair>(x, shared.slot[0], slot * shape::lines + at_line, in_shift(),
                             shared.after[slot], reversed);
-            shared.emptied.arrive(k, q);
+            hand_back(k, q);
             if (Segmented && Pair::in_any_order && a.scan.backward)
                 heads = __brev(heads) >> (32 - R);
             if (Segmented && Pair::in_any_order && a.scan.has_initial) {

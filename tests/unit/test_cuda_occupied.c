@@ -162,6 +162,26 @@ static uint64_t hash(const struct vectors *v, int r, uint32_t *host) {
     return hash;
 }
 
+/* What is in the outputs now, compared with what they are after the same run alone. */
+static void show_difference(const struct vectors *v, int r, uint32_t *host) {
+    uint32_t *got = malloc(2 * (N + 1) * sizeof *got);
+    assert_non_null(got);
+    for (int k = 0; k < OUTS; k++)
+        ok(v->ctx, vscan_buffer_download(k ? v->out_ints : v->out_floats, 0, N + 1,
+                                         got + k * (N + 1)));
+    enqueue(v, r);
+    for (int k = 0; k < OUTS; k++) {
+        int64_t count = 0;
+        ok(v->ctx, vscan_buffer_download(k ? v->out_ints : v->out_floats, 0, N + 1, host));
+        for (int64_t i = 0; i < N + 1; i++)
+            if (got[k * (N + 1) + i] != host[i] && count++ < 20)
+                print_error("%s[%lld]: expected 0x%08x, got 0x%08x\n", k ? "ints" : "floats",
+                            (long long)i, (unsigned)host[i], (unsigned)got[k * (N + 1) + i]);
+        print_error("%lld %s differ\n", (long long)count, k ? "ints" : "floats");
+    }
+    free(got);
+}
+
 static void open_vectors(struct vectors *v, uint32_t *host) {
     static const enum inputs_flags patterns[2] = {INPUTS_FLAGS_30, INPUTS_FLAGS_1000};
     uint8_t *flags = malloc(N);
@@ -232,7 +252,9 @@ static int multiprocessors(void) {
 static void beside_a_foreign_kernel(void **state) {
     (void)state;
     if (harness_small()) skip();
-    static const int left[] = {1, 2, 9};
+    /* where 9 work, a block has some 14 tiles, whose elements come from L2: no wait hides a mistake
+       in the pipelines of the kernels with TMA */
+    static const int left[] = {1, 2, 9, 9, 9, 9, 17, 33};
     uint32_t *host = malloc((N + 1) * sizeof *host);
     static uint64_t want[RUNS];
     struct vectors v;
@@ -242,26 +264,22 @@ static void beside_a_foreign_kernel(void **state) {
         enqueue(&v, r);
         want[r] = hash(&v, r, host);
     }
-    for (int k = 0; k < 3; k++) {
+    for (size_t k = 0; k < sizeof left / sizeof left[0]; k++) {
         struct foreign f;
-        uint64_t got[RUNS];
-        int done = 0; /* runs before the foreign kernel left by itself */
         arrive(&f, multiprocessors() - left[k], 60);
-        for (; done < RUNS; done++) {
-            enqueue(&v, done);
-            got[done] = hash(&v, done, host);
-            if (*(volatile int32_t *)&f.host->late) break;
+        for (int r = 0; r < RUNS; r++) {
+            enqueue(&v, r);
+            const bool equal = hash(&v, r, host) == want[r];
+            const bool late = *(volatile int32_t *)&f.host->late;
+            if (equal && !late) continue;
+            depart(&f);
+            print_error("%d multiprocessors left, %s, %s, n = %lld\n", left[k],
+                        works[r / OUTS / LENGTHS].name, r % OUTS ? "ints" : "floats",
+                        (long long)lengths[r / OUTS % LENGTHS]);
+            if (!equal) show_difference(&v, r, host);
+            fail_msg("%s", late ? "the foreign kernel's 60 s were over" : "other bits than alone");
         }
         depart(&f);
-        for (int r = 0; r < done; r++)
-            if (got[r] != want[r])
-                fail_msg("%d multiprocessors left, %s, %s, n = %lld: other bits than alone",
-                         left[k], works[r / OUTS / LENGTHS].name, r % OUTS ? "ints" : "floats",
-                         (long long)lengths[r / OUTS % LENGTHS]);
-        if (done < RUNS)
-            fail_msg("%d multiprocessors left: the foreign kernel's 60 s were over in %s, %s, n = %lld",
-                     left[k], works[done / OUTS / LENGTHS].name, done % OUTS ? "ints" : "floats",
-                     (long long)lengths[done / OUTS % LENGTHS]);
     }
     close_vectors(&v);
     free(host);
