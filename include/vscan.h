@@ -22,6 +22,18 @@
  * different contexts are independent. Destroying a handle while another thread uses it is the one
  * thing that the caller has to prevent.
  *
+ * Handles. Contexts, buffers and carries are named by handles, which look like pointers and are none: a
+ * handle is the address of nothing. A handle that was destroyed is refused as long as the library stays
+ * loaded, and no other handle ever has the same value; so is any pointer that the library did not give
+ * out. There can be some 67 million handles of each kind at a time.
+ *
+ * Fork. Children of fork() may use the library, but for CUDA, which does not work in them. A context that
+ * another thread was in a call on is refused in the child (VSCAN_ERROR_HANDLE), and its buffers and
+ * carries can only be destroyed there, which releases no memory; all others go on working.
+ *
+ * Unloading. dlclose loses no memory where every handle was destroyed before, by a thread whose calls
+ * had all returned.
+ *
  * Errors. Every function that can fail returns a vscan_status. Arguments are checked before
  * anything is enqueued: a call that is refused has written nothing. Any function that takes a
  * handle may return VSCAN_ERROR_NULL (the handle is NULL) and VSCAN_ERROR_HANDLE (it is not a live

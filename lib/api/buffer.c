@@ -8,7 +8,7 @@
 
 /* ---- Creation -------------------------------------------------------------------------------- */
 
-/* A handle with its references counted, not yet published: the tag is still that of a free slot. */
+/* A buffer with its references counted, whose handle is not live yet. */
 static vscan_status take_handle(vscan_ctx *ctx, vscan_buffer *root, vscan_buffer **result) {
     vscan_buffer *buffer = vscan__pool_take(&vscan__buffer_pool);
     if (buffer == NULL)
@@ -23,8 +23,7 @@ static vscan_status take_handle(vscan_ctx *ctx, vscan_buffer *root, vscan_buffer
 
 static void publish(vscan_buffer *buffer, vscan_buffer **result) {
     buffer->bytes = vscan__bytes(buffer->type, buffer->n);
-    vscan__set_tag(&buffer->tag, VSCAN__TAG_BUFFER);
-    *result = buffer;
+    *result = vscan__publish(buffer);
 }
 
 static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buffer **result) {
@@ -56,7 +55,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buf
 
 vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
                                  vscan_buffer **buffer) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, create(ctx, type, n, buffer));
 }
 
@@ -89,7 +88,7 @@ static vscan_status wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t
 
 vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
                                vscan_buffer **buffer) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, wrap(ctx, type, pointer, n, buffer));
 }
 
@@ -99,7 +98,7 @@ static char *element(const vscan_buffer *buffer, int64_t i) {
            (buffer->type == VSCAN_BIT ? i / 32 * 4 : i * vscan__element_size(buffer->type));
 }
 
-static vscan_status view_of(vscan_ctx *ctx, vscan_buffer *buffer, int64_t offset, int64_t n,
+static vscan_status view_of(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset, int64_t n,
                             vscan_buffer **result) {
     if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "view is NULL");
     TRY(vscan__check_range(ctx, buffer, offset, n));
@@ -114,8 +113,9 @@ static vscan_status view_of(vscan_ctx *ctx, vscan_buffer *buffer, int64_t offset
 
 vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
                                vscan_buffer **view) {
-    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
-    return vscan__leave(buffer->ctx, view_of(buffer->ctx, buffer, offset, n, view));
+    const vscan_buffer *found = buffer;
+    TRY(vscan__enter_buffer(&found, "buffer", __func__));
+    return vscan__leave(found->ctx, view_of(found->ctx, found, offset, n, view));
 }
 
 /* ---- Destruction ----------------------------------------------------------------------------- */
@@ -123,9 +123,14 @@ vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
 vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
     if (buffer == NULL) return VSCAN_OK;
     vscan__set_running(__func__);
-    if (!vscan__is_buffer(buffer)) return vscan__refuse_buffer(NULL, "buffer", buffer);
-    vscan_ctx *ctx = buffer->ctx; /* perhaps destroyed itself; the buffer has kept it */
-    vscan_buffer *root = buffer->root;
+    vscan_buffer *found = vscan__find_buffer(buffer), *root;
+    if (found == NULL) return vscan__refuse_buffer(NULL, "buffer", buffer);
+    vscan_ctx *ctx = found->ctx; /* perhaps destroyed itself; the buffer has kept it */
+    if (ctx->lost) { /* what it holds cannot be released: see begin_child in core/handle.c */
+        vscan__pool_give(&vscan__buffer_pool, found);
+        return VSCAN_OK;
+    }
+    root = found->root;
     pthread_mutex_lock(&ctx->mutex);
     ctx->running = __func__;
 
@@ -136,9 +141,8 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
         ctx->backend->release(ctx, root->owned ? root->pointer : NULL);
     }
 
-    vscan__set_tag(&buffer->tag, VSCAN__TAG_FREE);
-    buffer->destroyed = true;
-    if (buffer != root) vscan__pool_give(&vscan__buffer_pool, buffer);
+    vscan__unpublish(found);
+    if (found != root) vscan__pool_give(&vscan__buffer_pool, found);
     if (--root->references == 0) vscan__pool_give(&vscan__buffer_pool, root);
     vscan__ctx_unreference(ctx);
     return VSCAN_OK;
@@ -146,20 +150,25 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
 
 /* ---- What a buffer is ------------------------------------------------------------------------ */
 
-static bool usable(const vscan_buffer *buffer) {
-    return vscan__is_buffer(buffer) && vscan__is_ctx(buffer->ctx);
+/* NULL unless it is live and its context too. */
+static const vscan_buffer *find_usable(const vscan_buffer *buffer) {
+    const vscan_buffer *found = vscan__find_buffer(buffer);
+    return found != NULL && vscan__is_live(found->ctx) ? found : NULL;
 }
 
 int64_t vscan_buffer_length(const vscan_buffer *buffer) {
-    return usable(buffer) ? buffer->n : -1;
+    const vscan_buffer *found = find_usable(buffer);
+    return found != NULL ? found->n : -1;
 }
 
 vscan_type vscan_buffer_type(const vscan_buffer *buffer) {
-    return usable(buffer) ? buffer->type : (vscan_type)0;
+    const vscan_buffer *found = find_usable(buffer);
+    return found != NULL ? found->type : (vscan_type)0;
 }
 
 void *vscan_buffer_pointer(const vscan_buffer *buffer) {
-    return usable(buffer) ? buffer->pointer : NULL;
+    const vscan_buffer *found = find_usable(buffer);
+    return found != NULL ? found->pointer : NULL;
 }
 
 /* ---- Elements from and to the host ----------------------------------------------------------- */
@@ -171,7 +180,7 @@ static vscan_status check_host(vscan_ctx *ctx, const vscan_buffer *buffer, int64
     return VSCAN_OK;
 }
 
-static vscan_status upload(vscan_ctx *ctx, vscan_buffer *buffer, int64_t offset, int64_t n,
+static vscan_status upload(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t offset, int64_t n,
                            const void *host) {
     TRY(check_host(ctx, buffer, offset, n, host));
     if (n == 0) return VSCAN_OK;
@@ -188,8 +197,9 @@ static vscan_status upload(vscan_ctx *ctx, vscan_buffer *buffer, int64_t offset,
 
 vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
                                  const void *host) {
-    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
-    return vscan__leave(buffer->ctx, upload(buffer->ctx, buffer, offset, n, host));
+    const vscan_buffer *found = buffer;
+    TRY(vscan__enter_buffer(&found, "buffer", __func__));
+    return vscan__leave(found->ctx, upload(found->ctx, found, offset, n, host));
 }
 
 /* Sets the bits of a host word past the first count to 0. */
@@ -213,8 +223,9 @@ static vscan_status download(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t
 
 vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
                                    void *host) {
-    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
-    return vscan__leave(buffer->ctx, download(buffer->ctx, buffer, offset, n, host));
+    const vscan_buffer *found = buffer;
+    TRY(vscan__enter_buffer(&found, "buffer", __func__));
+    return vscan__leave(found->ctx, download(found->ctx, found, offset, n, host));
 }
 
 /* ---- Single elements ------------------------------------------------------------------------- */
@@ -225,7 +236,7 @@ static vscan_status check_place(vscan_ctx *ctx, const vscan_buffer *buffer, int6
                        "i is %" PRId64 ", the buffer has %" PRId64 " elements", i, buffer->n);
 }
 
-static vscan_status fill(vscan_ctx *ctx, vscan_buffer *buffer, int64_t first, int64_t n,
+static vscan_status fill(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t first, int64_t n,
                          const void *value) {
     if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "value is NULL");
     if (n == 0) return VSCAN_OK;
@@ -234,18 +245,20 @@ static vscan_status fill(vscan_ctx *ctx, vscan_buffer *buffer, int64_t first, in
 }
 
 vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value) {
-    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
-    return vscan__leave(buffer->ctx, fill(buffer->ctx, buffer, 0, buffer->n, value));
+    const vscan_buffer *found = buffer;
+    TRY(vscan__enter_buffer(&found, "buffer", __func__));
+    return vscan__leave(found->ctx, fill(found->ctx, found, 0, found->n, value));
 }
 
-static vscan_status set(vscan_ctx *ctx, vscan_buffer *buffer, int64_t i, const void *value) {
+static vscan_status set(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i, const void *value) {
     TRY(check_place(ctx, buffer, i));
     return fill(ctx, buffer, i, 1, value);
 }
 
 vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value) {
-    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
-    return vscan__leave(buffer->ctx, set(buffer->ctx, buffer, i, value));
+    const vscan_buffer *found = buffer;
+    TRY(vscan__enter_buffer(&found, "buffer", __func__));
+    return vscan__leave(found->ctx, set(found->ctx, found, i, value));
 }
 
 static vscan_status get(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i, void *value) {
@@ -261,14 +274,15 @@ static vscan_status get(vscan_ctx *ctx, const vscan_buffer *buffer, int64_t i, v
 }
 
 vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value) {
-    TRY(vscan__enter_buffer(buffer, "buffer", __func__));
-    return vscan__leave(buffer->ctx, get(buffer->ctx, buffer, i, value));
+    const vscan_buffer *found = buffer;
+    TRY(vscan__enter_buffer(&found, "buffer", __func__));
+    return vscan__leave(found->ctx, get(found->ctx, found, i, value));
 }
 
 /* ---- Copy ------------------------------------------------------------------------------------ */
 
-static vscan_status copy(vscan_ctx *ctx, vscan_buffer *to, const vscan_buffer *from) {
-    TRY(vscan__check_buffer(ctx, "from", from));
+static vscan_status copy(vscan_ctx *ctx, const vscan_buffer *to, const vscan_buffer *from) {
+    TRY(vscan__check_buffer(ctx, "from", &from));
     TRY(vscan__check_like(ctx, "to", to, "from", from));
     TRY(vscan__check_same_or_apart(ctx, "to", to, "from", from));
     if (to->n == 0 || to->pointer == from->pointer) return VSCAN_OK;
@@ -278,6 +292,7 @@ static vscan_status copy(vscan_ctx *ctx, vscan_buffer *to, const vscan_buffer *f
 }
 
 vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *from) {
-    TRY(vscan__enter_buffer(to, "to", __func__));
-    return vscan__leave(to->ctx, copy(to->ctx, to, from));
+    const vscan_buffer *found = to;
+    TRY(vscan__enter_buffer(&found, "to", __func__));
+    return vscan__leave(found->ctx, copy(found->ctx, found, from));
 }

@@ -61,28 +61,32 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t
         return status;
     }
     ctx->references++;
-    vscan__set_tag(&carry->tag, VSCAN__TAG_CARRY);
-    *result = carry;
+    *result = vscan__publish(carry);
     return VSCAN_OK;
 }
 
 vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t direction,
                                 vscan_carry **carry) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, create(ctx, op, type, direction, carry));
 }
 
 vscan_status vscan_carry_destroy(vscan_carry *carry) {
     if (carry == NULL) return VSCAN_OK;
     vscan__set_running(__func__);
-    if (!vscan__is_carry(carry)) return vscan__refuse_carry(NULL, "carry", carry);
-    vscan_ctx *ctx = carry->ctx; /* perhaps destroyed itself; the carry has kept it */
+    vscan_carry *found = vscan__find_carry(carry);
+    if (found == NULL) return vscan__refuse_carry(NULL, "carry", carry);
+    vscan_ctx *ctx = found->ctx; /* perhaps destroyed itself; the carry has kept it */
+    if (ctx->lost) {             /* as of a buffer */
+        vscan__pool_give(&vscan__carry_pool, found);
+        return VSCAN_OK;
+    }
     pthread_mutex_lock(&ctx->mutex);
     ctx->running = __func__;
     const vscan_status status = ctx->backend->may_wait(ctx);
     if (status != VSCAN_OK) return vscan__leave(ctx, status);
-    ctx->backend->release(ctx, carry->state);
-    vscan__pool_give(&vscan__carry_pool, carry);
+    ctx->backend->release(ctx, found->state);
+    vscan__pool_give(&vscan__carry_pool, found);
     vscan__ctx_unreference(ctx);
     return VSCAN_OK;
 }
@@ -90,12 +94,14 @@ vscan_status vscan_carry_destroy(vscan_carry *carry) {
 /* ---- Reset and copy -------------------------------------------------------------------------- */
 
 vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial) {
-    TRY(vscan__enter_carry(carry, __func__));
-    return vscan__leave(carry->ctx, reset(carry->ctx, carry, initial));
+    const vscan_carry *found = carry;
+    TRY(vscan__enter_carry(&found, __func__));
+    return vscan__leave(found->ctx, reset(found->ctx, found, initial));
 }
 
-static vscan_status copy(vscan_ctx *ctx, const vscan_carry *to, const vscan_carry *from) {
-    if (!vscan__is_carry(from) || from->ctx != ctx) return vscan__refuse_carry(ctx, "from", from);
+static vscan_status copy(vscan_ctx *ctx, const vscan_carry *to, const vscan_carry *handle) {
+    const vscan_carry *from = vscan__find_carry(handle);
+    if (from == NULL || from->ctx != ctx) return vscan__refuse_carry(ctx, "from", handle);
     if (to->pair != from->pair || to->direction != from->direction)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
                            "to and from differ in operator, type or direction");
@@ -104,8 +110,9 @@ static vscan_status copy(vscan_ctx *ctx, const vscan_carry *to, const vscan_carr
 }
 
 vscan_status vscan_carry_copy(vscan_carry *to, const vscan_carry *from) {
-    TRY(vscan__enter_carry(to, __func__));
-    return vscan__leave(to->ctx, copy(to->ctx, to, from));
+    const vscan_carry *found = to;
+    TRY(vscan__enter_carry(&found, __func__));
+    return vscan__leave(found->ctx, copy(found->ctx, found, from));
 }
 
 /* ---- Save and restore ------------------------------------------------------------------------ */
@@ -170,8 +177,9 @@ static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, 
 }
 
 vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes) {
-    TRY(vscan__enter_carry(carry, __func__));
-    return vscan__leave(carry->ctx, save(carry->ctx, carry, block, bytes));
+    const vscan_carry *found = carry;
+    TRY(vscan__enter_carry(&found, __func__));
+    return vscan__leave(found->ctx, save(found->ctx, found, block, bytes));
 }
 
 static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void *block,
@@ -203,6 +211,7 @@ static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void
 }
 
 vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes) {
-    TRY(vscan__enter_carry(carry, __func__));
-    return vscan__leave(carry->ctx, restore(carry->ctx, carry, block, bytes));
+    const vscan_carry *found = carry;
+    TRY(vscan__enter_carry(&found, __func__));
+    return vscan__leave(found->ctx, restore(found->ctx, found, block, bytes));
 }

@@ -17,14 +17,23 @@ const char *vscan__type_name(vscan_type type) {
 
 /* ---- Handles --------------------------------------------------------------------------------- */
 
+/* Of a context that was in use when the process was forked. */
+static bool is_lost(const void *handle) {
+    const struct vscan__pool *pool = &vscan__ctx_pool;
+    if (!vscan__pool_had(pool, handle)) return false;
+    const vscan_ctx *ctx = vscan__pool_slot(pool, vscan__number((uint64_t)(uintptr_t)handle));
+    return ctx->lost;
+}
+
 /* What a pointer that was refused as a handle is, as far as the pools can tell. */
 static const char *what_it_is(const void *handle) {
-    if (vscan__is_ctx(handle)) return "a context";
-    if (vscan__is_buffer(handle)) return "a buffer";
-    if (vscan__is_carry(handle)) return "a carry";
-    if (vscan__was_ctx(handle)) return "a destroyed context";
-    if (vscan__was_buffer(handle)) return "a destroyed buffer";
-    if (vscan__was_carry(handle)) return "a destroyed carry";
+    if (vscan__find_ctx(handle) != NULL) return "a context";
+    if (vscan__find_buffer(handle) != NULL) return "a buffer";
+    if (vscan__find_carry(handle) != NULL) return "a carry";
+    if (is_lost(handle)) return "one that another thread was using when this process was forked";
+    if (vscan__pool_had(&vscan__ctx_pool, handle)) return "a destroyed context";
+    if (vscan__pool_had(&vscan__buffer_pool, handle)) return "a destroyed buffer";
+    if (vscan__pool_had(&vscan__carry_pool, handle)) return "a destroyed carry";
     return "no handle of this library";
 }
 
@@ -35,27 +44,31 @@ vscan_status vscan__refuse_ctx(const void *ctx, const char *function) {
                        what_it_is(ctx));
 }
 
+/* of: the context of what is named, and not live. */
+static vscan_status refuse_orphan(vscan_ctx *ctx, const char *name, const vscan_ctx *of) {
+    return VSCAN__FAIL(
+        ctx, VSCAN_ERROR_HANDLE, "the context of %s %s; %s can only be destroyed%s", name,
+        of->lost ? "was in use by another thread when this process was forked" : "was destroyed",
+        name, of->lost ? "" : " too");
+}
+
 vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer) {
     if (buffer == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", name);
-    if (!vscan__is_buffer(buffer))
+    const vscan_buffer *found = vscan__find_buffer(buffer);
+    if (found == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live buffer but %s", name,
                            what_it_is(buffer));
-    if (!vscan__is_ctx(buffer->ctx))
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE,
-                           "the context of %s was destroyed; %s can only be destroyed too", name,
-                           name);
+    if (!vscan__is_live(found->ctx)) return refuse_orphan(ctx, name, found->ctx);
     return VSCAN__FAIL(ctx, VSCAN_ERROR_CONTEXT, "%s belongs to another context", name);
 }
 
 vscan_status vscan__refuse_carry(vscan_ctx *ctx, const char *name, const vscan_carry *carry) {
     if (carry == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", name);
-    if (!vscan__is_carry(carry))
+    const vscan_carry *found = vscan__find_carry(carry);
+    if (found == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live carry but %s", name,
                            what_it_is(carry));
-    if (!vscan__is_ctx(carry->ctx))
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE,
-                           "the context of %s was destroyed; %s can only be destroyed too", name,
-                           name);
+    if (!vscan__is_live(found->ctx)) return refuse_orphan(ctx, name, found->ctx);
     return VSCAN__FAIL(ctx, VSCAN_ERROR_CONTEXT, "%s belongs to another context", name);
 }
 
@@ -78,9 +91,8 @@ vscan_status vscan__check_integers(vscan_ctx *ctx, const char *name, const vscan
     return vscan__refuse_type(ctx, name, buffer, "int or long");
 }
 
-vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                                  vscan_type type) {
-    TRY(vscan__check_buffer(ctx, name, buffer));
+vscan_status vscan__check_one(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                              vscan_type type) {
     TRY(vscan__check_type(ctx, name, buffer, type));
     if (buffer->n == 1) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "%s has %" PRId64 " elements, must have 1", name,
@@ -211,12 +223,12 @@ vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
     if (options != NULL) TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
     *at = NULL;
     *host_count = set.host_count;
-    if (set.count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", set.count, VSCAN_LONG));
+    const vscan_buffer *count = set.count;
+    if (count != NULL) {
+        TRY(vscan__check_element(ctx, "options->count", &count, VSCAN_LONG));
         for (; vectors->name != NULL; vectors++)
-            TRY(vscan__check_apart(ctx, "options->count", set.count, vectors->name,
-                                   vectors->buffer));
-        *at = set.count->pointer;
+            TRY(vscan__check_apart(ctx, "options->count", count, vectors->name, vectors->buffer));
+        *at = count->pointer;
     } else if (set.host_count != NULL) {
         *at = ctx->scratch;
     }
@@ -272,28 +284,29 @@ union vscan__value vscan__load(vscan_type type, const void *host) {
 }
 
 vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
-                                  const vscan_buffer *initial_buffer, vscan_type type,
+                                  const vscan_buffer **initial_buffer, vscan_type type,
                                   const vscan_buffer *out, struct vscan__scan *scan) {
-    if (initial != NULL && initial_buffer != NULL)
+    if (initial != NULL && *initial_buffer != NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
                            "options->initial and options->initial_buffer are both set");
     if (initial != NULL) {
         scan->has_initial = 1;
         scan->initial = vscan__load(type, initial);
     }
-    if (initial_buffer != NULL) {
+    if (*initial_buffer != NULL) {
         TRY(vscan__check_element(ctx, "options->initial_buffer", initial_buffer, type));
-        TRY(vscan__check_apart(ctx, "options->initial_buffer", initial_buffer, "out", out));
+        TRY(vscan__check_apart(ctx, "options->initial_buffer", *initial_buffer, "out", out));
         scan->has_initial = 2;
-        scan->initial_at = initial_buffer->pointer;
+        scan->initial_at = (*initial_buffer)->pointer;
     }
     return VSCAN_OK;
 }
 
-vscan_status vscan__check_carry(vscan_ctx *ctx, vscan_carry *carry, enum vscan__pair pair,
+vscan_status vscan__check_carry(vscan_ctx *ctx, const vscan_carry *handle, enum vscan__pair pair,
                                 int32_t direction, struct vscan__scan *scan) {
-    if (!vscan__is_carry(carry) || carry->ctx != ctx)
-        return vscan__refuse_carry(ctx, "options->carry", carry);
+    const vscan_carry *carry = vscan__find_carry(handle);
+    if (carry == NULL || carry->ctx != ctx)
+        return vscan__refuse_carry(ctx, "options->carry", handle);
     if (carry->pair != pair)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
                            "options->carry is for operator %d and type %s, the call is for others",

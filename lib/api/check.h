@@ -24,34 +24,46 @@ vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_
 /* The same for a carry. */
 vscan_status vscan__refuse_carry(vscan_ctx *ctx, const char *name, const vscan_carry *carry);
 
-/* Begins a public function on a context: checks the handle, locks the context. */
-static inline vscan_status vscan__enter(vscan_ctx *ctx, const char *function) {
-    if (__builtin_expect(!vscan__is_ctx(ctx), 0)) return vscan__refuse_ctx(ctx, function);
-    pthread_mutex_lock(&ctx->mutex);
-    ctx->running = function;
+/*
+ * The arguments of a public function are handles until one of these, or vscan__check_buffer, has put
+ * the address of what they stand for in their place. A handle that is used as an address is none that
+ * can be read, so this cannot be forgotten without every call ending in a fault.
+ */
+
+/* Begins a public function on a context: finds and locks it. */
+static inline vscan_status vscan__enter(vscan_ctx **ctx, const char *function) {
+    vscan_ctx *found = vscan__find_ctx(*ctx);
+    if (__builtin_expect(found == NULL, 0)) return vscan__refuse_ctx(*ctx, function);
+    pthread_mutex_lock(&found->mutex);
+    found->running = function;
+    *ctx = found;
     return VSCAN_OK;
 }
 
-/* Begins a public function on a buffer: checks the handle, locks its context. */
-static inline vscan_status vscan__enter_buffer(const vscan_buffer *buffer, const char *name,
+/* Begins a public function on a buffer: finds it, locks its context. */
+static inline vscan_status vscan__enter_buffer(const vscan_buffer **buffer, const char *name,
                                                const char *function) {
-    if (__builtin_expect(!vscan__is_buffer(buffer) || !vscan__is_ctx(buffer->ctx), 0)) {
+    const vscan_buffer *found = vscan__find_buffer(*buffer);
+    if (__builtin_expect(found == NULL || !vscan__is_live(found->ctx), 0)) {
         vscan__set_running(function);
-        return vscan__refuse_buffer(NULL, name, buffer);
+        return vscan__refuse_buffer(NULL, name, *buffer);
     }
-    pthread_mutex_lock(&buffer->ctx->mutex);
-    buffer->ctx->running = function;
+    pthread_mutex_lock(&found->ctx->mutex);
+    found->ctx->running = function;
+    *buffer = found;
     return VSCAN_OK;
 }
 
 /* The same on a carry. */
-static inline vscan_status vscan__enter_carry(const vscan_carry *carry, const char *function) {
-    if (__builtin_expect(!vscan__is_carry(carry) || !vscan__is_ctx(carry->ctx), 0)) {
+static inline vscan_status vscan__enter_carry(const vscan_carry **carry, const char *function) {
+    const vscan_carry *found = vscan__find_carry(*carry);
+    if (__builtin_expect(found == NULL || !vscan__is_live(found->ctx), 0)) {
         vscan__set_running(function);
-        return vscan__refuse_carry(NULL, "carry", carry);
+        return vscan__refuse_carry(NULL, "carry", *carry);
     }
-    pthread_mutex_lock(&carry->ctx->mutex);
-    carry->ctx->running = function;
+    pthread_mutex_lock(&found->ctx->mutex);
+    found->ctx->running = function;
+    *carry = found;
     return VSCAN_OK;
 }
 
@@ -63,16 +75,26 @@ static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
 
 /* ---- Checks; the context is locked ----------------------------------------------------------- */
 
-/* A live buffer of this context. */
+/* The handle of a live buffer of this context, which becomes that buffer. */
 static inline vscan_status vscan__check_buffer(vscan_ctx *ctx, const char *name,
-                                               const vscan_buffer *buffer) {
-    if (vscan__is_buffer(buffer) && buffer->ctx == ctx) return VSCAN_OK;
-    return vscan__refuse_buffer(ctx, name, buffer);
+                                               const vscan_buffer **buffer) {
+    const vscan_buffer *found = vscan__find_buffer(*buffer);
+    if (__builtin_expect(found == NULL || found->ctx != ctx, 0))
+        return vscan__refuse_buffer(ctx, name, *buffer);
+    *buffer = found;
+    return VSCAN_OK;
 }
 
-/* A buffer of one element of that type. */
-vscan_status vscan__check_element(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
-                                  vscan_type type);
+/* One element of that type. */
+vscan_status vscan__check_one(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
+                              vscan_type type);
+
+/* Both of these. */
+static inline vscan_status vscan__check_element(vscan_ctx *ctx, const char *name,
+                                                const vscan_buffer **buffer, vscan_type type) {
+    TRY(vscan__check_buffer(ctx, name, buffer));
+    return vscan__check_one(ctx, name, *buffer, type);
+}
 
 /* Of that type; of int or long. allowed: what the sentence says that it must be. */
 vscan_status vscan__refuse_type(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer,
@@ -212,14 +234,14 @@ static inline vscan_status vscan__check_options(vscan_ctx *ctx, const void *opti
 }
 
 /* The initial value of a scan of that type: at most one, and not among what is written: out, which
-   may be NULL. Fills in the scan's three members for it. */
+   may be NULL. Fills in the scan's three members for it; the handle, if any, becomes the buffer. */
 vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
-                                  const vscan_buffer *initial_buffer, vscan_type type,
+                                  const vscan_buffer **initial_buffer, vscan_type type,
                                   const vscan_buffer *out, struct vscan__scan *scan);
 
 /* options->carry: of this context, pair and direction, and the only beginning of the scan, whose
    member it becomes. After vscan__check_initial. */
-vscan_status vscan__check_carry(vscan_ctx *ctx, vscan_carry *carry, enum vscan__pair pair,
+vscan_status vscan__check_carry(vscan_ctx *ctx, const vscan_carry *handle, enum vscan__pair pair,
                                 int32_t direction, struct vscan__scan *scan);
 
 /* The name of a type in sentences: "int". */

@@ -47,8 +47,7 @@ static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *op
         vscan__pool_give(&vscan__ctx_pool, ctx);
         return status;
     }
-    vscan__set_tag(&ctx->tag, VSCAN__TAG_CTX);
-    *result = ctx;
+    *result = vscan__publish(ctx);
     return VSCAN_OK;
 }
 
@@ -118,9 +117,8 @@ void vscan__ctx_unreference(vscan_ctx *ctx) {
 
 vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
     if (ctx == NULL) return VSCAN_OK;
-    TRY(vscan__enter(ctx, __func__));
-    vscan__set_tag(&ctx->tag, VSCAN__TAG_FREE);
-    ctx->destroyed = true;
+    TRY(vscan__enter(&ctx, __func__));
+    vscan__unpublish(ctx);
     if (ctx->references > 1) {
         /* Buffers remain. Their memory is released later, on the context's own stream, as the caller's
            may be gone by then. Late errors are dropped: nobody can ask for them any more. */
@@ -139,12 +137,12 @@ static vscan_status synchronize(vscan_ctx *ctx) {
 }
 
 vscan_status vscan_ctx_synchronize(vscan_ctx *ctx) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, synchronize(ctx));
 }
 
 vscan_status vscan_ctx_set_stream(vscan_ctx *ctx, void *stream) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, ctx->backend->set_stream(ctx, stream));
 }
 
@@ -154,7 +152,7 @@ static vscan_status get_stream(vscan_ctx *ctx, void **stream) {
 }
 
 vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, get_stream(ctx, stream));
 }
 
@@ -168,7 +166,7 @@ static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
 }
 
 vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, reserve(ctx, type, n));
 }
 
@@ -181,26 +179,28 @@ static vscan_status set_threads(vscan_ctx *ctx, int32_t threads) {
 }
 
 vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, set_threads(ctx, threads));
 }
 
 /* ---- What a context is ----------------------------------------------------------------------- */
 
 vscan_backend vscan_ctx_backend(const vscan_ctx *ctx) {
-    if (!vscan__is_ctx(ctx)) return VSCAN_BACKEND_AUTO;
-    return ctx->backend == &vscan__cuda ? VSCAN_BACKEND_CUDA : VSCAN_BACKEND_CPU;
+    const vscan_ctx *found = vscan__find_ctx(ctx);
+    if (found == NULL) return VSCAN_BACKEND_AUTO;
+    return found->backend == &vscan__cuda ? VSCAN_BACKEND_CUDA : VSCAN_BACKEND_CPU;
 }
 
 int32_t vscan_ctx_device(const vscan_ctx *ctx) {
-    return vscan__is_ctx(ctx) ? ctx->device : -1;
+    const vscan_ctx *found = vscan__find_ctx(ctx);
+    return found != NULL ? found->device : -1;
 }
 
 int32_t vscan_ctx_threads(const vscan_ctx *ctx) {
-    if (!vscan__is_ctx(ctx)) return 0;
-    vscan_ctx *locked = (vscan_ctx *)ctx;
-    pthread_mutex_lock(&locked->mutex);
-    const int32_t threads = vscan__threads(ctx);
-    pthread_mutex_unlock(&locked->mutex);
+    vscan_ctx *found = vscan__find_ctx(ctx);
+    if (found == NULL) return 0;
+    pthread_mutex_lock(&found->mutex);
+    const int32_t threads = vscan__threads(found);
+    pthread_mutex_unlock(&found->mutex);
     return threads;
 }

@@ -37,9 +37,9 @@ static vscan_status bad_enum(vscan_ctx *ctx, const char *name, int value, const 
 /* ---- Unary ----------------------------------------------------------------------------------- */
 
 static vscan_status unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
-                          vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "out", out));
+                          const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     if ((unsigned)op < VSCAN_UNARY_NEGATE || (unsigned)op > VSCAN_UNARY_SQUARE_ROOT)
         return bad_enum(ctx, "op", (int)op, "vscan_unary");
     const bool logic = op == VSCAN_UNARY_NOT && is_flag(in->type);
@@ -59,7 +59,7 @@ static vscan_status unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in
 
 vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
                              vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, unary(ctx, op, in, out));
 }
 
@@ -87,10 +87,10 @@ static int32_t logic_of(vscan_binary op, vscan_type type) {
 }
 
 static vscan_status binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
-                           const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "a", a));
-    TRY(vscan__check_buffer(ctx, "b", b));
-    TRY(vscan__check_buffer(ctx, "out", out));
+                           const vscan_buffer *b, const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "a", &a));
+    TRY(vscan__check_buffer(ctx, "b", &b));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(check_binary(ctx, op));
     const int32_t row = binary_rows[a->type][op] - 1, logic = logic_of(op, a->type);
     if (row < 0 && logic < 0) return no_row(ctx, "a", a->type);
@@ -111,16 +111,16 @@ static vscan_status binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *
 
 vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
                               const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, binary(ctx, op, a, b, out));
 }
 
 /* A vector, named name, and a scalar on its left or right. */
 static vscan_status scalar(vscan_ctx *ctx, vscan_binary op, const char *name,
                            const vscan_buffer *vector, const char *value_name, const void *value,
-                           bool left, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, name, vector));
-    TRY(vscan__check_buffer(ctx, "out", out));
+                           bool left, const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, name, &vector));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(check_binary(ctx, op));
     if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", value_name);
     const int32_t row = binary_rows[vector->type][op] - 1;
@@ -141,13 +141,13 @@ static vscan_status scalar(vscan_ctx *ctx, vscan_binary op, const char *name,
 
 vscan_status vscan_map_right(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
                              const void *right, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, scalar(ctx, op, "a", a, "right", right, false, out));
 }
 
 vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
                             const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, scalar(ctx, op, "b", b, "left", left, true, out));
 }
 
@@ -156,11 +156,11 @@ vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
 /* by_value: *right stands in the place of b. */
 static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                             const vscan_buffer *b, bool by_value, const void *right,
-                            vscan_buffer *flags) {
+                            const vscan_buffer *flags) {
     int32_t row, exchanged, turned;
-    TRY(vscan__check_buffer(ctx, "a", a));
-    if (!by_value) TRY(vscan__check_buffer(ctx, "b", b));
-    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "a", &a));
+    if (!by_value) TRY(vscan__check_buffer(ctx, "b", &b));
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
     if (by_value && right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
     TRY(vscan__check_relation(ctx, relation, "a", a, &row, &exchanged, &turned));
     if (!by_value) TRY(vscan__check_like(ctx, "b", b, "a", a));
@@ -184,13 +184,13 @@ static vscan_status compare(vscan_ctx *ctx, vscan_relation relation, const vscan
 
 vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                            const vscan_buffer *b, vscan_buffer *flags) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, compare(ctx, relation, a, b, false, NULL, flags));
 }
 
 vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                                  const void *right, vscan_buffer *flags) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, compare(ctx, relation, a, NULL, true, right, flags));
 }
 
@@ -204,12 +204,12 @@ struct choice {
     bool a_is_value, b_is_value;
 };
 
-static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags,
-                                    const struct choice *of, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    if (!of->a_is_value) TRY(vscan__check_buffer(ctx, "a", of->a));
-    if (!of->b_is_value) TRY(vscan__check_buffer(ctx, "b", of->b));
-    TRY(vscan__check_buffer(ctx, "out", out));
+static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags, struct choice *of,
+                                    const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    if (!of->a_is_value) TRY(vscan__check_buffer(ctx, "a", &of->a));
+    if (!of->b_is_value) TRY(vscan__check_buffer(ctx, "b", &of->b));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     if (of->value_name != NULL && of->value == NULL)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", of->value_name);
     const vscan_buffer *a = of->a, *b = of->b, *vector = a != NULL ? a : b;
@@ -236,29 +236,29 @@ static vscan_status select_elements(vscan_ctx *ctx, const vscan_buffer *flags,
 
 vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
                           const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, select_elements(ctx, flags, &(struct choice){.a = a, .b = b}, out));
 }
 
 vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *a,
                                 const void *right, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
-    const struct choice of = {.a = a, .value_name = "right", .value = right, .b_is_value = true};
+    TRY(vscan__enter(&ctx, __func__));
+    struct choice of = {.a = a, .value_name = "right", .value = right, .b_is_value = true};
     return vscan__leave(ctx, select_elements(ctx, flags, &of, out));
 }
 
 vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *flags, const void *left,
                                const vscan_buffer *b, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
-    const struct choice of = {.b = b, .value_name = "left", .value = left, .a_is_value = true};
+    TRY(vscan__enter(&ctx, __func__));
+    struct choice of = {.b = b, .value_name = "left", .value = left, .a_is_value = true};
     return vscan__leave(ctx, select_elements(ctx, flags, &of, out));
 }
 
 /* ---- Conversion ------------------------------------------------------------------------------ */
 
-static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "out", out));
+static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(vscan__check_length(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
     if (in->n == 0) return VSCAN_OK;
@@ -284,6 +284,6 @@ static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer
 }
 
 vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, convert(ctx, in, out));
 }

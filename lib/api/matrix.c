@@ -38,7 +38,8 @@ static vscan_status check_lines(vscan_ctx *ctx, const char *name, const vscan_bu
     return VSCAN_OK;
 }
 
-static vscan_status check_initial(vscan_ctx *ctx, const vscan_matrix_options *options,
+/* The initial value; the handle in the options, if any, becomes the buffer. */
+static vscan_status check_initial(vscan_ctx *ctx, vscan_matrix_options *options,
                                   const vscan_buffer *in, const vscan_buffer *out,
                                   struct vscan__matrix *matrix) {
     const char *const name = "options->initial_buffer";
@@ -51,7 +52,8 @@ static vscan_status check_initial(vscan_ctx *ctx, const vscan_matrix_options *op
         matrix->initial = vscan__load(in->type, options->initial);
     }
     if (buffer == NULL) return VSCAN_OK;
-    TRY(vscan__check_buffer(ctx, name, buffer));
+    TRY(vscan__check_buffer(ctx, name, &buffer));
+    options->initial_buffer = buffer;
     if (buffer->n != 1 || buffer->type != in->type)
         TRY(check_lines(ctx, name, buffer, in, matrix->lines));
     TRY(vscan__check_apart(ctx, name, buffer, "out", out));
@@ -61,12 +63,10 @@ static vscan_status check_initial(vscan_ctx *ctx, const vscan_matrix_options *op
     return VSCAN_OK;
 }
 
-/* totals: NULL, or one of the call's own name. */
+/* A vector for totals, of the call's own name. */
 static vscan_status check_totals(vscan_ctx *ctx, const char *name, const vscan_buffer *totals,
                                  const vscan_matrix_options *options, const vscan_buffer *in,
                                  const vscan_buffer *out, struct vscan__matrix *matrix) {
-    if (totals == NULL) return VSCAN_OK;
-    TRY(vscan__check_buffer(ctx, name, totals));
     TRY(check_lines(ctx, name, totals, in, matrix->lines));
     TRY(vscan__check_apart(ctx, name, totals, "in", in));
     TRY(vscan__check_apart(ctx, name, totals, "out", out));
@@ -77,12 +77,12 @@ static vscan_status check_totals(vscan_ctx *ctx, const char *name, const vscan_b
 
 /* to: out of a scan, totals of a reduction. */
 static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op op,
-                        const vscan_buffer *in, vscan_buffer *to, int64_t rows, int64_t columns,
-                        const vscan_matrix_options *options) {
-    vscan_buffer *const out = reduce ? NULL : to;
+                        const vscan_buffer *in, const vscan_buffer *to, int64_t rows,
+                        int64_t columns, const vscan_matrix_options *options) {
     enum vscan__pair pair;
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, reduce ? "totals" : "out", to));
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, reduce ? "totals" : "out", &to));
+    const vscan_buffer *const out = reduce ? NULL : to;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     vscan_matrix_options set = {0};
     if (options != NULL) {
@@ -113,35 +113,38 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
                                    .exclusive = set.kind == VSCAN_EXCLUSIVE,
                                    .backward = set.direction == VSCAN_BACKWARD};
     TRY(check_initial(ctx, &set, in, out, &matrix));
-    TRY(check_totals(ctx, reduce ? "totals" : "options->totals", reduce ? to : set.totals, &set, in,
-                     out, &matrix));
+    const vscan_buffer *totals = reduce ? to : set.totals;
+    if (!reduce && totals != NULL) TRY(vscan__check_buffer(ctx, "options->totals", &totals));
+    if (totals != NULL)
+        TRY(check_totals(ctx, reduce ? "totals" : "options->totals", totals, &set, in, out,
+                         &matrix));
     if (matrix.lines == 0 || (matrix.length == 0 && matrix.totals == NULL)) return VSCAN_OK;
     return ctx->backend->pairs[pair].matrix(ctx, &matrix);
 }
 
 vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
                              int64_t rows, int64_t columns, const vscan_matrix_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, false, false, op, in, out, rows, columns, options));
 }
 
 vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                 vscan_buffer *out, int64_t rows, int64_t columns,
                                 const vscan_matrix_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, false, true, op, in, out, rows, columns, options));
 }
 
 vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                vscan_buffer *totals, int64_t rows, int64_t columns,
                                const vscan_matrix_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, true, false, op, in, totals, rows, columns, options));
 }
 
 vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   vscan_buffer *totals, int64_t rows, int64_t columns,
                                   const vscan_matrix_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, true, true, op, in, totals, rows, columns, options));
 }

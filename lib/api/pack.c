@@ -31,10 +31,10 @@ static vscan_status check_out(vscan_ctx *ctx, const vscan_buffer *in, const vsca
 }
 
 static vscan_status pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                         vscan_buffer *out, const vscan_pack_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(vscan__check_buffer(ctx, "out", out));
+                         const vscan_buffer *out, const vscan_pack_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     if (in->type == VSCAN_BIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "in is a buffer of type bit, which cannot be packed");
@@ -54,15 +54,15 @@ static vscan_status pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buf
 
 vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
                         vscan_buffer *out, const vscan_pack_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, pack(ctx, in, flags, out, options));
 }
 
 static vscan_status pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_relation relation,
-                                 const void *right, vscan_buffer *out,
+                                 const void *right, const vscan_buffer *out,
                                  const vscan_pack_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
     struct vscan__pack work = {
         .n = in->n, .length = out->n, .in = in->pointer, .out = out->pointer};
@@ -76,16 +76,16 @@ static vscan_status pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_r
 vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_relation relation,
                                 const void *right, vscan_buffer *out,
                                 const vscan_pack_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, pack_compare(ctx, in, relation, right, out, options));
 }
 
 /* ---- Enumerate ------------------------------------------------------------------------------- */
 
-static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
+static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *out,
                               const vscan_pack_options *options) {
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_numbers(ctx, "out", out, "count that many"));
     TRY(vscan__check_length(ctx, "out", out, "flags", flags));
@@ -101,6 +101,6 @@ static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_b
 
 vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
                              const vscan_pack_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, enumerate(ctx, flags, out, options));
 }

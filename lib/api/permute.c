@@ -6,8 +6,9 @@
 
 /* ---- Index, distribute ----------------------------------------------------------------------- */
 
-static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "out", out));
+static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step,
+                                   const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "out", &out));
     if (out->type == VSCAN_BYTE || out->type == VSCAN_BIT)
         return vscan__refuse_type(ctx, "out", out, "int, float, double or long");
     if (out->n == 0) return VSCAN_OK;
@@ -20,14 +21,14 @@ static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step, 
 }
 
 vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, index_elements(ctx, first, step, out));
 }
 
-static vscan_status distribute(vscan_ctx *ctx, const vscan_buffer *value, vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "value", value));
-    TRY(vscan__check_buffer(ctx, "out", out));
-    TRY(vscan__check_element(ctx, "value", value, out->type));
+static vscan_status distribute(vscan_ctx *ctx, const vscan_buffer *value, const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "value", &value));
+    TRY(vscan__check_buffer(ctx, "out", &out));
+    TRY(vscan__check_one(ctx, "value", value, out->type));
     TRY(vscan__check_apart(ctx, "value", value, "out", out));
     if (out->n == 0) return VSCAN_OK;
     const struct vscan__map map = {.n = out->n,
@@ -39,7 +40,7 @@ static vscan_status distribute(vscan_ctx *ctx, const vscan_buffer *value, vscan_
 }
 
 vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, distribute(ctx, value, out));
 }
 
@@ -60,10 +61,10 @@ static vscan_status check_move(vscan_ctx *ctx, const vscan_buffer *in,
 }
 
 static vscan_status gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
-                           vscan_buffer *out) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "positions", positions));
-    TRY(vscan__check_buffer(ctx, "out", out));
+                           const vscan_buffer *out) {
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "positions", &positions));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(check_move(ctx, in, positions, out, "out", out));
     if (positions->n == 0) return VSCAN_OK;
     const struct vscan__move move = {.n = positions->n,
@@ -78,15 +79,15 @@ static vscan_status gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_b
 
 vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
                           vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, gather(ctx, in, positions, out));
 }
 
 static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
-                            vscan_buffer *out, const vscan_permute_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "positions", positions));
-    TRY(vscan__check_buffer(ctx, "out", out));
+                            const vscan_buffer *out, const vscan_permute_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "positions", &positions));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(check_move(ctx, in, positions, out, "in", in));
     struct vscan__move move = {.n = positions->n,
                                .length = out->n,
@@ -100,7 +101,7 @@ static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
         TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
         const vscan_buffer *written = set.written;
         if (written != NULL) {
-            TRY(vscan__check_buffer(ctx, "options->written", written));
+            TRY(vscan__check_buffer(ctx, "options->written", &written));
             TRY(vscan__check_type(ctx, "options->written", written, VSCAN_BIT));
             TRY(vscan__check_length(ctx, "options->written", written, "out", out));
             TRY(vscan__check_apart(ctx, "options->written", written, "in", in));
@@ -117,6 +118,6 @@ static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
 
 vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *positions,
                            vscan_buffer *out, const vscan_permute_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, permute(ctx, in, positions, out, options));
 }

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
-                           const vscan_reduce_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    if (total != NULL) TRY(vscan__check_buffer(ctx, "total", total));
+static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                           const vscan_buffer *total, const vscan_reduce_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    if (total != NULL) TRY(vscan__check_buffer(ctx, "total", &total));
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
 
@@ -18,12 +18,12 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, 
                                  &set));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
         if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
-        TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, NULL, &scan));
+        TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, NULL, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         scan.backward = set.direction == VSCAN_BACKWARD;
     }
     if (total != NULL) {
-        TRY(vscan__check_element(ctx, "total", total, in->type));
+        TRY(vscan__check_one(ctx, "total", total, in->type));
         TRY(vscan__check_apart(ctx, "total", total, "in", in));
         if (set.initial_buffer != NULL)
             TRY(vscan__check_same_or_apart(ctx, "total", total, "options->initial_buffer",
@@ -43,6 +43,6 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, 
 
 vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
                           const vscan_reduce_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, reduce(ctx, op, in, total, options));
 }

@@ -12,7 +12,7 @@ static vscan_status check_total(vscan_ctx *ctx, const vscan_scan_options *option
                                 struct vscan__scan *scan) {
     const vscan_buffer *total = options->total;
     if (total != NULL) {
-        TRY(vscan__check_element(ctx, "options->total", total, in->type));
+        TRY(vscan__check_element(ctx, "options->total", &total, in->type));
         TRY(vscan__check_apart(ctx, "options->total", total, "in", in));
         TRY(vscan__check_apart(ctx, "options->total", total, "out", out));
         if (options->initial_buffer != NULL)
@@ -25,10 +25,10 @@ static vscan_status check_total(vscan_ctx *ctx, const vscan_scan_options *option
     return VSCAN_OK;
 }
 
-static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
-                         const vscan_scan_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "out", out));
+static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                         const vscan_buffer *out, const vscan_scan_options *options) {
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     TRY(vscan__check_like(ctx, "out", out, "in", in));
@@ -43,7 +43,7 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vs
         TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
         if (set.initial != NULL || set.initial_buffer != NULL)
-            TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, out, &scan));
+            TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, out, &scan));
         if (set.total != NULL || set.host_total != NULL)
             TRY(check_total(ctx, &set, in, out, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
@@ -60,7 +60,7 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vs
 
 vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
                         const vscan_scan_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, scan(ctx, op, in, out, options));
 }
 
@@ -81,7 +81,7 @@ static vscan_status check_results(vscan_ctx *ctx, const vscan_segmented_options 
     enum { OTHERS = sizeof others / sizeof others[0] };
 
     if (totals != NULL) {
-        TRY(vscan__check_buffer(ctx, "options->totals", totals));
+        TRY(vscan__check_buffer(ctx, "options->totals", &totals));
         if (totals->type != in->type)
             return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "options->totals is not of in's type");
         for (int i = 0; i < OTHERS; i++)
@@ -93,7 +93,7 @@ static vscan_status check_results(vscan_ctx *ctx, const vscan_segmented_options 
         scan->totals_length = totals->n;
     }
     if (count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", count, VSCAN_LONG));
+        TRY(vscan__check_element(ctx, "options->count", &count, VSCAN_LONG));
         for (int i = 0; i < OTHERS; i++)
             TRY(vscan__check_apart(ctx, "options->count", count, others[i].name, others[i].buffer));
         TRY(vscan__check_apart(ctx, "options->count", count, "options->totals", totals));
@@ -105,11 +105,11 @@ static vscan_status check_results(vscan_ctx *ctx, const vscan_segmented_options 
 }
 
 static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                   const vscan_buffer *flags, vscan_buffer *out,
+                                   const vscan_buffer *flags, const vscan_buffer *out,
                                    const vscan_segmented_options *options) {
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(vscan__check_buffer(ctx, "out", out));
+    TRY(vscan__check_buffer(ctx, "in", &in));
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    TRY(vscan__check_buffer(ctx, "out", &out));
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     TRY(vscan__check_flags(ctx, "flags", flags));
@@ -130,7 +130,7 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
                                  &set));
         TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
         TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
-        TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, in->type, out, &scan));
+        TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, out, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         TRY(check_results(ctx, &set, in, flags, out, &scan));
         scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
@@ -147,6 +147,6 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
 vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   const vscan_buffer *flags, vscan_buffer *out,
                                   const vscan_segmented_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, scan_segmented(ctx, op, in, flags, out, options));
 }

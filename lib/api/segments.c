@@ -11,7 +11,7 @@
 struct segments {
     const vscan_buffer *in, *by; /* by: the flags or the offsets */
     const char *by_name;
-    vscan_buffer *totals;
+    const vscan_buffer *totals;
 };
 
 static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
@@ -22,13 +22,13 @@ static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
     return VSCAN_OK;
 }
 
-/* What reductions by flags and by offsets have in common. */
-static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, const struct segments *segments,
+/* What reductions by flags and by offsets have in common; the handles become buffers. */
+static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, struct segments *segments,
                                     enum vscan__pair *pair) {
+    TRY(vscan__check_buffer(ctx, "in", &segments->in));
+    TRY(vscan__check_buffer(ctx, segments->by_name, &segments->by));
+    TRY(vscan__check_buffer(ctx, "totals", &segments->totals));
     const vscan_buffer *in = segments->in, *totals = segments->totals;
-    TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, segments->by_name, segments->by));
-    TRY(vscan__check_buffer(ctx, "totals", totals));
     TRY(vscan__check_pair(ctx, op, in->type, pair));
     TRY(vscan__check_type(ctx, "totals", totals, in->type));
     TRY(vscan__check_apart(ctx, "totals", totals, "in", in));
@@ -41,19 +41,20 @@ static vscan_status run(vscan_ctx *ctx, enum vscan__pair pair, const struct segm
     vscan_reduce_segmented_options set = {0};
     if (options != NULL) {
         TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
-        TRY(vscan__check_initial(ctx, set.initial, set.initial_buffer, segments->in->type, NULL,
+        TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, segments->in->type, NULL,
                                  scan));
         TRY(vscan__check_apart(ctx, "totals", segments->totals, "options->initial_buffer",
                                set.initial_buffer));
     }
-    if (set.count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", set.count, VSCAN_LONG));
-        TRY(vscan__check_apart(ctx, "options->count", set.count, "in", segments->in));
-        TRY(vscan__check_apart(ctx, "options->count", set.count, segments->by_name, segments->by));
-        TRY(vscan__check_apart(ctx, "options->count", set.count, "totals", segments->totals));
-        TRY(vscan__check_apart(ctx, "options->count", set.count, "options->initial_buffer",
+    const vscan_buffer *count = set.count;
+    if (count != NULL) {
+        TRY(vscan__check_element(ctx, "options->count", &count, VSCAN_LONG));
+        TRY(vscan__check_apart(ctx, "options->count", count, "in", segments->in));
+        TRY(vscan__check_apart(ctx, "options->count", count, segments->by_name, segments->by));
+        TRY(vscan__check_apart(ctx, "options->count", count, "totals", segments->totals));
+        TRY(vscan__check_apart(ctx, "options->count", count, "options->initial_buffer",
                                set.initial_buffer));
-        scan->count = set.count->pointer;
+        scan->count = count->pointer;
     } else if (set.host_count != NULL) {
         scan->count = (int64_t *)ctx->scratch + 1; /* after the place of a value */
     }
@@ -67,11 +68,12 @@ static vscan_status run(vscan_ctx *ctx, enum vscan__pair pair, const struct segm
 }
 
 static vscan_status reduce_by_flags(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                    const vscan_buffer *flags, vscan_buffer *totals,
+                                    const vscan_buffer *flags, const vscan_buffer *totals,
                                     const vscan_reduce_segmented_options *options) {
-    const struct segments segments = {in, flags, "flags", totals};
+    struct segments segments = {in, flags, "flags", totals};
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
+    in = segments.in, flags = segments.by, totals = segments.totals;
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_length(ctx, "flags", flags, "in", in));
     struct vscan__scan scan = {
@@ -88,16 +90,17 @@ static vscan_status reduce_by_flags(vscan_ctx *ctx, vscan_op op, const vscan_buf
 vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     const vscan_buffer *flags, vscan_buffer *totals,
                                     const vscan_reduce_segmented_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, reduce_by_flags(ctx, op, in, flags, totals, options));
 }
 
 static vscan_status reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                      const vscan_buffer *offsets, vscan_buffer *totals,
+                                      const vscan_buffer *offsets, const vscan_buffer *totals,
                                       const vscan_reduce_segmented_options *options) {
-    const struct segments segments = {in, offsets, "offsets", totals};
+    struct segments segments = {in, offsets, "offsets", totals};
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
+    in = segments.in, offsets = segments.by, totals = segments.totals;
     TRY(check_offsets(ctx, offsets));
     if (totals->n != offsets->n - 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
@@ -116,7 +119,7 @@ static vscan_status reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_b
 vscan_status vscan_reduce_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   const vscan_buffer *offsets, vscan_buffer *totals,
                                   const vscan_reduce_segmented_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, reduce_by_offsets(ctx, op, in, offsets, totals, options));
 }
 
@@ -131,23 +134,16 @@ static vscan_status check_distribute(vscan_ctx *ctx, const vscan_buffer *in,
     return vscan__check_apart(ctx, "flags", flags, "out", out);
 }
 
-static vscan_status check_three(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                                const vscan_buffer *out) {
+static vscan_status check_three(vscan_ctx *ctx, const vscan_buffer **in, const vscan_buffer **flags,
+                                const vscan_buffer **out) {
     TRY(vscan__check_buffer(ctx, "in", in));
     TRY(vscan__check_buffer(ctx, "flags", flags));
     return vscan__check_buffer(ctx, "out", out);
 }
 
-static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
-                               const vscan_buffer *flags, vscan_buffer *out) {
-    TRY(check_three(ctx, in, flags, out));
-    if (which != VSCAN_FIRST && which != VSCAN_LAST)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "which is %d, no vscan_end", (int)which);
-    if (in->type == VSCAN_BIT)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "in is a buffer of type bit, which cannot be distributed");
-    TRY(check_distribute(ctx, in, flags, out));
-    if (in->n == 0) return VSCAN_OK;
+/* Buffers that have been checked. */
+static vscan_status run_distribute(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
+                                   const vscan_buffer *flags, const vscan_buffer *out) {
     const struct vscan__distribution distribution = {.n = in->n,
                                                      .in = in->pointer,
                                                      .flags = flags->pointer,
@@ -158,16 +154,28 @@ static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buff
     return ctx->backend->distribute_segmented(ctx, &distribution);
 }
 
+static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
+                               const vscan_buffer *flags, const vscan_buffer *out) {
+    TRY(check_three(ctx, &in, &flags, &out));
+    if (which != VSCAN_FIRST && which != VSCAN_LAST)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "which is %d, no vscan_end", (int)which);
+    if (in->type == VSCAN_BIT)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
+                           "in is a buffer of type bit, which cannot be distributed");
+    TRY(check_distribute(ctx, in, flags, out));
+    return in->n == 0 ? VSCAN_OK : run_distribute(ctx, which, in, flags, out);
+}
+
 vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
                                         const vscan_buffer *flags, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, distribute(ctx, which, in, flags, out));
 }
 
 /* Totals to the last places of segments; then these to all places, in place. */
 static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                      const vscan_buffer *flags, vscan_buffer *out) {
-    TRY(check_three(ctx, in, flags, out));
+                                      const vscan_buffer *flags, const vscan_buffer *out) {
+    TRY(check_three(ctx, &in, &flags, &out));
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     TRY(check_distribute(ctx, in, flags, out));
@@ -178,12 +186,12 @@ static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_b
                                      .flag_type = (int32_t)flags->type,
                                      .flags = flags->pointer};
     TRY(ctx->backend->pairs[pair].reduce_segmented(ctx, &scan));
-    return distribute(ctx, VSCAN_LAST, out, flags, out);
+    return run_distribute(ctx, VSCAN_LAST, out, flags, out);
 }
 
 vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                      const vscan_buffer *flags, vscan_buffer *out) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, distribute_totals(ctx, op, in, flags, out));
 }
 
@@ -200,9 +208,10 @@ static vscan_status check_countable(vscan_ctx *ctx, const vscan_buffer *offsets,
 }
 
 static vscan_status flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
-                                     vscan_buffer *offsets, const vscan_pack_options *options) {
-    TRY(vscan__check_buffer(ctx, "flags", flags));
-    TRY(vscan__check_buffer(ctx, "offsets", offsets));
+                                     const vscan_buffer *offsets,
+                                     const vscan_pack_options *options) {
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_integers(ctx, "offsets", offsets));
     TRY(check_countable(ctx, offsets, flags));
@@ -230,14 +239,14 @@ static vscan_status flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
 
 vscan_status vscan_flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
                                     vscan_buffer *offsets, const vscan_pack_options *options) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, flags_to_offsets(ctx, flags, offsets, options));
 }
 
 static vscan_status offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                     vscan_buffer *flags) {
-    TRY(vscan__check_buffer(ctx, "offsets", offsets));
-    TRY(vscan__check_buffer(ctx, "flags", flags));
+                                     const vscan_buffer *flags) {
+    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
     TRY(vscan__check_integers(ctx, "offsets", offsets));
     TRY(vscan__check_flags(ctx, "flags", flags));
     TRY(vscan__check_apart(ctx, "flags", flags, "offsets", offsets));
@@ -253,7 +262,7 @@ static vscan_status offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets
 
 vscan_status vscan_offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
                                     vscan_buffer *flags) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, offsets_to_flags(ctx, offsets, flags));
 }
 
@@ -271,9 +280,9 @@ static vscan_status check_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
 }
 
 static vscan_status offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                       vscan_buffer *lengths) {
-    TRY(vscan__check_buffer(ctx, "offsets", offsets));
-    TRY(vscan__check_buffer(ctx, "lengths", lengths));
+                                       const vscan_buffer *lengths) {
+    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
+    TRY(vscan__check_buffer(ctx, "lengths", &lengths));
     TRY(check_lengths(ctx, offsets, lengths));
     if (lengths->type != offsets->type)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "lengths is a buffer of type %s, must be %s",
@@ -289,14 +298,14 @@ static vscan_status offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offse
 
 vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
                                       vscan_buffer *lengths) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, offsets_to_lengths(ctx, offsets, lengths));
 }
 
 static vscan_status lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
-                                       vscan_buffer *offsets) {
-    TRY(vscan__check_buffer(ctx, "lengths", lengths));
-    TRY(vscan__check_buffer(ctx, "offsets", offsets));
+                                       const vscan_buffer *offsets) {
+    TRY(vscan__check_buffer(ctx, "lengths", &lengths));
+    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
     TRY(check_lengths(ctx, offsets, lengths));
     if (offsets->type != lengths->type && offsets->type != VSCAN_LONG)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
@@ -311,6 +320,6 @@ static vscan_status lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengt
 
 vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
                                       vscan_buffer *offsets) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, lengths_to_offsets(ctx, lengths, offsets));
 }

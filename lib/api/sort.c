@@ -31,16 +31,22 @@ static vscan_status check_out(vscan_ctx *ctx, const char *in_name, const vscan_b
     return vscan__check_same_or_apart(ctx, out_name, out, in_name, in);
 }
 
-static vscan_status check_vectors(vscan_ctx *ctx, const vscan_buffer *keys,
-                                  const vscan_buffer *keys_out, const vscan_buffer *values,
-                                  const vscan_buffer *values_out, struct vscan__sort *sort) {
-    TRY(vscan__check_buffer(ctx, "keys", keys));
-    TRY(vscan__check_buffer(ctx, "keys_out", keys_out));
-    const bool has_values = values != NULL || values_out != NULL;
+/* The vectors of a call; NULL: there is none. */
+struct vectors {
+    const vscan_buffer *keys, *keys_out, *values, *values_out;
+};
+
+/* The handles become buffers. */
+static vscan_status check_vectors(vscan_ctx *ctx, struct vectors *v, struct vscan__sort *sort) {
+    TRY(vscan__check_buffer(ctx, "keys", &v->keys));
+    TRY(vscan__check_buffer(ctx, "keys_out", &v->keys_out));
+    const bool has_values = v->values != NULL || v->values_out != NULL;
     if (has_values) {
-        TRY(vscan__check_buffer(ctx, "values", values));
-        TRY(vscan__check_buffer(ctx, "values_out", values_out));
+        TRY(vscan__check_buffer(ctx, "values", &v->values));
+        TRY(vscan__check_buffer(ctx, "values_out", &v->values_out));
     }
+    const vscan_buffer *keys = v->keys, *keys_out = v->keys_out;
+    const vscan_buffer *values = v->values, *values_out = v->values_out;
     TRY(check_types(ctx, keys->type, has_values ? values->type : VSCAN_INT, has_values, sort));
     TRY(check_out(ctx, "keys", keys, "keys_out", keys_out));
     sort->n = keys->n;
@@ -88,11 +94,10 @@ static vscan_status check_options(vscan_ctx *ctx, const vscan_sort_options *opti
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
-static vscan_status sort_all(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
-                             const vscan_buffer *values, vscan_buffer *values_out,
+static vscan_status sort_all(vscan_ctx *ctx, struct vectors *vectors,
                              const vscan_sort_options *options) {
     struct vscan__sort sort = {0};
-    TRY(check_vectors(ctx, keys, keys_out, values, values_out, &sort));
+    TRY(check_vectors(ctx, vectors, &sort));
     TRY(check_options(ctx, options, &sort));
     return sort.n == 0 ? VSCAN_OK : ctx->backend->sort(ctx, &sort);
 }
@@ -100,23 +105,22 @@ static vscan_status sort_all(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buf
 vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
                         const vscan_buffer *values, vscan_buffer *values_out,
                         const vscan_sort_options *options) {
-    TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx, sort_all(ctx, keys, keys_out, values, values_out, options));
+    TRY(vscan__enter(&ctx, __func__));
+    struct vectors vectors = {keys, keys_out, values, values_out};
+    return vscan__leave(ctx, sort_all(ctx, &vectors, options));
 }
 
-static vscan_status sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
-                                   const vscan_buffer *offsets, vscan_buffer *keys_out,
-                                   const vscan_buffer *values, vscan_buffer *values_out,
-                                   const vscan_sort_options *options) {
+static vscan_status sort_segmented(vscan_ctx *ctx, struct vectors *vectors,
+                                   const vscan_buffer *offsets, const vscan_sort_options *options) {
     struct vscan__sort sort = {0};
-    TRY(check_vectors(ctx, keys, keys_out, values, values_out, &sort));
-    TRY(vscan__check_buffer(ctx, "offsets", offsets));
+    TRY(check_vectors(ctx, vectors, &sort));
+    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
     TRY(vscan__check_integers(ctx, "offsets", offsets));
     if (offsets->n == 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has 0 elements, must have one more than there are segments");
-    TRY(vscan__check_apart(ctx, "offsets", offsets, "keys_out", keys_out));
-    TRY(vscan__check_apart(ctx, "offsets", offsets, "values_out", values_out));
+    TRY(vscan__check_apart(ctx, "offsets", offsets, "keys_out", vectors->keys_out));
+    TRY(vscan__check_apart(ctx, "offsets", offsets, "values_out", vectors->values_out));
     TRY(check_options(ctx, options, &sort));
     sort.offsets = offsets->pointer;
     sort.offset_type = (int32_t)offsets->type;
@@ -128,9 +132,9 @@ vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
                                   const vscan_buffer *offsets, vscan_buffer *keys_out,
                                   const vscan_buffer *values, vscan_buffer *values_out,
                                   const vscan_sort_options *options) {
-    TRY(vscan__enter(ctx, __func__));
-    return vscan__leave(ctx,
-                        sort_segmented(ctx, keys, offsets, keys_out, values, values_out, options));
+    TRY(vscan__enter(&ctx, __func__));
+    struct vectors vectors = {keys, keys_out, values, values_out};
+    return vscan__leave(ctx, sort_segmented(ctx, &vectors, offsets, options));
 }
 
 /* ---- Reserve --------------------------------------------------------------------------------- */
@@ -150,6 +154,6 @@ static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, int32_t values, int
 }
 
 vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, int32_t values, int64_t n) {
-    TRY(vscan__enter(ctx, __func__));
+    TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, reserve(ctx, keys, values, n));
 }

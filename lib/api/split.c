@@ -42,18 +42,17 @@ static vscan_status run(vscan_ctx *ctx, const struct vectors *v,
     return vscan__deliver_count(ctx, split.n, split.count, host_count);
 }
 
-/* The handles; heads only of a segmented call, in only where elements are moved. */
-static vscan_status check_buffers(vscan_ctx *ctx, const struct vectors *v, bool moves,
-                                  bool segmented) {
-    if (moves) TRY(vscan__check_buffer(ctx, "in", v->in));
-    TRY(vscan__check_buffer(ctx, "flags", v->flags));
-    if (segmented) TRY(vscan__check_buffer(ctx, "heads", v->heads));
-    return vscan__check_buffer(ctx, "out", v->out);
+/* The handles become buffers; heads only of a segmented call, in only where elements are moved. */
+static vscan_status check_buffers(vscan_ctx *ctx, struct vectors *v, bool moves, bool segmented) {
+    if (moves) TRY(vscan__check_buffer(ctx, "in", &v->in));
+    TRY(vscan__check_buffer(ctx, "flags", &v->flags));
+    if (segmented) TRY(vscan__check_buffer(ctx, "heads", &v->heads));
+    return vscan__check_buffer(ctx, "out", &v->out);
 }
 
 /* ---- Split ----------------------------------------------------------------------------------- */
 
-static vscan_status split(vscan_ctx *ctx, const struct vectors *v, bool segmented,
+static vscan_status split(vscan_ctx *ctx, struct vectors *v, bool segmented,
                           const vscan_split_options *options) {
     TRY(check_buffers(ctx, v, true, segmented));
     if (v->in->type == VSCAN_BIT)
@@ -67,22 +66,22 @@ static vscan_status split(vscan_ctx *ctx, const struct vectors *v, bool segmente
 
 vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
                          vscan_buffer *out, const vscan_split_options *options) {
-    TRY(vscan__enter(ctx, __func__));
-    const struct vectors v = {in, flags, NULL, out};
+    TRY(vscan__enter(&ctx, __func__));
+    struct vectors v = {in, flags, NULL, out};
     return vscan__leave(ctx, split(ctx, &v, false, options));
 }
 
 vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                    const vscan_buffer *flags, const vscan_buffer *heads,
                                    vscan_buffer *out, const vscan_split_options *options) {
-    TRY(vscan__enter(ctx, __func__));
-    const struct vectors v = {in, flags, heads, out};
+    TRY(vscan__enter(&ctx, __func__));
+    struct vectors v = {in, flags, heads, out};
     return vscan__leave(ctx, split(ctx, &v, true, options));
 }
 
 /* ---- Positions ------------------------------------------------------------------------------- */
 
-static vscan_status positions(vscan_ctx *ctx, const struct vectors *v, bool segmented,
+static vscan_status positions(vscan_ctx *ctx, struct vectors *v, bool segmented,
                               const vscan_split_options *options) {
     TRY(check_buffers(ctx, v, false, segmented));
     TRY(vscan__check_numbers(ctx, "out", v->out, "hold positions that far"));
@@ -92,15 +91,15 @@ static vscan_status positions(vscan_ctx *ctx, const struct vectors *v, bool segm
 
 vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
                                    const vscan_split_options *options) {
-    TRY(vscan__enter(ctx, __func__));
-    const struct vectors v = {NULL, flags, NULL, out};
+    TRY(vscan__enter(&ctx, __func__));
+    struct vectors v = {NULL, flags, NULL, out};
     return vscan__leave(ctx, positions(ctx, &v, false, options));
 }
 
 vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                              const vscan_buffer *heads, vscan_buffer *out,
                                              const vscan_split_options *options) {
-    TRY(vscan__enter(ctx, __func__));
-    const struct vectors v = {NULL, flags, heads, out};
+    TRY(vscan__enter(&ctx, __func__));
+    struct vectors v = {NULL, flags, heads, out};
     return vscan__leave(ctx, positions(ctx, &v, true, options));
 }

@@ -71,11 +71,11 @@ void vscan__restore_thread_error(const char saved[VSCAN__ERROR_CAPACITY]) {
 const char *vscan_ctx_last_error(const vscan_ctx *ctx) {
     /* No live context has no text of its own: the call that failed on it left its sentence with the
        thread. */
-    if (ctx == NULL || !vscan__is_ctx(ctx)) {
+    vscan_ctx *locked = vscan__find_ctx(ctx);
+    if (locked == NULL) {
         memcpy(thread.answer, thread.failure, VSCAN__ERROR_CAPACITY);
         return thread.answer;
     }
-    vscan_ctx *locked = (vscan_ctx *)ctx;
     pthread_mutex_lock(&locked->mutex);
     memcpy(thread.answer, locked->error, VSCAN__ERROR_CAPACITY);
     pthread_mutex_unlock(&locked->mutex);

@@ -11,18 +11,14 @@
 #include "vscan.h"
 
 /*
- * Tags at the beginning of every handle. Handles live in pools that are never freed (handle.c), so the
- * tag of a destroyed one can still be read.
+ * A caller's vscan_ctx *, vscan_buffer * or vscan_carry * is not the address of one of these: see
+ * core/handle.h. A public function finds out what is behind it first; from then on they are addresses.
  */
-#define VSCAN__TAG_CTX UINT64_C(0x7874635f6e637376)    /* "vscn_ctx" */
-#define VSCAN__TAG_BUFFER UINT64_C(0x6675625f6e637376) /* "vscn_buf" */
-#define VSCAN__TAG_CARRY UINT64_C(0x7272635f6e637376)  /* "vscn_crr" */
-#define VSCAN__TAG_FREE UINT64_C(0x656572665f637376)   /* "vsc_free" */
 
 enum { VSCAN__ERROR_CAPACITY = 512 }; /* bytes of a last-error text with its closing 0 */
 
 struct vscan_ctx {
-    uint64_t tag;
+    uint64_t word;         /* handle.h */
     const char *running;   /* the public function that holds the mutex */
     pthread_mutex_t mutex; /* held through every call on the context */
     const struct vscan__backend *backend;
@@ -30,7 +26,7 @@ struct vscan_ctx {
     int32_t device;
     int32_t threads;    /* as set; 0: as OpenMP decides */
     int64_t references; /* 1 for the handle, and 1 a buffer or carry; guarded by mutex */
-    bool destroyed;     /* the handle is gone, buffers remain */
+    bool lost;          /* in use by another thread at the fork that made this process */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */
     vscan_status late; /* CPU: the first late error since the last report */
     char error[VSCAN__ERROR_CAPACITY];
@@ -39,7 +35,7 @@ struct vscan_ctx {
 enum { VSCAN__SCRATCH = 16 }; /* one value and one int64_t */
 
 struct vscan_buffer {
-    uint64_t tag;
+    uint64_t word; /* handle.h */
     vscan_ctx *ctx;
     vscan_buffer *root; /* the buffer that owns the memory; itself, unless a view */
     void *pointer;      /* NULL where n is 0 */
@@ -47,12 +43,11 @@ struct vscan_buffer {
     int64_t bytes;      /* what n elements take */
     int64_t references; /* root: 1 for its handle and 1 a view; guarded by ctx->mutex */
     vscan_type type;
-    bool owned;     /* root: the library allocated the memory */
-    bool destroyed; /* root: the handle is gone, views remain */
+    bool owned; /* root: the library allocated the memory */
 };
 
 struct vscan_carry {
-    uint64_t tag;
+    uint64_t word; /* handle.h */
     vscan_ctx *ctx;
     struct vscan__carry_state *state; /* in the backend's memory */
     enum vscan__pair pair;
