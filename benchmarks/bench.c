@@ -13,14 +13,27 @@
 
 #include "output.h"
 
-const struct engine *const all_engines[] = {
-    &engine_memcpy,          &engine_memset,     &engine_copy,
-    &engine_vscan_cuda,      &engine_cub,        &engine_cub_key,
-    &engine_cub_lifted,      &engine_thrust,     &engine_plain,
-    &engine_empty,           &engine_memcpy_cpu, &engine_vscan_cpu,
-    &engine_vscan_cpu_plain, &engine_serial,     &engine_tbb,
-    &engine_openmp,          &engine_thrust_omp, &engine_ntcopy_cpu,
-    &engine_read_cpu};
+const struct engine *const all_engines[] = {&engine_memcpy,
+                                            &engine_memset,
+                                            &engine_copy,
+                                            &engine_vscan_cuda,
+                                            &engine_cub,
+                                            &engine_cub_key,
+                                            &engine_cub_lifted,
+                                            &engine_thrust,
+                                            &engine_plain,
+                                            &engine_empty,
+                                            &engine_memcpy_cpu,
+                                            &engine_vscan_cpu,
+                                            &engine_vscan_cpu_plain,
+                                            &engine_serial,
+                                            &engine_tbb,
+                                            &engine_openmp,
+                                            &engine_thrust_omp,
+                                            &engine_ntcopy_cpu,
+                                            &engine_read_cpu,
+                                            &engine_vscan_cuda_carry,
+                                            &engine_vscan_cpu_carry};
 const int all_engines_count = sizeof all_engines / sizeof all_engines[0];
 
 static struct options all_options[PARTS_AT_MOST];

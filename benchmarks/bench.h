@@ -125,7 +125,8 @@ struct engine {
 extern const struct engine engine_memcpy, engine_memset, engine_copy, engine_empty;
 extern const struct engine engine_cub, engine_cub_key, engine_cub_lifted;
 extern const struct engine engine_thrust, engine_plain;
-extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_vscan_cpu_plain;
+extern const struct engine engine_vscan_cuda, engine_vscan_cpu, engine_vscan_cpu_plain,
+    engine_vscan_cuda_carry, engine_vscan_cpu_carry;
 extern const struct engine engine_memcpy_cpu, engine_ntcopy_cpu, engine_read_cpu;
 extern const struct engine engine_serial, engine_openmp;
 extern const struct engine engine_tbb, engine_thrust_omp;

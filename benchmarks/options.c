@@ -9,11 +9,11 @@
 
 static const char *const usage =
     "usage: bench [option value]...   every list is separated by commas\n"
-    "  --engine LIST     on a GPU: vscan-cuda cub cub-key cub-lifted thrust memcpy memset copy\n"
-    "                    empty;\n"
-    "                    on the CPU: vscan-cpu vscan-cpu-plain serial tbb openmp thrust-omp\n"
-    "                    ntcopy-cpu memcpy-cpu read-cpu; default: vscan, its peers and a copy, on\n"
-    "                    the CPU where CUDA was not built\n"
+    "  --engine LIST     on a GPU: vscan-cuda vscan-cuda-carry cub cub-key cub-lifted thrust\n"
+    "                    memcpy memset copy empty;\n"
+    "                    on the CPU: vscan-cpu vscan-cpu-carry vscan-cpu-plain serial tbb openmp\n"
+    "                    thrust-omp ntcopy-cpu memcpy-cpu read-cpu; default: vscan, its peers and\n"
+    "                    a copy, on the CPU where CUDA was not built\n"
     "  --mode LIST       stream graph latency host memory; default stream\n"
     "  --family LIST     scan segmented reduce map map2 compare unary select convert copy fill\n"
     "                    index distribute element sort sortpairs pack packif enumerate split\n"

@@ -73,10 +73,6 @@ if(help MATCHES "--compress-mode") # CUDA 12.8 and later
 endif()
 
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS kernels/*.cu)
-option(VSCAN_CUDA_CARRY "Carries on GPUs: their kernels have run in the emulator alone so far" OFF)
-if(NOT VSCAN_CUDA_CARRY)
-  list(FILTER kernels EXCLUDE REGEX "/scan/carried\\.cu$")
-endif()
 add_library(vscan_kernels OBJECT ${kernels})
 set_target_properties(vscan_kernels PROPERTIES
   CUDA_ARCHITECTURES "${architectures}"

@@ -451,7 +451,7 @@ VSCAN_API vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *f
  * Forward, pieces follow one another from the vector's first element on; backward, from its last one
  * down. Scans and reductions may be mixed. Segmented scans need a carry of their own: a piece goes on
  * with the segment that was open, unless its first element starts one. A new carry is as after
- * vscan_carry_reset(carry, NULL). So far only the CPU backend has carries.
+ * vscan_carry_reset(carry, NULL).
  * What a carry holds has constant size: one running total for each level of the order of addition, and
  * the elements of a group that is not complete (README, "The order of addition"); for the other pairs
  * the total so far. All operators work alike.
@@ -465,8 +465,8 @@ VSCAN_API vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *f
  *   op, type    a pair that vscan_scan takes
  *   direction   a vscan_direction
  *   carry       not NULL; receives the carry, and is left alone on failure
- * Statuses: NULL, ENUM, PAIR (no operator works on bytes, bits and longs), UNSUPPORTED (this libvscan has
- * no carries on the CUDA backend yet), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * Statuses: NULL, ENUM, PAIR (no operator works on bytes, bits and longs), HOST_MEMORY, DEVICE_MEMORY,
+ * CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
                                           int32_t direction, vscan_carry **carry);

@@ -27,10 +27,14 @@ struct kept {
     vscan_reduce_options reduce;
     vscan_pack_options pack;
     vscan_split_options split;
+    bool carrying;
+    vscan_carry *carry;
 };
 
 static struct kept on_cuda = {.place = ON_DEVICE}, on_cpu = {.place = ON_HOST},
-                   plain_on_cpu = {.place = ON_HOST};
+                   plain_on_cpu = {.place = ON_HOST},
+                   carrying_on_cuda = {.place = ON_DEVICE, .carrying = true},
+                   carrying_on_cpu = {.place = ON_HOST, .carrying = true};
 
 static bool ok(vscan_ctx *ctx, vscan_status status) {
     if (status == VSCAN_OK) return true;
@@ -176,9 +180,30 @@ static void finish(struct kept *kept) {
         vscan_buffer_destroy(buffers->totals);
         vscan_buffer_destroy(buffers->second);
     }
+    vscan_carry_destroy(kept->carry);
+    kept->carry = NULL;
     free(kept->sets);
     kept->sets = NULL;
     kept->count = 0;
+}
+
+/* A carry that is at no multiple of anything, and goes on by n elements with each call. */
+static bool make_carry(const struct work *work, struct kept *kept) {
+    enum { FIRST = 12345 };
+    vscan_ctx *ctx = kept->ctx;
+    vscan_buffer *first = NULL;
+    const bool made = ok(ctx, vscan_carry_create(ctx, work->op, work->type,
+                                                 (int32_t)work->direction, &kept->carry)) &&
+                      ok(ctx, vscan_buffer_create(ctx, work->type, FIRST, &first)) &&
+                      ok(ctx, vscan_buffer_fill(first, three(work->type)));
+    kept->scan.carry = kept->segmented.carry = kept->reduce.carry = kept->carry;
+    const bool begun =
+        made && ok(ctx, vscan_scan(ctx, work->op, first, first,
+                                   &(vscan_scan_options){.size = sizeof(vscan_scan_options),
+                                                         .direction = (int32_t)work->direction,
+                                                         .carry = kept->carry}));
+    vscan_buffer_destroy(first);
+    return begun;
 }
 
 static bool prepare(const struct work *work, struct kept *kept) {
@@ -207,7 +232,7 @@ static bool prepare(const struct work *work, struct kept *kept) {
     kept->split = (vscan_split_options){.size = sizeof kept->split, .count = kept->pack.count};
     kept->reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
                                           .direction = (int32_t)work->direction};
-    return true;
+    return !kept->carrying || make_carry(work, kept);
 }
 
 static vscan_binary binary_of(vscan_op op) {
@@ -403,6 +428,51 @@ const struct engine engine_vscan_cpu_plain = {.name = "vscan-cpu-plain",
                                               .run = run_plain,
                                               .finish = finish_plain,
                                               .bytes = plain_bytes};
+
+/* ---- With a carry: what going on from any position costs --------------------------------------- */
+
+static bool takes_carry(const struct work *work) {
+    return work->family == FAMILY_SCAN || work->family == FAMILY_SEGMENTED ||
+           work->family == FAMILY_REDUCE;
+}
+static bool supports_carry_cuda(const struct work *work, enum mode mode) {
+    return takes_carry(work) && supports_cuda(work, mode) && mode != MODE_MEMORY;
+}
+static bool prepare_carry_cuda(const struct work *work) {
+    return prepare(work, &carrying_on_cuda);
+}
+static bool run_carry_cuda(const struct work *work, int64_t set) {
+    return run(work, &carrying_on_cuda, set);
+}
+static void finish_carry_cuda(void) {
+    finish(&carrying_on_cuda);
+}
+const struct engine engine_vscan_cuda_carry = {.name = "vscan-cuda-carry",
+                                               .place = ON_DEVICE,
+                                               .supports = supports_carry_cuda,
+                                               .prepare = prepare_carry_cuda,
+                                               .run = run_carry_cuda,
+                                               .finish = finish_carry_cuda,
+                                               .absent = BENCH_NO_CUDA};
+
+static bool supports_carry_cpu(const struct work *work, enum mode mode) {
+    return takes_carry(work) && host_mode(work, mode);
+}
+static bool prepare_carry_cpu(const struct work *work) {
+    return prepare(work, &carrying_on_cpu);
+}
+static bool run_carry_cpu(const struct work *work, int64_t set) {
+    return run(work, &carrying_on_cpu, set);
+}
+static void finish_carry_cpu(void) {
+    finish(&carrying_on_cpu);
+}
+const struct engine engine_vscan_cpu_carry = {.name = "vscan-cpu-carry",
+                                              .place = ON_HOST,
+                                              .supports = supports_carry_cpu,
+                                              .prepare = prepare_carry_cpu,
+                                              .run = run_carry_cpu,
+                                              .finish = finish_carry_cpu};
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 

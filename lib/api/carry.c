@@ -26,9 +26,6 @@ static vscan_status reset(vscan_ctx *ctx, const vscan_carry *carry, const void *
 static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t direction,
                            vscan_carry **result) {
     if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "carry is NULL");
-    if (!ctx->backend->carries)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_UNSUPPORTED,
-                           "backend %s of this libvscan has no carries", ctx->backend->name);
     int64_t bytes;
     enum vscan__pair pair;
     TRY(vscan__check_size(ctx, type, 0, &bytes));

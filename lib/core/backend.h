@@ -189,7 +189,6 @@ typedef vscan_status vscan__matrix_fn(vscan_ctx *ctx, const struct vscan__matrix
 
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
-    bool carries;     /* whether scans and reductions take a carry */
 
     /* devices; no context yet */
     vscan_status (*device_count)(int32_t *count); /* NO_BACKEND, NO_DRIVER: with *count = 0 */

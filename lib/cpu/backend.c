@@ -258,7 +258,6 @@ VSCAN__PAIRS(X)
 
 const struct vscan__backend vscan__cpu = {
     .name = "cpu",
-    .carries = true,
     .device_count = device_count,
     .device_name = device_name,
     .device_memory = device_memory,

@@ -67,7 +67,6 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
 enum { ENDS_FROM = 16 << 20 };
 
 /* Where there is a carry, kernels that need more words make do with these: see scan/carried.cuh. */
-#if VSCAN__CUDA_CARRY
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status carried_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {           \
         return launch(ctx, scan, VSCAN_##TYPE,                                                     \
@@ -76,25 +75,20 @@ enum { ENDS_FROM = 16 << 20 };
     }
 VSCAN__PAIRS(X)
 #undef X
-#define WITH_CARRY(pair)                                                                           \
-    if (scan->carry != NULL) return carried_##pair(ctx, scan)
-#else
-#define WITH_CARRY(pair)
-#endif
 
 /* A segmented reduction has partitions of half a tile at least, and one for what ends at the end. */
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \
-        WITH_CARRY(pair);                                                                          \
+        if (scan->carry != NULL) return carried_##pair(ctx, scan);                                 \
         return launch(ctx, scan, VSCAN_##TYPE, portion(ctx, VSCAN_##TYPE, scan->n),                \
                       vscan__launch_scan_##pair);                                                  \
     }                                                                                              \
     static vscan_status scan_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {    \
-        WITH_CARRY(pair);                                                                          \
+        if (scan->carry != NULL) return carried_##pair(ctx, scan);                                 \
         return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_scan_segmented_##pair);      \
     }                                                                                              \
     static vscan_status reduce_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {            \
-        WITH_CARRY(pair);                                                                          \
+        if (scan->carry != NULL) return carried_##pair(ctx, scan);                                 \
         return launch(ctx, scan, VSCAN_##TYPE, scan->n, vscan__launch_reduce_##pair);              \
     }                                                                                              \
     static vscan_status reduce_segmented_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {  \
@@ -251,7 +245,6 @@ static vscan_status split(vscan_ctx *ctx, const struct vscan__split *split) {
 }
 
 const struct vscan__backend vscan__cuda = {
-    .carries = VSCAN__CUDA_CARRY,
     .name = "cuda",
     .device_count = vscan__cuda_device_count,
     .device_name = vscan__cuda_device_name,
