@@ -137,8 +137,17 @@ pairs() {
 # Leaves NAME.PROGRAM.KERNELS.out, .status and .seconds in the log folder; and .first, the output of a
 # run that ended because a tool failed of itself, which is run once more.
 all_pairs() {
-    pairs | name=$1 limit=$2 log=$log run=$run gpus=$gpus \
-        xargs --process-slot-var=slot -P "${VSCAN_RECORD_JOBS:-8}" -L 1 sh -c '
+    pairs | grep -v '^test_cuda_occupied ' | some_pairs "${VSCAN_RECORD_JOBS:-8}" "$@"
+    # its foreign kernel keeps most of the GPU from what else runs there, and stays for a minute at most
+    pairs | grep '^test_cuda_occupied ' | some_pairs 1 "$@"
+}
+
+# some_pairs JOBS NAME LIMIT COMMAND...: the same with the lines of standard input.
+some_pairs() {
+    jobs=$1
+    shift
+    name=$1 limit=$2 log=$log run=$run gpus=$gpus \
+        xargs -r --process-slot-var=slot -P "$jobs" -L 1 sh -c '
         command=$1 program=$2 kernels=$3
         case $kernels in default) ;; *) export VSCAN_TEST_KERNELS="$kernels" ;; esac
         [ "$gpus" -lt 2 ] || export CUDA_VISIBLE_DEVICES=$((slot % gpus))

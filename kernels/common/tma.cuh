@@ -62,7 +62,8 @@ static __device__ __forceinline__ void barrier_arrive_expecting(uint64_t *barrie
 
 /*
  * Waits until the phase of this parity has completed. What happened before its arrivals is then
- * visible. The thread may sleep for up to 10 ms: polling would take issue slots from other warps.
+ * visible. The thread may sleep for up to 100 us, more than a tile takes: polling would take issue slots
+ * from other warps.
  */
 static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t parity) {
     uint32_t done;
@@ -71,7 +72,7 @@ static __device__ __forceinline__ void barrier_wait(uint64_t *barrier, uint32_t 
                      "mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2, %3;\n\t"
                      "selp.u32 %0, 1, 0, p;\n\t}"
                      : "=r"(done)
-                     : "r"(shared_address(barrier)), "r"(parity), "r"(10000000)
+                     : "r"(shared_address(barrier)), "r"(parity), "r"(100000)
                      : "memory");
     } while (!done);
 }
