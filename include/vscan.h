@@ -38,8 +38,26 @@
  * anything is enqueued: a call that is refused has written nothing. Any function that takes a
  * handle may return VSCAN_ERROR_NULL (the handle is NULL) and VSCAN_ERROR_HANDLE (it is not a live
  * handle of that kind: destroyed, or something else); any function that reaches the device may
- * return VSCAN_ERROR_BACKEND (the driver failed; it may then be the report of earlier work). These
- * three are not repeated below. vscan_ctx_last_error gives the sentence that belongs to a failure.
+ * return VSCAN_ERROR_BACKEND (the driver failed; it may then be the report of earlier work) and
+ * VSCAN_ERROR_DEVICE_LOST. These four are not repeated below. vscan_ctx_last_error gives the sentence
+ * that belongs to a failure.
+ *
+ * After a failure. What the library itself keeps is sound after every failure, and each call may be made
+ * again. Statuses from 100: nothing has been written. HOST_MEMORY, and DEVICE_MEMORY where a workspace
+ * could not grow: nothing has been written; but a GPU may also lack the memory to load a kernel, when a
+ * part of the call has been done. DEVICE_MEMORY, BACKEND and DEVICE_LOST therefore leave open what the
+ * call's outputs, and a carry that it was given, hold, and a call in place may have overwritten its
+ * input; what the call only reads is as it was. Handles can always be destroyed; only a stream capture
+ * makes a buffer and a carry wait (CAPTURE).
+ *
+ * CUDA errors. BACKEND is an error of one call, or of the caller's own earlier work on the stream: after
+ * it the context goes on. DEVICE_LOST is what CUDA says for ever after a kernel, of whatever library in
+ * the process, has gone to an illegal address, failed an assertion, or hung: no context of any device
+ * memory of this process can be used again, and a new one fails alike, with AUTO too, which does not go
+ * on on the CPU in silence. Destroy what there is, as far as anyone needs to, and go on with a new process,
+ * or with a context for which VSCAN_BACKEND_CPU is asked. The contents of buffers cannot be saved then.
+ * The caller's current device is the same before and after every call, and an error that the caller has
+ * not yet taken from cudaGetLastError is neither taken for one of the library nor removed.
  *
  * The same bits. For equal input, every operation gives equal bits in every run, on every GPU and
  * on the CPU, with any number of threads, in place or not, at any alignment. Float and double plus
@@ -121,6 +139,7 @@ typedef enum vscan_status {
     VSCAN_ERROR_UNSUPPORTED = 304, /* this backend has no such thing (a stream on the CPU) */
     VSCAN_ERROR_CAPTURE = 305,     /* not possible while the stream is being captured */
     VSCAN_ERROR_BACKEND = 306,     /* the backend failed; vscan_ctx_last_error has its words */
+    VSCAN_ERROR_DEVICE_LOST = 307, /* a fault on the device has ended its use by this process */
 
     /* 400-499: found in the data while the work ran; reported by the next call that waits */
     VSCAN_ERROR_TOTALS_LENGTH = 400, /* more segments than the totals buffer has elements */
@@ -263,7 +282,8 @@ typedef struct vscan_ctx_options {
  *   options   NULL: all defaults
  *   ctx       not NULL; receives the context, and is left alone on failure
  * With AUTO and device 0, the CPU is taken where CUDA cannot be used; every other request that
- * cannot be met fails and says why (vscan_ctx_last_error(NULL)).
+ * cannot be met fails and says why (vscan_ctx_last_error(NULL)). A GPU that is lost (DEVICE_LOST) or full
+ * is a failure, not a reason to take the CPU.
  * Statuses: NULL, STRUCT_SIZE, ENUM, VALUE (threads or unused, or VSCAN_BACKEND in the environment),
  * HOST_MEMORY, DEVICE_MEMORY, NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL, UNSUPPORTED (a stream for
  * the CPU). Since 0.1.0.

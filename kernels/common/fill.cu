@@ -67,6 +67,17 @@ __global__ void count_segments(unsigned long long *segments, const void *flags, 
     if (threadIdx.x % 32 == 0 && count) atomicAdd(segments, count);
 }
 
+/* Not with <<<>>>, which reports by cudaGetLastError: that has errors of the caller's own too. */
+template <class... Parameters, class... Arguments>
+static cudaError_t start_filling(const vscan__launch *launch, int blocks,
+                                 void (*kernel)(Parameters...), Arguments... arguments) {
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3((unsigned)blocks);
+    config.blockDim = dim3(block_threads);
+    config.stream = launch->stream;
+    return cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...);
+}
+
 } /* namespace vscan */
 
 using namespace vscan;
@@ -99,9 +110,8 @@ extern "C" cudaError_t vscan__launch_fill(const vscan__launch *launch, vscan_typ
         return cudaMemsetAsync((char *)pointer + first, value.as_byte, (size_t)n, launch->stream);
     if (type == VSCAN_BIT) {
         const int blocks = blocks_for(launch, n / 32 + 2);
-        fill_bits<<<blocks, block_threads, 0, launch->stream>>>((uint32_t *)pointer, first, n,
-                                                                value.as_byte ? 0xffffffffu : 0);
-        return cudaGetLastError();
+        return start_filling(launch, blocks, fill_bits, (uint32_t *)pointer, first, n,
+                             value.as_byte ? 0xffffffffu : 0);
     }
     /* index with step 0; as integers, so that every NaN keeps its bits */
     const bool narrow = type == VSCAN_INT || type == VSCAN_FLOAT;
@@ -115,9 +125,8 @@ extern "C" cudaError_t vscan__launch_fill(const vscan__launch *launch, vscan_typ
 
 extern "C" cudaError_t vscan__launch_copy_bits(const vscan__launch *launch, void *to,
                                                const void *from, int64_t n) {
-    copy_bits<<<blocks_for(launch, n / 32 + 1), block_threads, 0, launch->stream>>>(
-        (uint32_t *)to, (const uint32_t *)from, n);
-    return cudaGetLastError();
+    return start_filling(launch, blocks_for(launch, n / 32 + 1), copy_bits, (uint32_t *)to,
+                         (const uint32_t *)from, n);
 }
 
 extern "C" cudaError_t vscan__launch_count_segments(const vscan__launch *launch,
@@ -127,7 +136,6 @@ extern "C" cudaError_t vscan__launch_count_segments(const vscan__launch *launch,
         cudaMemsetAsync(&header->segments, 0, sizeof header->segments, launch->stream);
     if (error != cudaSuccess) return error;
     const int blocks = blocks_for(launch, scan->n / 32 + 1);
-    count_segments<<<blocks, block_threads, 0, launch->stream>>>(&header->segments, scan->flags,
-                                                                 scan->flag_type, scan->n);
-    return cudaGetLastError();
+    return start_filling(launch, blocks, count_segments, &header->segments, scan->flags,
+                         (int)scan->flag_type, scan->n);
 }

@@ -136,7 +136,8 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
 
     if (root->references == 1 && root->pointer != NULL) {
         vscan_status status = ctx->backend->may_wait(ctx);
-        if (status != VSCAN_OK) return vscan__leave(ctx, status);
+        /* Any other failure, of a device that is lost for example, must not keep the buffer. */
+        if (status == VSCAN_ERROR_CAPTURE) return vscan__leave(ctx, status);
         /* The caller's memory is not released, but the caller may do so next: NULL only waits. */
         ctx->backend->release(ctx, root->owned ? root->pointer : NULL);
     }

@@ -29,6 +29,7 @@
     X(ERROR_UNSUPPORTED, "this backend has no such thing")                                         \
     X(ERROR_CAPTURE, "not possible while the stream is being captured")                            \
     X(ERROR_BACKEND, "the backend failed; vscan_ctx_last_error has its words")                     \
+    X(ERROR_DEVICE_LOST, "a fault on the device has ended its use by this process")                \
     X(ERROR_TOTALS_LENGTH, "more segments than the totals buffer has elements")                    \
     X(ERROR_DIVISION, "an integer was divided by 0")                                               \
     X(ERROR_POSITION, "a position outside the vector that it is a position in")                    \

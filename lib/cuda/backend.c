@@ -9,50 +9,56 @@
 
 /* ---- Workspace, bits, fills ------------------------------------------------------------------ */
 
+static vscan_status may_wait(vscan_ctx *ctx) {
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    return vscan__cuda_leave(ctx, before, vscan__cuda_may_wait(ctx));
+}
+
 /* What needs most: segmented reductions have two partitions a tile and one for what ends at the end, and
    positions are sums of 8 bytes, whatever the type. */
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     (void)type;
-    const int before = vscan__cuda_enter(ctx->device);
     const struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
-    const vscan_status status =
-        vscan__cuda_grow_words(ctx, vscan__words_needed(launch, VSCAN_DOUBLE, 2 * n + 1));
-    vscan__cuda_leave(before);
-    return status;
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    return vscan__cuda_leave(
+        ctx, before,
+        vscan__cuda_grow_words(ctx, vscan__words_needed(launch, VSCAN_DOUBLE, 2 * n + 1)));
 }
 
 static vscan_status fill(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t first, int64_t n,
                          union vscan__value value) {
-    const int before = vscan__cuda_enter(ctx->device);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     const cudaError_t error =
         vscan__launch_fill(&vscan__cuda_state(ctx)->launch, type, pointer, first, n, value);
-    vscan__cuda_leave(before);
-    TRY_CUDA(ctx, "filling", error);
-    return VSCAN_OK;
+    return vscan__cuda_leave(ctx, before, vscan__cuda_status(ctx, error, "filling"));
 }
 
 static vscan_status copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n) {
-    const int before = vscan__cuda_enter(ctx->device);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     const cudaError_t error = vscan__launch_copy_bits(&vscan__cuda_state(ctx)->launch, to, from, n);
-    vscan__cuda_leave(before);
-    TRY_CUDA(ctx, "copying bits", error);
-    return VSCAN_OK;
+    return vscan__cuda_leave(ctx, before, vscan__cuda_status(ctx, error, "copying bits"));
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
+/* What a slot returns that has entered, made room, and launched, where there was room. */
+static vscan_status launched(vscan_ctx *ctx, int before, vscan_status room, cudaError_t error) {
+    return vscan__cuda_leave(ctx, before,
+                             room != VSCAN_OK ? room : vscan__cuda_status(ctx, error, "launching"));
+}
+
 /* With the words that n elements of a type need. */
 static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
                            int64_t n, vscan__launcher *launcher) {
-    const int before = vscan__cuda_enter(ctx->device);
-    vscan_status status =
-        vscan__cuda_grow_words(ctx, vscan__words_needed(&vscan__cuda_state(ctx)->launch, type, n));
-    cudaError_t error = cudaSuccess;
-    if (status == VSCAN_OK) error = launcher(&vscan__cuda_state(ctx)->launch, scan);
-    vscan__cuda_leave(before);
-    TRY(status);
-    TRY_CUDA(ctx, "launching", error);
-    return VSCAN_OK;
+    struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    const vscan_status room = vscan__cuda_grow_words(ctx, vscan__words_needed(launch, type, n));
+    return launched(ctx, before, room, room == VSCAN_OK ? launcher(launch, scan) : cudaSuccess);
 }
 
 /* Elements that one launch of a scan goes through at most: in order whole blocks of level 3. */
@@ -138,20 +144,17 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
         return each_row(ctx, matrix, size,
                         matrix->out != NULL ? vscan__cuda.pairs[pair].scan
                                             : vscan__cuda.pairs[pair].reduce);
-    const int before = vscan__cuda_enter(ctx->device);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     void *const workspace = launch->workspace;
     const int64_t words = launch->words, needed = vscan__matrix_words_needed(type, matrix);
-    vscan_status status = VSCAN_OK;
+    vscan_status room = VSCAN_OK;
     if (needed > words)
-        status = vscan__cuda_grow_lines(ctx, needed, &launch->workspace, &launch->words);
-    cudaError_t error = cudaSuccess;
-    if (status == VSCAN_OK) error = launcher(launch, matrix);
+        room = vscan__cuda_grow_lines(ctx, needed, &launch->workspace, &launch->words);
+    const cudaError_t error = room == VSCAN_OK ? launcher(launch, matrix) : cudaSuccess;
     launch->workspace = workspace;
     launch->words = words;
-    vscan__cuda_leave(before);
-    TRY(status);
-    TRY_CUDA(ctx, "launching", error);
-    return VSCAN_OK;
+    return launched(ctx, before, room, error);
 }
 
 #define X(pair, op, type, OP, TYPE)                                                                \
@@ -162,16 +165,11 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
 VSCAN__PAIRS(X)
 #undef X
 
-static vscan_status launched(vscan_ctx *ctx, int before, cudaError_t error) {
-    vscan__cuda_leave(before);
-    TRY_CUDA(ctx, "launching", error);
-    return VSCAN_OK;
-}
-
 #define MAP(family, structure)                                                                     \
     static vscan_status map_##family(vscan_ctx *ctx, const struct vscan__##structure *work) {      \
-        const int before = vscan__cuda_enter(ctx->device);                                         \
-        return launched(ctx, before,                                                               \
+        int before;                                                                                \
+        TRY(vscan__cuda_enter(ctx, ctx->device, &before));                                         \
+        return launched(ctx, before, VSCAN_OK,                                                     \
                         vscan__launch_##family(&vscan__cuda_state(ctx)->launch, work));            \
     }
 MAP(unary, map)
@@ -191,13 +189,12 @@ MAP(subtract, ranges)
 #define PACK(family, as, structure, elements)                                                      \
     static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__##structure *pack) {     \
         struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;                            \
-        const int before = vscan__cuda_enter(ctx->device);                                         \
-        const vscan_status status =                                                                \
+        int before;                                                                                \
+        TRY(vscan__cuda_enter(ctx, ctx->device, &before));                                         \
+        const vscan_status room =                                                                  \
             vscan__cuda_grow_words(ctx, vscan__words_needed(launch, (as), (elements)));            \
-        const cudaError_t error =                                                                  \
-            status == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess;               \
-        TRY(launched(ctx, before, error));                                                         \
-        return status;                                                                             \
+        return launched(ctx, before, room,                                                         \
+                        room == VSCAN_OK ? vscan__launch_##family(launch, pack) : cudaSuccess);    \
     }
 PACK(pack, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, pack,
      pack->n)
@@ -207,41 +204,56 @@ PACK(flags_to_offsets, VSCAN_INT, pack,
 PACK(distribute_segmented, VSCAN_INT, distribution, 2 * pack->n + 1)
 PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
 
-/* Notes which memory a graph may refer to. */
+/*
+ * Makes room, and notes which memory a graph may refer to. The header of the memory is zero between
+ * sorts, which the last kernel of a sort sees to: where that was not launched, the queues that an earlier
+ * one has filled would be taken for the next sort's.
+ */
 static vscan_status ready_for_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
     TRY(vscan__cuda_grow_for_sort(ctx, sort));
-    vscan__note_capture(ctx, &vscan__cuda_state(ctx)->sorts);
+    TRY(vscan__note_capture(ctx, &state->sorts));
+    if (state->sorts_unclean && state->launch.sort_memory != NULL)
+        TRY_CUDA(ctx, "clearing memory for sorts",
+                 cudaMemsetAsync(state->launch.sort_memory, 0, VSCAN__SORT_HEADER,
+                                 state->launch.stream));
+    state->sorts_unclean = false;
     return VSCAN_OK;
 }
 
-#define SORT(name, launcher)                                                                       \
-    static vscan_status name(vscan_ctx *ctx, const struct vscan__sort *sort) {                     \
-        const int before = vscan__cuda_enter(ctx->device);                                         \
-        const vscan_status status = ready_for_sort(ctx, sort);                                     \
-        const cudaError_t error =                                                                  \
-            status == VSCAN_OK ? launcher(&vscan__cuda_state(ctx)->launch, sort) : cudaSuccess;    \
-        TRY(launched(ctx, before, error));                                                         \
-        return status;                                                                             \
-    }
-SORT(sort_all, vscan__launch_sort)
-SORT(sort_segmented, vscan__launch_sort_segmented)
+static vscan_status run_sort(vscan_ctx *ctx, const struct vscan__sort *sort,
+                             vscan__sort_launcher *launcher) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    const vscan_status room = ready_for_sort(ctx, sort);
+    const cudaError_t error = room == VSCAN_OK ? launcher(&state->launch, sort) : cudaSuccess;
+    if (error != cudaSuccess) state->sorts_unclean = true;
+    return launched(ctx, before, room, error);
+}
+
+static vscan_status sort_all(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    return run_sort(ctx, sort, vscan__launch_sort);
+}
+
+static vscan_status sort_segmented(vscan_ctx *ctx, const struct vscan__sort *sort) {
+    return run_sort(ctx, sort, vscan__launch_sort_segmented);
+}
 
 static vscan_status reserve_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
-    const int before = vscan__cuda_enter(ctx->device);
-    const vscan_status status = vscan__cuda_grow_for_sort(ctx, sort);
-    vscan__cuda_leave(before);
-    return status;
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    return vscan__cuda_leave(ctx, before, vscan__cuda_grow_for_sort(ctx, sort));
 }
 
 static vscan_status split(vscan_ctx *ctx, const struct vscan__split *split) {
-    const int before = vscan__cuda_enter(ctx->device);
-    const vscan_status status = vscan__cuda_grow_scratch(
+    struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    const vscan_status room = vscan__cuda_grow_scratch(
         ctx, vscan__split_bytes(split->n, split->flag_type, split->head_type));
-    const cudaError_t error = status == VSCAN_OK
-                                  ? vscan__launch_split(&vscan__cuda_state(ctx)->launch, split)
-                                  : cudaSuccess;
-    TRY(launched(ctx, before, error));
-    return status;
+    return launched(ctx, before, room,
+                    room == VSCAN_OK ? vscan__launch_split(launch, split) : cudaSuccess);
 }
 
 const struct vscan__backend vscan__cuda = {
@@ -255,7 +267,7 @@ const struct vscan__backend vscan__cuda = {
     .synchronize = vscan__cuda_synchronize,
     .set_stream = vscan__cuda_set_stream,
     .get_stream = vscan__cuda_get_stream,
-    .may_wait = vscan__cuda_may_wait,
+    .may_wait = may_wait,
     .allocate = vscan__cuda_allocate,
     .release = vscan__cuda_release,
     .check_pointer = vscan__cuda_check_pointer,

@@ -7,18 +7,20 @@
 
 /* ---- Open, close ----------------------------------------------------------------------------- */
 
+/* Whatever fails, everything goes. */
 void vscan__cuda_close(vscan_ctx *ctx) {
     struct vscan__cuda_state *state = vscan__cuda_state(ctx);
-    const int before = vscan__cuda_enter(ctx->device);
-    (void)cudaStreamSynchronize(state->launch.stream);
+    int before;
+    vscan__cuda_forget(vscan__cuda_make_current(ctx->device, &before));
+    if (state->launch.stream != NULL)
+        vscan__cuda_forget(cudaStreamSynchronize(state->launch.stream));
     vscan__free_growing(&state->words);
     vscan__free_growing(&state->lines);
     vscan__free_growing(&state->scratch);
     vscan__free_growing(&state->sorts);
-    if (state->launch.late != NULL) (void)cudaFreeHost(state->launch.late);
-    if (state->own != NULL) (void)cudaStreamDestroy(state->own);
-    (void)cudaGetLastError();
-    vscan__cuda_leave(before);
+    if (state->launch.late != NULL) vscan__cuda_forget(cudaFreeHost(state->launch.late));
+    if (state->own != NULL) vscan__cuda_forget(cudaStreamDestroy(state->own));
+    vscan__cuda_forget(vscan__cuda_make_current_again(before));
     free(state);
     ctx->state = NULL;
 }
@@ -103,13 +105,14 @@ static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
 
 vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream) {
     TRY(vscan__cuda_check_device(ctx->device));
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     ctx->state = calloc(1, sizeof(struct vscan__cuda_state));
-    if (ctx->state == NULL)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no host memory for the context");
-    const int before = vscan__cuda_enter(ctx->device);
-    const vscan_status status = fill_state(ctx, stream);
-    if (status != VSCAN_OK) vscan__cuda_close(ctx);
-    vscan__cuda_leave(before);
+    vscan_status status = ctx->state != NULL ? fill_state(ctx, stream)
+                                             : VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY,
+                                                           "no host memory for the context");
+    status = vscan__cuda_leave(ctx, before, status);
+    if (status != VSCAN_OK && ctx->state != NULL) vscan__cuda_close(ctx);
     return status;
 }
 
@@ -128,10 +131,10 @@ static vscan_status take_late(vscan_ctx *ctx) {
 }
 
 vscan_status vscan__cuda_synchronize(vscan_ctx *ctx) {
-    const int before = vscan__cuda_enter(ctx->device);
-    vscan_status status = vscan__cuda_wait(ctx);
-    vscan__cuda_leave(before);
-    return status != VSCAN_OK ? status : take_late(ctx);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    TRY(vscan__cuda_leave(ctx, before, vscan__cuda_wait(ctx)));
+    return take_late(ctx);
 }
 
 static vscan_status order_streams(vscan_ctx *ctx, cudaStream_t from, cudaStream_t to) {
@@ -139,9 +142,15 @@ static vscan_status order_streams(vscan_ctx *ctx, cudaStream_t from, cudaStream_
     TRY_CUDA(ctx, "creating an event", cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     cudaError_t error = cudaEventRecord(event, from);
     if (error == cudaSuccess) error = cudaStreamWaitEvent(to, event, 0);
-    (void)cudaEventDestroy(event);
-    TRY_CUDA(ctx, "ordering the streams", error);
-    return VSCAN_OK;
+    const cudaError_t at_end = cudaEventDestroy(event);
+    return vscan__cuda_status(ctx, error != cudaSuccess ? error : at_end, "ordering the streams");
+}
+
+static vscan_status order_if_not_captured(vscan_ctx *ctx, cudaStream_t from, cudaStream_t to) {
+    bool from_captured, to_captured;
+    TRY(vscan__cuda_is_capturing(ctx, from, &from_captured));
+    TRY(vscan__cuda_is_capturing(ctx, to, &to_captured));
+    return from_captured || to_captured ? VSCAN_OK : order_streams(ctx, from, to);
 }
 
 vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream) {
@@ -149,13 +158,13 @@ vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream) {
     const cudaStream_t from = state->launch.stream;
     const cudaStream_t to = stream != NULL ? (cudaStream_t)stream : state->own;
     if (from == to) return VSCAN_OK;
-    const int before = vscan__cuda_enter(ctx->device);
-    vscan_status status = VSCAN_OK;
-    if (!vscan__cuda_capturing(from) && !vscan__cuda_capturing(to))
-        status = order_streams(ctx, from, to);
-    vscan__cuda_leave(before);
-    if (status == VSCAN_OK) state->launch.stream = to;
-    return status;
+    if (!ctx->destroyed) { /* a destroyed context has waited, and must not fail */
+        int before;
+        TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+        TRY(vscan__cuda_leave(ctx, before, order_if_not_captured(ctx, from, to)));
+    }
+    state->launch.stream = to;
+    return VSCAN_OK;
 }
 
 vscan_status vscan__cuda_get_stream(vscan_ctx *ctx, void **stream) {

@@ -26,27 +26,47 @@ static vscan_status status_of(cudaError_t error) {
     case cudaErrorStreamCaptureImplicit:
     case cudaErrorStreamCaptureWrongThread:
         return VSCAN_ERROR_CAPTURE;
+    case cudaErrorECCUncorrectable: /* after these, every later call of the process fails alike */
+    case cudaErrorNvlinkUncorrectable:
+    case cudaErrorIllegalAddress:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorAssert:
+    case cudaErrorHardwareStackError:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorLaunchFailure:
+        return VSCAN_ERROR_DEVICE_LOST;
     default:
         return VSCAN_ERROR_BACKEND;
     }
 }
 
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
-    (void)cudaGetLastError(); /* the caller's next call must not see an error of ours */
-    return VSCAN__FAIL(ctx, status_of(error), "CUDA, %s: %s (error %d)", doing,
-                       cudaGetErrorString(error), (int)error);
+    vscan__cuda_forget(error);
+    const vscan_status status = status_of(error);
+    return VSCAN__FAIL(
+        ctx, status, "CUDA, %s: %s (error %d)%s", doing, cudaGetErrorString(error), (int)error,
+        status == VSCAN_ERROR_DEVICE_LOST ? "; this process can use the device no longer" : "");
 }
 
 /* ---- The current device ---------------------------------------------------------------------- */
 
-int vscan__cuda_enter(int device) {
-    int before = -1;
-    if (cudaGetDevice(&before) != cudaSuccess || before == device) return -1;
-    return cudaSetDevice(device) == cudaSuccess ? before : -1;
+enum { NOTHING_TO_UNDO = -1 };
+
+cudaError_t vscan__cuda_make_current(int device, int *before) {
+    int current = device;
+    *before = NOTHING_TO_UNDO;
+    cudaError_t error = cudaGetDevice(&current);
+    if (error != cudaSuccess || current == device) return error;
+    error = cudaSetDevice(device);
+    if (error == cudaSuccess) *before = current;
+    return error;
 }
 
-void vscan__cuda_leave(int before) {
-    if (before >= 0) (void)cudaSetDevice(before);
+cudaError_t vscan__cuda_make_current_again(int before) {
+    return before == NOTHING_TO_UNDO ? cudaSuccess : cudaSetDevice(before);
 }
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -83,10 +103,10 @@ vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacit
 vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available) {
     size_t free_bytes = 0, total_bytes = 0;
     TRY(vscan__cuda_check_device(device));
-    const int before = vscan__cuda_enter(device);
+    int before;
+    TRY(vscan__cuda_enter(NULL, device, &before));
     const cudaError_t error = cudaMemGetInfo(&free_bytes, &total_bytes);
-    vscan__cuda_leave(before);
-    TRY_CUDA(NULL, "reading free memory", error);
+    TRY(vscan__cuda_leave(NULL, before, vscan__cuda_status(NULL, error, "reading free memory")));
     *total = (int64_t)total_bytes;
     *available = (int64_t)free_bytes;
     return VSCAN_OK;
@@ -94,17 +114,21 @@ vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *
 
 /* ---- Waiting --------------------------------------------------------------------------------- */
 
-bool vscan__cuda_capturing(cudaStream_t stream) {
+vscan_status vscan__cuda_is_capturing(vscan_ctx *ctx, cudaStream_t stream, bool *capturing) {
     enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return true; /* the legacy stream answers so while another one is being captured */
-    }
-    return status != cudaStreamCaptureStatusNone;
+    const cudaError_t error = cudaStreamIsCapturing(stream, &status);
+    /* the legacy stream answers so while another one is being captured */
+    const bool implicit = error == cudaErrorStreamCaptureImplicit;
+    *capturing = implicit || status != cudaStreamCaptureStatusNone;
+    if (!implicit) TRY_CUDA(ctx, "asking whether the stream is being captured", error);
+    vscan__cuda_forget(error);
+    return VSCAN_OK;
 }
 
 vscan_status vscan__cuda_may_wait(vscan_ctx *ctx) {
-    if (!vscan__cuda_capturing(vscan__cuda_state(ctx)->launch.stream)) return VSCAN_OK;
+    bool capturing;
+    TRY(vscan__cuda_is_capturing(ctx, vscan__cuda_state(ctx)->launch.stream, &capturing));
+    if (!capturing) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_CAPTURE,
                        "the call would have to wait or allocate, which is not possible while the "
                        "stream is being captured");

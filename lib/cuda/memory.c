@@ -16,7 +16,7 @@ static void free_newest(struct vscan__growing *memory) {
     struct vscan__block *newest = memory->newest;
     memory->newest = newest->older;
     memory->bytes = 0;
-    (void)cudaFree(newest->memory); /* waits for its work */
+    vscan__cuda_forget(cudaFree(newest->memory)); /* waits for its work */
     free(newest);
 }
 
@@ -29,9 +29,12 @@ static void *grown(const struct vscan__growing *memory) {
     return memory->bytes > 0 ? memory->newest->memory : NULL;
 }
 
-void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory) {
-    if (memory->newest != NULL && vscan__cuda_capturing(vscan__cuda_state(ctx)->launch.stream))
-        memory->newest->captured = true;
+vscan_status vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory) {
+    if (memory->newest == NULL) return VSCAN_OK;
+    bool capturing;
+    TRY(vscan__cuda_is_capturing(ctx, vscan__cuda_state(ctx)->launch.stream, &capturing));
+    if (capturing) memory->newest->captured = true;
+    return VSCAN_OK;
 }
 
 /*
@@ -53,7 +56,7 @@ static vscan_status grow(vscan_ctx *ctx, struct vscan__growing *memory, int64_t 
     if (error == cudaSuccess) {
         error = cudaMemsetAsync(block->memory, 0, (size_t)(cleared < bytes ? cleared : bytes),
                                 vscan__cuda_state(ctx)->launch.stream);
-        if (error != cudaSuccess) (void)cudaFree(block->memory);
+        if (error != cudaSuccess) vscan__cuda_forget(cudaFree(block->memory));
     }
     if (error != cudaSuccess) {
         free(block);
@@ -113,27 +116,37 @@ static vscan_status allocate_here(vscan_ctx *ctx, int64_t bytes, void **pointer)
 }
 
 vscan_status vscan__cuda_allocate(vscan_ctx *ctx, int64_t bytes, void **pointer) {
-    const int before = vscan__cuda_enter(ctx->device);
-    const vscan_status status = allocate_here(ctx, bytes, pointer);
-    vscan__cuda_leave(before);
+    void *memory = NULL;
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    const vscan_status status = vscan__cuda_leave(ctx, before, allocate_here(ctx, bytes, &memory));
+    if (status == VSCAN_OK)
+        *pointer = memory;
+    else if (memory != NULL) /* leaving has failed */
+        vscan__cuda_forget(cudaFree(memory));
     return status;
 }
 
+/* Whatever fails, the memory goes: CUDA knows by its address which device it is of. */
 void vscan__cuda_release(vscan_ctx *ctx, void *pointer) {
-    const int before = vscan__cuda_enter(ctx->device);
-    (void)cudaStreamSynchronize(vscan__cuda_state(ctx)->launch.stream);
-    (void)cudaFree(pointer);
-    (void)cudaGetLastError();
-    vscan__cuda_leave(before);
+    int before;
+    vscan__cuda_forget(vscan__cuda_make_current(ctx->device, &before));
+    vscan__cuda_forget(cudaStreamSynchronize(vscan__cuda_state(ctx)->launch.stream));
+    vscan__cuda_forget(cudaFree(pointer));
+    vscan__cuda_forget(vscan__cuda_make_current_again(before));
 }
 
 vscan_status vscan__cuda_check_pointer(vscan_ctx *ctx, const void *pointer, int64_t bytes) {
     struct cudaPointerAttributes attributes;
     (void)bytes;
-    const int before = vscan__cuda_enter(ctx->device);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     const cudaError_t error = cudaPointerGetAttributes(&attributes, pointer);
-    if (error != cudaSuccess) (void)cudaGetLastError();
-    vscan__cuda_leave(before);
+    TRY(vscan__cuda_leave(ctx, before,
+                          error == cudaErrorInvalidValue
+                              ? VSCAN_OK
+                              : vscan__cuda_status(ctx, error, "asking what a pointer is")));
+    vscan__cuda_forget(error);
     if (error != cudaSuccess ||
         (attributes.type != cudaMemoryTypeDevice && attributes.type != cudaMemoryTypeManaged))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_POINTER,
@@ -152,18 +165,16 @@ static vscan_status upload_here(vscan_ctx *ctx, void *to, const void *from, int6
     TRY_CUDA(ctx, "copying to the device",
              cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyHostToDevice,
                              vscan__cuda_state(ctx)->launch.stream));
-    if (cudaPointerGetAttributes(&attributes, from) == cudaSuccess &&
-        attributes.type == cudaMemoryTypeUnregistered)
-        return VSCAN_OK;
-    (void)cudaGetLastError();
+    const cudaError_t error = cudaPointerGetAttributes(&attributes, from);
+    if (error == cudaSuccess && attributes.type == cudaMemoryTypeUnregistered) return VSCAN_OK;
+    vscan__cuda_forget(error); /* what is not known may be page-locked */
     return vscan__cuda_wait(ctx);
 }
 
 vscan_status vscan__cuda_upload(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    const int before = vscan__cuda_enter(ctx->device);
-    const vscan_status status = upload_here(ctx, to, from, bytes);
-    vscan__cuda_leave(before);
-    return status;
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    return vscan__cuda_leave(ctx, before, upload_here(ctx, to, from, bytes));
 }
 
 static vscan_status download_here(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
@@ -175,17 +186,15 @@ static vscan_status download_here(vscan_ctx *ctx, void *to, const void *from, in
 }
 
 vscan_status vscan__cuda_download(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    const int before = vscan__cuda_enter(ctx->device);
-    const vscan_status status = download_here(ctx, to, from, bytes);
-    vscan__cuda_leave(before);
-    return status;
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    return vscan__cuda_leave(ctx, before, download_here(ctx, to, from, bytes));
 }
 
 vscan_status vscan__cuda_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    const int before = vscan__cuda_enter(ctx->device);
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     const cudaError_t error = cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDeviceToDevice,
                                               vscan__cuda_state(ctx)->launch.stream);
-    vscan__cuda_leave(before);
-    TRY_CUDA(ctx, "copying", error);
-    return VSCAN_OK;
+    return vscan__cuda_leave(ctx, before, vscan__cuda_status(ctx, error, "copying"));
 }

@@ -19,6 +19,7 @@ struct vscan__cuda_state {
     struct vscan__growing lines;   /* a workspace for matrices that need more words than that has */
     struct vscan__growing scratch; /* launch.scratch */
     struct vscan__growing sorts;   /* launch.sort_memory */
+    bool sorts_unclean;            /* a sort of several launches ended early: see ready_for_sort */
 };
 
 static inline struct vscan__cuda_state *vscan__cuda_state(vscan_ctx *ctx) {
@@ -29,18 +30,41 @@ static inline struct vscan__cuda_state *vscan__cuda_state(vscan_ctx *ctx) {
 
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing);
 
-#define TRY_CUDA(ctx, doing, call)                                                                 \
-    do {                                                                                           \
-        cudaError_t try_error_ = (call);                                                           \
-        if (try_error_ != cudaSuccess) return vscan__cuda_failed(ctx, try_error_, doing);          \
-    } while (0)
+/* OK, or what vscan__cuda_failed says. */
+static inline vscan_status vscan__cuda_status(vscan_ctx *ctx, cudaError_t error,
+                                              const char *doing) {
+    return error == cudaSuccess ? VSCAN_OK : vscan__cuda_failed(ctx, error, doing);
+}
 
-/* Makes a device current and returns the one before, for leave; -1: nothing to undo. */
-int vscan__cuda_enter(int device);
-void vscan__cuda_leave(int before);
+#define TRY_CUDA(ctx, doing, call) TRY(vscan__cuda_status(ctx, call, doing))
+
+/* Where a failure cannot be reported: the caller's next call must not see it. An error of the caller's
+   own stays where it is. */
+static inline void vscan__cuda_forget(cudaError_t error) {
+    if (error != cudaSuccess) (void)cudaGetLastError();
+}
+
+/* Makes a device current, and the caller's device again. *before is what the second needs, also where
+   the first fails. */
+cudaError_t vscan__cuda_make_current(int device, int *before);
+cudaError_t vscan__cuda_make_current_again(int before);
+
+/* The same at the beginning and the end of a slot. */
+static inline vscan_status vscan__cuda_enter(vscan_ctx *ctx, int device, int *before) {
+    return vscan__cuda_status(ctx, vscan__cuda_make_current(device, before),
+                              "making the context's device current");
+}
+
+static inline vscan_status vscan__cuda_leave(vscan_ctx *ctx, int before, vscan_status status) {
+    const cudaError_t error = vscan__cuda_make_current_again(before);
+    if (status == VSCAN_OK)
+        return vscan__cuda_status(ctx, error, "making the caller's device current again");
+    vscan__cuda_forget(error);
+    return status;
+}
 
 /* Whether the stream is being captured; the legacy stream: whether any is. */
-bool vscan__cuda_capturing(cudaStream_t stream);
+vscan_status vscan__cuda_is_capturing(vscan_ctx *ctx, cudaStream_t stream, bool *capturing);
 vscan_status vscan__cuda_may_wait(vscan_ctx *ctx);
 vscan_status vscan__cuda_wait(vscan_ctx *ctx); /* for the stream */
 
@@ -54,7 +78,7 @@ vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *
 /* ---- memory.c -------------------------------------------------------------------------------- */
 
 /* Notes whether a graph that is being captured may refer to the newest block. */
-void vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory);
+vscan_status vscan__note_capture(vscan_ctx *ctx, struct vscan__growing *memory);
 void vscan__free_growing(struct vscan__growing *memory); /* waits */
 
 /* What a launch needs of the context's memory. */

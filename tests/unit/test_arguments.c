@@ -42,6 +42,7 @@ static void statuses(void **state) {
                {304, "VSCAN_ERROR_UNSUPPORTED"},
                {305, "VSCAN_ERROR_CAPTURE"},
                {306, "VSCAN_ERROR_BACKEND"},
+               {307, "VSCAN_ERROR_DEVICE_LOST"},
                {400, "VSCAN_ERROR_TOTALS_LENGTH"},
                {401, "VSCAN_ERROR_DIVISION"},
                {402, "VSCAN_ERROR_POSITION"},

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the linker puts in place of the C library's allocations and of pthread_create. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "faults.h"
+
+static _Atomic int64_t live;
+
+int64_t wrapped_live(void) {
+    return live;
+}
+
+static void *counted(void *memory) {
+    if (memory != NULL) live++;
+    return memory;
+}
+
+static bool no_memory(const char *function) {
+    if (!faults_strike(FAULT_MEMORY, function, false)) return false;
+    errno = ENOMEM;
+    return true;
+}
+
+void *__real_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes);
+void *__wrap_malloc(size_t bytes) {
+    return no_memory("malloc") ? NULL : counted(__real_malloc(bytes));
+}
+
+void *__real_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes);
+void *__wrap_calloc(size_t count, size_t bytes) {
+    return no_memory("calloc") ? NULL : counted(__real_calloc(count, bytes));
+}
+
+void *__real_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes);
+void *__wrap_realloc(void *memory, size_t bytes) {
+    if (no_memory("realloc")) return NULL;
+    void *const grown = __real_realloc(memory, bytes);
+    return memory == NULL ? counted(grown) : grown;
+}
+
+void *__real_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes);
+void *__wrap_aligned_alloc(size_t alignment, size_t bytes) {
+    return no_memory("aligned_alloc") ? NULL : counted(__real_aligned_alloc(alignment, bytes));
+}
+
+int __real_posix_memalign(void **memory, size_t alignment, size_t bytes);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes);
+int __wrap_posix_memalign(void **memory, size_t alignment, size_t bytes) {
+    if (no_memory("posix_memalign")) return ENOMEM;
+    const int error = __real_posix_memalign(memory, alignment, bytes);
+    if (error == 0) live++;
+    return error;
+}
+
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+void __wrap_free(void *memory) {
+    if (memory != NULL) live--;
+    __real_free(memory);
+}
+
+void *__real_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset);
+void *__wrap_mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset) {
+    if (no_memory("mmap")) return MAP_FAILED;
+    void *const memory = __real_mmap(at, bytes, protection, flags, file, offset);
+    if (memory != MAP_FAILED) live++;
+    return memory;
+}
+
+int __real_munmap(void *memory, size_t bytes);
+int __wrap_munmap(void *memory, size_t bytes);
+int __wrap_munmap(void *memory, size_t bytes) {
+    live--;
+    return __real_munmap(memory, bytes);
+}
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument) {
+    if (faults_strike(FAULT_THREAD, "pthread_create", false)) return EAGAIN;
+    return __real_pthread_create(thread, attributes, start, argument);
+}
