@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Runs the test programs on this machine's GPU, those of the scans with each set of kernels
-# (VSCAN_TEST_KERNELS, see lib/cuda/context.c), then each of them once under every tool of
-# compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy and
+# (VSCAN_TEST_KERNELS, see lib/cuda/context.c), that of faults alone, then each of the others once under
+# every tool of compute-sanitizer with small sizes, the whole programs, random calls compared with NumPy and
 # with the CPU backend (soak), and the program of the quick start, and writes what came of it:
 #
 #     sh tests/gpu_record.sh BUILD RECORD [COMMIT]
@@ -29,7 +29,7 @@ record=$2
 commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
 
-all_stages="programs whole calls soak table memcheck racecheck initcheck synccheck"
+all_stages="programs alone whole calls soak table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}
 program_limit=300 # seconds for one program
 soak_calls=10000000
@@ -53,7 +53,7 @@ programs=
 for name in matrix pack cuda_graphs split sort segmented scan '*'; do
     for program in "$run"/test_$name; do
         program=$(basename "$program")
-        case " $programs " in *" $program "*) continue ;; esac
+        case " $programs test_cuda_faults " in *" $program "*) continue ;; esac # run_alone
         if [ -x "$run/$program" ]; then programs="$programs $program"; fi
     done
 done
@@ -198,6 +198,17 @@ run_programs() {
     [ $failed = 0 ] && [ $passed -gt 0 ] || all_well=false
 }
 
+# run_alone: the program that takes all the memory of a GPU, and makes kernels of its own fail.
+run_alone() {
+    echo
+    echo "== test_cuda_faults cuda, with nothing beside it"
+    status=0
+    timeout $program_limit "$run/test_cuda_faults" cuda >"$log/alone" 2>&1 || status=$?
+    grep -v 'RUN\|  OK ' "$log/alone" || true
+    echo "test_cuda_faults: $(outcome $status)"
+    [ $status = 0 ] || all_well=false
+}
+
 # run_whole: the whole programs, as tests/programs/CMakeLists.txt lists them, and what they print.
 run_whole() {
     while read -r program; do
@@ -292,6 +303,7 @@ all_well=true
     for stage in $stages; do
         case $stage in
         programs) run_programs ;;
+        alone) run_alone ;;
         whole) run_whole ;;
         calls) run_calls ;;
         soak) run_soak ;;
