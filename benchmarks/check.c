@@ -44,7 +44,7 @@ static int32_t apply_int(vscan_op op, int32_t a, int32_t b) {
         return a & b;
     case VSCAN_OR:
         return a | b;
-    case VSCAN_PLUS:
+    default: /* plus */
         break;
     }
     return (int32_t)((uint32_t)a + (uint32_t)b);
@@ -64,7 +64,7 @@ static long double apply_real(vscan_op op, long double a, long double b) {
         return a != 0 && b != 0;
     case VSCAN_OR:
         return a != 0 || b != 0;
-    case VSCAN_PLUS:
+    default: /* plus */
         break;
     }
     return a + b;

@@ -72,7 +72,7 @@ BENCH_BOTH int32_t value_int(vscan_op op, int64_t i, int64_t n, uint64_t salt) {
         return ~bit;
     case VSCAN_OR:
         return bit;
-    case VSCAN_PLUS:
+    default: /* plus */
         break;
     }
     return (int32_t)(h >> 32);
@@ -89,7 +89,7 @@ BENCH_BOTH double value_double(vscan_op op, int64_t i, int64_t n, uint64_t salt)
         return h % 4096 != 0;
     case VSCAN_OR:
         return h % 4096 == 0;
-    case VSCAN_PLUS:
+    default: /* plus */
         break;
     }
     /* 53 bits in [-1, 1) */

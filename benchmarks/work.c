@@ -15,7 +15,7 @@ int64_t type_size(vscan_type type) {
         return 8;
     case VSCAN_BYTE:
         return 1;
-    case VSCAN_BIT:
+    default: /* bits, or none */
         break;
     }
     return 0;
