@@ -25,10 +25,7 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     if (total != NULL) {
         TRY(vscan__check_one(ctx, "total", total, in->type));
         TRY(vscan__check_apart(ctx, "total", total, "in", in));
-        if (set.initial_buffer != NULL)
-            TRY(vscan__check_same_or_apart(ctx, "total", total, "options->initial_buffer",
-                                           set.initial_buffer));
-        scan.total = total->pointer;
+        scan.total = total->pointer; /* an element is initial_buffer's, or apart from it */
     } else if (set.host_total != NULL) {
         scan.total = ctx->scratch;
     } else if (set.carry == NULL) {

@@ -15,11 +15,8 @@ static vscan_status check_total(vscan_ctx *ctx, const vscan_scan_options *option
         TRY(vscan__check_element(ctx, "options->total", &total, in->type));
         TRY(vscan__check_apart(ctx, "options->total", total, "in", in));
         TRY(vscan__check_apart(ctx, "options->total", total, "out", out));
-        if (options->initial_buffer != NULL)
-            TRY(vscan__check_same_or_apart(ctx, "options->total", total, "options->initial_buffer",
-                                           options->initial_buffer));
-        scan->total = total->pointer;
-    } else if (options->host_total != NULL) {
+        scan->total = total->pointer; /* an element is initial_buffer's, or apart from it */
+    } else {
         scan->total = ctx->scratch;
     }
     return VSCAN_OK;

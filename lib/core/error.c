@@ -22,20 +22,17 @@ void vscan__set_running(const char *function) {
 }
 
 const char *vscan__running(const vscan_ctx *ctx) {
-    const char *running = ctx != NULL ? ctx->running : thread.running;
-    return running != NULL ? running : "vscan";
+    return ctx != NULL ? ctx->running : thread.running;
 }
 
 vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *function,
                          const char *format, ...) {
     char *text = ctx != NULL ? ctx->error : thread.failure;
-    int used = snprintf(text, VSCAN__ERROR_CAPACITY, "%s: ", function);
-    if (used >= 0 && used < VSCAN__ERROR_CAPACITY) {
-        va_list arguments;
-        va_start(arguments, format);
-        vsnprintf(text + used, (size_t)(VSCAN__ERROR_CAPACITY - used), format, arguments);
-        va_end(arguments);
-    }
+    const size_t used = (size_t)snprintf(text, VSCAN__ERROR_CAPACITY, "%s: ", function);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, VSCAN__ERROR_CAPACITY - used, format, arguments);
+    va_end(arguments);
     return status;
 }
 

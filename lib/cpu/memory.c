@@ -38,7 +38,6 @@ static struct found copy_chunk(const void *work, int64_t first, int64_t n) {
 }
 
 vscan_status vscan__cpu_copy(vscan_ctx *ctx, void *to, const void *from, int64_t bytes) {
-    if (to == from) return VSCAN_OK;
     if (bytes < 2 * WORTH) {
         memcpy(to, from, (size_t)bytes);
         return VSCAN_OK;
@@ -120,7 +119,6 @@ vscan_status vscan__cpu_repeat(vscan_ctx *ctx, const struct vscan__map *map) {
 
 vscan_status vscan__cpu_copy_bits(vscan_ctx *ctx, void *to, const void *from, int64_t n) {
     (void)ctx;
-    if (to == from) return VSCAN_OK;
     uint32_t *target = to;
     const uint32_t *source = from;
     const int64_t whole = n / 32;

@@ -64,7 +64,8 @@ static void statuses(void **state) {
         }
     }
     assert_int_equal(next, sizeof all / sizeof all[0]);
-    assert_string_equal(vscan_status_name((vscan_status)INT32_MAX), "VSCAN_ERROR_UNKNOWN");
+    assert_string_equal(vscan_status_name(VSCAN_STATUS_FORCE_INT), "VSCAN_ERROR_UNKNOWN");
+    assert_string_equal(vscan_status_text(VSCAN_STATUS_FORCE_INT), unknown);
 }
 
 static void version(void **state) {

@@ -231,6 +231,48 @@ static void carry_reset(void **state) {
     ok(ctx, vscan_buffer_destroy(v));
 }
 
+/* Backward pieces of segments: the totals and their number are those of the piece. A late error is
+   reported where a carry is saved, which is complete all the same. */
+static void carry_totals(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    vscan_carry *carry;
+    vscan_buffer *v, *flags, *totals, *positions;
+    const int32_t values[6] = {1, 2, 3, 4, 5, 6}, outside[6] = {0, 1, 2, 3, 4, 6};
+    const uint8_t set[6] = {1, 0, 0, 1, 0, 0};
+    unsigned char before[VSCAN_CARRY_BYTES], after[VSCAN_CARRY_BYTES];
+    int32_t sums[6] = {0};
+    int64_t count = 0;
+    ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_INT, VSCAN_BACKWARD, &carry));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 6, &v));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 6, &positions));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, 6, &flags));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 6, &totals));
+    ok(ctx, vscan_buffer_upload(v, 0, 6, values));
+    ok(ctx, vscan_buffer_upload(positions, 0, 6, outside));
+    ok(ctx, vscan_buffer_upload(flags, 0, 6, set));
+    const vscan_segmented_options options = {.size = sizeof options,
+                                             .direction = VSCAN_BACKWARD,
+                                             .totals = totals,
+                                             .host_count = &count,
+                                             .carry = carry};
+    ok(ctx, vscan_scan_segmented(ctx, VSCAN_PLUS, v, flags, v, &options));
+    ok(ctx, vscan_buffer_download(totals, 0, 2, sums));
+    assert_int_equal(count, 2);
+    assert_int_equal(sums[0], 1 + 2 + 3);
+    assert_int_equal(sums[1], 4 + 5 + 6);
+
+    ok(ctx, vscan_carry_save(carry, before, sizeof before));
+    ok(ctx, vscan_gather(ctx, v, positions, totals));
+    refuses(VSCAN_ERROR_POSITION, vscan_carry_save(carry, after, sizeof after));
+    assert_memory_equal(before, after, sizeof before);
+    ok(ctx, vscan_carry_destroy(carry));
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_buffer_destroy(flags));
+    ok(ctx, vscan_buffer_destroy(totals));
+    ok(ctx, vscan_buffer_destroy(positions));
+}
+
 /* ---- What is refused ------------------------------------------------------------------------- */
 
 static void carry_refused(void **state) {
@@ -241,6 +283,10 @@ static void carry_refused(void **state) {
     float three[3] = {1, 2, 3}, unchanged[3], one = 1;
     refused(ctx, VSCAN_ERROR_NULL, "carry",
             vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, NULL));
+    refused(NULL, VSCAN_ERROR_NULL, "ctx",
+            vscan_carry_create(NULL, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &none));
+    refused(ctx, VSCAN_ERROR_ENUM, "op",
+            vscan_carry_create(ctx, (vscan_op)0, VSCAN_FLOAT, VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "op",
             vscan_carry_create(ctx, (vscan_op)6, VSCAN_FLOAT, VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "type",
@@ -284,6 +330,11 @@ static void carry_refused(void **state) {
                 vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &reduce));
         ok(ctx, vscan_buffer_destroy(flags));
     }
+    const vscan_scan_options backward = {
+        .size = sizeof backward, .direction = VSCAN_BACKWARD, .carry = carry};
+    refused(ctx, VSCAN_ERROR_CARRY, "forward", vscan_scan(ctx, VSCAN_PLUS, v, v, &backward));
+    refused(ctx, VSCAN_ERROR_HANDLE, "a carry",
+            vscan_scan(ctx, VSCAN_PLUS, (vscan_buffer *)(void *)carry, v, NULL));
     const vscan_scan_options both = {.size = sizeof both, .initial = &one, .carry = carry};
     refused(ctx, VSCAN_ERROR_VALUE, "options->carry", vscan_scan(ctx, VSCAN_PLUS, v, v, &both));
     ok(ctx, vscan_buffer_download(v, 0, 3, unchanged));
@@ -295,6 +346,9 @@ static void carry_refused(void **state) {
     refused(ctx, VSCAN_ERROR_NULL, "from", vscan_carry_copy(carry, NULL));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_copy(NULL, carry));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_reset(NULL, NULL));
+    refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_save(NULL, three, sizeof three));
+    refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_restore(NULL, three, sizeof three));
+    ok(ctx, vscan_carry_copy(carry, carry));
     ok(ctx, vscan_carry_destroy(NULL));
     refused(NULL, VSCAN_ERROR_HANDLE, "carry", vscan_carry_destroy((vscan_carry *)(void *)v));
 
@@ -332,9 +386,8 @@ static void carry_refused(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(carry_pieces),
-        cmocka_unit_test(carry_long),
-        cmocka_unit_test(carry_reset),
+        cmocka_unit_test(carry_pieces),  cmocka_unit_test(carry_long),
+        cmocka_unit_test(carry_reset),   cmocka_unit_test(carry_totals),
         cmocka_unit_test(carry_refused),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

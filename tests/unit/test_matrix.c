@@ -397,6 +397,9 @@ static void refused_shapes(void **state) {
     o.pitch = INT64_MAX / 2;
     refused_untouched(VSCAN_ERROR_OVERFLOW, "pitch",
                       vscan_scan_columns(c, plus, w.in, w.out, 4, 10, &o));
+    o.pitch = INT64_MAX;
+    refused_untouched(VSCAN_ERROR_OVERFLOW, "pitch",
+                      vscan_scan_columns(c, plus, w.in, w.out, 2, 10, &o));
     refused_untouched(VSCAN_ERROR_OVERLAP, "out ",
                       vscan_scan_rows(c, plus, w.in, w.shifted, 2, 3, NULL));
     refused_untouched(VSCAN_ERROR_OVERLAP, "totals ",

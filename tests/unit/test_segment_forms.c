@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 enum { TEXT = 200, SIZES = MAPS_SIZES + 8 };
 
@@ -424,6 +425,30 @@ static void refused_vectors(void **state) {
     refused_untouched(type, "lengths ", vscan_lengths_to_offsets(c, w.of_byte, w.in));
     refused_untouched(type, "offsets ", vscan_lengths_to_offsets(c, w.shorter, w.of_double));
     refused_untouched(length, "lengths ", vscan_lengths_to_offsets(c, w.in, w.out));
+    vscan_buffer *longs;
+    ok(c, vscan_buffer_view(w.of_long, 0, N - 1, &longs));
+    refused_untouched(type, "offsets ", vscan_lengths_to_offsets(c, longs, w.out));
+    ok(NULL, vscan_buffer_destroy(longs));
+    vscan_buffer *const none = world_make(VSCAN_INT, 0);
+    ok(c, vscan_offsets_to_flags(c, none, none)); /* nothing to do */
+}
+
+/* More flags than int positions can tell. They are never read, so their memory need not be there. */
+static void refused_many_flags(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    const int64_t n = INT64_C(1) << 31;
+    void *const memory = mmap(NULL, (size_t)n / 8, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    vscan_buffer *flags, *ints;
+    ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_BIT, memory, n, &flags));
+    ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_INT, memory, n, &ints));
+    refused_untouched(VSCAN_ERROR_LENGTH, "flags ",
+                      vscan_flags_to_offsets(w.ctx, flags, w.out, NULL));
+    refused_untouched(VSCAN_ERROR_LENGTH, "out ", vscan_enumerate(w.ctx, flags, ints, NULL));
+    ok(NULL, vscan_buffer_destroy(flags));
+    ok(NULL, vscan_buffer_destroy(ints));
+    munmap(memory, (size_t)n / 8);
 }
 
 int main(int argc, char **argv) {
@@ -435,6 +460,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(offsets_to_others),
                                        cmocka_unit_test(sums_beyond_int),
                                        world_unit_test(refused_handles),
-                                       world_unit_test(refused_vectors)};
+                                       world_unit_test(refused_vectors),
+                                       world_unit_test(refused_many_flags)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

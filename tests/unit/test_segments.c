@@ -441,7 +441,24 @@ static void refused_options(void **state) {
     o.count = inside;
     REFUSED(VSCAN_ERROR_OVERLAP, "options->count ");
     ok(NULL, vscan_buffer_destroy(inside));
+    vscan_buffer *const among[] = {w.flags, w.totals, w.initial};
+    o.initial_buffer = w.initial;
+    for (int k = 0; k < 3; k++) { /* a long that begins where another buffer does */
+        if (vscan_buffer_wrap(c, VSCAN_LONG, vscan_buffer_pointer(among[k]), 1, &inside) !=
+            VSCAN_OK)
+            continue; /* one int is not enough memory for it on a GPU */
+        o.count = inside;
+        refused_untouched(VSCAN_ERROR_OVERLAP, "options->count ",
+                          vscan_reduce_segmented(c, VSCAN_MAX, w.in, w.flags, w.totals, &o));
+        ok(NULL, vscan_buffer_destroy(inside));
+    }
     o.count = NULL;
+    ok(c, vscan_buffer_view(w.totals, 1, 1, &inside));
+    o.initial_buffer = inside;
+    refused_untouched(VSCAN_ERROR_OVERLAP, "totals ",
+                      vscan_reduce_segmented(c, VSCAN_MAX, w.in, w.flags, w.totals, &o));
+    ok(NULL, vscan_buffer_destroy(inside));
+    o.initial_buffer = NULL;
     o.initial = &three;
     o.initial_buffer = w.one_int;
     REFUSED(VSCAN_ERROR_VALUE, "options->initial ");
