@@ -29,10 +29,30 @@
  *
  * Fork. Children of fork() may use the library, but for CUDA, which does not work in them. A context that
  * another thread was in a call on is refused in the child (VSCAN_ERROR_HANDLE), and its buffers and
- * carries can only be destroyed there, which releases no memory; all others go on working.
+ * carries can only be destroyed there, which releases no memory; all others go on working. The child
+ * has threads of its own when it needs them. One that was forked by a signal handler inside a call must
+ * not return into that call.
  *
- * Unloading. dlclose loses no memory where every handle was destroyed before, by a thread whose calls
- * had all returned.
+ * Unloading. The library stays loaded after the last dlclose, as its threads run its code; to load it
+ * again costs nothing, and no memory is lost where every handle was destroyed.
+ *
+ * Threads of the library. The CPU backend has one pool of threads for the process, named "vscan". The
+ * first call that gains by them starts them: no more than the affinity mask of its thread and the quota
+ * of the control group (v1, v2; a quota of 1.5 processors is 1) allow, less one for the caller. Each has
+ * a stack of 1 MiB, of which it touches a part. Where one cannot be started there are fewer, and in the
+ * last case the caller works alone; no call fails for that. One caller at a time has the pool, and others
+ * work alone meanwhile. So do calls that would not gain: short ones, single calls of less than about a
+ * millisecond while the threads sleep (calls that follow one another within 0.2 ms wake them), and for
+ * some time all calls after one that was slower than with one thread, because other programs keep the
+ * processors busy. An idle thread asks for work for at most some 50 us, then sleeps in the kernel and
+ * costs no processor time.
+ *     signals       Threads of the library block all signals but those that an access to memory of the
+ *                   caller's may bring about in them (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP). Calls go
+ *                   on after a handler has run; inside a handler no function may be called.
+ *     cancellation  A call does not end at a cancellation point on the CPU backend; asynchronous
+ *                   cancellation inside a call is not supported. Threads may end while contexts live.
+ *     stacks        What a caller needs of its own stack on the CPU backend is less than 64 KiB, and
+ *                   for vscan_reduce_segmented and vscan_reduce_offsets less than 192 KiB.
  *
  * Errors. Every function that can fail returns a vscan_status. Arguments are checked before
  * anything is enqueued: a call that is refused has written nothing. Any function that takes a
@@ -272,7 +292,7 @@ typedef struct vscan_ctx_options {
     int64_t size;    /* sizeof(vscan_ctx_options) */
     int32_t backend; /* a vscan_backend */
     int32_t device;  /* which of the backend's devices, from 0 */
-    int32_t threads; /* CPU: how many threads at most; 0: as OpenMP decides (OMP_NUM_THREADS) */
+    int32_t threads; /* CPU: how many threads at most; 0: see vscan_ctx_set_threads */
     int32_t unused;  /* 0 */
     void *stream;    /* CUDA: a cudaStream_t of the caller; NULL: a stream of the context's own */
 } vscan_ctx_options;
@@ -325,9 +345,12 @@ VSCAN_API vscan_backend vscan_ctx_backend(const vscan_ctx *ctx);
 VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
 
 /*
- * How many threads the CPU backend uses at most; 0 to set: as OpenMP decides. On CUDA the number is
- * kept and has no effect. vscan_ctx_threads gives the number in force, at least 1, or 0 when ctx is
- * no context. Results do not depend on it.
+ * How many threads the CPU backend uses at most, the caller's among them; more than there are
+ * processors for are not used. 0 to set: as VSCAN_NUM_THREADS says in the environment, else the first
+ * number of OMP_NUM_THREADS, else one for each processor that the process may use. What is no number
+ * above 0 there is ignored without a word. On CUDA the number is kept and has no effect.
+ * vscan_ctx_threads gives the number in force, at least 1, or 0 when ctx is no context. Results do not
+ * depend on it.
  * Statuses: VALUE (threads < 0). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);

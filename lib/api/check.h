@@ -11,6 +11,7 @@
 
 #include "core/handle.h"
 #include "core/internal.h"
+#include "core/threads.h"
 
 /* ---- Entering and leaving -------------------------------------------------------------------- */
 
@@ -69,6 +70,7 @@ static inline vscan_status vscan__enter_carry(const vscan_carry **carry, const c
 
 /* Ends any of them, and passes the status on. */
 static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
+    if (__builtin_expect(ctx->timed, 0)) vscan__note_end(ctx);
     pthread_mutex_unlock(&ctx->mutex);
     return status;
 }

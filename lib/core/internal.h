@@ -24,7 +24,8 @@ struct vscan_ctx {
     const struct vscan__backend *backend;
     void *state; /* the backend's part of the context */
     int32_t device;
-    int32_t threads;    /* as set; 0: as OpenMP decides */
+    int32_t threads;    /* as set; 0: as the environment or the machine says, see threads.h */
+    bool timed;         /* the end of the call that runs is of interest, see threads.h */
     int64_t references; /* 1 for the handle, and 1 a buffer or carry; guarded by mutex */
     bool lost;          /* in use by another thread at the fork that made this process */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */

@@ -9,11 +9,10 @@ struct run {
     struct found found[VSCAN__CPU_THREADS];
 };
 
-static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
-    (void)team;
+static void run_chunk(void *work, int part, int parts) {
     struct run *run = work;
-    const struct chunk chunk = chunk_of(run->n, thread, threads);
-    if (chunk.n > 0) run->found[thread] = run->chunk(run->work, chunk.first, chunk.n);
+    const struct chunk chunk = chunk_of(run->n, part, parts);
+    run->found[part] = chunk.n > 0 ? run->chunk(run->work, chunk.first, chunk.n) : nothing;
 }
 
 struct found vscan__cpu_run_chunks(chunk_fn *chunk, const void *work, int64_t n, int threads) {
@@ -21,8 +20,6 @@ struct found vscan__cpu_run_chunks(chunk_fn *chunk, const void *work, int64_t n,
     run.chunk = chunk;
     run.work = work;
     run.n = n;
-    /* fewer threads may come than asked for */
-    for (int t = 0; t < threads; t++) run.found[t] = nothing;
     vscan__cpu_parallel(threads, run_chunk, &run);
     struct found found = nothing;
     for (int t = threads - 1; t >= 0; t--) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the families that go through a vector element by element share: blocks of elements, chunks of
- * blocks, one a thread, and the loop that runs a function on every chunk.
+ * blocks, one for each thread, and the loop that runs a function on every chunk.
  *
  * A block is a multiple of 32 elements, so no two threads write to one word of bits.
  */
@@ -29,10 +29,10 @@ struct chunk {
     int64_t first, n;
 };
 
-static inline struct chunk chunk_of(int64_t n, int thread, int threads) {
+static inline struct chunk chunk_of(int64_t n, int part, int parts) {
     const int64_t blocks = (n + BLOCK - 1) / BLOCK;
-    const int64_t each = (blocks + threads - 1) / threads * BLOCK;
-    const int64_t first = vscan__cpu_smaller(thread * each, n);
+    const int64_t each = (blocks + parts - 1) / parts * BLOCK;
+    const int64_t first = vscan__cpu_smaller(part * each, n);
     return (struct chunk){first, vscan__cpu_smaller(each, n - first)};
 }
 

@@ -14,8 +14,11 @@ enum {
 /* What one thread tells the others of one tile. */
 struct vscan__cpu_aggregate {
     union vscan__value value; /* its sum, since its last head */
-    int64_t heads;            /* segments that begin in the tile */
+    int64_t heads;            /* segments that begin in the tile, or VSCAN__CPU_ALL_SO_FAR */
 };
+
+/* In place of heads, in scans without segments: value has all that precedes the tile, too. */
+enum { VSCAN__CPU_ALL_SO_FAR = -1 };
 
 /* The backend's part of a context. */
 struct vscan__cpu_state {
@@ -26,7 +29,9 @@ struct vscan__cpu_state {
     int64_t sort_bytes;
     void *kept_memory; /* what overlapped scans keep, for the most threads so far */
     int64_t kept_bytes;
-    void *status_memory; /* where the threads of a scan publish their aggregates */
+    void *
+        status_memory; /* where a scan's threads publish their aggregates, as long as the longest scan so
+                            far needed */
     int64_t status_bytes;
     uint64_t epoch; /* the last one used by a scan: whatever has an older one is stale */
     struct vscan__cpu_aggregate aggregates[2][VSCAN__CPU_BATCH];

@@ -87,16 +87,15 @@ static void run_band(const struct lines *lines, int64_t first, int64_t columns) 
     pair->band(&band);
 }
 
-static void run_part(struct vscan__cpu_team *team, void *work, int thread, int threads) {
-    (void)team;
+static void run_part(void *work, int part, int parts) {
     const struct lines *lines = work;
     const struct vscan__matrix *matrix = lines->matrix;
     const struct vscan__modes modes = vscan__set_modes(lines->pair->arithmetic);
     /* columns: whole lines of the cache each */
     const int64_t grain = matrix->columns ? 64 / lines->pair->size : 1;
     const int64_t grains = (matrix->lines + grain - 1) / grain;
-    const int64_t from = grains * thread / threads * grain;
-    const int64_t to = vscan__cpu_smaller(grains * (thread + 1) / threads * grain, matrix->lines);
+    const int64_t from = grains * part / parts * grain;
+    const int64_t to = vscan__cpu_smaller(grains * (part + 1) / parts * grain, matrix->lines);
     for (int64_t line = from; line < to;) {
         if (!matrix->columns) {
             run_row(lines, line++);
@@ -111,7 +110,11 @@ static void run_part(struct vscan__cpu_team *team, void *work, int thread, int t
 
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                const struct vscan__cpu_pair *pair) {
-    int64_t threads = vscan__cpu_threads(ctx, INT64_MAX);
+    /* the product may be beyond 64 bits where there is more memory than a machine has */
+    const int64_t worth =
+        matrix->length / (WORTH / pair->size) * matrix->lines +
+        matrix->length % (WORTH / pair->size) * matrix->lines / (WORTH / pair->size);
+    int64_t threads = vscan__cpu_threads(ctx, worth);
     if (!matrix->columns && matrix->lines < threads && matrix->length >= LONG_ROW / pair->size) {
         for (int64_t line = 0; line < matrix->lines; line++) {
             const struct vscan__scan scan = scan_of(matrix, line, pair->size);
@@ -122,10 +125,6 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
     }
     struct lines lines = {matrix, pair, vscan__cpu_begin(pair)};
     threads = vscan__cpu_smaller(threads, matrix->lines);
-    /* the product may be beyond 64 bits where there is more memory than a machine has */
-    threads = vscan__cpu_smaller(threads, matrix->length / (WORTH / pair->size) * matrix->lines +
-                                              matrix->length % (WORTH / pair->size) *
-                                                  matrix->lines / (WORTH / pair->size));
     vscan__cpu_parallel(threads < 2 ? 1 : (int)threads, run_part, &lines);
     return VSCAN_OK;
 }

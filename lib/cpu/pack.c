@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pack, enumerate, flags to offsets. One thread takes block after block, in one pass. Of several
- * threads each has one chunk of the vector and counts its flags; after a barrier it knows where its
- * results begin.
+ * Pack, enumerate, flags to offsets. One thread takes block after block, in one pass. For several
+ * threads the vector is cut into chunks, one for each. In a first round their flags are counted; in a
+ * second one it is known where the results of a chunk begin.
  *
  * A block is packed into a small array, without a branch for each element: each is stored, and the
  * next one over it where its flag is not set. Only the flagged ones are then copied to out, so out is
@@ -26,7 +26,7 @@ struct run {
     const struct vscan__cpu_maps *maps;
     int64_t (*write)(const struct run *run, int64_t first, int64_t n, int64_t before);
     int64_t count;                                     /* of all flags */
-    int64_t counts[VSCAN__CPU_THREADS];                /* of the threads' chunks */
+    int64_t counts[VSCAN__CPU_THREADS];                /* of the chunks */
     _Alignas(64) char scalar[LANES * sizeof(int64_t)]; /* for each element of a group */
 };
 
@@ -139,19 +139,23 @@ static int64_t count_chunk(const struct run *run, int64_t first, int64_t n) {
     return count;
 }
 
-static void pack_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+/* Both rounds: comparisons may meet denormals. */
+static void count_part(void *work, int part, int parts) {
     struct run *run = work;
-    const struct vscan__pack *pack = run->pack;
-    const struct chunk chunk = chunk_of(pack->n, thread, threads);
-    const struct vscan__modes modes = vscan__set_modes(true); /* comparisons may meet denormals */
+    const struct chunk chunk = chunk_of(run->pack->n, part, parts);
+    const struct vscan__modes modes = vscan__set_modes(true);
+    run->counts[part] = count_chunk(run, chunk.first, chunk.n);
+    vscan__restore_modes(true, &modes);
+}
+
+static void write_part(void *work, int part, int parts) {
+    struct run *run = work;
+    const struct chunk chunk = chunk_of(run->pack->n, part, parts);
+    const struct vscan__modes modes = vscan__set_modes(true);
     int64_t before = 0;
-    if (threads > 1) {
-        run->counts[thread] = count_chunk(run, chunk.first, chunk.n);
-        vscan__cpu_barrier(team, threads);
-        for (int t = 0; t < thread; t++) before += run->counts[t];
-    }
+    for (int p = 0; p < part; p++) before += run->counts[p];
     const int64_t count = run->write(run, chunk.first, chunk.n, before);
-    if (thread == threads - 1) run->count = count;
+    if (part == parts - 1) run->count = count;
     vscan__restore_modes(true, &modes);
 }
 
@@ -165,7 +169,9 @@ static vscan_status run_pack(vscan_ctx *ctx, const struct vscan__pack *pack, boo
     if (pack->flags == NULL)
         (size == 4 ? run.maps->repeat_4 : run.maps->repeat_8)(&pack->scalar, run.scalar);
     const int64_t worth = pack->n / (WORTH / size);
-    vscan__cpu_parallel(vscan__cpu_threads(ctx, in_place ? 1 : worth), pack_chunk, &run);
+    const int threads = vscan__cpu_threads(ctx, in_place ? 1 : worth);
+    if (threads > 1) vscan__cpu_parallel(threads, count_part, &run);
+    vscan__cpu_parallel(threads, write_part, &run);
     if (pack->count != NULL) *pack->count = run.count;
     const int64_t results = run.count + (pack->first_is_set != 0);
     if (!numbers && results > pack->length)

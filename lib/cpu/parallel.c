@@ -1,93 +1,301 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Teams of threads: an OpenMP region, with a barrier of our own.
+ * The pool: threads that wait for the parts of a call.
  *
- * The barrier yields the processor after a short while. That of libgomp spins for milliseconds, which
- * makes every call slow where other programs keep a processor busy.
+ * There is one for the process, and one caller at a time has it; another caller works alone meanwhile.
+ * The caller opens the gate, runs parts itself, and takes every part that no worker has taken. Then it
+ * closes the gate and waits for the workers inside. So it waits only for workers that have begun, never
+ * for one that has still to be woken or to be given a processor.
  *
- * Every hand-over of memory between threads goes through C11 atomics, at the start and the end of a
- * team too, where OpenMP orders everything already: ThreadSanitizer cannot see into an uninstrumented
- * libgomp, and with the atomics it finds the real races and no others. It still does not see how the
- * compiler hands the arguments to the region, so the function that holds the region is not
- * instrumented, and does nothing else.
+ * A worker that has found nothing to do for PATIENCE loads sleeps in the kernel until its part of a call
+ * is there, and so does a caller that waits for long. Every sleep follows one pattern: the sleeper says
+ * that it sleeps, then the kernel looks once more at the word that it waits for; who changes the word
+ * looks afterwards whether somebody sleeps. All four are sequentially consistent, so one of the two sees
+ * the other.
+ *
+ * Waking costs more processor time than a short call saves, so threads that sleep are left alone by a
+ * call of less than about a millisecond, unless the one before has ended just now: calls in quick
+ * succession find the workers awake. And on a busy machine a worker that has taken a part may lose its
+ * processor while the caller waits. Where that made a call slower than one thread would have been, calls
+ * do without the pool for a time that is in proportion to what was lost.
+ *
+ * In a forked child there are no workers, and whoever had the pool is not there: the child begins with an
+ * empty one. The library is linked with -z nodelete: to join the threads when it is unloaded would mean
+ * to wait for them inside dlclose, which holds the loader's lock, that they may need to end.
  */
 #include "cpu/parallel.h"
 
-#include <sched.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "core/threads.h"
 
-enum { PATIENCE = 1000 }; /* loads before a thread yields: 20 to 50 us */
-
-struct vscan__cpu_team {
-    vscan__cpu_body *body;
-    void *work;
-    atomic_int arrived;   /* at the barrier */
-    atomic_uint barriers; /* passed */
+enum {
+    PATIENCE = 1000, /* loads before a thread sleeps: 20 to 50 us */
+    STACK = 1 << 20, /* bytes of a worker's stack, of which a body needs less than a third */
+    INSIDE = 0xffff  /* the bits of the gate that count workers; the others hold the parts */
 };
 
-/* Orders the start and the end of teams. One for all teams, in static memory: of a place on a stack
-   ThreadSanitizer remembers what lay there before. */
-static atomic_uint order;
+#define SUCCESSION (INT64_C(200) * 1000) /* ns between calls in quick succession at most */
+#define UNHELPED 4                       /* calls without help from which that is a loss */
+#define LOSS_TIMES 8                /* so many times what was lost is the time without the pool */
+#define RETRY (INT64_C(1000000000)) /* ns until a thread that could not be started is tried again */
 
-/* Release and acquire: what any thread did before it came here is seen by those that come later. */
-static void hand_over(void) {
-    atomic_fetch_add_explicit(&order, 1, memory_order_acq_rel);
-}
+static struct {
+    /* what workers wait for */
+    _Alignas(64) atomic_uint posts; /* calls so far */
+    _Alignas(64) atomic_uint gate;  /* parts << 16 | workers inside; 0 parts: closed */
+    atomic_uint caller_sleeps;
+    _Alignas(64) atomic_uint published; /* changes where somebody sleeps in await */
+    atomic_uint awaiting;
+    atomic_uchar sleeps[VSCAN__CPU_THREADS]; /* of each worker */
+    atomic_uchar taken[VSCAN__CPU_THREADS];  /* of each part */
 
-static __attribute__((noinline)) void run_body(struct vscan__cpu_team *team, int thread,
-                                               int threads) {
-    hand_over();
-    team->body(team, team->work, thread, threads);
-    hand_over();
-}
+    /* set by the caller that has the pool */
+    _Alignas(64) atomic_uint busy;
+    int workers; /* started: numbers 1 .. workers; 0 is the caller */
+    vscan__cpu_body *body;
+    void *work;
+    pthread_t caller;
+    int64_t slept;    /* ns, the caller in this call */
+    int unhelped;     /* calls since the last in which a worker came */
+    int64_t retry_at; /* no thread is started before */
 
-static __attribute__((noinline, no_sanitize("thread"))) void region(struct vscan__cpu_team *team,
-                                                                    int threads) {
-#pragma omp parallel num_threads(threads) default(none) shared(team)
-    run_body(team, omp_get_thread_num(), omp_get_num_threads());
-}
+    /* any thread */
+    _Alignas(64) atomic_int_least64_t alone_until; /* calls do without the pool */
+} pool;
 
-int vscan__cpu_choose_threads(const vscan_ctx *ctx, int64_t worth) {
-    int64_t threads = vscan__threads(ctx);
-    if (threads > worth) threads = worth;
-    if (threads > VSCAN__CPU_THREADS) threads = VSCAN__CPU_THREADS;
-    return threads < 2 || omp_in_parallel() ? 1 : (int)threads;
-}
+/* ---- Waiting --------------------------------------------------------------------------------- */
 
-void vscan__cpu_run_team(int threads, vscan__cpu_body *body, void *work) {
-    struct vscan__cpu_team team = {.body = body, .work = work};
-    atomic_init(&team.arrived, 0);
-    atomic_init(&team.barriers, 0);
-    hand_over();
-    region(&team, threads);
-    hand_over();
-}
-
-static void pause_or_yield(int *loads) {
-    if (*loads == PATIENCE) {
-        sched_yield();
-        return;
-    }
-    ++*loads;
+static void pause_processor(void) {
 #if defined __SSE2__
     __builtin_ia32_pause();
+#elif defined __aarch64__
+    __asm__ volatile("isb"); /* "yield" takes no time on most processors */
 #endif
 }
 
-void vscan__cpu_wait_for_team(struct vscan__cpu_team *team, int threads) {
-    const unsigned int passed = atomic_load_explicit(&team->barriers, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == threads - 1) {
-        /* the last to arrive has seen what all others did; who sees the new number sees that too */
-        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&team->barriers, passed + 1, memory_order_release);
+/* set: one bit for each thread that a sleeper is, or that is woken. */
+static void sleep_while(atomic_uint *word, unsigned int value, unsigned int set) {
+    syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value, NULL, NULL, set);
+}
+
+static void wake(atomic_uint *word, unsigned int set) {
+    syscall(SYS_futex, word, FUTEX_WAKE_BITSET_PRIVATE, INT_MAX, NULL, NULL, set);
+}
+
+static unsigned int bit_of(int worker) {
+    return 1u << worker % 32;
+}
+
+/* ---- Workers --------------------------------------------------------------------------------- */
+
+static bool take(int part) {
+    return atomic_load_explicit(&pool.taken[part], memory_order_relaxed) == 0 &&
+           atomic_exchange_explicit(&pool.taken[part], 1, memory_order_relaxed) == 0;
+}
+
+/* Runs the thread's own part, so that a thread finds in its cache what it had in the last call, and then
+   any that nobody has taken. Returns how many. */
+static int run_parts(int thread, int parts) {
+    int count = 0;
+    for (int k = 0; k < parts; k++) {
+        const int part = (thread + k) % parts;
+        if (!take(part)) continue;
+        pool.body(pool.work, part, parts);
+        count++;
+    }
+    return count;
+}
+
+/* Goes inside, unless the gate is closed or fewer threads are wanted; returns the parts, or 0. */
+static int enter(int worker) {
+    unsigned int gate = atomic_load_explicit(&pool.gate, memory_order_relaxed);
+    while ((int)(gate >> 16) > worker)
+        if (atomic_compare_exchange_weak_explicit(&pool.gate, &gate, gate + 1, memory_order_acquire,
+                                                  memory_order_relaxed))
+            return (int)(gate >> 16);
+    return 0;
+}
+
+static void leave(void) {
+    if (atomic_fetch_sub(&pool.gate, 1) == 1 && atomic_load(&pool.caller_sleeps))
+        wake(&pool.gate, FUTEX_BITSET_MATCH_ANY);
+}
+
+static void *serve(void *number) {
+    const int worker = (int)(intptr_t)number;
+    pthread_setname_np(pthread_self(), "vscan");
+    for (int loads = 0;;) {
+        const unsigned int seen = atomic_load(&pool.posts);
+        const int parts = enter(worker);
+        if (parts > 0) {
+            run_parts(worker, parts);
+            leave();
+            loads = 0;
+        }
+        for (; loads < PATIENCE; loads++) {
+            if (atomic_load_explicit(&pool.posts, memory_order_relaxed) != seen) break;
+            pause_processor();
+        }
+        if (loads < PATIENCE) continue;
+        atomic_store(&pool.sleeps[worker], 1);
+        sleep_while(&pool.posts, seen, bit_of(worker));
+        atomic_store_explicit(&pool.sleeps[worker], 0, memory_order_relaxed);
+    }
+    return NULL;
+}
+
+/* ---- Starting -------------------------------------------------------------------------------- */
+
+static bool fork_is_handled;
+
+static void begin_anew(void) {
+    memset(&pool, 0, sizeof pool);
+    vscan__forget_processors();
+}
+
+/* When the library is loaded, so that no fork can come between the handler and the first thread. */
+static __attribute__((constructor)) void handle_fork(void) {
+    fork_is_handled = pthread_atfork(NULL, NULL, begin_anew) == 0;
+}
+
+/* Workers get no signal that is meant for the process. Those that a thread's own access to memory brings
+   about stay as the program has them: it may have put its data where a handler makes them come. */
+static void block_signals(sigset_t *before) {
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+    sigset_t set;
+    sigfillset(&set);
+    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++) sigdelset(&set, own[i]);
+    pthread_sigmask(SIG_SETMASK, &set, before);
+}
+
+static void start_workers(int count) {
+    pthread_attr_t attributes;
+    sigset_t before;
+    if (!fork_is_handled || vscan__now() < pool.retry_at || pthread_attr_init(&attributes) != 0)
+        return;
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_attr_setstacksize(&attributes, STACK);
+    block_signals(&before);
+    while (pool.workers < count) {
+        pthread_t thread;
+        const intptr_t number = pool.workers + 1;
+        if (pthread_create(&thread, &attributes, serve, (void *)number) != 0) {
+            pool.retry_at = vscan__now() + RETRY;
+            break;
+        }
+        pool.workers++;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+}
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+int vscan__cpu_choose_threads(vscan_ctx *ctx, int64_t worth, bool is_long) {
+    int64_t threads = vscan__threads(ctx);
+    if (threads > worth) threads = worth;
+    if (threads > vscan__processors()) threads = vscan__processors();
+    if (threads > VSCAN__CPU_THREADS) threads = VSCAN__CPU_THREADS;
+    if (threads < 2 || atomic_load_explicit(&pool.busy, memory_order_relaxed)) return 1;
+    if (vscan__threads_are_tested()) return (int)threads;
+    ctx->timed = true;
+    const int64_t now = vscan__now();
+    if (now < atomic_load_explicit(&pool.alone_until, memory_order_relaxed)) return 1;
+    if (!is_long && now - vscan__last_end() > SUCCESSION) return 1;
+    vscan__note_time(now); /* a matrix asks once more for each row */
+    return (int)threads;
+}
+
+static void wake_workers(int parts) {
+    unsigned int set = 0;
+    for (int worker = 1; worker < parts; worker++)
+        if (atomic_load(&pool.sleeps[worker])) set |= bit_of(worker);
+    if (set != 0) wake(&pool.posts, set);
+}
+
+/* Closes the gate and waits until nobody is inside. */
+static void close_gate(void) {
+    unsigned int inside = atomic_fetch_and(&pool.gate, INSIDE) & INSIDE;
+    for (int loads = 0; inside != 0 && loads < PATIENCE; loads++) {
+        pause_processor();
+        inside = atomic_load_explicit(&pool.gate, memory_order_acquire);
+    }
+    if (inside == 0) return;
+    const int64_t begin = vscan__now();
+    atomic_store(&pool.caller_sleeps, 1);
+    while ((inside = atomic_load(&pool.gate)) != 0)
+        sleep_while(&pool.gate, inside, FUTEX_BITSET_MATCH_ANY);
+    atomic_store_explicit(&pool.caller_sleeps, 0, memory_order_relaxed);
+    pool.slept += vscan__now() - begin;
+}
+
+/* After a call that began then, of which the caller has run `own` parts. Alone it would have taken about
+   as long for each of the others as for each of these. */
+static void judge(int64_t begin, int own, int parts) {
+    const int64_t end = vscan__now(), worked = end - begin - pool.slept;
+    int64_t lost = 0;
+    if (pool.slept * own > worked * (parts - own)) lost = pool.slept;
+    /* nobody came: two rounds where one would have done may be a quarter of the time */
+    pool.unhelped = own == parts ? pool.unhelped + 1 : 0;
+    if (pool.unhelped >= UNHELPED) lost = UNHELPED * worked / 4;
+    if (lost > 0)
+        atomic_store_explicit(&pool.alone_until, end + LOSS_TIMES * lost, memory_order_relaxed);
+    vscan__note_time(end);
+}
+
+void vscan__cpu_run_parts(int parts, vscan__cpu_body *body, void *work) {
+    const bool mine = atomic_exchange_explicit(&pool.busy, 1, memory_order_acquire) == 0;
+    if (mine && pool.workers < parts - 1) start_workers(parts - 1);
+    if (!mine || pool.workers == 0) {
+        if (mine) atomic_store_explicit(&pool.busy, 0, memory_order_release);
+        for (int part = 0; part < parts; part++) body(work, part, parts);
         return;
     }
-    for (int loads = 0; atomic_load_explicit(&team->barriers, memory_order_acquire) == passed;)
-        pause_or_yield(&loads);
+    const int64_t begin = vscan__now();
+    pool.body = body;
+    pool.work = work;
+    pool.caller = pthread_self();
+    pool.slept = 0;
+    for (int part = 0; part < parts; part++)
+        atomic_store_explicit(&pool.taken[part], 0, memory_order_relaxed);
+    atomic_store_explicit(&pool.gate, (unsigned int)parts << 16, memory_order_release);
+    atomic_fetch_add(&pool.posts, 1);
+    wake_workers(parts);
+    const int own = run_parts(0, parts);
+    close_gate();
+    judge(begin, own, parts);
+    atomic_store_explicit(&pool.busy, 0, memory_order_release);
+}
+
+/* ---- Between parts --------------------------------------------------------------------------- */
+
+void vscan__cpu_publish(atomic_uint_least64_t *word, uint64_t epoch) {
+    atomic_store(word, epoch);
+    if (atomic_load(&pool.awaiting) == 0) return;
+    atomic_fetch_add(&pool.published, 1);
+    wake(&pool.published, FUTEX_BITSET_MATCH_ANY);
 }
 
 void vscan__cpu_await(atomic_uint_least64_t *word, uint64_t epoch) {
-    for (int loads = 0; atomic_load_explicit(word, memory_order_acquire) != epoch;)
-        pause_or_yield(&loads);
+    for (int loads = 0; loads < PATIENCE; loads++) {
+        if (atomic_load_explicit(word, memory_order_acquire) == epoch) return;
+        pause_processor();
+    }
+    const bool is_caller = pthread_equal(pthread_self(), pool.caller);
+    const int64_t begin = is_caller ? vscan__now() : 0;
+    atomic_fetch_add(&pool.awaiting, 1);
+    for (;;) {
+        const unsigned int published = atomic_load(&pool.published);
+        if (atomic_load(word) == epoch) break;
+        sleep_while(&pool.published, published, FUTEX_BITSET_MATCH_ANY);
+    }
+    atomic_fetch_sub(&pool.awaiting, 1);
+    if (is_caller) pool.slept += vscan__now() - begin;
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reductions of whole vectors. Where any order gives the same bits, each thread reduces one chunk of
- * adjacent elements, and the first thread combines the aggregates of the chunks. Float and double plus
- * go tile by tile (levels.h): a batch has as many tiles as there is room for, and the first thread
- * combines those of one batch while the others work on the next. There are two sets of aggregates, used
- * in turn. A set is written again only after all threads have met at the barrier of the batch between.
+ * adjacent elements, and the aggregates of the chunks are combined. Float and double plus go tile by
+ * tile (levels.h): a batch has as many tiles as there is room for, and the first part of a batch combines
+ * the aggregates of the batch before. There are two sets of them, used in turn.
  */
 #include "cpu/cpu.h"
 #include "cpu/scan.h"
@@ -22,6 +21,7 @@ struct reduction {
     const struct vscan__cpu_pair *pair;
     struct vscan__cpu_state *state;
     struct vscan__cpu_levels levels; /* after all so far */
+    int64_t tiles, first;            /* all, and where the batch begins */
 };
 
 /* Whether any order gives the same bits: not for sums of floating-point numbers. */
@@ -43,45 +43,56 @@ static union vscan__value aggregate(const struct reduction *reduction, int64_t f
     return pair->aggregate(&span, 0);
 }
 
-static void reduce_tiles(struct vscan__cpu_team *team, struct reduction *reduction, int thread,
-                         int threads) {
-    const struct vscan__cpu_pair *pair = reduction->pair;
-    const int64_t tiles = (reduction->scan->n - 1) / pair->tile + 1;
-    struct vscan__cpu_levels levels = reduction->levels;
-    int set = 0;
-    for (int64_t first = 0; first < tiles; first += VSCAN__CPU_BATCH, set = 1 - set) {
-        struct vscan__cpu_aggregate *aggregates = reduction->state->aggregates[set];
-        const int64_t count = vscan__cpu_smaller(tiles - first, VSCAN__CPU_BATCH);
-        const int64_t end = count * (thread + 1) / threads;
-        for (int64_t i = count * thread / threads; i < end; i++)
-            aggregates[i].value = aggregate(reduction, first + i, first + i + 1);
-        vscan__cpu_barrier(team, threads);
-        for (int64_t i = 0; thread == 0 && i < count; i++)
-            vscan__cpu_pass(pair, &levels, aggregates[i].value);
-    }
-    if (thread == 0) reduction->levels = levels;
-}
-
-static void reduce_chunks(struct vscan__cpu_team *team, struct reduction *reduction, int thread,
-                          int threads) {
-    struct vscan__cpu_aggregate *aggregates = reduction->state->aggregates[0];
-    const int64_t tiles = (reduction->scan->n - 1) / reduction->pair->tile + 1;
-    aggregates[thread].value =
-        aggregate(reduction, tiles * thread / threads, tiles * (thread + 1) / threads);
-    vscan__cpu_barrier(team, threads);
-    if (thread != 0) return;
-    for (int i = 0; i < threads; i++)
+/* Passes the tiles of the batch that begins with this one. */
+static void pass_batch(struct reduction *reduction, int64_t first) {
+    const struct vscan__cpu_aggregate *aggregates =
+        reduction->state->aggregates[first / VSCAN__CPU_BATCH % 2];
+    const int64_t count = vscan__cpu_smaller(reduction->tiles - first, VSCAN__CPU_BATCH);
+    for (int64_t i = 0; i < count; i++)
         vscan__cpu_pass(reduction->pair, &reduction->levels, aggregates[i].value);
 }
 
-static void reduce(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void reduce_batch(void *work, int part, int parts) {
     struct reduction *reduction = work;
     const struct vscan__modes modes = vscan__set_modes(reduction->pair->arithmetic);
-    if (is_exact(reduction->pair))
-        reduce_chunks(team, reduction, thread, threads);
-    else
-        reduce_tiles(team, reduction, thread, threads);
+    const int64_t first = reduction->first;
+    struct vscan__cpu_aggregate *aggregates =
+        reduction->state->aggregates[first / VSCAN__CPU_BATCH % 2];
+    const int64_t count = vscan__cpu_smaller(reduction->tiles - first, VSCAN__CPU_BATCH);
+    const int64_t end = count * (part + 1) / parts;
+    if (part == 0 && first > 0) pass_batch(reduction, first - VSCAN__CPU_BATCH);
+    for (int64_t i = count * part / parts; i < end; i++)
+        aggregates[i].value = aggregate(reduction, first + i, first + i + 1);
     vscan__restore_modes(reduction->pair->arithmetic, &modes);
+}
+
+static void reduce_chunk(void *work, int part, int parts) {
+    struct reduction *reduction = work;
+    const struct vscan__modes modes = vscan__set_modes(reduction->pair->arithmetic);
+    const int64_t tiles = reduction->tiles;
+    reduction->state->aggregates[0][part].value =
+        aggregate(reduction, tiles * part / parts, tiles * (part + 1) / parts);
+    vscan__restore_modes(reduction->pair->arithmetic, &modes);
+}
+
+/* Adds all tiles to the levels. */
+static void reduce(vscan_ctx *ctx, struct reduction *reduction) {
+    const struct vscan__cpu_pair *pair = reduction->pair;
+    const int64_t n = reduction->scan->n;
+    const int threads = vscan__cpu_threads(ctx, n / (WORTH / pair->size));
+    reduction->tiles = (n - 1) / pair->tile + 1;
+    if (is_exact(pair)) {
+        vscan__cpu_parallel(threads, reduce_chunk, reduction);
+        for (int i = 0; i < threads; i++)
+            vscan__cpu_pass(pair, &reduction->levels, reduction->state->aggregates[0][i].value);
+        return;
+    }
+    int64_t last = 0;
+    for (int64_t first = 0; first < reduction->tiles; first += VSCAN__CPU_BATCH) {
+        reduction->first = last = first;
+        vscan__cpu_parallel(threads, reduce_batch, reduction);
+    }
+    pass_batch(reduction, last);
 }
 
 void vscan__cpu_reduce_levels(vscan_ctx *ctx, const struct vscan__scan *scan,
@@ -93,9 +104,7 @@ void vscan__cpu_reduce_levels(vscan_ctx *ctx, const struct vscan__scan *scan,
     if (scan->backward) whole.in = (const char *)scan->in + left * pair->size;
     struct reduction reduction = {
         .scan = &whole, .pair = pair, .state = ctx->state, .levels = *levels};
-    if (whole.n > 0)
-        vscan__cpu_parallel(vscan__cpu_threads(ctx, whole.n / (WORTH / pair->size)), reduce,
-                            &reduction);
+    if (whole.n > 0) reduce(ctx, &reduction);
     *levels = *partial = reduction.levels;
     if (left == 0) return;
     reduction.scan = scan;
@@ -113,9 +122,7 @@ vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
         .scan = scan, .pair = pair, .state = ctx->state, .levels = vscan__cpu_begin(pair)};
     if (initial != NULL) reduction.levels.r4 = pair->take(initial);
     union vscan__value last = {.bits = 0}; /* what callers see where nothing was added */
-    if (scan->n > 0)
-        vscan__cpu_parallel(vscan__cpu_threads(ctx, scan->n / (WORTH / pair->size)), reduce,
-                            &reduction);
+    if (scan->n > 0) reduce(ctx, &reduction);
     if (scan->n > 0 || !pair->sum || initial != NULL)
         last = vscan__cpu_last(pair, &reduction.levels);
     pair->put(scan->total, last);

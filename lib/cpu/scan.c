@@ -21,7 +21,8 @@ enum {
 static void scan_alone(struct vscan__cpu_call *call) {
     struct vscan__cpu_prefix prefix = vscan__cpu_first_prefix(call);
     if (call->numbered) call->count = vscan__cpu_count_tiles(call, 0, call->tiles);
-    for (int64_t tile = 0; tile < call->tiles; tile++) vscan__cpu_scan_tile(call, tile, &prefix);
+    for (int64_t tile = 0; tile < call->tiles; tile++)
+        vscan__cpu_scan_tile(call, tile, &prefix, NULL);
     if (call->stream) vscan__cpu_fence();
     call->end = prefix;
 }

@@ -33,12 +33,12 @@ struct vscan__cpu_call {
     struct vscan__cpu_levels *partial;     /* receives the levels before a last tile that is not
                                               whole, cut by its heads; or NULL */
     /* of several threads, see scan_batches.c */
-    int64_t each;       /* tiles of a batch, each thread */
+    int64_t each;       /* tiles of a chunk */
     int64_t ahead;      /* tiles from one to that which is prefetched meanwhile, or 0 */
     char *kept;         /* what overlapped scans keep; NULL: they are not overlapped */
     int64_t kept_bytes; /* a tile */
     struct vscan__cpu_status *statuses;
-    uint64_t epoch; /* of batch 0 */
+    uint64_t epoch; /* of this call */
     /* results */
     struct vscan__cpu_prefix end; /* after the last tile */
     union vscan__value last;      /* the last inclusive result */
@@ -83,7 +83,10 @@ static inline void vscan__cpu_heads_at(const struct vscan__cpu_call *call, int64
 static inline void vscan__cpu_add_tile(const struct vscan__cpu_call *call,
                                        struct vscan__cpu_prefix *prefix,
                                        const struct vscan__cpu_aggregate *tile) {
-    if (tile->heads != 0) vscan__cpu_cut(call->pair, &prefix->levels, call->z);
+    if (tile->heads == VSCAN__CPU_ALL_SO_FAR)
+        vscan__cpu_cut(call->pair, &prefix->levels, call->pair->identity());
+    else if (tile->heads != 0)
+        vscan__cpu_cut(call->pair, &prefix->levels, call->z);
     vscan__cpu_pass(call->pair, &prefix->levels, tile->value);
     prefix->heads += tile->heads;
 }
@@ -108,9 +111,10 @@ int64_t vscan__cpu_count_tiles(const struct vscan__cpu_call *call, int64_t from,
 struct vscan__cpu_aggregate vscan__cpu_aggregate_tile(const struct vscan__cpu_call *call,
                                                       int64_t tile);
 
-/* Scans a tile after its prefix, which becomes that of the next tile. */
+/* Scans a tile after its prefix, which becomes that of the next tile; found: the tile's aggregate, where
+   it is not NULL. */
 void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
-                          struct vscan__cpu_prefix *prefix);
+                          struct vscan__cpu_prefix *prefix, struct vscan__cpu_aggregate *found);
 
 /* What a segmented tile needs; words: its heads; heads: those before it. */
 struct vscan__cpu_segments vscan__cpu_segments_of(const struct vscan__cpu_call *call,

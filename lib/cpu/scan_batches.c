@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of many tiles by several threads, in batches of a few tiles each, so that a tile is still in
- * cache when it is read again. In a batch every thread
+ * Scans of many tiles by several threads. The vector is cut into chunks of a few tiles, so that a tile is
+ * still in cache when it is read again. Each part of the call has every k-th chunk; a batch is one chunk
+ * of each. For a chunk, a thread
  *
- *     1. aggregates its tiles, which are adjacent, and publishes the aggregates
- *     2. combines all aggregates from left to right, those of other threads as they are published.
- *        When it arrives at a tile of its own, it scans that tile, and prefetches its tile of the next
- *        batch: results are written while what 1 needs next is read
+ *     1. aggregates its tiles, and publishes the aggregates
+ *     2. combines all aggregates from left to right, those of other threads as they are published, and
+ *        when it arrives at the chunk, scans it, and prefetches its chunk of the next batch: results are
+ *        written while what 1 needs next is read
  *
  * With non-temporal stores, scans are overlapped (struct vscan__cpu_overlap). 1 computes X2 of a tile
  * and keeps it; its aggregate is the last one. 2 computes the results of a tile and, interleaved with
  * them, X2 of the thread's tile in the next batch, so that 1 has been done when that batch begins. Every
  * element is read once, and neither reading nor writing ever rests.
  *
- * There is no barrier: in a batch, a thread waits for the threads before it to publish this batch, and
- * for those behind it to publish the batch before. So threads may be a batch apart, and a thread that
- * is held up for a moment does not hold up all others. A thread that begins to write its status of
- * batch b has seen statuses of batch b - 2 at the least of all others, and a thread that has published
- * that one reads nothing older than batch b - 3. So four banks of statuses are enough.
+ * A thread takes a chunk before it aggregates it. One that arrives at a chunk that nobody has taken, as
+ * its thread is late or has not come at all, takes it, and as all that precedes it is known, does without
+ * 1; so does a thread that is alone with the call. There is no barrier: whoever waits, waits for chunks to
+ * its left that have been taken. The first of these waits for nobody, so all are published in the end. As
+ * a thread may come at any time and reads all that was published, every chunk has a status of its own.
  */
 #include <string.h>
 
@@ -26,60 +27,78 @@
 #include "cpu/scan.h"
 
 enum {
-    /* Of a batch: 4 x 64 KiB of input in the cache of a thread, and as much of the next batch's, or
+    /* Of a chunk: 4 x 64 KiB of input in the cache of a thread, and as much of the next batch's, or
        4 tiles as they are kept. With 2 sixteen threads were as fast at 2^24 floats, and slower at
        2^26 by a twentieth. */
-    TILES_EACH = 4,
-    BANKS = 4 /* of statuses: one a batch, in rotation */
+    TILES_EACH = 4
 };
 
-/* What a thread publishes of its tiles of a batch, in cache lines of its own. */
+/* What is published of a chunk, in cache lines of its own. */
 struct vscan__cpu_status {
-    _Alignas(64) atomic_uint_least64_t epoch; /* which batch, counted on from call to call */
+    _Alignas(64) atomic_uint_least64_t taken, published; /* in the call with that epoch */
     struct vscan__cpu_aggregate tiles[TILES_EACH];
 };
 
-/* What all threads are given. `end` is written when some may not have begun to read the rest. */
+/* What all parts are given. `end` is written when some may not have begun to read the rest. */
 struct shared {
     const struct vscan__cpu_call *call;
+    atomic_int begun; /* parts */
     struct vscan__cpu_prefix end;
 };
 
-/* A thread at its work. */
+/* A part at its work. */
 struct worker {
     struct vscan__cpu_call call;
-    struct vscan__cpu_prefix prefix;
-    int thread, threads;
+    struct vscan__cpu_prefix prefix; /* what precedes */
+    int64_t next;                    /* this chunk */
+    int64_t chunks;
+    int part, parts;
 };
 
-/* ---- Statuses -------------------------------------------------------------------------------- */
+/* ---- Chunks ---------------------------------------------------------------------------------- */
 
-static struct vscan__cpu_status *status_of(const struct worker *w, int64_t batch, int thread) {
-    return &w->call.statuses[batch % BANKS * w->threads + thread];
+static struct vscan__cpu_status *status_of(const struct worker *w, int64_t chunk) {
+    return &w->call.statuses[chunk];
 }
 
-static uint64_t epoch_of(const struct worker *w, int64_t batch) {
-    return w->call.epoch + (uint64_t)batch;
+static int64_t tiles_of(const struct worker *w, int64_t chunk) {
+    return vscan__cpu_smaller(w->call.each, w->call.tiles - chunk * w->call.each);
 }
 
-static int64_t first_tile(const struct worker *w, int64_t batch, int thread) {
-    return (batch * w->threads + thread) * w->call.each;
+/* Takes a chunk, if nobody has. */
+static bool take(const struct worker *w, int64_t chunk) {
+    atomic_uint_least64_t *taken = &status_of(w, chunk)->taken;
+    const uint64_t epoch = w->call.epoch;
+    return atomic_load_explicit(taken, memory_order_relaxed) != epoch &&
+           atomic_exchange_explicit(taken, epoch, memory_order_relaxed) != epoch;
 }
 
-static void publish(const struct worker *w, int64_t batch) {
-    atomic_store_explicit(&status_of(w, batch, w->thread)->epoch, epoch_of(w, batch),
-                          memory_order_release);
+static void publish(const struct worker *w, int64_t chunk) {
+    vscan__cpu_publish(&status_of(w, chunk)->published, w->call.epoch);
 }
 
-/* Adds the tiles of another thread to the prefix, once they are published. */
-static void add_tiles(struct worker *w, int64_t batch, int thread) {
-    struct vscan__cpu_status *status = status_of(w, batch, thread);
-    const int64_t first = first_tile(w, batch, thread);
-    const int64_t count = vscan__cpu_smaller(w->call.each, w->call.tiles - first);
-    if (count <= 0) return;
-    vscan__cpu_await(&status->epoch, epoch_of(w, batch));
-    for (int64_t k = 0; k < count; k++)
-        vscan__cpu_add_tile(&w->call, &w->prefix, &status->tiles[k]);
+/* Passes the next chunk, which another thread may have taken. */
+static void pass_next(struct worker *w) {
+    struct vscan__cpu_call *call = &w->call;
+    struct vscan__cpu_status *status = status_of(w, w->next);
+    const int64_t count = tiles_of(w, w->next), first = w->next * call->each;
+    if (take(w, w->next)) {
+        const int64_t ahead = call->ahead;
+        call->ahead = 0; /* what comes after it is read next */
+        for (int64_t k = 0; k < count; k++)
+            vscan__cpu_scan_tile(call, first + k, &w->prefix, &status->tiles[k]);
+        call->ahead = ahead;
+        publish(w, w->next);
+    } else {
+        vscan__cpu_await(&status->published, call->epoch);
+        for (int64_t k = 0; k < count; k++)
+            vscan__cpu_add_tile(call, &w->prefix, &status->tiles[k]);
+    }
+    w->next++;
+}
+
+static void pass_until(struct worker *w, int64_t chunk) {
+    while (w->next < chunk) pass_next(w);
 }
 
 /* ---- Overlapped ------------------------------------------------------------------------------ */
@@ -126,22 +145,24 @@ static struct vscan__cpu_aggregate scan_overlapped(const struct vscan__cpu_call 
     return (struct vscan__cpu_aggregate){sum, heads};
 }
 
-/* The aggregate of `later`, tile k of this thread in a batch, whose results come a batch later. Now
-   come those of `tile`, whose aggregate is known; -1: of none. batch: that of `tile`, or of `later`. */
+/* The aggregate of `later`, the thread's tile k in a batch, whose results come a batch later. Now come
+   those of `tile`, whose aggregate is known; -1, or for `later` the number of tiles: of none. batch: that
+   of `tile`, or of `later`. */
 static struct vscan__cpu_aggregate scan_and_keep(struct worker *w, int64_t batch, int64_t k,
                                                  int64_t tile,
                                                  const struct vscan__cpu_aggregate *known,
                                                  int64_t later) {
     const struct vscan__cpu_call *call = &w->call;
     const int64_t next = is_whole(call, later) ? later : -1;
-    const int64_t jump = k == call->each - 1 ? (w->threads - 1) * call->each : 0;
+    const int64_t jump = k == call->each - 1 ? (w->parts - 1) * call->each : 0;
     struct vscan__cpu_aggregate found = {.heads = 0};
     if (tile >= 0 && !is_whole(call, tile)) {
-        vscan__cpu_scan_tile(call, tile, &w->prefix);
+        vscan__cpu_scan_tile(call, tile, &w->prefix, NULL);
     } else if (tile >= 0 || next >= 0) {
-        char *kept = call->kept + call->kept_bytes * (w->thread * call->each + k);
-        const int set = tile >= 0 ? (int)(batch % 2) : 1;
-        found = scan_overlapped(call, kept, set, tile, known, next, jump, &w->prefix);
+        char *kept = call->kept + call->kept_bytes * (w->part * call->each + k);
+        const int set = (int)(batch % 2);
+        found = scan_overlapped(call, kept, tile >= 0 ? set : 1 - set, tile, known, next, jump,
+                                &w->prefix);
     }
     if (next < 0 && later < call->tiles) return vscan__cpu_aggregate_tile(call, later);
     return found;
@@ -149,64 +170,77 @@ static struct vscan__cpu_aggregate scan_and_keep(struct worker *w, int64_t batch
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-/* Backward with totals: all segments, counted by all threads. */
-static void count_segments(struct worker *w, struct vscan__cpu_team *team) {
-    struct vscan__cpu_call *call = &w->call;
-    struct vscan__cpu_aggregate *counts = call->state->aggregates[0];
-    const int64_t each = (call->tiles + w->threads - 1) / w->threads;
-    const int64_t from = vscan__cpu_smaller(w->thread * each, call->tiles);
-    counts[w->thread].heads =
+/* Backward with totals: all segments, counted in as many parts. */
+static void count_segments(void *work, int part, int parts) {
+    const struct vscan__cpu_call *call = work;
+    const int64_t each = (call->tiles + parts - 1) / parts;
+    const int64_t from = vscan__cpu_smaller(part * each, call->tiles);
+    call->state->aggregates[0][part].heads =
         vscan__cpu_count_tiles(call, from, vscan__cpu_smaller(from + each, call->tiles));
-    vscan__cpu_barrier(team, w->threads);
-    call->count = 0;
-    for (int t = 0; t < w->threads; t++) call->count += counts[t].heads;
 }
 
-/* A thread's tiles of a batch, and, overlapped, what it needs of the next. */
-static void scan_batch(struct worker *w, int64_t batch) {
+/* 1 for a chunk that this thread has taken and whose results come in this batch. */
+static void aggregate_chunk(struct worker *w, int64_t batch, int64_t chunk) {
     const struct vscan__cpu_call *call = &w->call;
-    const int64_t first = first_tile(w, batch, w->thread);
-    const int64_t later = first_tile(w, batch + 1, w->thread);
-    const int64_t count = vscan__cpu_smaller(call->each, call->tiles - first);
-    struct vscan__cpu_status *status = status_of(w, batch, w->thread),
-                             *next = status_of(w, batch + 1, w->thread);
-    if (call->kept == NULL) {
-        for (int64_t k = 0; k < count; k++)
-            status->tiles[k] = vscan__cpu_aggregate_tile(call, first + k);
-        publish(w, batch);
-    }
-    for (int t = w->thread + 1; batch > 0 && t < w->threads; t++) add_tiles(w, batch - 1, t);
-    for (int t = 0; t < w->thread; t++) add_tiles(w, batch, t);
-    for (int64_t k = 0; k < count; k++) {
-        if (call->kept == NULL)
-            vscan__cpu_scan_tile(call, first + k, &w->prefix);
-        else
-            next->tiles[k] = scan_and_keep(w, batch, k, first + k, &status->tiles[k], later + k);
-    }
-    if (call->kept != NULL) publish(w, batch + 1);
+    struct vscan__cpu_aggregate *tiles = status_of(w, chunk)->tiles;
+    const int64_t count = tiles_of(w, chunk), first = chunk * call->each;
+    for (int64_t k = 0; k < count; k++)
+        tiles[k] = call->kept == NULL ? vscan__cpu_aggregate_tile(call, first + k)
+                                      : scan_and_keep(w, batch, k, -1, NULL, first + k);
+    publish(w, chunk);
 }
 
-static void scan_all(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+/* 2 for that chunk and, overlapped, 1 for the thread's next one, if it can be taken: it is returned, or
+   -1. */
+static int64_t scan_chunk(struct worker *w, int64_t batch, int64_t chunk) {
+    const struct vscan__cpu_call *call = &w->call;
+    const int64_t count = tiles_of(w, chunk), first = chunk * call->each;
+    int64_t next = chunk + w->parts;
+    if (call->kept == NULL || next >= w->chunks || !take(w, next)) next = -1;
+    for (int64_t k = 0; k < count; k++) {
+        if (call->kept == NULL) {
+            vscan__cpu_scan_tile(call, first + k, &w->prefix, NULL);
+            continue;
+        }
+        const bool later = next >= 0 && k < tiles_of(w, next);
+        const struct vscan__cpu_aggregate found =
+            scan_and_keep(w, batch, k, first + k, &status_of(w, chunk)->tiles[k],
+                          later ? next * call->each + k : call->tiles);
+        if (later) status_of(w, next)->tiles[k] = found;
+    }
+    if (next >= 0) publish(w, next);
+    w->next = chunk + 1;
+    return next;
+}
+
+static void scan_part(void *work, int part, int parts) {
     struct shared *shared = work;
     const struct vscan__modes modes = vscan__set_modes(shared->call->pair->arithmetic);
-    struct worker own = {.call = *shared->call, .thread = thread, .threads = threads};
+    struct worker own = {.call = *shared->call, .part = part, .parts = parts};
     struct worker *w = &own;
     const struct vscan__cpu_call *call = &w->call;
     w->prefix = vscan__cpu_first_prefix(call);
-    if (call->numbered) count_segments(w, team);
-    if (call->kept != NULL) {
-        const int64_t first = first_tile(w, 0, thread);
-        for (int64_t k = 0; k < call->each && first + k < call->tiles; k++)
-            status_of(w, 0, thread)->tiles[k] = scan_and_keep(w, 0, k, -1, NULL, first + k);
-        publish(w, 0);
+    w->chunks = (call->tiles + call->each - 1) / call->each;
+    atomic_fetch_add_explicit(&shared->begun, 1, memory_order_relaxed);
+    int64_t ready = -1; /* the chunk for which 1 has been done */
+    for (int64_t batch = 0, chunk = part; chunk < w->chunks; batch++, chunk += parts) {
+        const bool alone = atomic_load_explicit(&shared->begun, memory_order_relaxed) == 1;
+        if (ready != chunk) {
+            if (alone && batch > 0) {
+                pass_until(w, chunk + 1);
+                continue;
+            }
+            if (!take(w, chunk)) continue;
+            aggregate_chunk(w, batch, chunk);
+        }
+        pass_until(w, chunk);
+        ready = scan_chunk(w, batch, chunk);
     }
-    int64_t batch = 0;
-    for (; first_tile(w, batch, 0) < call->tiles; batch++) scan_batch(w, batch);
-    if (call->stream) vscan__cpu_fence();
-    if (thread == 0) {
-        for (int t = 1; t < threads; t++) add_tiles(w, batch - 1, t);
+    if (part == 0) {
+        pass_until(w, w->chunks);
         shared->end = w->prefix;
     }
+    if (call->stream) vscan__cpu_fence();
     vscan__restore_modes(call->pair->arithmetic, &modes);
 }
 
@@ -230,19 +264,25 @@ static void make_room(struct vscan__cpu_call *call, int threads) {
 
 bool vscan__cpu_scan_batches(struct vscan__cpu_call *call, int threads) {
     struct vscan__cpu_state *state = call->state;
-    const int64_t bytes = (int64_t)sizeof(struct vscan__cpu_status) * BANKS * threads;
+    call->each = vscan__cpu_smaller(TILES_EACH, (call->tiles + threads - 1) / threads);
+    const int64_t chunks = (call->tiles + call->each - 1) / call->each;
+    const int64_t bytes = (int64_t)sizeof(struct vscan__cpu_status) * chunks;
     const bool fresh = bytes > state->status_bytes;
     if (!vscan__cpu_grow(&state->status_memory, &state->status_bytes, bytes)) return false;
     if (fresh) memset(state->status_memory, 0, (size_t)bytes);
     call->statuses = state->status_memory;
-    call->epoch = state->epoch + 1;            /* 0: nobody has written the status */
-    state->epoch += (uint64_t)call->tiles + 1; /* at most, and one that is only begun */
-    call->each = vscan__cpu_smaller(TILES_EACH, (call->tiles + threads - 1) / threads);
+    call->epoch = ++state->epoch; /* 0: nobody has written the status */
     make_room(call, threads);
-    /* what the thread aggregates in the next batch, to find it in its cache then */
+    if (call->numbered) {
+        vscan__cpu_parallel(threads, count_segments, call);
+        call->count = 0;
+        for (int t = 0; t < threads; t++) call->count += state->aggregates[0][t].heads;
+    }
+    /* what a thread aggregates in the next batch, to find it in its cache then */
     call->ahead = call->each * threads;
     struct shared shared = {.call = call};
-    vscan__cpu_parallel(threads, scan_all, &shared);
+    atomic_init(&shared.begun, 0);
+    vscan__cpu_parallel(threads, scan_part, &shared);
     call->end = shared.end;
     return true;
 }

@@ -64,12 +64,14 @@ void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, in
     }
 }
 
-static void scan_span(const struct vscan__cpu_call *call, const struct vscan__cpu_span *span,
-                      const struct vscan__cpu_segments *segments,
-                      struct vscan__cpu_levels *levels) {
+static union vscan__value scan_span(const struct vscan__cpu_call *call,
+                                    const struct vscan__cpu_span *span,
+                                    const struct vscan__cpu_segments *segments,
+                                    struct vscan__cpu_levels *levels) {
     const union vscan__value sum = call->pair->scan(span, segments, levels);
     if (call->partial != NULL && span->n < call->pair->tile) *call->partial = *levels;
     vscan__cpu_pass(call->pair, levels, sum);
+    return sum;
 }
 
 struct vscan__cpu_segments vscan__cpu_segments_of(const struct vscan__cpu_call *call,
@@ -89,10 +91,10 @@ struct vscan__cpu_segments vscan__cpu_segments_of(const struct vscan__cpu_call *
 }
 
 /* Scans a tile for its totals alone: the results stay in a cache. */
-static __attribute__((noinline)) void sum_tile(const struct vscan__cpu_call *call, int64_t tile,
-                                               const uint32_t *words,
-                                               struct vscan__cpu_segments segments,
-                                               struct vscan__cpu_prefix *prefix) {
+static __attribute__((noinline)) union vscan__value sum_tile(const struct vscan__cpu_call *call,
+                                                             int64_t tile,
+                                                             struct vscan__cpu_segments segments,
+                                                             struct vscan__cpu_levels *levels) {
     _Alignas(64) char results[TILE_BYTES], closed[TILE_BYTES];
     struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
     span.out = results;
@@ -101,27 +103,32 @@ static __attribute__((noinline)) void sum_tile(const struct vscan__cpu_call *cal
         segments.open = 0;
         segments.end = span.n;
     }
-    scan_span(call, &span, &segments, &prefix->levels);
-    prefix->heads += vscan__cpu_count_heads(words, span.n);
+    const union vscan__value sum = scan_span(call, &span, &segments, levels);
     if (call->scan->offsets != NULL)
         vscan__cpu_put_totals(call, tile * call->pair->tile, span.n, closed);
+    return sum;
 }
 
 void vscan__cpu_scan_tile(const struct vscan__cpu_call *call, int64_t tile,
-                          struct vscan__cpu_prefix *prefix) {
+                          struct vscan__cpu_prefix *prefix, struct vscan__cpu_aggregate *found) {
     const struct vscan__cpu_pair *pair = call->pair;
     const struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
     if (!call->segmented) {
-        scan_span(call, &span, NULL, &prefix->levels);
+        const union vscan__value sum = scan_span(call, &span, NULL, &prefix->levels);
+        const bool exact =
+            !(pair->sum && pair->arithmetic); /* tile.h: any order gives these bits */
+        if (found != NULL)
+            *found = (struct vscan__cpu_aggregate){sum, exact ? VSCAN__CPU_ALL_SO_FAR : 0};
         return;
     }
     uint32_t words[VSCAN__CPU_WORDS];
     vscan__cpu_heads_at(call, tile * pair->tile, span.n, words);
     const struct vscan__cpu_segments segments = vscan__cpu_segments_of(call, words, prefix->heads);
-    if (span.out == NULL) {
-        sum_tile(call, tile, words, segments, prefix);
-        return;
-    }
-    scan_span(call, &span, &segments, &prefix->levels);
-    if (call->counted) prefix->heads += vscan__cpu_count_heads(words, span.n);
+    const union vscan__value sum = span.out == NULL
+                                       ? sum_tile(call, tile, segments, &prefix->levels)
+                                       : scan_span(call, &span, &segments, &prefix->levels);
+    if (!call->counted && found == NULL) return;
+    const int64_t heads = vscan__cpu_count_heads(words, span.n);
+    prefix->heads += heads;
+    if (found != NULL) *found = (struct vscan__cpu_aggregate){sum, heads};
 }

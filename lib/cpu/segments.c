@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Elements of segments to all their places; offsets to flags and lengths, lengths to offsets. Each
- * thread has one chunk of the vector. Where a chunk needs what lies before it, a segment's first
- * element or a sum of lengths, every thread first finds that for its own chunk, and all wait for that.
+ * Elements of segments to all their places; offsets to flags and lengths, lengths to offsets. The
+ * vector is cut into chunks, one for each thread. Where a chunk needs what lies before it, a segment's
+ * first element or a sum of lengths, a first round finds that for every chunk.
  */
 #include "cpu/chunks.h"
 
@@ -53,7 +53,7 @@ static void read_begins(const struct vscan__distribution *s, int64_t first, int6
 /* One call. */
 struct distribution {
     const struct vscan__distribution *distribution;
-    int64_t found[VSCAN__CPU_THREADS]; /* in a thread's chunk, or -1 */
+    int64_t found[VSCAN__CPU_THREADS]; /* in a chunk, or -1 */
     uint64_t bits[VSCAN__CPU_THREADS]; /* the element there */
 };
 
@@ -73,24 +73,26 @@ static int64_t find_begin(const struct vscan__distribution *s, struct chunk chun
     return -1;
 }
 
-static void distribute_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void find_part(void *work, int part, int parts) {
     struct distribution *d = work;
     const struct vscan__distribution *s = d->distribution;
-    const struct chunk chunk = chunk_of(s->n, thread, threads);
+    const int64_t at = find_begin(s, chunk_of(s->n, part, parts));
+    d->found[part] = at;
+    if (at >= 0) d->bits[part] = bits_at(s, at);
+}
+
+static void distribute_part(void *work, int part, int parts) {
+    struct distribution *d = work;
+    const struct vscan__distribution *s = d->distribution;
+    const struct chunk chunk = chunk_of(s->n, part, parts);
     uint8_t begins[BLOCK + 1];
-    if (threads > 1) {
-        const int64_t at = find_begin(s, chunk);
-        d->found[thread] = at;
-        if (at >= 0) d->bits[thread] = bits_at(s, at);
-        vscan__cpu_barrier(team, threads);
-    }
     if (chunk.n == 0) return;
     uint64_t open = 0;
     if (s->backward ? chunk.first + chunk.n < s->n : chunk.first > 0) {
         const int step = s->backward ? 1 : -1;
-        int t = thread + step;
-        while (d->found[t] < 0) t += step;
-        open = d->bits[t];
+        int p = part + step;
+        while (d->found[p] < 0) p += step;
+        open = d->bits[p];
     }
     const int64_t blocks = (chunk.n + BLOCK - 1) / BLOCK;
     for (int64_t b = 0; b < blocks; b++) {
@@ -114,8 +116,9 @@ vscan_status vscan__cpu_distribute_segmented(vscan_ctx *ctx,
                                              const struct vscan__distribution *distribution) {
     struct distribution d; /* not set as a whole, which would take longer than a small call */
     d.distribution = distribution;
-    vscan__cpu_parallel(vscan__cpu_threads(ctx, distribution->n / WORTH_ELEMENTS), distribute_chunk,
-                        &d);
+    const int threads = vscan__cpu_threads(ctx, distribution->n / WORTH_ELEMENTS);
+    if (threads > 1) vscan__cpu_parallel(threads, find_part, &d);
+    vscan__cpu_parallel(threads, distribute_part, &d);
     return VSCAN_OK;
 }
 
@@ -199,24 +202,29 @@ vscan_status vscan__cpu_subtract(vscan_ctx *ctx, const struct vscan__ranges *ran
 /* One call. */
 struct addition {
     const struct vscan__ranges *ranges;
-    uint64_t sums[VSCAN__CPU_THREADS]; /* of the threads' chunks */
-    int64_t wrong[VSCAN__CPU_THREADS]; /* where a thread has found a wrong length, or -1 */
+    uint64_t sums[VSCAN__CPU_THREADS]; /* of the chunks */
+    int64_t
+        wrong[VSCAN__CPU_THREADS]; /* the chunk's first element, if it has a wrong length, or -1 */
 };
 
-static void add_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void sum_part(void *work, int part, int parts) {
     struct addition *addition = work;
     const struct vscan__ranges *s = addition->ranges;
-    const struct chunk chunk = chunk_of(s->n, thread, threads);
+    const struct chunk chunk = chunk_of(s->n, part, parts);
+    uint64_t sum = 0;
+    for (int64_t i = chunk.first; i < chunk.first + chunk.n; i++) sum += (uint64_t)number_at(s, i);
+    addition->sums[part] = sum;
+}
+
+static void add_part(void *work, int part, int parts) {
+    struct addition *addition = work;
+    const struct vscan__ranges *s = addition->ranges;
+    const struct chunk chunk = chunk_of(s->n, part, parts);
     const int64_t first = chunk.first, n = chunk.n;
     uint64_t sum = 0;
     bool less = false;
-    if (threads > 1) {
-        for (int64_t i = first; i < first + n; i++) sum += (uint64_t)number_at(s, i);
-        addition->sums[thread] = sum;
-        vscan__cpu_barrier(team, threads);
-        sum = 0;
-        for (int t = 0; t < thread; t++) sum += addition->sums[t];
-    }
+    addition->wrong[part] = -1;
+    for (int p = 0; p < part; p++) sum += addition->sums[p];
     if (n == 0 && s->n > 0) return; /* the last chunk that has any writes the total */
     if (s->type == VSCAN_INT && s->out_type == VSCAN_INT)
         ADD(int32_t, int32_t);
@@ -226,15 +234,15 @@ static void add_chunk(struct vscan__cpu_team *team, void *work, int thread, int 
         ADD(int64_t, int64_t);
     /* with no length below 0 sums ascend, so the last one is too large if any is */
     if (less || (s->out_type == VSCAN_INT && (int64_t)sum > INT32_MAX))
-        addition->wrong[thread] = first;
+        addition->wrong[part] = first;
 }
 
 vscan_status vscan__cpu_add(vscan_ctx *ctx, const struct vscan__ranges *ranges) {
     struct addition addition; /* not set as a whole, which would take longer than a small call */
     const int threads = vscan__cpu_threads(ctx, ranges->n / WORTH_ELEMENTS);
     addition.ranges = ranges;
-    for (int t = 0; t < threads; t++) addition.wrong[t] = -1; /* fewer may come */
-    vscan__cpu_parallel(threads, add_chunk, &addition);
+    if (threads > 1) vscan__cpu_parallel(threads, sum_part, &addition);
+    vscan__cpu_parallel(threads, add_part, &addition);
     for (int t = 0; t < threads; t++)
         if (addition.wrong[t] >= 0)
             vscan__cpu_note_late(ctx, VSCAN_ERROR_OFFSETS, addition.wrong[t]);

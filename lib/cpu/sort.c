@@ -4,12 +4,13 @@
  * they are, and every pass makes the digits from the keys again. The histograms of all digits are made
  * before the first pass; a digit that all keys have in common takes no pass.
  *
- * Of several threads each has one chunk of the vector: it counts the digits, waits at a barrier, knows
- * where its elements go, moves them, and waits again. Threads take segments one after the other; a long
- * segment is sorted by all threads together.
+ * For several threads the vector is cut into chunks, one for each. A round counts the digits of every
+ * chunk; then it is known where its elements go, and the next round moves them. Threads take segments one
+ * after the other; a long segment is sorted by all threads together.
  */
 #include <string.h>
 
+#include "core/threads.h"
 #include "cpu/cpu.h"
 #include "cpu/parallel.h"
 
@@ -19,7 +20,7 @@ enum {
     PASSES = 64 / DIGIT_BITS, /* at most */
     SMALL_8 = 80,             /* elements with keys of 8 bytes that are sorted by insertion, */
     SMALL_4 = 48,             /* and of 4 bytes, which have half as many digits to be counted */
-    WORTH = 64 << 10,         /* elements that a thread must have to be worth its start */
+    WORTH = 64 << 10,         /* elements that a thread must have to be worth its start: 1 ms */
     TAKE = 64                 /* segments that a thread takes at a time */
 };
 
@@ -167,8 +168,7 @@ struct run {
     struct order order;
     int32_t key_size, value_size, passes;
     struct vectors in, out, other;     /* other: room for as many elements */
-    int64_t (*counts)[PASSES][DIGITS]; /* of each thread */
-    int64_t first, n;                  /* of the segment that is sorted, or of all */
+    int64_t (*counts)[PASSES][DIGITS]; /* of each chunk */
 };
 
 static bool is_small(const struct run *run, int64_t n) {
@@ -186,90 +186,116 @@ static void copy(const struct run *run, const struct vectors *to, const struct v
                (size_t)(n * v));
 }
 
-/* Where this thread's elements of each digit go, of the elements from first on. */
-static void make_places(const struct run *run, int64_t first, int pass, int thread, int threads,
-                        int64_t places[DIGITS]) {
-    int64_t before = first;
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+/* A vector, or a segment: elements first .. first + n - 1. A round goes over them from `from` to `to`. */
+struct rounds {
+    const struct run *run;
+    int64_t first, n;
+    int64_t (*counts)[PASSES][DIGITS]; /* of each chunk */
+    struct vectors from, to;
+    int first_pass, end_pass; /* the digits that are counted; the first one's are moved */
+};
+
+/* Where a chunk begins. */
+static int64_t begin_of(const struct rounds *rounds, int part, int parts) {
+    const int64_t each = (rounds->n + parts - 1) / parts;
+    return rounds->first + vscan__cpu_smaller(part * each, rounds->n);
+}
+
+static void count_part(void *work, int part, int parts) {
+    const struct rounds *rounds = work;
+    const struct run *run = rounds->run;
+    int64_t(*mine)[DIGITS] = rounds->counts[part];
+    const int from = rounds->first_pass, to = rounds->end_pass;
+    memset(mine[from], 0, (size_t)(to - from) * sizeof *mine);
+    run->loops->count(&run->order, rounds->from.keys, begin_of(rounds, part, parts),
+                      begin_of(rounds, part + 1, parts), from, to, mine);
+}
+
+/* Where this chunk's elements of each digit go. */
+static void make_places(const struct rounds *rounds, int part, int parts, int64_t places[DIGITS]) {
+    int64_t before = rounds->first;
     for (int d = 0; d < DIGITS; d++) {
         int64_t sum = 0;
-        for (int t = 0; t < threads; t++) {
-            if (t == thread) places[d] = before + sum;
-            sum += run->counts[t][pass][d];
+        for (int p = 0; p < parts; p++) {
+            if (p == part) places[d] = before + sum;
+            sum += rounds->counts[p][rounds->first_pass][d];
         }
         before += sum;
     }
 }
 
-/* Whether all n elements have the digit of one of them. */
-static bool all_have(const struct run *run, uint64_t one, int64_t n, int pass, int threads) {
-    int64_t sum = 0;
-    for (int t = 0; t < threads; t++)
-        sum += run->counts[t][pass][one >> DIGIT_BITS * pass & (DIGITS - 1)];
-    return sum == n;
+static void scatter_part(void *work, int part, int parts) {
+    const struct rounds *rounds = work;
+    const struct run *run = rounds->run;
+    int64_t places[DIGITS];
+    make_places(rounds, part, parts, places);
+    run->loops->scatter(&run->order, &rounds->from, &rounds->to, begin_of(rounds, part, parts),
+                        begin_of(rounds, part + 1, parts), rounds->first_pass, places);
 }
 
-/* Sorts n elements from first on with `threads` threads, of which this is one; counts: theirs. */
-static void sort_together(const struct run *run, struct vscan__cpu_team *team, int64_t first,
-                          int64_t n, int thread, int threads, int64_t (*counts)[PASSES][DIGITS]) {
-    struct run own = *run;
-    own.counts = counts;
-    const int64_t each = (n + threads - 1) / threads;
-    const int64_t begin = first + vscan__cpu_smaller(thread * each, n);
-    const int64_t end = vscan__cpu_smaller(begin + each, first + n);
-    int64_t(*mine)[DIGITS] = counts[thread];
-    memset(mine, 0, (size_t)run->passes * sizeof *mine);
-    run->loops->count(&run->order, run->in.keys, begin, end, 0, run->passes, mine);
-    vscan__cpu_barrier(team, threads);
+static void copy_part(void *work, int part, int parts) {
+    const struct rounds *rounds = work;
+    const int64_t begin = begin_of(rounds, part, parts);
+    copy(rounds->run, &rounds->to, &rounds->from, begin, begin_of(rounds, part + 1, parts) - begin);
+}
 
-    int64_t places[DIGITS];
+/* Whether all elements have the digit of one of them. */
+static bool all_have(const struct rounds *rounds, uint64_t one, int pass, int parts) {
+    int64_t sum = 0;
+    for (int p = 0; p < parts; p++)
+        sum += rounds->counts[p][pass][one >> DIGIT_BITS * pass & (DIGITS - 1)];
+    return sum == rounds->n;
+}
+
+/* Sorts n elements from first on in so many parts; counts: theirs. */
+static void sort_in_rounds(const struct run *run, int64_t first, int64_t n, int parts,
+                           int64_t (*counts)[PASSES][DIGITS]) {
+    struct rounds rounds = {.run = run,
+                            .first = first,
+                            .n = n,
+                            .counts = counts,
+                            .from = run->in,
+                            .end_pass = run->passes};
+    vscan__cpu_parallel(parts, count_part, &rounds);
     int todo[PASSES], count = 0;
     const uint64_t one = compared(&run->order, run->key_size, run->in.keys, first);
     for (int p = 0; p < run->passes; p++)
-        if (!all_have(&own, one, n, p, threads)) todo[count++] = p;
-    vscan__cpu_barrier(team, threads); /* all have seen the counts */
+        if (!all_have(&rounds, one, p, parts)) todo[count++] = p;
 
     /* in place, the first pass must not go to the input; otherwise, the last one goes to the output */
     const bool in_place =
         run->in.keys == run->out.keys || (run->value_size > 0 && run->in.values == run->out.values);
-    struct vectors from = run->in;
     for (int k = 0; k < count; k++) {
         const bool to_out = in_place ? k % 2 == 1 : (count - 1 - k) % 2 == 0;
-        const struct vectors to = to_out ? run->out : run->other;
-        if (k > 0 && threads > 1) {
-            memset(mine[todo[k]], 0, sizeof mine[todo[k]]);
-            run->loops->count(&run->order, from.keys, begin, end, todo[k], todo[k] + 1, mine);
-            vscan__cpu_barrier(team, threads);
-        }
-        make_places(&own, first, todo[k], thread, threads, places);
-        run->loops->scatter(&run->order, &from, &to, begin, end, todo[k], places);
-        vscan__cpu_barrier(team, threads);
-        from = to;
+        rounds.to = to_out ? run->out : run->other;
+        rounds.first_pass = todo[k];
+        rounds.end_pass = todo[k] + 1;
+        if (k > 0 && parts > 1) vscan__cpu_parallel(parts, count_part, &rounds);
+        vscan__cpu_parallel(parts, scatter_part, &rounds);
+        rounds.from = rounds.to;
     }
-    copy(run, &run->out, &from, begin, end - begin);
+    rounds.to = run->out;
+    if (rounds.from.keys != rounds.to.keys || rounds.from.values != rounds.to.values)
+        vscan__cpu_parallel(parts, copy_part, &rounds);
 }
 
-static void sort_whole(struct vscan__cpu_team *team, void *work, int thread, int threads) {
-    const struct run *run = work;
-    sort_together(run, team, run->first, run->n, thread, threads, run->counts);
+/* The threads for a sort of n elements: at most so many, and how many pay now. */
+static int most_threads(const vscan_ctx *ctx, int64_t n) {
+    const int64_t threads = vscan__cpu_smaller(vscan__threads(ctx), n / WORTH);
+    return threads < 1 ? 1 : (int)vscan__cpu_smaller(threads, VSCAN__CPU_THREADS);
 }
 
-/* The threads for a sort of n elements. */
-static int threads_for(const vscan_ctx *ctx, int64_t n) {
-    return vscan__cpu_threads(ctx, n / WORTH);
+static int threads_for(vscan_ctx *ctx, int64_t n) {
+    return n / WORTH < 2 ? 1 : vscan__cpu_choose_threads(ctx, n / WORTH, true);
 }
 
-static void sort_range(vscan_ctx *ctx, struct run *run, int64_t first, int64_t n) {
-    if (is_small(run, n)) {
+static void sort_range(vscan_ctx *ctx, const struct run *run, int64_t first, int64_t n) {
+    if (is_small(run, n))
         run->loops->insert(&run->order, &run->in, &run->out, first, n);
-        return;
-    }
-    run->first = first;
-    run->n = n;
-    const int threads = threads_for(ctx, n);
-    if (threads == 1) /* a copy of the code for one thread */
-        sort_together(run, NULL, first, n, 0, 1, run->counts);
     else
-        vscan__cpu_run_team(threads, sort_whole, run);
+        sort_in_rounds(run, first, n, threads_for(ctx, n), run->counts);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -280,8 +306,7 @@ static int64_t rounded(int64_t bytes) {
 
 static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
     struct vscan__cpu_state *state = ctx->state;
-    const int64_t threads = threads_for(ctx, sort->n);
-    const int64_t counts = threads * (int64_t)sizeof *run->counts;
+    const int64_t counts = most_threads(ctx, sort->n) * (int64_t)sizeof *run->counts;
     const int64_t keys = rounded(sort->n * sort->key_size);
     const int64_t bytes = counts + keys + rounded(sort->n * sort->value_size);
     if (!vscan__cpu_grow(&state->sort_memory, &state->sort_bytes, bytes))
@@ -325,8 +350,8 @@ static int64_t length(const struct vscan__sort *sort, int64_t k) {
     return begin < 0 || end < begin || end > sort->n ? -1 : end - begin;
 }
 
-static void take_segments(struct vscan__cpu_team *team, void *work, int thread, int threads) {
-    (void)threads;
+static void take_segments(void *work, int part, int parts) {
+    (void)parts;
     struct segments *all = work;
     const struct run *run = all->run;
     for (;;) {
@@ -339,7 +364,7 @@ static void take_segments(struct vscan__cpu_team *team, void *work, int thread, 
             if (is_small(run, n))
                 run->loops->insert(&run->order, &run->in, &run->out, first, n);
             else
-                sort_together(run, team, first, n, 0, 1, run->counts + thread);
+                sort_in_rounds(run, first, n, 1, run->counts + part);
         }
     }
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Split, segmented split, and the positions of either. Each thread has one chunk of the vector and
- * counts its flags; after a barrier it knows the places of its elements. A segment's clear elements go
+ * Split, segmented split, and the positions of either. The vector is cut into chunks, one for each
+ * thread. In a first round their flags are counted, in a second one the places of a chunk's elements are
+ * known. A segment's clear elements go
  * to consecutive places, and so do its set ones. So a thread keeps two places and writes every element
  * to one of them, without a branch.
  *
@@ -59,7 +60,7 @@ static int64_t last_head(const uint32_t *words, int64_t n) {
 
 /* ---- Chunks ---------------------------------------------------------------------------------- */
 
-/* What a thread has counted in its chunk; heads count from the chunk's beginning. */
+/* What has been counted in a chunk; heads count from the chunk's beginning. */
 struct counts {
     int64_t set;
     int64_t last;  /* set flags before the last head, or -1 */
@@ -70,7 +71,8 @@ struct counts {
 struct run {
     const struct vscan__split *split;
     const struct vscan__cpu_maps *maps;
-    struct counts counts[VSCAN__CPU_THREADS]; /* of the threads' chunks */
+    bool counted;                             /* there was a first round */
+    struct counts counts[VSCAN__CPU_THREADS]; /* of the chunks */
 };
 
 static struct counts count_chunk(const struct vscan__split *split, int64_t first, int64_t n) {
@@ -216,45 +218,40 @@ static void place_chunk(const struct run *run, int64_t first, int64_t n, struct 
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* The places of the first elements of a thread's chunk, by the counts of all. */
-static struct places find_places(const struct run *run, int thread, int threads) {
+/* The places of the first elements of a chunk, by the counts of all. */
+static struct places find_places(const struct run *run, int part, int parts) {
     const int64_t n = run->split->n;
     /* set flags: all, those before the chunk, and those before the last head there */
     int64_t all = 0, before = 0, head = 0;
-    for (int t = 0; t < threads; t++) {
-        const struct counts *c = &run->counts[t];
-        if (t == thread) before = all;
-        if (t < thread && c->last >= 0) head = all + c->last;
+    for (int p = 0; p < parts; p++) {
+        const struct counts *c = &run->counts[p];
+        if (p == part) before = all;
+        if (p < part && c->last >= 0) head = all + c->last;
         all += c->set;
     }
-    struct places places = {chunk_of(n, thread, threads).first - before + head, n - all + before,
-                            0};
-    for (int t = thread + 1; t < threads; t++) {
-        const struct counts *c = &run->counts[t];
+    struct places places = {chunk_of(n, part, parts).first - before + head, n - all + before, 0};
+    for (int p = part + 1; p < parts; p++) {
+        const struct counts *c = &run->counts[p];
         if (c->first >= 0) {
             places.tail += c->first;
             break;
         }
-        places.tail += chunk_of(n, t, threads).n - c->set;
+        places.tail += chunk_of(n, p, parts).n - c->set;
     }
     return places;
 }
 
-static void run_chunk(struct vscan__cpu_team *team, void *work, int thread, int threads) {
+static void count_part(void *work, int part, int parts) {
     struct run *run = work;
-    const struct vscan__split *split = run->split;
-    const struct chunk chunk = chunk_of(split->n, thread, threads);
+    const struct chunk chunk = chunk_of(run->split->n, part, parts);
+    run->counts[part] = count_chunk(run->split, chunk.first, chunk.n);
+}
+
+static void place_part(void *work, int part, int parts) {
+    struct run *run = work;
+    const struct chunk chunk = chunk_of(run->split->n, part, parts);
     struct places places = {0, 0, 0};
-    if (threads > 1 || split->heads == NULL || split->count != NULL) {
-        run->counts[thread] = count_chunk(split, chunk.first, chunk.n);
-        vscan__cpu_barrier(team, threads);
-        places = find_places(run, thread, threads);
-        if (thread == 0 && split->count != NULL) {
-            int64_t set = 0;
-            for (int t = 0; t < threads; t++) set += run->counts[t].set;
-            *split->count = split->n - set;
-        }
-    }
+    if (run->counted) places = find_places(run, part, parts);
     place_chunk(run, chunk.first, chunk.n, places);
 }
 
@@ -263,6 +260,14 @@ vscan_status vscan__cpu_split(vscan_ctx *ctx, const struct vscan__split *split) 
     run.split = split;
     run.maps = maps_of(ctx);
     const int64_t worth = split->n / (WORTH / vscan__element_size((vscan_type)split->type));
-    vscan__cpu_parallel(vscan__cpu_threads(ctx, worth), run_chunk, &run);
+    const int threads = vscan__cpu_threads(ctx, worth);
+    run.counted = threads > 1 || split->heads == NULL || split->count != NULL;
+    if (run.counted) vscan__cpu_parallel(threads, count_part, &run);
+    if (split->count != NULL) {
+        int64_t set = 0;
+        for (int p = 0; p < threads; p++) set += run.counts[p].set;
+        *split->count = split->n - set;
+    }
+    vscan__cpu_parallel(threads, place_part, &run);
     return VSCAN_OK;
 }

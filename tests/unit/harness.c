@@ -127,6 +127,8 @@ int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t co
         return SKIPPED;
     }
 
+    /* so that several threads are tested whatever the machine has, and in short calls too */
+    setenv("VSCAN_TEST_THREADS", "12", 0);
     if (harness_backend == VSCAN_BACKEND_CPU) {
         vscan_ctx *ctx = harness_new_cpu_ctx(0, NULL);
         if (ctx == NULL) {

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The pool of threads under all that a program may do around it: fork, threads that end or are cancelled,
+ * signals, small stacks, very many callers, limits that keep threads from starting. Each test runs in a
+ * process of its own, as the pool remembers what happened to it.
+ */
+#include "harness.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { N = 300000, LIMIT = 120 }; /* elements; seconds until a child is taken for hung */
+
+/* ---- A scan that is checked --------------------------------------------------------------------- */
+
+struct job {
+    vscan_ctx *ctx;
+    vscan_buffer *in, *out;
+    int32_t *values, *results;
+};
+
+static int32_t value_at(int64_t i) {
+    return (int32_t)((uint32_t)i * UINT32_C(2654435761) >> 8);
+}
+
+static bool make_job(struct job *job, int32_t threads) {
+    const vscan_ctx_options options = {
+        .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = threads};
+    job->values = malloc(N * sizeof *job->values);
+    job->results = malloc(N * sizeof *job->results);
+    if (job->values == NULL || job->results == NULL) return false;
+    for (int64_t i = 0; i < N; i++) job->values[i] = value_at(i);
+    return vscan_ctx_create(&options, &job->ctx) == VSCAN_OK &&
+           vscan_buffer_wrap(job->ctx, VSCAN_INT, job->values, N, &job->in) == VSCAN_OK &&
+           vscan_buffer_wrap(job->ctx, VSCAN_INT, job->results, N, &job->out) == VSCAN_OK;
+}
+
+/* The stack of a caller may be small, so it has next to nothing on it. */
+static bool scan(const struct job *job) {
+    memset(job->results, 0x55, N * sizeof *job->results);
+    if (vscan_scan(job->ctx, VSCAN_PLUS, job->in, job->out, NULL) != VSCAN_OK) return false;
+    uint32_t sum = 0;
+    for (int64_t i = 0; i < N; i++) {
+        sum += (uint32_t)job->values[i];
+        if ((uint32_t)job->results[i] != sum) return false;
+    }
+    return true;
+}
+
+static bool end_job(struct job *job) {
+    bool well = vscan_buffer_destroy(job->in) == VSCAN_OK;
+    well &= vscan_buffer_destroy(job->out) == VSCAN_OK;
+    well &= vscan_ctx_destroy(job->ctx) == VSCAN_OK;
+    free(job->values);
+    free(job->results);
+    return well;
+}
+
+static bool scan_in_new_context(int32_t threads) {
+    struct job job;
+    if (!make_job(&job, threads)) return false;
+    const bool well = scan(&job) && scan(&job);
+    return end_job(&job) && well;
+}
+
+/* Threads of the process, or -1. */
+static int count_threads(void) {
+    char line[256];
+    int count = -1;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "Threads: %d", &count) == 1) break;
+    if (file != NULL) fclose(file);
+    return count;
+}
+
+/* Sanitizers have threads of their own and need far more memory than a limit would leave them. */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
+
+/* ---- Processes ---------------------------------------------------------------------------------- */
+
+/* What a test does is its child's: 0 when all went well, else the line where not. */
+#define MUST(condition)                                                                            \
+    do {                                                                                           \
+        if (!(condition)) return __LINE__;                                                         \
+    } while (0)
+
+/* Waits for a child that is to end with 0. */
+static int wait_for(pid_t child) {
+    int status = -1;
+    MUST(child > 0);
+    MUST(waitpid(child, &status, 0) == child);
+    MUST(WIFEXITED(status));
+    MUST(WEXITSTATUS(status) == 0);
+    return 0;
+}
+
+static void report(int line) {
+    if (line == 0) _exit(0);
+    fprintf(stderr, "test_pool: line %d: %s (%s)\n", line, vscan_ctx_last_error(NULL),
+            strerror(errno));
+    _exit(1);
+}
+
+/* A child that does this; SIGALRM ends it where it hangs. */
+static pid_t start_child(int (*work)(void)) {
+    fflush(NULL);
+    const pid_t child = fork();
+    if (child != 0) return child;
+    alarm(LIMIT);
+    report(work());
+    return 0;
+}
+
+static void run_alone(int (*work)(void)) {
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    assert_int_equal(wait_for(start_child(work)), 0);
+}
+
+/* ---- Fork --------------------------------------------------------------------------------------- */
+
+static int scans(void) {
+    for (int i = 0; i < 3; i++) MUST(scan_in_new_context(2));
+    return 0;
+}
+
+static int fork_before_use(void) {
+    MUST(wait_for(start_child(scans)) == 0);
+    return scans();
+}
+
+static struct job inherited;
+
+static int scans_of_inherited(void) {
+    for (int i = 0; i < 3; i++) MUST(scan(&inherited));
+    return 0;
+}
+
+static int scans_and_forks(void) {
+    MUST(scans() == 0);
+    MUST(scans_of_inherited() == 0);
+    MUST(wait_for(start_child(scans)) == 0);
+    return wait_for(start_child(scans_of_inherited));
+}
+
+/* The child's first scan hung for ever with OpenMP's threads, which it did not have. */
+static int fork_after_use(void) {
+    MUST(make_job(&inherited, 2));
+    MUST(scan(&inherited));
+    MUST(SANITIZED || count_threads() == 2);
+    for (int i = 0; i < 5; i++) {
+        MUST(wait_for(start_child(scans_and_forks)) == 0);
+        MUST(scan(&inherited));
+    }
+    return end_job(&inherited) ? 0 : __LINE__;
+}
+
+static atomic_bool enough;
+
+static void *keep_scanning(void *failed) {
+    struct job job;
+    bool well = make_job(&job, 2);
+    while (well && !atomic_load(&enough)) well = scan(&job);
+    if (!well || !end_job(&job)) atomic_store((atomic_bool *)failed, true);
+    return NULL;
+}
+
+/* Others are in the middle of calls then, and have the pool. A child may use what none of them used. */
+static int fork_during_use(void) {
+    pthread_t threads[2];
+    atomic_bool failed = false;
+    MUST(make_job(&inherited, 2));
+    for (int t = 0; t < 2; t++)
+        MUST(pthread_create(&threads[t], NULL, keep_scanning, &failed) == 0);
+    for (int i = 0; i < (harness_small() ? 20 : 100); i++)
+        MUST(wait_for(start_child(scans_of_inherited)) == 0);
+    atomic_store(&enough, true);
+    for (int t = 0; t < 2; t++) pthread_join(threads[t], NULL);
+    MUST(!atomic_load(&failed));
+    return end_job(&inherited) ? 0 : __LINE__;
+}
+
+/* ---- Threads that cannot start ------------------------------------------------------------------ */
+
+/* As another user, as no limit on processes holds for root; the other limit is on this process alone. */
+static int no_processes(void) {
+    const struct rlimit none = {0, 0};
+    if (geteuid() == 0) MUST(setgid(54321) == 0 && setuid(54321) == 0);
+    MUST(setrlimit(RLIMIT_NPROC, &none) == 0);
+    MUST(scans() == 0);
+    MUST(SANITIZED || count_threads() == 1);
+    return 0;
+}
+
+/* What is mapped now, and too little more for a thread's stack. */
+static int no_address_space(void) {
+    struct job job;
+    MUST(make_job(&job, 4));
+    long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    MUST(file != NULL && fscanf(file, "%ld", &pages) == 1);
+    fclose(file);
+    const rlim_t bytes = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (700 << 10);
+    const struct rlimit most = {bytes, bytes};
+    MUST(setrlimit(RLIMIT_AS, &most) == 0);
+    for (int i = 0; i < 3; i++) MUST(scan(&job));
+    MUST(count_threads() == 1);
+    return end_job(&job) ? 0 : __LINE__;
+}
+
+/* ---- Threads of the caller ---------------------------------------------------------------------- */
+
+static void *scan_and_exit(void *well) {
+    if (scan(&inherited)) *(bool *)well = true;
+    pthread_exit(NULL);
+    return NULL;
+}
+
+static void *scan_until_cancelled(void *begun) {
+    for (;;) {
+        scan(&inherited);
+        atomic_store((atomic_bool *)begun, true);
+        pthread_testcancel();
+    }
+    return NULL;
+}
+
+/* A thread that has used a context ends, or is cancelled at a moment of another's choice; the first call
+   of all, which reads files, is among those that are cancelled. */
+static int threads_end(void) {
+    MUST(make_job(&inherited, 2));
+    for (int i = 0; i < 20; i++) {
+        pthread_t thread;
+        atomic_bool begun = false;
+        MUST(pthread_create(&thread, NULL, scan_until_cancelled, &begun) == 0);
+        while (i > 0 && !atomic_load(&begun)) sched_yield();
+        MUST(pthread_cancel(thread) == 0);
+        MUST(pthread_join(thread, NULL) == 0);
+        bool well = false;
+        MUST(pthread_create(&thread, NULL, scan_and_exit, &well) == 0);
+        MUST(pthread_join(thread, NULL) == 0);
+        MUST(well);
+    }
+    MUST(scan(&inherited));
+    return end_job(&inherited) ? 0 : __LINE__;
+}
+
+static void *scan_once(void *failures) {
+    if (!scan_in_new_context(2)) atomic_fetch_add((atomic_int *)failures, 1);
+    return NULL;
+}
+
+static int run_callers(int count, size_t stack) {
+    static pthread_t threads[1000];
+    atomic_int failures = 0;
+    pthread_attr_t attributes;
+    MUST(pthread_attr_init(&attributes) == 0);
+    MUST(pthread_attr_setstacksize(&attributes, stack) == 0);
+    for (int t = 0; t < count; t++)
+        MUST(pthread_create(&threads[t], &attributes, scan_once, &failures) == 0);
+    for (int t = 0; t < count; t++) MUST(pthread_join(threads[t], NULL) == 0);
+    pthread_attr_destroy(&attributes);
+    MUST(atomic_load(&failures) == 0);
+    return 0;
+}
+
+static int many_callers(void) {
+    return run_callers(harness_small() || SANITIZED ? 100 : 1000, 1 << 20);
+}
+
+static int small_stacks(void) {
+    return run_callers(8, SANITIZED ? 512 << 10 : 64 << 10);
+}
+
+/* ---- Signals ------------------------------------------------------------------------------------ */
+
+static atomic_int signals_here, signals_elsewhere;
+static pthread_t main_thread;
+
+static void on_signal(int number) {
+    (void)number;
+    atomic_fetch_add(
+        pthread_equal(pthread_self(), main_thread) ? &signals_here : &signals_elsewhere, 1);
+}
+
+/* At 1 kHz, without SA_RESTART: all come to the one thread of the program, none to the pool's. */
+static int signals(void) {
+    const struct sigaction action = {.sa_handler = on_signal};
+    const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    struct job job;
+    main_thread = pthread_self();
+    MUST(make_job(&job, 4));
+    MUST(sigaction(SIGALRM, &action, NULL) == 0);
+    MUST(setitimer(ITIMER_REAL, &often, NULL) == 0);
+    while (atomic_load(&signals_here) < (harness_small() ? 200 : 1000)) MUST(scan(&job));
+    MUST(setitimer(ITIMER_REAL, &never, NULL) == 0);
+    MUST(SANITIZED || count_threads() == 4);
+    MUST(atomic_load(&signals_elsewhere) == 0);
+    return end_job(&job) ? 0 : __LINE__;
+}
+
+/* Many signals for the process while the program's own thread blocks them: had a worker not, it would run
+   the handler. */
+static int signals_are_blocked(void) {
+    const struct sigaction action = {.sa_handler = on_signal};
+    sigset_t set;
+    struct job job;
+    main_thread = pthread_self();
+    MUST(make_job(&job, 4));
+    for (int number = 1; number <= SIGRTMAX; number++) {
+        const bool own = number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+                         number == SIGILL || number == SIGTRAP;
+        if (!own) sigaction(number, &action, NULL); /* fails for a few */
+    }
+    MUST(scan(&job));
+    sigfillset(&set);
+    MUST(pthread_sigmask(SIG_BLOCK, &set, NULL) == 0);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) kill(getpid(), number);
+    kill(getpid(), SIGTERM);
+    kill(getpid(), SIGUSR1);
+    for (int i = 0; i < 10; i++) MUST(scan(&job));
+    MUST(atomic_load(&signals_elsewhere) == 0);
+    MUST(pthread_sigmask(SIG_UNBLOCK, &set, NULL) == 0);
+    MUST(atomic_load(&signals_here) >= 3);
+    return end_job(&job) ? 0 : __LINE__;
+}
+
+/* ---- What the machine gives --------------------------------------------------------------------- */
+
+/* Without the tests' own number: one processor, no thread beside the caller's, whatever is asked for. */
+static int one_processor(void) {
+    cpu_set_t mask, one;
+    unsetenv("VSCAN_TEST_THREADS");
+    unsetenv("VSCAN_NUM_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+    MUST(sched_getaffinity(0, sizeof mask, &mask) == 0);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; CPU_COUNT(&one) == 0; cpu++)
+        if (CPU_ISSET(cpu, &mask)) CPU_SET(cpu, &one);
+    MUST(sched_setaffinity(0, sizeof one, &one) == 0);
+    struct job job;
+    MUST(make_job(&job, 8));
+    for (int i = 0; i < 20; i++) MUST(scan(&job));
+    MUST(SANITIZED || count_threads() == 1);
+    MUST(vscan_ctx_set_threads(job.ctx, 0) == VSCAN_OK);
+    MUST(vscan_ctx_threads(job.ctx) == 1);
+    return end_job(&job) ? 0 : __LINE__;
+}
+
+/* Calls one after the other wake the pool, one after a pause does not; both give the same. */
+static int in_succession(void) {
+    const struct timespec pause = {.tv_nsec = 3000 * 1000};
+    unsetenv("VSCAN_TEST_THREADS");
+    struct job job;
+    MUST(make_job(&job, 2));
+    for (int i = 0; i < 50; i++) {
+        MUST(scan(&job));
+        MUST(SANITIZED || count_threads() == 1);
+        nanosleep(&pause, NULL);
+    }
+    const vscan_scan_options backward = {.size = sizeof backward, .direction = VSCAN_BACKWARD};
+    for (int i = 0; i < 2000; i++)
+        MUST(vscan_scan(job.ctx, VSCAN_PLUS, job.in, job.out, &backward) == VSCAN_OK);
+    MUST(scan(&job));
+    return end_job(&job) ? 0 : __LINE__;
+}
+
+/* The processor time of sleeping workers: none. Five seconds of a machine's noise would not make one. */
+static int idle_workers_sleep(void) {
+    struct job job;
+    MUST(make_job(&job, 12));
+    MUST(scan(&job));
+    const struct timespec pause = {.tv_nsec = 300 * 1000 * 1000};
+    nanosleep(&pause, NULL); /* whatever they had to do */
+    struct rusage before, after;
+    MUST(getrusage(RUSAGE_SELF, &before) == 0);
+    for (int i = 0; i < 5; i++) nanosleep(&pause, NULL);
+    MUST(getrusage(RUSAGE_SELF, &after) == 0);
+    /* eleven threads that spin would be preempted, or use the time up */
+    MUST(after.ru_nivcsw - before.ru_nivcsw < 100);
+    MUST(SANITIZED || after.ru_utime.tv_sec - before.ru_utime.tv_sec < 2);
+    return end_job(&job) ? 0 : __LINE__;
+}
+
+/* ---- The environment ---------------------------------------------------------------------------- */
+
+static int threads_by_default(void) {
+    vscan_ctx *ctx = NULL;
+    const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
+    if (vscan_ctx_create(&options, &ctx) != VSCAN_OK) return -1;
+    const int threads = vscan_ctx_threads(ctx);
+    vscan_ctx_destroy(ctx);
+    return threads;
+}
+
+struct setting {
+    const char *own, *omp;
+    int threads; /* 0: what the machine gives, 12 here */
+};
+
+static const struct setting *setting;
+
+static int asks_environment(void) {
+    setenv("VSCAN_TEST_THREADS", "12", 1);
+    unsetenv("VSCAN_NUM_THREADS");
+    unsetenv("OMP_NUM_THREADS");
+    if (setting->own != NULL) setenv("VSCAN_NUM_THREADS", setting->own, 1);
+    if (setting->omp != NULL) setenv("OMP_NUM_THREADS", setting->omp, 1);
+    setenv("OMP_STACKSIZE", "16k", 1); /* ended the process with OpenMP */
+    MUST(threads_by_default() == (setting->threads > 0 ? setting->threads : 12));
+    return scans();
+}
+
+/* ---- Tests -------------------------------------------------------------------------------------- */
+
+#define TESTS(X)                                                                                   \
+    X(fork_before_use)                                                                             \
+    X(fork_after_use) X(fork_during_use) X(no_processes) X(threads_end) X(many_callers)            \
+        X(small_stacks) X(signals) X(signals_are_blocked) X(one_processor) X(in_succession)        \
+            X(idle_workers_sleep)
+
+#define X(name)                                                                                    \
+    static void pool_##name(void **state) {                                                        \
+        (void)state;                                                                               \
+        run_alone(name);                                                                           \
+    }
+TESTS(X)
+#undef X
+
+static void pool_no_address_space(void **state) {
+    (void)state;
+    if (SANITIZED) skip(); /* their shadows are larger than any limit */
+    run_alone(no_address_space);
+}
+
+static void pool_environment(void **state) {
+    (void)state;
+    static const struct setting settings[] = {
+        {NULL, NULL, 0},   {"3", NULL, 3},   {NULL, "5", 5},
+        {"3", "5", 3},     {NULL, "4,2", 4}, {NULL, " 6 ", 6},
+        {"", "5", 5},      {"0", "5", 5},    {"-2", NULL, 0},
+        {"many", "7", 7},  {NULL, "3x", 0},  {NULL, "!!", 0},
+        {NULL, "1e3", 0},  {NULL, "", 0},    {"99999999999", NULL, 0},
+        {"300", NULL, 300}};
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        setting = &settings[i];
+        print_message("VSCAN_NUM_THREADS=%s OMP_NUM_THREADS=%s\n",
+                      setting->own != NULL ? setting->own : "(unset)",
+                      setting->omp != NULL ? setting->omp : "(unset)");
+        run_alone(asks_environment);
+    }
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+#define X(name) cmocka_unit_test(pool_##name),
+        TESTS(X)
+#undef X
+            cmocka_unit_test(pool_no_address_space),
+        cmocka_unit_test(pool_environment),
+    };
+    return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}

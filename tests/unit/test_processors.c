@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How many processors control groups leave to the process, by files of /proc and /sys that are made here.
+ * The function is not exported, so its file is compiled into this program too.
+ */
+#include "harness.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/threads.h"
+
+static char root[64];
+
+/* Writes a file below root, and the folders that lead to it. */
+static void write_file(const char *name, const char *text) {
+    char path[512];
+    snprintf(path, sizeof path, "%s%s", root, name);
+    for (char *at = path + strlen(root) + 1; (at = strchr(at, '/')) != NULL; at++) {
+        *at = 0;
+        mkdir(path, 0700);
+        *at = '/';
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static int new_root(void **state) {
+    (void)state;
+    snprintf(root, sizeof root, "/tmp/vscan_groups_XXXXXX");
+    return mkdtemp(root) != NULL ? 0 : -1;
+}
+
+static int remove_root(void **state) {
+    (void)state;
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf '%s'", root);
+    return system(command);
+}
+
+/* As many as the mask leaves, but no more than the quota says. */
+static void expect_quota(int quota) {
+    cpu_set_t mask;
+    assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
+    const int all = CPU_COUNT(&mask);
+    assert_int_equal(vscan__count_processors(root), quota > 0 && quota < all ? quota : all);
+}
+
+#define V2 "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
+#define V1                                                                                         \
+    "24 1 8:1 / / rw - ext4 /dev/sda1 rw\n"                                                        \
+    "31 24 0:27 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n"                            \
+    "32 24 0:28 / /sys/fs/cgroup/cpu,cpuacct rw - cgroup cgroup rw,cpu,cpuacct\n"
+
+static void processors_without_groups(void **state) {
+    (void)state;
+    expect_quota(0); /* no file at all */
+    write_file("/proc/self/cgroup", "");
+    write_file("/proc/self/mountinfo", "nothing that could be read\n - \n1 2 3\n");
+    expect_quota(0);
+    write_file("/proc/self/cgroup", "0::\nnothing\n:\n0::/a\n");
+    write_file("/proc/self/mountinfo", V2);
+    expect_quota(0);
+}
+
+static void processors_v2(void **state) {
+    (void)state;
+    write_file("/proc/self/mountinfo", V2);
+    write_file("/proc/self/cgroup", "0::/a/b\n");
+    static const struct {
+        const char *inner, *outer;
+        int quota;
+    } cases[] = {{"max 100000\n", "max 100000\n", 0},
+                 {"100000 100000\n", "max 100000\n", 1},
+                 {"max 100000\n", "50000 100000\n", 1},
+                 {"150000 100000\n", "max 100000\n", 1},
+                 {"8000 1000\n", "99 50\n", 1},
+                 {"200000 100000\n", "max 100000\n", 2},
+                 {"rubbish\n", "\n", 0},
+                 {"-5 100000\n", "100000 0\n", 0},
+                 {"100000", "9000000 100000\n", 90}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_file("/sys/fs/cgroup/a/b/cpu.max", cases[i].inner);
+        write_file("/sys/fs/cgroup/a/cpu.max", cases[i].outer);
+        print_message("case %zu\n", i);
+        expect_quota(cases[i].quota);
+    }
+}
+
+static void processors_v1(void **state) {
+    (void)state;
+    write_file("/proc/self/mountinfo", V1);
+    write_file("/proc/self/cgroup", "5:cpuset:/x\n4:cpuacct,cpu:/job\n0::/\n");
+    write_file("/sys/fs/cgroup/cpuset/x/cpu.cfs_quota_us", "1000\n"); /* not where it would be */
+    write_file("/sys/fs/cgroup/cpuset/x/cpu.cfs_period_us", "1000\n");
+    write_file("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "-1\n");
+    write_file("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_period_us", "100000\n");
+    expect_quota(0);
+    write_file("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "120000\n");
+    expect_quota(1);
+    write_file("/sys/fs/cgroup/cpu,cpuacct/job/cpu.cfs_quota_us", "250000\n");
+    expect_quota(2);
+    write_file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "100000\n");
+    write_file("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
+    expect_quota(1);
+}
+
+/* A container: the group's name is the host's, and what is mounted is that group. */
+static void processors_in_a_container(void **state) {
+    (void)state;
+    write_file("/proc/self/mountinfo",
+               "40 24 0:28 /docker/1a2b /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n");
+    write_file("/proc/self/cgroup", "4:cpu:/docker/1a2b\n");
+    write_file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "100000\n");
+    write_file("/sys/fs/cgroup/cpu/cpu.cfs_period_us", "100000\n");
+    expect_quota(1);
+    write_file("/proc/self/cgroup", "4:cpu:/docker/1a2b/below\n");
+    expect_quota(1);
+    write_file("/proc/self/cgroup", "4:cpu:/elsewhere\n");
+    expect_quota(1);
+}
+
+int main(int argc, char **argv) {
+#define GROUPS_TEST(name) cmocka_unit_test_setup_teardown(name, new_root, remove_root)
+    const struct CMUnitTest tests[] = {
+        GROUPS_TEST(processors_without_groups),
+        GROUPS_TEST(processors_v2),
+        GROUPS_TEST(processors_v1),
+        GROUPS_TEST(processors_in_a_container),
+    };
+    return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
