@@ -49,7 +49,7 @@
  *     signals       Threads of the library block all signals but those that an access to memory of the
  *                   caller's may bring about in them (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP). Calls go
  *                   on after a handler has run; inside a handler no function may be called.
- *     cancellation  A call does not end at a cancellation point on the CPU backend; asynchronous
+ *     cancellation  Calls on a context of the CPU backend have no cancellation point; asynchronous
  *                   cancellation inside a call is not supported. Threads may end while contexts live.
  *     stacks        What a caller needs of its own stack on the CPU backend is less than 64 KiB, and
  *                   for vscan_reduce_segmented and vscan_reduce_offsets less than 192 KiB.
