@@ -42,7 +42,7 @@ enum {
 };
 
 #define SUCCESSION (INT64_C(200) * 1000) /* ns between calls in quick succession at most */
-#define UNHELPED 4                       /* calls without help from which that is a loss */
+#define UNHELPED INT64_C(1000000)        /* ns of calls in a row without help: a loss */
 #define LOSS_TIMES 8                /* so many times what was lost is the time without the pool */
 #define RETRY (INT64_C(1000000000)) /* ns until a thread that could not be started is tried again */
 
@@ -63,7 +63,7 @@ static struct {
     void *work;
     pthread_t caller;
     int64_t slept;    /* ns, the caller in this call */
-    int unhelped;     /* calls since the last in which a worker came */
+    int64_t unhelped; /* ns, calls since the last in which a worker came */
     int64_t retry_at; /* no thread is started before */
 
     /* any thread */
@@ -243,8 +243,11 @@ static void judge(int64_t begin, int own, int parts) {
     int64_t lost = 0;
     if (pool.slept * own > worked * (parts - own)) lost = pool.slept;
     /* nobody came: two rounds where one would have done may be a quarter of the time */
-    pool.unhelped = own == parts ? pool.unhelped + 1 : 0;
-    if (pool.unhelped >= UNHELPED) lost = UNHELPED * worked / 4;
+    pool.unhelped = own == parts ? pool.unhelped + worked : 0;
+    if (pool.unhelped > UNHELPED) {
+        lost = pool.unhelped / 4;
+        pool.unhelped = 0;
+    }
     if (lost > 0)
         atomic_store_explicit(&pool.alone_until, end + LOSS_TIMES * lost, memory_order_relaxed);
     vscan__note_time(end);
