@@ -62,22 +62,22 @@
  * VSCAN_ERROR_DEVICE_LOST. These four are not repeated below. vscan_ctx_last_error gives the sentence
  * that belongs to a failure.
  *
- * After a failure. What the library itself keeps is sound after every failure, and each call may be made
- * again. Statuses from 100: nothing has been written. HOST_MEMORY, and DEVICE_MEMORY where a workspace
- * could not grow: nothing has been written; but a GPU may also lack the memory to load a kernel, when a
- * part of the call has been done. DEVICE_MEMORY, BACKEND and DEVICE_LOST therefore leave open what the
- * call's outputs, and a carry that it was given, hold, and a call in place may have overwritten its
- * input; what the call only reads is as it was. Handles can always be destroyed; only a stream capture
- * makes a buffer and a carry wait (CAPTURE).
+ * After a failure. What the library keeps is sound after every failure, and the call may be made again.
+ * A call that is refused (100-199), or has no host memory, has written nothing. Neither has one whose
+ * workspace could not grow (DEVICE_MEMORY); but a GPU may also lack the memory to load a kernel, when a
+ * part of the call is done. So DEVICE_MEMORY, BACKEND and DEVICE_LOST leave open what is in the call's
+ * outputs, and in a carry that it was given; what a call only reads is as it was. Handles can be
+ * destroyed after every failure; only during a stream capture are buffers and carries kept (CAPTURE).
  *
- * CUDA errors. BACKEND is an error of one call, or of the caller's own earlier work on the stream: after
- * it the context goes on. DEVICE_LOST is what CUDA says for ever after a kernel, of whatever library in
- * the process, has gone to an illegal address, failed an assertion, or hung: no context of any device
- * memory of this process can be used again, and a new one fails alike, with AUTO too, which does not go
- * on on the CPU in silence. Destroy what there is, as far as anyone needs to, and go on with a new process,
- * or with a context for which VSCAN_BACKEND_CPU is asked. The contents of buffers cannot be saved then.
- * The caller's current device is the same before and after every call, and an error that the caller has
- * not yet taken from cudaGetLastError is neither taken for one of the library nor removed.
+ * CUDA errors. BACKEND is an error of one call, or of the caller's work before it on the stream: the
+ * context goes on. DEVICE_LOST is what CUDA answers for ever after a kernel, of this library or of any
+ * other code in the process, has used an illegal address, failed an assertion, or hung. All contexts of
+ * CUDA in the process are then of no use and what their buffers hold is gone; a new one fails alike, with
+ * AUTO too, which does not take the CPU in silence. Destroy what there is, and go on in a new process, or
+ * with a context for which VSCAN_BACKEND_CPU is asked. (cudaDeviceReset is no way on: it takes streams and
+ * memory away from contexts that use them.)
+ * A call leaves the caller's current device as it was, or says that it could not. An error that the caller
+ * has not yet taken by cudaGetLastError is neither taken for the library's own nor removed.
  *
  * The same bits. For equal input, every operation gives equal bits in every run, on every GPU and
  * on the CPU, with any number of threads, in place or not, at any alignment. Float and double plus
