@@ -97,7 +97,8 @@ static bool destroys(const struct attempt *a) {
 static bool may_absorb(const struct attempt *a) {
     if (run.backend == VSCAN_BACKEND_CPU || destroys(a)) return true;
     if (strncmp(faults_last(), "cu", 2) != 0 || strcmp(faults_last(), "cudaFree") == 0) return true;
-    if (is(a, "vscan_buffer_upload")) return strcmp(faults_last(), "cudaPointerGetAttributes") == 0;
+    if (is(a, "vscan_buffer_upload") || is(a, "vscan_carry_restore"))
+        return strcmp(faults_last(), "cudaPointerGetAttributes") == 0;
     if (is(a, "vscan_ctx_create"))
         return faults_mode() != FAULT_LOST && vscan_ctx_backend(run.any) == VSCAN_BACKEND_CPU;
     return is(a, "vscan_device_count");

@@ -148,11 +148,6 @@ static void scan(void) {
 
 static void carries(void) {
     vscan_ctx *const c = run.ctx;
-    if (run.backend == VSCAN_BACKEND_CUDA && !VSCAN__CUDA_CARRY) {
-        SAYS(VSCAN_ERROR_UNSUPPORTED, vscan_carry_create, c, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD,
-             &carry);
-        return;
-    }
     CALL(vscan_carry_create, c, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry);
     CALL(vscan_carry_create, c, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &other);
     CALL(vscan_carry_reset, carry, &(float){2});
