@@ -6,7 +6,7 @@ set(vscan_hardening -fstack-protector-strong)
 # where everything in it is, the C library's start files and cudart too.
 foreach(flag -fcf-protection -mbranch-protection=standard)
   string(MAKE_C_IDENTIFIER has${flag} has)
-  check_c_compiler_flag(${flag} ${has})
+  check_c_compiler_flag("-Werror ${flag}" ${has}) # Clang accepts and ignores those of other machines
   if(${has})
     list(APPEND vscan_hardening ${flag})
   endif()

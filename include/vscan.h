@@ -51,8 +51,7 @@
  *                   on after a handler has run; inside a handler no function may be called.
  *     cancellation  Calls on a context of the CPU backend have no cancellation point; asynchronous
  *                   cancellation inside a call is not supported. Threads may end while contexts live.
- *     stacks        What a caller needs of its own stack on the CPU backend is less than 64 KiB, and
- *                   for vscan_reduce_segmented and vscan_reduce_offsets less than 192 KiB.
+ *     stacks        A call on the CPU backend uses less than 32 KiB of the caller's stack.
  *
  * Errors. Every function that can fail returns a vscan_status. Arguments are checked before
  * anything is enqueued: a call that is refused has written nothing. Any function that takes a
@@ -126,7 +125,23 @@ typedef struct vscan_carry vscan_carry;
 
 /* ---- Statuses -------------------------------------------------------------------------------- */
 
-/* What a call came to. Numbers are grouped by cause and never change. */
+/*
+ * What a call came to. Numbers are grouped by cause and never change. What each asks of the caller:
+ *
+ *   NULL - VALUE    The call is wrong; the sentence names the argument. Mend the program.
+ *   HANDLE, CONTEXT The same; often a handle was destroyed too early.
+ *   POINTER         The memory is no device memory of the context's device: copy it there first.
+ *   STRUCT_SIZE     Set size to sizeof; or the library is older than the header: ask for less.
+ *   CARRY           Use a carry of the same operator, type and direction; or take another saved block.
+ *   HOST_MEMORY, DEVICE_MEMORY   Release something, or go on with shorter pieces (vscan_carry_create),
+ *                   and call again.
+ *   NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL   Take the other backend, or AUTO.
+ *   UNSUPPORTED     Do without it on this backend.
+ *   CAPTURE         Make the call before the capture or after it; for a lack of workspace, reserve.
+ *   BACKEND         Read the sentence, which has the driver's words.
+ *   TOTALS_LENGTH, OUT_LENGTH   Make the buffer as long as the sentence or the count says; call again.
+ *   DIVISION, POSITION, REPEATED, OFFSETS   The data is wrong: what the call wrote is described with it.
+ */
 typedef enum vscan_status {
     VSCAN_OK = 0,
 
@@ -255,8 +270,9 @@ typedef enum vscan_backend {
 
 /*
  * Sets *count to the number of devices of a backend (not AUTO): the CPU has one; CUDA has those that
- * the driver shows, and 0 where it shows none, where there is no driver, or where the library was
- * built without CUDA. Waits for nothing.
+ * the driver shows, and 0 where it shows none or fails for whatever reason, where there is no driver, or
+ * where the library was built without CUDA. Why there are none, vscan_device_name tells. Waits for
+ * nothing.
  *   count   not NULL
  * Statuses: NULL, ENUM. Since 0.1.0.
  */
@@ -319,7 +335,10 @@ VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
 
 /*
  * Waits until all work of the context is done, and reports what went wrong in it since the last
- * report: the first late error (statuses from 400), or BACKEND.
+ * report: a late error (statuses from 400), or BACKEND. Of several late errors the first one found is
+ * reported, and all are dropped. The sentence names the function that had been called, one of the
+ * elements at fault, and the functions in whose calls errors were found too. (On CUDA it may be without
+ * these names.)
  * Statuses: CAPTURE, and those from 400. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
@@ -1334,7 +1353,7 @@ VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buff
  * offsets[k] = lengths[0] + ... + lengths[k-1], so offsets[0] = 0, and the last one is the sum of all.
  *   lengths   int or long, none less than 0
  *   offsets   of lengths' type, or long; one element more; overlaps nothing
- * Where a length is less than 0, or a sum does not fit in int offsets, VSCAN_ERROR_OFFSETS is reported by
+ * Where a length is less than 0, or a sum does not fit in an offset, VSCAN_ERROR_OFFSETS is reported by
  * the next call that waits, and sums are modulo 2^32 or 2^64. Allocates as vscan_scan of doubles does,
  * see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS.

@@ -5,8 +5,8 @@
 #     sh tests/run_tests.sh [--sanitizers] [--aarch64] [--model] [ARGUMENT OF CTEST...]
 #
 # --sanitizers: also the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-# (NAME.cpu.address) and the threaded tests under ThreadSanitizer (NAME.cpu.thread), all on the CPU
-# backend; and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
+# (NAME.cpu.address), under that of Clang, which finds more (NAME.cpu.undefined), and the threaded tests
+# under ThreadSanitizer (NAME.cpu.thread), all on the CPU backend; and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
 # ARM, cross-compiled, its tests run by qemu (NAME.cpu.aarch64). --model: the models of the look-back
 # protocol are required (tests/model; without it they run where spin and Relacy are installed). Where
 # CI=true, all three. cmake/setup.sh lists what else can be set in the environment.
@@ -41,6 +41,10 @@ for module in cffi numpy; do # for those that use it from Python
     want python3-$module sh -c "python3 -c 'import $module' || /usr/bin/python3 -c 'import $module'"
 done
 case $(uname -m) in x86_64 | aarch64) want luajit command -v luajit ;; esac
+if [ $strict = ON ]; then
+    want clang command -v clang
+    want libomp-dev sh -c "echo '#include <omp.h>' | clang -fopenmp -fsyntax-only -x c -"
+fi
 if $cross; then
     want gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
     want libc6-dev-arm64-cross test -f /usr/aarch64-linux-gnu/include/stdio.h
@@ -52,11 +56,14 @@ if [ $model = ON ]; then
 fi
 get_tools
 
-# sanitized FOLDER KIND: a build of the CPU backend and the test programs.
+# sanitized FOLDER KIND [ARGUMENT OF CMAKE...]: a build of the CPU backend and the test programs.
 sanitized() {
-    configure "$root/build/$1" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DVSCAN_CUDA=OFF \
-        -DVSCAN_TESTS=ON -DVSCAN_WERROR=ON -DVSCAN_SANITIZE="$2"
-    cmake --build "$root/build/$1"
+    folder=$root/build/$1
+    kind=$2
+    shift 2
+    configure "$folder" -DCMAKE_BUILD_TYPE=RelWithDebInfo -DVSCAN_CUDA=OFF \
+        -DVSCAN_TESTS=ON -DVSCAN_WERROR=ON -DVSCAN_SANITIZE="$kind" "$@"
+    cmake --build "$folder"
 }
 
 # unpack_foreign ARCHITECTURE FOLDER PACKAGE...: unpacks Debian packages of another architecture into
@@ -90,13 +97,16 @@ EOF
 
 address=
 thread=
+undefined=
 aarch64=
 unrandomized=
 if [ $strict = ON ]; then
     sanitized asan address
     sanitized tsan thread
+    sanitized ubsan undefined -DCMAKE_C_COMPILER=clang -DVSCAN_WERROR=OFF
     address=$root/build/asan
     thread=$root/build/tsan
+    undefined=$root/build/ubsan
     # Sanitizers of older compilers fail where the kernel randomizes addresses by more bits than
     # they know of.
     if setarch "$(uname -m)" -R true 2>/dev/null; then unrandomized="setarch $(uname -m) -R"; fi
@@ -115,6 +125,7 @@ fi
 
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
+    -DVSCAN_TESTS_UNDEFINED="$undefined" \
     -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model
 
 cd "$build"

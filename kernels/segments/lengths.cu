@@ -10,8 +10,9 @@
  *
  * The aggregate of a tile is its sum in 64 bits, whatever the type of the offsets. Sums ascend if
  * no length is negative, so the sums of tiles alone show whether an offset does not fit into an
- * int. Relaxed order is enough, because a status word has value and epoch in one access
- * (kernels/README.md).
+ * int. The first sum that does not fit into a long has its sign bit set, as what was added had it
+ * clear; later ones may not, so each that is written is looked at. Relaxed order is enough, because
+ * a status word has value and epoch in one access (kernels/README.md).
  */
 #include "common/chained_tiles.cuh"
 #include "segments/segments.cuh"
@@ -130,21 +131,29 @@ struct lengths_kernel : chained_kernel {
 #pragma unroll
         for (int w = 0; w < segments_warps; ++w) before += shared.looked_back[w];
         const int64_t first = (int64_t)tile * items;
+        Out seen = 0; /* all bits of what is written */
         if (a.wide_out && first + items <= n + 1) {
 #pragma unroll 4
             for (int k = (int)threadIdx.x * Q; k < items; k += segments_threads * Q) {
                 Out y[Q];
                 load_wide<Out, Q>(y, shared.offsets + k);
 #pragma unroll
-                for (int j = 0; j < Q; ++j) y[j] = (Out)((U)y[j] + (U)before);
+                for (int j = 0; j < Q; ++j) {
+                    y[j] = (Out)((U)y[j] + (U)before);
+                    seen |= y[j];
+                }
                 store_wide<Out, Q>(out + first + k, y);
             }
         } else {
 #pragma unroll 2
             for (int k = threadIdx.x; k < items; k += segments_threads)
-                if (first + k <= n) out[first + k] = (Out)((U)shared.offsets[k] + (U)before);
+                if (first + k <= n) {
+                    const Out y = (Out)((U)shared.offsets[k] + (U)before);
+                    out[first + k] = y;
+                    seen |= y;
+                }
         }
-        if (sizeof(Out) < 8 && (long long)(before + in_hand) > INT32_MAX) wrong = first;
+        if (sizeof(Out) < 8 ? (long long)(before + in_hand) > INT32_MAX : seen < 0) wrong = first;
     }
 
     __device__ __forceinline__ void keep() {

@@ -32,13 +32,9 @@ vscan_status vscan_device_count(vscan_backend backend, int32_t *count) {
     char saved[VSCAN__ERROR_CAPACITY];
     vscan__save_thread_error(saved);
     int32_t found = 0;
-    vscan_status status = vscan__backend_table(backend)->device_count(&found);
-    if (status == VSCAN_ERROR_NO_BACKEND || status == VSCAN_ERROR_NO_DRIVER ||
-        status == VSCAN_ERROR_NO_DEVICE) {
+    if (vscan__backend_table(backend)->device_count(&found) != VSCAN_OK) {
         found = 0; /* an answer, not a failure: none can be used */
         vscan__restore_thread_error(saved);
-    } else if (status != VSCAN_OK) {
-        return status;
     }
     *count = found;
     return VSCAN_OK;

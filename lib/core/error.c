@@ -36,26 +36,65 @@ vscan_status vscan__fail(vscan_ctx *ctx, vscan_status status, const char *functi
     return status;
 }
 
-vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at) {
-    if (late == VSCAN_ERROR_OUT_LENGTH)
-        return VSCAN__FAIL(ctx, late,
-                           "an earlier pack had %" PRId64
-                           " elements to write, and 'out' has room for fewer; those that fit were "
-                           "written",
-                           at);
-    static const char *const found[] = {
-        [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "an earlier division of integers met a 0",
-        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
-            "an earlier gather, permute or segmented sort met a position outside its vector, or an "
-            "offset smaller than the one before it",
-        [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] =
-            "an earlier permute met a position for the second time",
-        [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
-            "an earlier call met an offset that is less than the one before it, or outside the "
-            "vector"};
-    return VSCAN__FAIL(ctx, late, "%s, for instance at element %" PRId64,
-                       found[late - VSCAN_ERROR_DIVISION], at);
+/* ---- Late errors ----------------------------------------------------------------------------- */
+
+void vscan__note_late(vscan_ctx *ctx, const char *function, vscan_status late, int64_t at,
+                      int64_t room) {
+    struct vscan__late_errors *errors = &ctx->late;
+    if (errors->status == VSCAN_OK) {
+        errors->status = late;
+        errors->at = at;
+        errors->room = room;
+    }
+    for (int i = 0; i < errors->functions; i++)
+        if (errors->function[i] == function) return;
+    if (function != NULL && errors->functions < VSCAN__LATE_FUNCTIONS)
+        errors->function[errors->functions++] = function;
 }
+
+/* What was found first. */
+static void describe(const struct vscan__late_errors *errors, char *text, size_t capacity) {
+    static const char *const found[] = {
+        [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "divided an integer by 0",
+        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
+            "met a position outside its vector, or an offset smaller than the one before it",
+        [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] = "met a position for the second time",
+        [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
+            "met an offset that is less than the one before it or outside the vector, a length "
+            "below "
+            "0, or a sum of lengths that is too large"};
+    if (errors->status == VSCAN_ERROR_OUT_LENGTH)
+        snprintf(text, capacity,
+                 "had %" PRId64 " elements to write and less room; those that fit were written",
+                 errors->at);
+    else if (errors->status != VSCAN_ERROR_TOTALS_LENGTH)
+        snprintf(text, capacity, "%s, for instance at element %" PRId64,
+                 found[errors->status - VSCAN_ERROR_DIVISION], errors->at);
+    else if (errors->room >= 0)
+        snprintf(text, capacity, "had %" PRId64 " segments and room for %" PRId64 " totals",
+                 errors->at, errors->room);
+    else
+        snprintf(text, capacity,
+                 "had more segments than room for totals; those that fit were written");
+}
+
+vscan_status vscan__report_late(vscan_ctx *ctx) {
+    const struct vscan__late_errors errors = ctx->late;
+    if (errors.status == VSCAN_OK) return VSCAN_OK;
+    char first[200], others[VSCAN__ERROR_CAPACITY] = "";
+    describe(&errors, first, sizeof first);
+    size_t used = 0;
+    for (int i = 1; i < errors.functions && used < sizeof others; i++)
+        used += (size_t)snprintf(others + used, sizeof others - used, "%s%s",
+                                 i == 1 ? "; errors were found too by " : ", ", errors.function[i]);
+    ctx->late.status = VSCAN_OK;
+    ctx->late.functions = 0;
+    return VSCAN__FAIL(ctx, errors.status, "an earlier call%s%s %s%s",
+                       errors.functions > 0 ? " of " : "",
+                       errors.functions > 0 ? errors.function[0] : "", first, others);
+}
+
+/* ---- The texts ------------------------------------------------------------------------------- */
 
 void vscan__save_thread_error(char saved[VSCAN__ERROR_CAPACITY]) {
     memcpy(saved, thread.failure, VSCAN__ERROR_CAPACITY);

@@ -17,6 +17,15 @@
 
 enum { VSCAN__ERROR_CAPACITY = 512 }; /* bytes of a last-error text with its closing 0 */
 
+/* The late errors since the last report: what was found first, and the functions that found any. */
+enum { VSCAN__LATE_FUNCTIONS = 16 }; /* as many can */
+struct vscan__late_errors {
+    vscan_status status; /* OK: there is none */
+    int32_t functions;
+    int64_t at, room;
+    const char *function[VSCAN__LATE_FUNCTIONS];
+};
+
 struct vscan_ctx {
     uint64_t word;         /* handle.h */
     const char *running;   /* the public function that holds the mutex */
@@ -29,7 +38,7 @@ struct vscan_ctx {
     int64_t references; /* 1 for the handle, and 1 a buffer or carry; guarded by mutex */
     bool lost;          /* in use by another thread at the fork that made this process */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */
-    vscan_status late; /* CPU: the first late error since the last report */
+    struct vscan__late_errors late;
     char error[VSCAN__ERROR_CAPACITY];
 };
 
@@ -79,10 +88,15 @@ void vscan__save_thread_error(char saved[VSCAN__ERROR_CAPACITY]);
 void vscan__restore_thread_error(const char saved[VSCAN__ERROR_CAPACITY]);
 
 /*
- * Fails with a late error other than TOTALS_LENGTH, which has numbers of its own. at: one of the
- * elements that it was found at; OUT_LENGTH: how many elements there were.
+ * Notes a late error of a call of that function; NULL: not known which. at: one of the elements that it was found at;
+ * OUT_LENGTH, TOTALS_LENGTH: how many elements or segments there were, and room for how many; -1: not
+ * known.
  */
-vscan_status vscan__fail_late(vscan_ctx *ctx, vscan_status late, int64_t at);
+void vscan__note_late(vscan_ctx *ctx, const char *function, vscan_status late, int64_t at,
+                      int64_t room);
+
+/* Takes the late errors, and fails with the first one; OK where there is none. */
+vscan_status vscan__report_late(vscan_ctx *ctx);
 
 /* Fails in the name of the function that is running. */
 #define VSCAN__FAIL(ctx, status, ...) vscan__fail(ctx, status, vscan__running(ctx), __VA_ARGS__)

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include "core/internal.h"
+#include "core/threads.h"
 #include "cpu/cpu.h"
+#include "cpu/parallel.h"
+#include "cpu/scan.h"
 #include "cpu/small.h"
 
 /* ---- Devices --------------------------------------------------------------------------------- */
@@ -121,29 +124,18 @@ static void close_state(vscan_ctx *ctx) {
     struct vscan__cpu_state *state = ctx->state;
     free(state->sort_memory);
     free(state->kept_memory);
+    free(state->spare_memory);
     free(state->status_memory);
     free(state);
     ctx->state = NULL;
 }
 
-/* The workspace has one size for vectors of all lengths (VSCAN__CPU_BATCH); sorts have their own. */
+/* The workspace has one size for vectors of all lengths (VSCAN__CPU_BATCH), but for what segmented
+   reductions need for each thread; sorts have their own. */
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
-    (void)ctx;
-    (void)type;
-    (void)n;
-    return VSCAN_OK;
-}
-
-static vscan_status synchronize(vscan_ctx *ctx) {
-    const struct vscan__cpu_state *state = ctx->state;
-    const vscan_status late = ctx->late;
-    ctx->late = VSCAN_OK;
-    if (late == VSCAN_OK) return VSCAN_OK;
-    if (late != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, late, state->late_at);
-    return VSCAN__FAIL(ctx, late,
-                       "an earlier segmented scan or reduction had %lld segments and room for %lld "
-                       "totals",
-                       (long long)state->late_at, (long long)state->late_room);
+    const int64_t worth = n * vscan__element_size(type) / VSCAN__CPU_SPARE;
+    const int threads = (int)vscan__cpu_smaller(worth, vscan__threads(ctx));
+    return vscan__cpu_spare(ctx, threads < 1 ? 1 : threads) != NULL ? VSCAN_OK : vscan__cpu_no_spare(ctx);
 }
 
 static vscan_status no_stream(vscan_ctx *ctx) {
@@ -253,7 +245,7 @@ const struct vscan__backend vscan__cpu = {
     .open = open_state,
     .close = close_state,
     .reserve = reserve,
-    .synchronize = synchronize,
+    .synchronize = vscan__report_late,
     .set_stream = set_stream,
     .get_stream = get_stream,
     .may_wait = may_wait,

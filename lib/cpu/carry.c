@@ -17,8 +17,6 @@
 #include "cpu/modes.h"
 #include "cpu/scan.h"
 
-enum { TILE_BYTES = 64 << 10 };
-
 typedef struct vscan__carry_state state;
 
 /* One call. */
@@ -91,7 +89,7 @@ static void scan_stand_in(struct run *run, const state *from, int64_t skew, int6
     const struct vscan__scan *scan = run->scan;
     const struct vscan__cpu_pair *pair = run->pair;
     const int64_t size = pair->size, end = skew + h;
-    _Alignas(64) char in[TILE_BYTES], out[TILE_BYTES];
+    char *const in = run->call.spare, *const out = in + VSCAN__CPU_SPARE / 2;
 
     /* blocks and groups before the one that the carry is in are made one, as far as nothing ends them */
     const int64_t block = skew / VSCAN__LEVEL_1 * VSCAN__LEVEL_1;
@@ -174,7 +172,7 @@ static void scan_rest(vscan_ctx *ctx, struct run *run, int64_t h, state *to) {
         call->end = run->prefix;
         call->last = vscan__cpu_last(pair, &call->end.levels);
     } else {
-        vscan__cpu_scan_tiles(ctx, call);
+        (void)vscan__cpu_scan_tiles(ctx, call); /* there is an out */
     }
     keep_levels(run, unfinished > 0 ? &partial : &call->end.levels, to);
     run->prefix.heads = call->end.heads;
@@ -238,6 +236,13 @@ vscan_status vscan__cpu_scan_on(vscan_ctx *ctx, const struct vscan__scan *scan,
     run.call.flagged = scan;
     run.call.segmented = scan->flags != NULL;
     run.call.counted = scan->totals != NULL || scan->count != NULL;
+    if (scan->n > 0 && run.in_order && from.position % pair->tile != 0) { /* for the stand-in */
+        run.call.spare = vscan__cpu_spare(ctx, 1);
+        if (run.call.spare == NULL) {
+            vscan__restore_modes(pair->arithmetic, &modes);
+            return vscan__cpu_no_spare(ctx);
+        }
+    }
     /* an element of a pair is its bits in the low bytes; others are 0 */
     memset(&to.r1, 0, sizeof to - offsetof(state, r1));
     if (scan->n > 0) {

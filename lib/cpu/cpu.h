@@ -8,6 +8,7 @@
 
 enum {
     VSCAN__CPU_BATCH = 2048,                  /* tiles of a batch of a reduction at most */
+    VSCAN__CPU_SPARE = 2 * (64 << 10),        /* two tiles, which are too large for a stack */
     VSCAN__CPU_WORDS = VSCAN__TILE_FLOAT / 32 /* 32-bit words of the heads of a tile at most */
 };
 
@@ -24,11 +25,12 @@ enum { VSCAN__CPU_ALL_SO_FAR = -1 };
 struct vscan__cpu_state {
     const struct vscan__cpu_pair *pairs; /* the tables for this processor */
     const struct vscan__cpu_maps *maps;
-    int64_t late_at, late_room; /* the numbers for the sentence of ctx->late */
-    void *sort_memory;          /* what sorts need, as large as the longest needed so far */
+    void *sort_memory; /* what sorts need, as large as the longest needed so far */
     int64_t sort_bytes;
     void *kept_memory; /* what overlapped scans keep, for the most threads so far */
     int64_t kept_bytes;
+    void *spare_memory; /* VSCAN__CPU_SPARE bytes a part, for the most parts so far */
+    int64_t spare_bytes;
     void *
         status_memory; /* where a scan's threads publish their aggregates, as long as the longest scan so
                             far needed */
@@ -50,12 +52,9 @@ static inline const void *vscan__cpu_initial(const struct vscan__scan *scan) {
     return scan->has_initial == 2 ? scan->initial_at : &scan->initial;
 }
 
-/* A late error, unless there is one already; at: as in vscan__fail_late. */
+/* A late error of the call that is running; at: as in vscan__note_late. */
 static inline void vscan__cpu_note_late(vscan_ctx *ctx, vscan_status status, int64_t at) {
-    struct vscan__cpu_state *state = ctx->state;
-    if (ctx->late != VSCAN_OK) return;
-    ctx->late = status;
-    state->late_at = at;
+    vscan__note_late(ctx, vscan__running(ctx), status, at, -1);
 }
 
 /* Makes *memory, of which *held bytes are there, at least so long, at a multiple of 64 bytes; what was

@@ -28,13 +28,19 @@ static const void *initial_of(const struct vscan__matrix *matrix, int64_t line, 
     return (const char *)matrix->initial_at + line * matrix->initial_step * size;
 }
 
+/* Element `at` of a matrix; NULL where it has no elements, or there is none. */
+static char *place_in(const struct vscan__matrix *matrix, const void *of, int64_t at,
+                      int64_t size) {
+    return of != NULL && matrix->length > 0 ? (char *)(uintptr_t)of + at * size : NULL;
+}
+
 /* The row as a vector of its own. */
 static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t line, int64_t size) {
-    const int64_t at = line * matrix->line_step * size;
+    const int64_t at = line * matrix->line_step;
     return (struct vscan__scan){
         .n = matrix->length,
-        .in = (const char *)matrix->in + at,
-        .out = matrix->out != NULL ? (char *)matrix->out + at : NULL,
+        .in = place_in(matrix, matrix->in, at, size),
+        .out = place_in(matrix, matrix->out, at, size),
         .exclusive = matrix->exclusive,
         .backward = matrix->backward,
         .has_initial = matrix->has_initial == 0 ? 0 : 2,
@@ -74,8 +80,8 @@ static void run_band(const struct lines *lines, int64_t first, int64_t columns) 
     const struct vscan__matrix *matrix = lines->matrix;
     const struct vscan__cpu_pair *pair = lines->pair;
     const struct vscan__cpu_band band = {
-        .in = (const char *)matrix->in + first * pair->size,
-        .out = matrix->out != NULL ? (char *)matrix->out + first * pair->size : NULL,
+        .in = place_in(matrix, matrix->in, first, pair->size),
+        .out = place_in(matrix, matrix->out, first, pair->size),
         .totals = matrix->totals != NULL ? (char *)matrix->totals + first * pair->size : NULL,
         .initial = initial_of(matrix, first, pair->size),
         .initial_step = matrix->has_initial == 2 ? matrix->initial_step : 0,

@@ -27,11 +27,28 @@ static void scan_alone(struct vscan__cpu_call *call) {
     call->end = prefix;
 }
 
-void vscan__cpu_scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call) {
-    const int threads = vscan__cpu_threads(ctx, call->tiles / TILES_WORTH);
+char *vscan__cpu_spare(vscan_ctx *ctx, int threads) {
+    struct vscan__cpu_state *state = ctx->state;
+    vscan__cpu_grow(&state->spare_memory, &state->spare_bytes, (int64_t)VSCAN__CPU_SPARE * threads);
+    return state->spare_memory;
+}
+
+vscan_status vscan__cpu_no_spare(vscan_ctx *ctx) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %d bytes of workspace",
+                       VSCAN__CPU_SPARE);
+}
+
+vscan_status vscan__cpu_scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call) {
+    int threads = vscan__cpu_threads(ctx, call->tiles / TILES_WORTH);
+    if (call->scan->out == NULL) {
+        call->spare = vscan__cpu_spare(ctx, threads);
+        if (call->spare == NULL) call->spare = vscan__cpu_spare(ctx, threads = 1);
+        if (call->spare == NULL) return vscan__cpu_no_spare(ctx);
+    }
     if (threads < 2 || !vscan__cpu_scan_batches(call, threads)) scan_alone(call);
     call->last = vscan__cpu_last(call->pair, &call->end.levels);
     call->count = call->end.heads;
+    return VSCAN_OK;
 }
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -60,6 +77,7 @@ void vscan__cpu_prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
     call->partial = NULL;
     call->count = 0;
     call->ahead = 0;
+    call->spare = NULL;
 }
 
 vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
@@ -69,7 +87,7 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
     struct vscan__cpu_call call;
     vscan__cpu_prepare(ctx, scan, pair, &call);
     if (scan->n > 0) {
-        vscan__cpu_scan_tiles(ctx, &call);
+        (void)vscan__cpu_scan_tiles(ctx, &call); /* there is an out */
         /* a tile writes what precedes it, and for the first one that may be the inner identity */
         if (scan->exclusive)
             pair->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * pair->size,
@@ -89,10 +107,9 @@ void vscan__cpu_end_segments(vscan_ctx *ctx, const struct vscan__cpu_call *call)
     const int64_t last = scan->backward ? 0 : call->count - 1;
     if (last < scan->totals_length)
         call->pair->put((char *)scan->totals + last * call->pair->size, call->last);
-    if (call->count > scan->totals_length) {
-        if (ctx->late == VSCAN_OK) call->state->late_room = scan->totals_length;
-        vscan__cpu_note_late(ctx, VSCAN_ERROR_TOTALS_LENGTH, call->count);
-    }
+    if (call->count > scan->totals_length)
+        vscan__note_late(ctx, vscan__running(ctx), VSCAN_ERROR_TOTALS_LENGTH, call->count,
+                         scan->totals_length);
 }
 
 vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan *scan,
@@ -104,10 +121,10 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
     call.segmented = true;
     call.numbered = scan->backward != 0 && scan->totals != NULL;
     call.counted = scan->totals != NULL || scan->count != NULL;
-    if (scan->n > 0) vscan__cpu_scan_tiles(ctx, &call);
+    const vscan_status status = scan->n > 0 ? vscan__cpu_scan_tiles(ctx, &call) : VSCAN_OK;
     vscan__restore_modes(pair->arithmetic, &modes);
-    vscan__cpu_end_segments(ctx, &call);
-    return VSCAN_OK;
+    if (status == VSCAN_OK) vscan__cpu_end_segments(ctx, &call);
+    return status;
 }
 
 /* The first offset that is less than the one before it, or outside the vector; or -1. */
@@ -134,11 +151,12 @@ vscan_status vscan__cpu_reduce_segmented(vscan_ctx *ctx, const struct vscan__sca
     vscan__cpu_prepare(ctx, scan, pair, &call);
     call.segmented = true;
     call.counted = true;
-    if (scan->n > 0) vscan__cpu_scan_tiles(ctx, &call);
-    /* the segments that end with the vector */
-    union vscan__value last;
-    pair->put(&last, call.last);
-    vscan__cpu_put_totals(&call, scan->n, 1, (const char *)&last);
+    const vscan_status status = scan->n > 0 ? vscan__cpu_scan_tiles(ctx, &call) : VSCAN_OK;
+    if (status == VSCAN_OK) { /* the segments that end with the vector */
+        union vscan__value last;
+        pair->put(&last, call.last);
+        vscan__cpu_put_totals(&call, scan->n, 1, (const char *)&last);
+    }
     vscan__restore_modes(pair->arithmetic, &modes);
-    return VSCAN_OK;
+    return status;
 }

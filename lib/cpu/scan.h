@@ -39,6 +39,7 @@ struct vscan__cpu_call {
     int64_t kept_bytes; /* a tile */
     struct vscan__cpu_status *statuses;
     uint64_t epoch; /* of this call */
+    char *spare;    /* without out: VSCAN__CPU_SPARE bytes for each part, then for this one */
     /* results */
     struct vscan__cpu_prefix end; /* after the last tile */
     union vscan__value last;      /* the last inclusive result */
@@ -97,8 +98,12 @@ static inline void vscan__cpu_add_tile(const struct vscan__cpu_call *call,
 void vscan__cpu_prepare(vscan_ctx *ctx, const struct vscan__scan *scan,
                         const struct vscan__cpu_pair *pair, struct vscan__cpu_call *call);
 
-/* Scans all tiles. */
-void vscan__cpu_scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call);
+/* Scans all tiles. Without out, what has not begun may fail for want of memory. */
+vscan_status vscan__cpu_scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call);
+
+/* Spare memory for so many threads; NULL: there is none left. */
+char *vscan__cpu_spare(vscan_ctx *ctx, int threads);
+vscan_status vscan__cpu_no_spare(vscan_ctx *ctx); /* HOST_MEMORY */
 
 /* After a segmented scan: writes the last segment's total and the number of segments. */
 void vscan__cpu_end_segments(vscan_ctx *ctx, const struct vscan__cpu_call *call);

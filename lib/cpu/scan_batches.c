@@ -219,6 +219,7 @@ static void scan_part(void *work, int part, int parts) {
     struct worker own = {.call = *shared->call, .part = part, .parts = parts};
     struct worker *w = &own;
     const struct vscan__cpu_call *call = &w->call;
+    if (w->call.spare != NULL) w->call.spare += (int64_t)VSCAN__CPU_SPARE * part;
     w->prefix = vscan__cpu_first_prefix(call);
     w->chunks = (call->tiles + call->each - 1) / call->each;
     atomic_fetch_add_explicit(&shared->begun, 1, memory_order_relaxed);

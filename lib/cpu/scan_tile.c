@@ -4,8 +4,6 @@
 
 #include "cpu/scan.h"
 
-enum { TILE_BYTES = 64 << 10 };
-
 int64_t vscan__cpu_count_tiles(const struct vscan__cpu_call *call, int64_t from, int64_t to) {
     uint32_t words[VSCAN__CPU_WORDS];
     int64_t count = 0;
@@ -95,7 +93,7 @@ static __attribute__((noinline)) union vscan__value sum_tile(const struct vscan_
                                                              int64_t tile,
                                                              struct vscan__cpu_segments segments,
                                                              struct vscan__cpu_levels *levels) {
-    _Alignas(64) char results[TILE_BYTES], closed[TILE_BYTES];
+    char *const results = call->spare, *const closed = results + VSCAN__CPU_SPARE / 2;
     struct vscan__cpu_span span = vscan__cpu_span_of(call, tile);
     span.out = results;
     if (call->scan->offsets != NULL) {

@@ -161,6 +161,14 @@ vscan_status vscan__cpu_mark(vscan_ctx *ctx, const struct vscan__ranges *ranges)
     return run_chunks(ctx, mark_chunk, ranges, ranges->n, BYTES, 2, VSCAN_ERROR_OFFSETS);
 }
 
+/* The first offset from first on that is less than the one before it, or than 0; there is one. */
+static int64_t find_descent(const struct vscan__ranges *s, int64_t first) {
+    if (first == 0 && number_at(s, 0) < 0) return 0;
+    int64_t i = first + 1;
+    while (number_at(s, i) >= number_at(s, i - 1)) i++;
+    return i;
+}
+
 #define SUBTRACT(T, U)                                                                             \
     do {                                                                                           \
         const T *in = (const T *)s->in + first;                                                    \
@@ -170,7 +178,7 @@ vscan_status vscan__cpu_mark(vscan_ctx *ctx, const struct vscan__ranges *ranges)
             out[i] = (T)((U)in[i + 1] - (U)in[i]);                                                 \
             less |= in[i + 1] < in[i];                                                             \
         }                                                                                          \
-        if (less) found.wrong = first;                                                             \
+        if (less) found.wrong = find_descent(s, first);                                            \
     } while (0)
 
 static struct found subtract_chunk(const void *work, int64_t first, int64_t n) {
@@ -189,12 +197,12 @@ vscan_status vscan__cpu_subtract(vscan_ctx *ctx, const struct vscan__ranges *ran
 
 #define ADD(F, T)                                                                                  \
     do {                                                                                           \
-        const F *in = (const F *)s->in + first;                                                    \
+        const F *in = n > 0 ? (const F *)s->in + first : NULL;                                     \
         T *out = (T *)s->out + first;                                                              \
         for (int64_t i = 0; i < n; i++) {                                                          \
             out[i] = (T)sum;                                                                       \
             sum += (uint64_t)(int64_t)in[i];                                                       \
-            less |= in[i] < 0;                                                                     \
+            seen |= sum | (uint64_t)(int64_t)in[i];                                                \
         }                                                                                          \
         if (first + n == s->n) out[n] = (T)sum;                                                    \
     } while (0)
@@ -203,9 +211,19 @@ vscan_status vscan__cpu_subtract(vscan_ctx *ctx, const struct vscan__ranges *ran
 struct addition {
     const struct vscan__ranges *ranges;
     uint64_t sums[VSCAN__CPU_THREADS]; /* of the chunks */
-    int64_t
-        wrong[VSCAN__CPU_THREADS]; /* the chunk's first element, if it has a wrong length, or -1 */
+    int64_t wrong[VSCAN__CPU_THREADS]; /* where a part has found a wrong length, or -1 */
 };
+
+/* The first length of a chunk that is less than 0, or with which the sum is too large; there is one. */
+static int64_t find_wrong(const struct vscan__ranges *s, struct chunk chunk, uint64_t sum) {
+    const uint64_t most = s->out_type == VSCAN_INT ? INT32_MAX : INT64_MAX;
+    int64_t i = chunk.first;
+    for (;; i++) {
+        const int64_t length = number_at(s, i);
+        sum += (uint64_t)length;
+        if (length < 0 || sum > most) return i;
+    }
+}
 
 static void sum_part(void *work, int part, int parts) {
     struct addition *addition = work;
@@ -221,10 +239,10 @@ static void add_part(void *work, int part, int parts) {
     const struct vscan__ranges *s = addition->ranges;
     const struct chunk chunk = chunk_of(s->n, part, parts);
     const int64_t first = chunk.first, n = chunk.n;
-    uint64_t sum = 0;
-    bool less = false;
+    uint64_t sum = 0, seen = 0;
     addition->wrong[part] = -1;
     for (int p = 0; p < part; p++) sum += addition->sums[p];
+    const uint64_t before = sum;
     if (n == 0 && s->n > 0) return; /* the last chunk that has any writes the total */
     if (s->type == VSCAN_INT && s->out_type == VSCAN_INT)
         ADD(int32_t, int32_t);
@@ -232,9 +250,10 @@ static void add_part(void *work, int part, int parts) {
         ADD(int32_t, int64_t);
     else
         ADD(int64_t, int64_t);
-    /* with no length below 0 sums ascend, so the last one is too large if any is */
-    if (less || (s->out_type == VSCAN_INT && (int64_t)sum > INT32_MAX))
-        addition->wrong[part] = first;
+    /* With no length below 0 sums ascend, so the last one is beyond an int if any is. The first one that
+       is beyond 63 bits has bit 63 set, as what was added had it clear. */
+    if ((int64_t)seen < 0 || (s->out_type == VSCAN_INT && (int64_t)sum > INT32_MAX))
+        addition->wrong[part] = find_wrong(s, chunk, before);
 }
 
 vscan_status vscan__cpu_add(vscan_ctx *ctx, const struct vscan__ranges *ranges) {

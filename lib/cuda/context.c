@@ -124,11 +124,8 @@ static vscan_status take_late(vscan_ctx *ctx) {
     const vscan_status status = (vscan_status)late->status;
     if (status == VSCAN_OK) return VSCAN_OK;
     late->status = VSCAN_OK;
-    if (status != VSCAN_ERROR_TOTALS_LENGTH) return vscan__fail_late(ctx, status, late->at);
-    return VSCAN__FAIL(
-        ctx, status,
-        "an earlier segmented scan or reduction found more segments than 'totals' has "
-        "elements; those that fit were written");
+    vscan__note_late(ctx, NULL, status, late->at, -1);
+    return vscan__report_late(ctx);
 }
 
 vscan_status vscan__cuda_synchronize(vscan_ctx *ctx) {

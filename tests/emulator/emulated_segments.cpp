@@ -221,8 +221,9 @@ static void ranges_case(int type) {
     ok(vscan_offsets_to_lengths(ctx, offsets.buffer(), lengths.buffer()));
     check("subtract", type, n, error, vscan_ctx_synchronize(ctx), {&offsets, &lengths});
 
-    if (faults && n > 0 && below(2))
-        lengths.put_number(below(n), INT32_MAX); /* the sum is too large */
+    if (n > 0 && below(4) == 0) /* the sum is too large */
+        for (int huge = 1 + (int)below(4); huge > 0; --huge)
+            lengths.put_number(below(n), type == VSCAN_LONG ? INT64_MAX : INT32_MAX);
     ranges.in = lengths.at(), ranges.out = wide.at(), ranges.out_type = wide.type;
     error = vscan__launch_add(&launch, &ranges);
     ok(vscan_lengths_to_offsets(ctx, lengths.buffer(), wide.buffer()));

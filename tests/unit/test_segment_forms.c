@@ -329,6 +329,44 @@ static void sums_beyond_int(void **state) {
     for (int k = 0; k < 3; k++) ok(NULL, vscan_buffer_destroy(all[k]));
 }
 
+/* Lengths of long whose sum is beyond 63 bits, at drawn places among small ones: found wherever the sum
+   passes, though it may be small again later, in the chunks of several threads too. */
+static void sums_beyond_long(void **state) {
+    (void)state;
+    enum { N = 300000, CASES = 24 };
+    vscan_ctx *ctx = harness_ctx();
+    struct inputs_random random = {harness_seed() + 63};
+    int64_t *values = malloc(N * sizeof *values), last;
+    assert_non_null(values);
+    for (int k = 0; k < CASES; k++) {
+        const int64_t n = k % 2 ? N : 1 + inputs_below(&random, 50);
+        const int huge = (int)inputs_below(&random, 5);
+        for (int64_t i = 0; i < n; i++) values[i] = inputs_below(&random, 9);
+        for (int h = 0; h < huge; h++) values[inputs_below(&random, n)] = INT64_MAX - h % 3;
+        uint64_t sum = 0;
+        int64_t at = -1;
+        for (int64_t i = 0; i < n; i++) {
+            sum += (uint64_t)values[i];
+            if (at < 0 && sum > INT64_MAX) at = i;
+        }
+        vscan_buffer *lengths, *offsets;
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, n, &lengths));
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, n + 1, &offsets));
+        ok(ctx, vscan_buffer_upload(lengths, 0, n, values));
+        ok(ctx, vscan_lengths_to_offsets(ctx, lengths, offsets));
+        refuses(at < 0 ? VSCAN_OK : VSCAN_ERROR_OFFSETS, vscan_ctx_synchronize(ctx));
+        char place[40]; /* CUDA names an element near it */
+        snprintf(place, sizeof place, "element %" PRId64, at);
+        if (at >= 0 && harness_backend == VSCAN_BACKEND_CPU)
+            assert_non_null(strstr(vscan_ctx_last_error(ctx), place));
+        ok(ctx, vscan_buffer_get(offsets, n, &last));
+        assert_true((uint64_t)last == sum);
+        ok(ctx, vscan_buffer_destroy(lengths));
+        ok(ctx, vscan_buffer_destroy(offsets));
+    }
+    free(values);
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status distribute_on(vscan_ctx *c) {
@@ -459,6 +497,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(many_flags_to_offsets),
                                        cmocka_unit_test(offsets_to_others),
                                        cmocka_unit_test(sums_beyond_int),
+                                       cmocka_unit_test(sums_beyond_long),
                                        world_unit_test(refused_handles),
                                        world_unit_test(refused_vectors),
                                        world_unit_test(refused_many_flags)};
