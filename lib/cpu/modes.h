@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Floating-point modes. The caller's thread may round in another way or flush denormals (programs linked
- * with -ffast-math do), and so may the threads of a team that it started. Results must not depend on
+ * with -ffast-math do), and so may the threads of a pool that it started. Results must not depend on
  * that, so all that adds or compares numbers runs with the default modes. Writing the modes can take
  * longer than the smallest calls, so that is done only where they differ.
  */
