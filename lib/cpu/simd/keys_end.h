@@ -15,6 +15,7 @@
 #undef LANES
 #undef LANES_LITERAL
 #undef LANE_PATTERN
+#undef EACH_LANE
 #undef HALF_PATTERN
 #undef SHIFT_PATTERN
 #undef vec

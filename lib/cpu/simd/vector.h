@@ -173,15 +173,19 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define SLIDE_8 7, 8, 9, 10, 11, 12, 13, 14
 #define SLIDE_16 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
 
-/* The even and the odd lanes of two vectors. */
+/* The even and the odd lanes of two vectors of 16 bytes. */
 #define EVEN_2 0, 2
 #define EVEN_4 0, 2, 4, 6
-#define EVEN_8 0, 2, 4, 6, 8, 10, 12, 14
-#define EVEN_16 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
 #define ODD_2 1, 3
 #define ODD_4 1, 3, 5, 7
-#define ODD_8 1, 3, 5, 7, 9, 11, 13, 15
-#define ODD_16 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
+
+/* lane(0, x), lane(1, x), ... */
+#define EACH_2(lane, x) lane(0, x), lane(1, x)
+#define EACH_4(lane, x) EACH_2(lane, x), lane(2, x), lane(3, x)
+#define EACH_8(lane, x) EACH_4(lane, x), lane(4, x), lane(5, x), lane(6, x), lane(7, x)
+#define EACH_16(lane, x)                                                                           \
+    EACH_8(lane, x), lane(8, x), lane(9, x), lane(10, x), lane(11, x), lane(12, x), lane(13, x),   \
+        lane(14, x), lane(15, x)
 
 #define CPU_JOIN_(a, b) a##b
 #define CPU_JOIN(a, b) CPU_JOIN_(a, b)
