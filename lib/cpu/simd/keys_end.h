@@ -16,8 +16,6 @@
 #undef LANES_LITERAL
 #undef LANE_PATTERN
 #undef EACH_LANE
-#undef HALF_PATTERN
-#undef SHIFT_PATTERN
 #undef vec
 #undef ivec
 #undef uvec

@@ -13,10 +13,6 @@ static ALWAYS_INLINE void NAME(prefetch_ahead)(const T *from) {
     __builtin_prefetch((const void *)((uintptr_t)from + 8192), 0, 3);
 }
 
-/* What lies in the lanes of two vectors, or of one, whose numbers differ in a bit. */
-#define HERE(i, bit) (((i) & (bit) ? LANES : 0) + (i))
-#define ACROSS(i, bit) (((i) & (bit) ? LANES : 0) + ((i) ^ (bit)) % LANES)
-
 #if EXACT
 static ALWAYS_INLINE K NAME(any_order)(enum vscan_op op, const T *from, int64_t n) {
     enum { SUMS = 4 };
@@ -162,8 +158,6 @@ static ALWAYS_INLINE K NAME(in_order)(enum vscan_op op, const struct vscan__cpu_
     return NAME(combine1)(op, at.r2, at.r1);
 }
 #endif
-#undef ACROSS
-#undef HERE
 
 static ALWAYS_INLINE union vscan__value
 NAME(aggregate)(enum vscan_op op, const struct vscan__cpu_span *span, int64_t start) {

@@ -114,7 +114,7 @@ static ALWAYS_INLINE void NAME(to_out)(bool headed, bool exclusive, const uint32
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
         const vec inclusive = x[k];
-        x[k] = SHUFFLE(ivec, r->last, inclusive, LANE_PATTERN(SLIDE));
+        x[k] = NAME(slide)(r->last, inclusive);
         r->last = inclusive;
         if (headed) x[k] = NAME(where_at)(word, k, first, x[k]);
     }
