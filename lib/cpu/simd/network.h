@@ -80,8 +80,8 @@ static ALWAYS_INLINE vec NAME(slide)(vec a, vec b) {
 #endif
 }
 
-/* v[i] = B(v[0 .. i]) */
-static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
+/* The levels inside a vector. */
+static ALWAYS_INLINE void NAME(inner_network)(enum vscan_op op, vec v[VECTORS]) {
     const vec identity = NAME(splat)(NAME(identity)(op));
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
@@ -97,6 +97,11 @@ static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
 #endif
         }
     }
+}
+
+/* v[i] = B(v[0 .. i]) */
+static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
+    NAME(inner_network)(op, v);
 #pragma GCC unroll 32
     for (int half = 1; half < VECTORS; half *= 2) {
 #pragma GCC unroll 32
