@@ -56,8 +56,11 @@ static void run_row(const struct lines *lines, int64_t line) {
     union vscan__value empty = {.bits = 0};
     if (!pair->sum) empty = levels.r4;
     if (scan.initial_at != NULL) levels.r4 = empty = pair->take(scan.initial_at);
-    for (int64_t first = 0; first < scan.n; first += pair->tile) {
-        const int64_t n = vscan__cpu_smaller(scan.n - first, pair->tile);
+    /* at a time: where any order gives the same bits, a whole row can be reduced */
+    const bool whole = scan.out == NULL && !(pair->sum && pair->arithmetic);
+    const int64_t most = whole ? scan.n : pair->tile;
+    for (int64_t first = 0; first < scan.n; first += most) {
+        const int64_t n = vscan__cpu_smaller(scan.n - first, most);
         const int64_t offset = (scan.backward ? scan.n - first - n : first) * pair->size;
         const struct vscan__cpu_span span = {.in = (const char *)scan.in + offset,
                                              .out = scan.out != NULL ? (char *)scan.out + offset

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The columns of a matrix, for tile.h: a band of columns, LANES of them in a vector, row after row.
+ * The columns of a matrix, for tile.h: a band of columns, LANES of them in a vector, and STRIP rows
+ * after STRIP rows, so that what precedes them is read once for all of these.
  *
- * In a group the trees of a column are kept like a binary counter: after r rows, tree[b] has the sum of
- * 2^b rows for every bit b of r. The local prefix of a row is their sum, the lowest bit first.
+ * In a group the trees of a column are kept like a binary counter: after s strips, tree[b] has the sum
+ * of 2^b strips for every bit b of s. The prefix in a strip is the network's, and what precedes it is
+ * added, the lowest bit first.
  */
-enum { NAME(band_vectors) = VSCAN__CPU_BAND / VECTOR_BYTES };
+enum { NAME(band_vectors) = VSCAN__CPU_BAND / VECTOR_BYTES, NAME(strip) = 4 };
+#define STRIP NAME(strip)
 
 struct NAME(column) {
-    vec tree[6][NAME(band_vectors)];
+    vec tree[4][NAME(band_vectors)];
     vec r[4][NAME(band_vectors)];    /* R1 to R4 of core/order.h */
     vec results[NAME(band_vectors)]; /* the inclusive results of the row before */
 };
@@ -16,6 +19,11 @@ struct NAME(column) {
 /* A vector of a row's elements; the last may have fewer than LANES. */
 static ALWAYS_INLINE vec NAME(load_columns)(enum vscan_op op, const T *from, int64_t columns) {
     if (columns >= LANES) return NAME(load)(op, from);
+#ifdef LOAD_MASKED
+    const uint32_t present = ~(UINT32_MAX << columns);
+    return NAME(take)(op,
+                      (tvec)LOAD_MASKED(K_BITS, (tvec){0}, from, present, NAME(lanes)(present, 0)));
+#endif
     T partial[LANES] = {0};
     memcpy(partial, from, (size_t)columns * sizeof(T));
     return NAME(load)(op, partial);
@@ -26,33 +34,71 @@ static ALWAYS_INLINE void NAME(store_columns)(enum vscan_op op, T *to, int64_t c
         NAME(store)(op, to, v);
         return;
     }
+#ifdef STORE_MASKED
+    const uint32_t present = ~(UINT32_MAX << columns);
+    STORE_MASKED(K_BITS, to, present, NAME(lanes)(present, 0), NAME(put)(op, v));
+    return;
+#endif
     T partial[LANES];
     NAME(store)(op, partial, v);
     memcpy(to, partial, (size_t)columns * sizeof(T));
 }
 
-/* X4 of a row, which is number in_group of its group. depth: the levels below 4 at which something may
-   precede it; add_r4: at level 4 too; ends: those of which a block ends with it. */
-static ALWAYS_INLINE vec NAME(add_row)(enum vscan_op op, struct NAME(column) * c, int k,
-                                       uint32_t in_group, int depth, bool add_r4, int ends,
-                                       vec node) {
-    if (EXACT) return NAME(combine)(op, c->results[k], node);
-    int bit = 0;
-    for (; (in_group >> bit & 1) != 0; bit++) node = NAME(combine)(op, c->tree[bit][k], node);
-    c->tree[bit][k] = node;
-    for (uint32_t rest = in_group >> bit; rest != 0; rest &= rest - 1)
-        node = NAME(combine)(op, c->tree[bit + __builtin_ctz(rest)][k], node);
-    if (__builtin_expect(ends == 0, 1)) {
-        for (int level = 0; level < depth; level++) node = NAME(combine)(op, c->r[level][k], node);
-        return add_r4 ? NAME(combine)(op, c->r[3][k], node) : node;
+/* Where a strip lies, and what is done with it. */
+struct NAME(strip_at) {
+    int64_t offset, pitch; /* of its first row, in elements; from row to row */
+    int rows;              /* STRIP, or fewer at the columns' ends */
+    int number;            /* of the strip in its group */
+    int ends;              /* levels of which a block ends with it */
+    int above;             /* how much precedes it: */
+    vec *before[7];        /* trees of its group, and R1 to R4, of each column */
+};
+
+static ALWAYS_INLINE void NAME(scan_strip)(enum vscan_op op, const struct vscan__cpu_band *band,
+                                           const struct NAME(strip_at) * at, int rows, bool shown,
+                                           struct NAME(column) * c, int k) {
+    const vec identity = NAME(splat)(NAME(identity)(op));
+    const int64_t left = band->columns - k * LANES, offset = at->offset + k * LANES;
+    vec x[STRIP];
+#pragma GCC unroll 8
+    for (int i = 0; i < STRIP; i++)
+        x[i] = i < rows ? NAME(load_columns)(op, (const T *)band->in + offset + i * at->pitch, left)
+                        : identity;
+    if (EXACT) {
+        x[0] = NAME(combine)(op, c->results[k], x[0]);
+#pragma GCC unroll 8
+        for (int i = 1; i < STRIP; i++) x[i] = NAME(combine)(op, x[i - 1], x[i]);
+    } else {
+#pragma GCC unroll 8
+        for (int half = 1; half < STRIP; half *= 2) {
+#pragma GCC unroll 8
+            for (int i = half; i < STRIP; i++)
+                if ((i & half) != 0) x[i] = NAME(combine)(op, x[i / half * half - 1], x[i]);
+        }
+        vec sum = x[STRIP - 1];
+        for (int j = 0; shown && j < at->above; j++) {
+            const vec before = at->before[j][k];
+#pragma GCC unroll 8
+            for (int i = 0; i < STRIP; i++) x[i] = NAME(combine)(op, before, x[i]);
+        }
+        int bit = 0;
+        for (; (at->number >> bit & 1) != 0; bit++) sum = NAME(combine)(op, c->tree[bit][k], sum);
+        c->tree[bit][k] = sum;
+        for (int level = 0; level < at->ends; level++) {
+            c->r[level][k] = sum = NAME(combine)(op, c->r[level][k], sum);
+            if (level > 0) c->r[level - 1][k] = identity;
+        }
     }
-    for (int level = 0; level < 4; level++) {
-        node = NAME(combine)(op, c->r[level][k], node);
-        if (level >= ends) continue;
-        c->r[level][k] = node;
-        if (level > 0) c->r[level - 1][k] = NAME(splat)(NAME(identity)(op));
+    if (shown && band->out != NULL) {
+        vec first = c->results[k];
+#pragma GCC unroll 8
+        for (int i = 0; i < STRIP; i++) {
+            if (i < rows) NAME(store_columns)
+            (op, (T *)band->out + offset + i * at->pitch, left, band->exclusive ? first : x[i]);
+            first = x[i];
+        }
     }
-    return node;
+    c->results[k] = x[STRIP - 1];
 }
 
 static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__cpu_band *band) {
@@ -71,36 +117,31 @@ static ALWAYS_INLINE void NAME(scan_band)(enum vscan_op op, const struct vscan__
         c.r[3][k] = z;
         c.results[k] = initial != NULL || !SUM ? z : (vec){0}; /* what callers see */
     }
-    int depth = 1; /* see add_row */
-    for (int64_t p = 0; p < band->rows; p++) {
-        const int64_t at = (band->backward ? band->rows - 1 - p : p) * band->pitch;
-        const T *in = (const T *)band->in + at;
-        const uint32_t in_group = (uint32_t)(p % GROUP);
-        int ends = 0;
-        const bool add_r4 = initial != NULL || p >= VSCAN__LEVEL_3;
-        if (depth < 3 && p == size[depth]) depth++;
-        while (in_group == GROUP - 1 && ends < 4 && (p + 1) % size[ends] == 0) ends++;
-        if (!EXACT && band->out == NULL && ends == 0 && p < band->rows - 1) {
-            /* the prefix is not needed */
-            int bit = 0;
-            while ((in_group >> bit & 1) != 0) bit++;
-            for (int k = 0; k < vectors; k++) {
-                vec node = NAME(load_columns)(op, in + k * LANES, band->columns - k * LANES);
-                for (int b = 0; b < bit; b++) node = NAME(combine)(op, c.tree[b][k], node);
-                c.tree[bit][k] = node;
-            }
-            continue;
-        }
+    struct NAME(strip_at) at = {.pitch = band->backward ? -band->pitch : band->pitch};
+    for (int64_t p = 0; p < band->rows; p += STRIP) {
+        at.offset = (band->backward ? band->rows - 1 - p : p) * band->pitch;
+        at.rows = (int)vscan__cpu_smaller(band->rows - p, STRIP);
+        at.number = (int)(p % GROUP) / STRIP;
+        /* results are needed: of a reduction, the last ones */
+        const bool shown = band->out != NULL || band->rows - p <= STRIP;
+        at.ends = at.above = 0;
+        while (at.ends < 4 && (p + STRIP) % size[at.ends] == 0) at.ends++;
+        for (int bit = 0; 1 << bit < GROUP / STRIP; bit++)
+            if ((at.number >> bit & 1) != 0) at.before[at.above++] = c.tree[bit];
+        for (int level = 0; level < 3; level++)
+            if (p >= size[level]) at.before[at.above++] = c.r[level];
+        if (initial != NULL || p >= VSCAN__LEVEL_3) at.before[at.above++] = c.r[3];
         for (int k = 0; k < vectors; k++) {
-            const int64_t left = band->columns - k * LANES;
-            const vec sum = NAME(add_row)(op, &c, k, in_group, depth, add_r4, ends,
-                                          NAME(load_columns)(op, in + k * LANES, left));
-            if (band->out != NULL) NAME(store_columns)
-            (op, (T *)band->out + at + k * LANES, left, band->exclusive ? c.results[k] : sum);
-            c.results[k] = sum;
+            if (at.rows < STRIP)
+                NAME(scan_strip)(op, band, &at, at.rows, true, &c, k);
+            else if (shown)
+                NAME(scan_strip)(op, band, &at, STRIP, true, &c, k);
+            else
+                NAME(scan_strip)(op, band, &at, STRIP, false, &c, k);
         }
     }
     if (band->totals == NULL) return;
     for (int k = 0; k < vectors; k++) NAME(store_columns)
     (op, (T *)band->totals + k * LANES, band->columns - k * LANES, c.results[k]);
 }
+#undef STRIP

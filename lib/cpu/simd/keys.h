@@ -45,8 +45,7 @@
 #define LANES_LITERAL 16
 #endif
 #define LANE_PATTERN(pattern) CPU_JOIN(pattern##_, LANES_LITERAL)
-#define HALF_PATTERN(level) CPU_JOIN(CPU_JOIN(HALF_, LANES_LITERAL), _##level)
-#define SHIFT_PATTERN(level) CPU_JOIN(CPU_JOIN(SHIFT_, LANES_LITERAL), _##level)
+#define EACH_LANE CPU_JOIN(EACH_, LANES_LITERAL)
 
 #define GROUP VSCAN__GROUP
 #define VECTORS (GROUP / LANES) /* of a group */

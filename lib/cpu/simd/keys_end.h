@@ -15,8 +15,7 @@
 #undef LANES
 #undef LANES_LITERAL
 #undef LANE_PATTERN
-#undef HALF_PATTERN
-#undef SHIFT_PATTERN
+#undef EACH_LANE
 #undef vec
 #undef ivec
 #undef uvec

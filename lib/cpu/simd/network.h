@@ -35,45 +35,53 @@ static ALWAYS_INLINE cpu_words NAME(open)(cpu_words words, int level) {
 
 enum { NAME(levels) = 6 };
 
-/* What one level adds inside a vector: see SHIFT_2_0, HALF_2_0. */
-static ALWAYS_INLINE vec NAME(shift)(vec v, vec identity, int level) {
-#if LANES_LITERAL > 2
-    if (level == 1) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(1));
+#define SPREADS (VECTOR_BYTES == 32 && K_BITS == 32)
+
+/* What one level adds inside a vector: see HALF and SHIFT. */
+static ALWAYS_INLINE vec NAME(half)(vec v, int level) {
+#if SPREADS
+    if (level == 2) return SPREAD(vec, v, 3);
 #endif
-#if LANES_LITERAL > 4
-    if (level == 2) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(2));
-#endif
-#if LANES_LITERAL > 8
-    if (level == 3) return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(3));
-#endif
-    (void)level;
-    return SHUFFLE(ivec, v, identity, SHIFT_PATTERN(0));
+    if (level == 0) return SHUFFLE(ivec, v, v, EACH_LANE(HALF, 0));
+    if (level == 1) return SHUFFLE(ivec, v, v, EACH_LANE(HALF, 1));
+    if (level == 2) return SHUFFLE(ivec, v, v, EACH_LANE(HALF, 2));
+    return SHUFFLE(ivec, v, v, EACH_LANE(HALF, 3));
 }
 
-static ALWAYS_INLINE vec NAME(half)(vec v, int level) {
-#if LANES_LITERAL > 2
-    if (level == 1) return SHUFFLE(ivec, v, v, HALF_PATTERN(1));
+static ALWAYS_INLINE vec NAME(shift)(vec v, vec identity, int level) {
+#if SPREADS
+    if (level == 2) return HALVES(vec, identity, NAME(half)(v, 2));
 #endif
-#if LANES_LITERAL > 4
-    if (level == 2) return SHUFFLE(ivec, v, v, HALF_PATTERN(2));
-#endif
-#if LANES_LITERAL > 8
-    if (level == 3) return SHUFFLE(ivec, v, v, HALF_PATTERN(3));
-#endif
-    (void)level;
-    return SHUFFLE(ivec, v, v, HALF_PATTERN(0));
+    if (level == 0) return SHUFFLE(ivec, v, identity, EACH_LANE(SHIFT, 0));
+    return SHUFFLE(ivec, v, identity, EACH_LANE(SHIFT, 1));
 }
 
 static ALWAYS_INLINE vec NAME(last_lane)(vec v) {
-    return SHUFFLE(ivec, v, v, LANE_PATTERN(LAST));
+#if SPREADS
+    return SPREAD(vec, v, 7);
+#else
+    return SHUFFLE(ivec, v, v, EACH_LANE(HALF, LANE_PATTERN(LEVELS)));
+#endif
 }
+
+#undef SPREADS
 
 static ALWAYS_INLINE vec NAME(reverse)(vec v) {
-    return SHUFFLE(ivec, v, v, LANE_PATTERN(REVERSE));
+    return SHUFFLE(ivec, v, v, EACH_LANE(REVERSE, 0));
 }
 
-/* v[i] = B(v[0 .. i]) */
-static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
+/* The last lane of a, and the lanes of b, one up. */
+static ALWAYS_INLINE vec NAME(slide)(vec a, vec b) {
+#if VECTOR_BYTES == 32 /* a blend and one shuffle, where two shuffles would be made of it */
+    const vec v = SHUFFLE(ivec, b, a, EACH_LANE(LAST_OF_SECOND, 0));
+    return SHUFFLE(ivec, v, v, EACH_LANE(ROTATE, 0));
+#else
+    return SHUFFLE(ivec, a, b, EACH_LANE(SLIDE, 0));
+#endif
+}
+
+/* The levels inside a vector. */
+static ALWAYS_INLINE void NAME(inner_network)(enum vscan_op op, vec v[VECTORS]) {
     const vec identity = NAME(splat)(NAME(identity)(op));
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
@@ -89,6 +97,11 @@ static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
 #endif
         }
     }
+}
+
+/* v[i] = B(v[0 .. i]) */
+static ALWAYS_INLINE void NAME(network)(enum vscan_op op, vec v[VECTORS]) {
+    NAME(inner_network)(op, v);
 #pragma GCC unroll 32
     for (int half = 1; half < VECTORS; half *= 2) {
 #pragma GCC unroll 32

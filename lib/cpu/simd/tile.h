@@ -53,6 +53,16 @@ static ALWAYS_INLINE uint32_t NAME(uncut)(uint32_t open) {
 static ALWAYS_INLINE void NAME(to_x2)(enum vscan_op op, bool headed, bool add_r2,
                                       const uint32_t *open, struct NAME(running) * r,
                                       vec x[VECTORS], vec own[VECTORS]) {
+    if (!SUM && VECTORS > 4 && !headed) { /* a chain, but fewer operations than the network's */
+        NAME(inner_network)(op, x);
+#pragma GCC unroll 32
+        for (int k = 0; k < VECTORS; k++) {
+            const vec end = NAME(last_lane)(x[k]);
+            own[k] = x[k] = NAME(combine)(op, r->r1, x[k]);
+            r->r1 = NAME(combine)(op, r->r1, end);
+        }
+        return;
+    }
     if (headed)
         NAME(segmented_network)(op, x, open, GROUP);
     else
@@ -114,7 +124,7 @@ static ALWAYS_INLINE void NAME(to_out)(bool headed, bool exclusive, const uint32
 #pragma GCC unroll 32
     for (int k = 0; k < VECTORS; k++) {
         const vec inclusive = x[k];
-        x[k] = SHUFFLE(ivec, r->last, inclusive, LANE_PATTERN(SLIDE));
+        x[k] = NAME(slide)(r->last, inclusive);
         r->last = inclusive;
         if (headed) x[k] = NAME(where_at)(word, k, first, x[k]);
     }

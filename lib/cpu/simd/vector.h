@@ -124,64 +124,45 @@ typedef uint32_t cpu_words __attribute__((vector_size(VECTOR_BYTES)));
 #define STREAM(to, v) _mm_stream_si128((__m128i *)(to), (__m128i)(v))
 #endif
 
-/*
- * SHIFT_lanes_level: what level `level` of the Sklansky network adds inside a vector a: in every
- * right half of 2^level lanes, the last lane of the left half; elsewhere the lane of b (identity).
- */
-#define SHIFT_2_0 2, 0
-#define SHIFT_4_0 4, 0, 6, 2
-#define SHIFT_4_1 4, 5, 1, 1
-#define SHIFT_8_0 8, 0, 10, 2, 12, 4, 14, 6
-#define SHIFT_8_1 8, 9, 1, 1, 12, 13, 5, 5
-#define SHIFT_8_2 8, 9, 10, 11, 3, 3, 3, 3
-#define SHIFT_16_0 16, 0, 18, 2, 20, 4, 22, 6, 24, 8, 26, 10, 28, 12, 30, 14
-#define SHIFT_16_1 16, 17, 1, 1, 20, 21, 5, 5, 24, 25, 9, 9, 28, 29, 13, 13
-#define SHIFT_16_2 16, 17, 18, 19, 3, 3, 3, 3, 24, 25, 26, 27, 11, 11, 11, 11
-#define SHIFT_16_3 16, 17, 18, 19, 20, 21, 22, 23, 7, 7, 7, 7, 7, 7, 7, 7
+/* With AVX2, of 32 bits: a lane everywhere, and the halves of two vectors. GCC makes slower instructions
+   of such shuffles. */
+#if VECTOR_BYTES == 32
+#define SPREAD(vec, v, lane) ((vec)_mm256_permutevar8x32_ps((__m256)(v), _mm256_set1_epi32(lane)))
+#define HALVES(vec, low, high) ((vec)_mm256_blend_ps((__m256)(low), (__m256)(high), 0xf0))
+#endif
 
-/* HALF_lanes_level: the same from one vector, for right halves alone. */
-#define HALF_2_0 0, 0
-#define HALF_4_0 0, 0, 2, 2
-#define HALF_4_1 1, 1, 1, 1
-#define HALF_8_0 0, 0, 2, 2, 4, 4, 6, 6
-#define HALF_8_1 1, 1, 1, 1, 5, 5, 5, 5
-#define HALF_8_2 3, 3, 3, 3, 3, 3, 3, 3
-#define HALF_16_0 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14
-#define HALF_16_1 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13
-#define HALF_16_2 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11
-#define HALF_16_3 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7
+/*
+ * Lanes for SHUFFLE, by their place i: EACH_LANE(HALF, 1). Those of the second vector begin with LANES.
+ *
+ *     HALF, SHIFT   what a level of the Sklansky network adds inside a vector: in every right half of
+ *                   2^level lanes, the last lane of the left half; elsewhere the same, or the lane of
+ *                   the second vector
+ *     HERE, ACROSS  of two vectors, the lane of the first one where a bit of i is clear; ACROSS, the one
+ *                   whose number differs in that bit
+ *     SLIDE         the last lane of a vector, and the lanes of a second one, one up: ROTATE of
+ *                   LAST_OF_SECOND, which are of the second and the first one
+ */
+#define HALF(i, level) (((((i) >> (level) | 1) << (level)) - 1) % LANES)
+#define SHIFT(i, level) ((i) >> (level)&1 ? HALF(i, level) : LANES + (i))
+#define HERE(i, bit) (((i) & (bit) ? LANES : 0) + (i))
+#define ACROSS(i, bit) (((i) & (bit) ? LANES : 0) + ((i) ^ (bit)) % LANES)
+#define SLIDE(i, unused) (LANES - 1 + (i))
+#define LAST_OF_SECOND(i, unused) ((i) + ((i) == LANES - 1 ? LANES : 0))
+#define ROTATE(i, unused) (((i) + LANES - 1) % LANES)
+#define REVERSE(i, unused) (LANES - 1 - (i))
+
+#define EACH_2(lane, x) lane(0, x), lane(1, x)
+#define EACH_4(lane, x) EACH_2(lane, x), lane(2, x), lane(3, x)
+#define EACH_8(lane, x) EACH_4(lane, x), lane(4, x), lane(5, x), lane(6, x), lane(7, x)
+#define EACH_16(lane, x)                                                                           \
+    EACH_8(lane, x), lane(8, x), lane(9, x), lane(10, x), lane(11, x), lane(12, x), lane(13, x),   \
+        lane(14, x), lane(15, x)
 
 /* How many levels there are inside a vector. */
 #define LEVELS_2 1
 #define LEVELS_4 2
 #define LEVELS_8 3
 #define LEVELS_16 4
-
-/* The last lane everywhere; the lanes backwards. */
-#define LAST_2 1, 1
-#define LAST_4 3, 3, 3, 3
-#define LAST_8 7, 7, 7, 7, 7, 7, 7, 7
-#define LAST_16 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15
-#define REVERSE_2 1, 0
-#define REVERSE_4 3, 2, 1, 0
-#define REVERSE_8 7, 6, 5, 4, 3, 2, 1, 0
-#define REVERSE_16 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0
-
-/* The last lane of a vector, and the lanes of a second one, one up. */
-#define SLIDE_2 1, 2
-#define SLIDE_4 3, 4, 5, 6
-#define SLIDE_8 7, 8, 9, 10, 11, 12, 13, 14
-#define SLIDE_16 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
-
-/* The even and the odd lanes of two vectors. */
-#define EVEN_2 0, 2
-#define EVEN_4 0, 2, 4, 6
-#define EVEN_8 0, 2, 4, 6, 8, 10, 12, 14
-#define EVEN_16 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30
-#define ODD_2 1, 3
-#define ODD_4 1, 3, 5, 7
-#define ODD_8 1, 3, 5, 7, 9, 11, 13, 15
-#define ODD_16 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31
 
 #define CPU_JOIN_(a, b) a##b
 #define CPU_JOIN(a, b) CPU_JOIN_(a, b)
