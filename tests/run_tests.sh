@@ -50,6 +50,10 @@ if $cross; then
     want libc6-dev-arm64-cross test -f /usr/aarch64-linux-gnu/include/stdio.h
     want qemu-user command -v qemu-aarch64
 fi
+if [ "${CI:-}" = true ]; then
+    want valgrind command -v valgrind
+    want libc6-dbg test -d /usr/lib/debug/.build-id # without it memcheck misreads strlen and the like
+fi
 if [ $model = ON ]; then
     want spin command -v spin
     want relacy-dev test -f /usr/include/relacy/relacy.hpp
@@ -99,6 +103,7 @@ address=
 thread=
 undefined=
 aarch64=
+memcheck=
 unrandomized=
 if [ $strict = ON ]; then
     sanitized asan address
@@ -123,9 +128,10 @@ if $cross; then
     cmake --build "$aarch64"
 fi
 
+if [ "${CI:-}" = true ]; then memcheck=valgrind; fi
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
-    -DVSCAN_TESTS_UNDEFINED="$undefined" \
+    -DVSCAN_TESTS_UNDEFINED="$undefined" -DVSCAN_TESTS_MEMCHECK="$memcheck" \
     -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model
 
 cd "$build"

@@ -95,6 +95,7 @@ static bool destroys(const struct attempt *a) {
    releases; where an upload does not learn what memory it reads (it waits); where the CPU, or no device,
    is an answer. Results without an allocation or a thread are compared in the end. */
 static bool may_absorb(const struct attempt *a) {
+    if (strncmp(faults_last(), "slot ", 5) == 0) return destroys(a);
     if (run.backend == VSCAN_BACKEND_CPU || destroys(a)) return true;
     if (strncmp(faults_last(), "cu", 2) != 0 || strcmp(faults_last(), "cudaFree") == 0) return true;
     if (is(a, "vscan_buffer_upload") || is(a, "vscan_carry_restore"))
@@ -106,6 +107,7 @@ static bool may_absorb(const struct attempt *a) {
 
 /* Whether a call may fail like this when something has failed in it. */
 static bool suits(vscan_status status) {
+    if (strncmp(faults_last(), "slot ", 5) == 0) return status == VSCAN_ERROR_BACKEND;
     if (strncmp(faults_last(), "cu", 2) != 0) return status == VSCAN_ERROR_HOST_MEMORY;
     if (faults_mode() == FAULT_LOST) return status == VSCAN_ERROR_DEVICE_LOST;
     return status == VSCAN_ERROR_BACKEND || status == VSCAN_ERROR_DEVICE_MEMORY;
@@ -123,7 +125,7 @@ static void check_failure(const struct attempt *a, vscan_status status, bool str
     /* a handle, or a saved carry, may be missing because of an earlier fault */
     const bool missing = (status == VSCAN_ERROR_NULL || status == VSCAN_ERROR_CARRY) &&
                          faults_injected() > 0 && faults_mode() != FAULT_ONCE;
-    if (destroys(a))
+    if (destroys(a) && strcmp(faults_last(), "slot may_wait") != 0)
         tour_wrong(tour, "%s failed: %s", a->function, name);
     else if (missing)
         return;

@@ -39,6 +39,7 @@ enum name {
     BUFFERS
 };
 
+bool every_call_short;
 static vscan_buffer *all[BUFFERS];
 static vscan_carry *carry, *other;
 static int64_t n;
@@ -247,7 +248,7 @@ void every_call(vscan_backend backend, int64_t watched, struct tour *tour) {
     memset(&host, 0, sizeof host);
     memset(all, 0, sizeof all);
     carry = other = NULL;
-    n = backend == VSCAN_BACKEND_CUDA ? N_CUDA : N;
+    n = backend == VSCAN_BACKEND_CUDA || every_call_short ? N_CUDA : N;
     run = (struct run){.tour = tour,
                        .backend = backend,
                        .watched = watched,

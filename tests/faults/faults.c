@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 
 const char *const fault_kind_names[FAULT_KINDS] = {"nothing", "allocations", "thread starts",
-                                                   "CUDA calls"};
+                                                   "CUDA calls", "slots of the CPU's table"};
 const char *const fault_mode_names[FAULT_MODES] = {"alone", "from there on", "device lost"};
 
 /* Set while no event can happen. */

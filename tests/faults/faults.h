@@ -21,7 +21,7 @@
 
 /* ---- faults.c: which event fails ------------------------------------------------------------- */
 
-enum fault_kind { FAULT_NONE, FAULT_MEMORY, FAULT_THREAD, FAULT_CUDA, FAULT_KINDS };
+enum fault_kind { FAULT_NONE, FAULT_MEMORY, FAULT_THREAD, FAULT_CUDA, FAULT_SLOT, FAULT_KINDS };
 
 enum fault_mode {
     FAULT_ONCE, /* the n-th event fails */
@@ -83,6 +83,7 @@ struct tour {
 
 /* Calls everything on a backend. watched: the call before which the outputs are noted, as they may not
    change where it fails for lack of memory; 0: none. */
+extern bool every_call_short; /* with short vectors on the CPU too */
 void every_call(vscan_backend backend, int64_t watched, struct tour *tour);
 
 /* Whether the last run without faults has called this function, and the number of the call in which
