@@ -28,18 +28,23 @@ static const void *initial_of(const struct vscan__matrix *matrix, int64_t line, 
     return (const char *)matrix->initial_at + line * matrix->initial_step * size;
 }
 
+/* NULL stays what it is: lines without elements may have totals. */
+static void *byte_at(const void *vector, int64_t byte) {
+    return vector != NULL ? (char *)(uintptr_t)vector + byte : NULL;
+}
+
 /* The row as a vector of its own. */
 static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t line, int64_t size) {
     const int64_t at = line * matrix->line_step * size;
     return (struct vscan__scan){
         .n = matrix->length,
-        .in = (const char *)matrix->in + at,
-        .out = matrix->out != NULL ? (char *)matrix->out + at : NULL,
+        .in = byte_at(matrix->in, at),
+        .out = byte_at(matrix->out, at),
         .exclusive = matrix->exclusive,
         .backward = matrix->backward,
         .has_initial = matrix->has_initial == 0 ? 0 : 2,
         .initial_at = initial_of(matrix, line, size),
-        .total = matrix->totals != NULL ? (char *)matrix->totals + line * size : NULL};
+        .total = byte_at(matrix->totals, line * size)};
 }
 
 /* One row, by one thread. */
@@ -74,9 +79,9 @@ static void run_band(const struct lines *lines, int64_t first, int64_t columns) 
     const struct vscan__matrix *matrix = lines->matrix;
     const struct vscan__cpu_pair *pair = lines->pair;
     const struct vscan__cpu_band band = {
-        .in = (const char *)matrix->in + first * pair->size,
-        .out = matrix->out != NULL ? (char *)matrix->out + first * pair->size : NULL,
-        .totals = matrix->totals != NULL ? (char *)matrix->totals + first * pair->size : NULL,
+        .in = byte_at(matrix->in, first * pair->size),
+        .out = byte_at(matrix->out, first * pair->size),
+        .totals = byte_at(matrix->totals, first * pair->size),
         .initial = initial_of(matrix, first, pair->size),
         .initial_step = matrix->has_initial == 2 ? matrix->initial_step : 0,
         .columns = columns,

@@ -189,14 +189,14 @@ vscan_status vscan__cpu_subtract(vscan_ctx *ctx, const struct vscan__ranges *ran
 
 #define ADD(F, T)                                                                                  \
     do {                                                                                           \
-        const F *in = (const F *)s->in + first;                                                    \
-        T *out = (T *)s->out + first;                                                              \
-        for (int64_t i = 0; i < n; i++) {                                                          \
+        const F *in = s->in; /* NULL where there are no lengths, so nothing is added to it */      \
+        T *out = s->out;                                                                           \
+        for (int64_t i = first; i < first + n; i++) {                                              \
             out[i] = (T)sum;                                                                       \
             sum += (uint64_t)(int64_t)in[i];                                                       \
             less |= in[i] < 0;                                                                     \
         }                                                                                          \
-        if (first + n == s->n) out[n] = (T)sum;                                                    \
+        if (first + n == s->n) out[s->n] = (T)sum;                                                 \
     } while (0)
 
 /* One call. */
