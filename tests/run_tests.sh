@@ -6,7 +6,7 @@
 #
 # --sanitizers: also the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 # (NAME.cpu.address) and the threaded tests under ThreadSanitizer (NAME.cpu.thread), all on the CPU
-# backend; and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
+# backend; the fuzzer for a minute (tests/fuzz); and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
 # ARM, cross-compiled, its tests run by qemu (NAME.cpu.aarch64). --model: the models of the look-back
 # protocol are required (tests/model; without it they run where spin and Relacy are installed). Where
 # CI=true, all three. cmake/setup.sh lists what else can be set in the environment.
@@ -45,6 +45,14 @@ if $cross; then
     want gcc-aarch64-linux-gnu command -v aarch64-linux-gnu-gcc
     want libc6-dev-arm64-cross test -f /usr/aarch64-linux-gnu/include/stdio.h
     want qemu-user command -v qemu-aarch64
+fi
+if [ $strict = ON ]; then # for the fuzzer
+    want clang command -v clang
+    if grep -q 'find_package(OpenMP' "$root/CMakeLists.txt"; then
+        want libomp-dev sh -c 'ls /usr/lib/llvm-*/lib/libomp.so' # Clang's; gone with OpenMP
+    fi
+    install_missing # so that it can be asked what else it needs
+    want "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" sh "$root/tests/fuzz/can_fuzz.sh"
 fi
 if [ $model = ON ]; then
     want spin command -v spin
@@ -90,13 +98,16 @@ EOF
 
 address=
 thread=
+fuzzer=
 aarch64=
 unrandomized=
 if [ $strict = ON ]; then
     sanitized asan address
     sanitized tsan thread
+    sh "$root/tests/fuzz/build.sh" "$root/build/fuzz"
     address=$root/build/asan
     thread=$root/build/tsan
+    fuzzer=$root/build/fuzz
     # Sanitizers of older compilers fail where the kernel randomizes addresses by more bits than
     # they know of.
     if setarch "$(uname -m)" -R true 2>/dev/null; then unrandomized="setarch $(uname -m) -R"; fi
@@ -115,7 +126,8 @@ fi
 
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
-    -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model
+    -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model \
+    -DVSCAN_TESTS_FUZZ="$fuzzer"
 
 cd "$build"
 exec $unrandomized ctest --output-on-failure "$@"
