@@ -57,6 +57,7 @@ static void lines_of(const struct matrix *m, char *out, char *totals) {
     const int64_t step = m->by_columns ? pitch_of(m) : 1;
     const int64_t line_step = m->by_columns ? 1 : pitch_of(m);
     const char *const in = (const char *)shadow_of(m->in.b);
+    if (lines == 0 || (length == 0 && totals == NULL)) return; /* the other one may be any number */
     char *const line = scratch(length * size + 8), *const result = scratch(length * size + 8);
     for (int64_t l = 0; l < lines; l++) {
         const void *z = m->initial;
