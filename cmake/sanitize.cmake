@@ -6,8 +6,12 @@ elseif(VSCAN_SANITIZE STREQUAL "thread")
   set(flags -fsanitize=thread -fno-omit-frame-pointer)
 elseif(VSCAN_SANITIZE STREQUAL "undefined") # Clang's finds more than GCC's: arithmetic on NULL
   set(flags -fsanitize=undefined -fno-sanitize-recover=all)
+elseif(VSCAN_SANITIZE STREQUAL "fuzzer") # Clang alone; tests/fuzz has the program
+  set(flags -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
+      -fno-omit-frame-pointer)
 elseif(VSCAN_SANITIZE)
-  message(FATAL_ERROR "VSCAN_SANITIZE is address, thread, undefined or empty, not ${VSCAN_SANITIZE}")
+  message(FATAL_ERROR
+          "VSCAN_SANITIZE is address, thread, undefined, fuzzer or empty, not ${VSCAN_SANITIZE}")
 endif()
 if(VSCAN_SANITIZE)
   add_compile_options("$<$<COMPILE_LANGUAGE:C>:${flags}>")

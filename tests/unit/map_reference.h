@@ -3,7 +3,7 @@
 #ifndef MAP_REFERENCE_H
 #define MAP_REFERENCE_H
 
-#include "maps.h"
+#include "vectors.h"
 
 bool maps_is_integer(vscan_type type); /* int, long */
 bool maps_is_flag(vscan_type type);    /* byte, bit */

@@ -7,6 +7,7 @@
 #include "guarded.h"
 #include "inputs.h"
 #include "reference.h"
+#include "vectors.h"
 
 /* n elements that the caller frees: special values, small ones and random bits, alternating. */
 void *maps_random(vscan_type type, int64_t n, struct inputs_random *random);
@@ -18,10 +19,6 @@ size_t maps_sizes(int64_t sizes[MAPS_SIZES], struct inputs_random *random);
 /* Elements by which a view misses its alignment: all the same every other time, else each its own. */
 void maps_shifts(struct inputs_random *random, int count, int shifts[]);
 
-/* A flag of an int, byte or bit vector; put writes 0 or 1 and changes nothing else. */
-bool maps_flag(vscan_type type, const void *flags, int64_t i);
-void maps_put_flag(vscan_type type, void *flags, int64_t i, bool set);
-
 /* n flags that the caller frees, 0 or 1: none, one in a thousand, half of them, all, or long runs. */
 enum { MAPS_DENSITIES = 5 };
 uint8_t *maps_draw_flags(int density, int64_t n, struct inputs_random *random);
@@ -29,9 +26,6 @@ uint8_t *maps_draw_flags(int density, int64_t n, struct inputs_random *random);
 /* The same as a vector of a type that the caller frees. */
 void *maps_encode_flags(vscan_type type, int64_t n, const uint8_t *flags,
                         struct inputs_random *random);
-
-/* Element i of a vector of numbers. */
-void *maps_at(vscan_type type, const void *v, int64_t i);
 
 /* A copy of what the buffer held when it was made, for the expected results to be written into. */
 void *maps_original(const struct guarded *g);

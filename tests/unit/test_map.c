@@ -5,6 +5,7 @@
  * a scalar on either side. What the calls refuse is in test_map_refused.c.
  */
 #include "map_reference.h"
+#include "maps.h"
 #include "refusal.h"
 
 #include <fenv.h>

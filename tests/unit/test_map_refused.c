@@ -2,6 +2,7 @@
 /* What the functions that work element by element refuse, with its status and the name of the argument,
    and nothing written. */
 #include "map_reference.h"
+#include "maps.h"
 #include "refusal.h"
 #include "world.h"
 

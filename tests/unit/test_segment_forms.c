@@ -5,6 +5,7 @@
  */
 #include "cases.h"
 #include "maps.h"
+#include "move_reference.h"
 #include "refusal.h"
 #include "world.h"
 
@@ -52,16 +53,6 @@ static void free_flags(struct flagged *f) {
 }
 
 /* ---- Distribute ------------------------------------------------------------------------------ */
-
-/* The vector whose element at a segment's first, or last, place goes to all its places. */
-static void copy_over_segments(vscan_type type, int64_t n, const uint8_t *set, bool last, void *v) {
-    const size_t size = reference_bytes(type, 1);
-    char *const at = v;
-    for (int64_t i = 1; i < n && !last; i++)
-        if (!set[i]) memcpy(at + i * (int64_t)size, at + (i - 1) * (int64_t)size, size);
-    for (int64_t i = n - 2; i >= 0 && last; i--)
-        if (!set[i + 1]) memcpy(at + i * (int64_t)size, at + (i + 1) * (int64_t)size, size);
-}
 
 static void run_distribute(vscan_type type, int64_t n, struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();

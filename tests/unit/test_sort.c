@@ -5,11 +5,11 @@
  * both types. What the calls refuse is at the end.
  */
 #include "maps.h"
+#include "move_reference.h"
 #include "refusal.h"
 #include "world.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,61 +18,6 @@ enum { TEXT = 200 };
 
 static const vscan_type sorted[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_LONG};
 enum { SORTED = 4 };
-
-/* ---- The reference --------------------------------------------------------------------------- */
-
-/* What is compared, and how. */
-struct rule {
-    vscan_type type;
-    bool descending;
-    int first_bit, bits; /* bits 0: all from first_bit on */
-};
-
-static int compare_reals(double a, double b) {
-    if (isnan(a) || isnan(b)) return (isnan(a) != 0) - (isnan(b) != 0);
-    if (a != b) return a < b ? -1 : 1;
-    return (signbit(b) != 0) - (signbit(a) != 0); /* the zeros */
-}
-
-static int compare_integers(int64_t a, int64_t b, int width, const struct rule *rule) {
-    if (rule->first_bit == 0 && rule->bits == 0) return (a > b) - (a < b);
-    const int end = rule->bits > 0 ? rule->first_bit + rule->bits : width;
-    for (int bit = end - 1; bit >= rule->first_bit; bit--) {
-        const int x = (int)(a >> bit & 1), y = (int)(b >> bit & 1);
-        if (x != y) return (x < y ? -1 : 1) * (bit == width - 1 ? -1 : 1);
-    }
-    return 0;
-}
-
-/* Less than, equal to, or more than 0, as key i goes before, with or after key j. */
-static int compare(const struct rule *rule, const void *keys, int64_t i, int64_t j) {
-    int result = 0;
-    if (rule->type == VSCAN_FLOAT)
-        result = compare_reals((double)((const float *)keys)[i], (double)((const float *)keys)[j]);
-    if (rule->type == VSCAN_DOUBLE)
-        result = compare_reals(((const double *)keys)[i], ((const double *)keys)[j]);
-    if (rule->type == VSCAN_INT)
-        result = compare_integers(((const int32_t *)keys)[i], ((const int32_t *)keys)[j], 32, rule);
-    if (rule->type == VSCAN_LONG)
-        result = compare_integers(((const int64_t *)keys)[i], ((const int64_t *)keys)[j], 64, rule);
-    return rule->descending ? -result : result;
-}
-
-/* Sorts positions first .. end - 1, stable, with room for as many. */
-static void merge_sort(const struct rule *rule, const void *keys, int64_t *positions, int64_t *room,
-                       int64_t first, int64_t end) {
-    if (end - first < 2) return;
-    const int64_t middle = first + (end - first) / 2;
-    merge_sort(rule, keys, positions, room, first, middle);
-    merge_sort(rule, keys, positions, room, middle, end);
-    int64_t a = first, b = middle;
-    for (int64_t k = first; k < end; k++) {
-        const bool left =
-            b == end || (a < middle && compare(rule, keys, positions[a], positions[b]) <= 0);
-        room[k] = positions[left ? a++ : b++];
-    }
-    memcpy(positions + first, room + first, (size_t)(end - first) * sizeof *positions);
-}
 
 /* ---- Inputs ---------------------------------------------------------------------------------- */
 
@@ -105,7 +50,7 @@ static void *draw_keys(vscan_type type, int64_t n, struct inputs_random *random)
     return keys;
 }
 
-static void draw_rule(struct rule *rule, struct inputs_random *random) {
+static void draw_rule(struct sort_rule *rule, struct inputs_random *random) {
     rule->descending = inputs_below(random, 2);
     rule->first_bit = rule->bits = 0;
     if (rule->type == VSCAN_FLOAT || rule->type == VSCAN_DOUBLE || inputs_below(random, 2)) return;
@@ -151,7 +96,7 @@ static void *in_order(vscan_type type, const void *v, const int64_t *positions, 
 static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
                      struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
-    struct rule rule = {.type = type};
+    struct sort_rule rule = {.type = type};
     draw_rule(&rule, random);
     const vscan_type of_values = value_type != 0 ? (vscan_type)value_type : VSCAN_INT;
     const bool keys_in_place = inputs_below(random, 2), values_in_place = inputs_below(random, 2);
@@ -169,9 +114,9 @@ static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
     int64_t *positions = malloc((size_t)n * sizeof *positions + 8);
     int64_t *room = malloc((size_t)n * sizeof *room + 8);
     for (int64_t i = 0; i < n; i++) positions[i] = i;
-    if (!segmented) merge_sort(&rule, key_data, positions, room, 0, n);
+    if (!segmented) sort_positions(&rule, key_data, positions, room, 0, n);
     for (int64_t k = 0; segmented && k + 1 < count; k++)
-        merge_sort(&rule, key_data, positions, room, offsets[k], offsets[k + 1]);
+        sort_positions(&rule, key_data, positions, room, offsets[k], offsets[k + 1]);
     void *expected = in_order(type, key_data, positions, n);
     void *expected_values = in_order(of_values, value_data, positions, n);
 
@@ -279,9 +224,9 @@ static void positions(void **state) {
         ok(ctx, vscan_buffer_download(gathered, 0, n, b));
         ok(ctx, vscan_buffer_download(p, 0, n, at));
         assert_memory_equal(a, b, bytes);
-        const struct rule rule = {.type = sorted[t]};
+        const struct sort_rule rule = {.type = sorted[t]};
         for (int64_t i = 1; i < n; i++) {
-            const int order = compare(&rule, a, i - 1, i);
+            const int order = sort_compare(&rule, a, i - 1, i);
             assert_true(order < 0 || (order == 0 && at[i - 1] < at[i]));
         }
         free(in);

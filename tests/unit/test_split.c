@@ -5,6 +5,7 @@
  */
 #include "counted.h"
 #include "maps.h"
+#include "move_reference.h"
 #include "refusal.h"
 #include "world.h"
 
@@ -46,22 +47,6 @@ struct splitting {
     const uint8_t *flags, *heads;
 };
 
-/* positions[i]: where element i goes; how many flags are clear. */
-static int64_t find_positions(const struct splitting *s, int64_t *positions) {
-    int64_t all = 0;
-    for (int64_t begin = 0, end; begin < s->n; begin = end) {
-        int64_t clear = 0;
-        for (end = begin; end < s->n; end++) {
-            if (end > begin && s->heads != NULL && s->heads[end]) break;
-            clear += !s->flags[end];
-        }
-        int64_t to_clear = begin, to_set = begin + clear;
-        for (int64_t i = begin; i < end; i++) positions[i] = s->flags[i] ? to_set++ : to_clear++;
-        all += clear;
-    }
-    return all;
-}
-
 static vscan_status call(vscan_ctx *ctx, const struct splitting *s, const vscan_buffer *in,
                          const vscan_buffer *flags, const vscan_buffer *heads, vscan_buffer *out,
                          const vscan_split_options *options) {
@@ -87,7 +72,7 @@ static void run_split(const struct splitting *s, struct inputs_random *random) {
     counted_make(ctx, &count, random);
     int64_t *positions = malloc((size_t)(s->n + 1) * sizeof *positions);
     assert_non_null(positions);
-    const int64_t clear = find_positions(s, positions);
+    const int64_t clear = split_positions(s->n, s->flags, s->heads, positions);
     void *expected = maps_original(&out);
     for (int64_t i = 0; i < s->n; i++) {
         if (s->in != NULL)

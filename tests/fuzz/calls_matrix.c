@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scans and reductions of rows and of columns. */
+#include <string.h>
+
+#include "fuzz.h"
+#include "reference.h"
+
+struct matrix {
+    int op, kind, direction;
+    int64_t rows, columns, pitch; /* pitch as passed: 0 is columns */
+    struct arg in, to, initial_buffer, totals;
+    const void *initial, *options;
+    bool reduce, by_columns;
+};
+
+static int64_t pitch_of(const struct matrix *m) {
+    return m->pitch == 0 ? m->columns : m->pitch;
+}
+
+/* Elements from the first to the last; refuses shapes that are none. */
+static int64_t check_shape(const struct matrix *m) {
+    if (m->rows < 0 || m->columns < 0) refuse(VSCAN_ERROR_LENGTH);
+    if (pitch_of(m) < m->columns) refuse(VSCAN_ERROR_VALUE);
+    if (m->rows <= 0 || m->columns <= 0 || pitch_of(m) < m->columns) return 0;
+    __extension__ const __int128 all =
+        (__extension__(__int128)(m->rows - 1)) * pitch_of(m) + m->columns;
+    if (all <= INT64_MAX) return (int64_t)all;
+    refuse(VSCAN_ERROR_OVERFLOW);
+    return 0;
+}
+
+static void check_lines(struct arg a, const struct matrix *m, int64_t lines) {
+    if (m->in.b != NULL) check_type(a, TYPES(m->in.b->type));
+    check_length(a, lines);
+}
+
+static void draw_shape(struct matrix *m) {
+    const int64_t n = length_drawn();
+    static const int64_t usual[] = {1, 2, 3, 31, 33, 100, 1024, 5000};
+    m->columns = below(4) ? usual[below(8)] : below(n + 1);
+    if (m->columns > n && m->columns > 0) m->columns = n;
+    m->rows = m->columns > 0 ? n / m->columns : below(5);
+    if (below(2)) {
+        const int64_t t = m->rows;
+        m->rows = m->columns;
+        m->columns = t;
+    }
+    m->pitch = below(2) ? 0 : m->columns + below(20);
+}
+
+/* The results of all lines, in copies of the vectors. */
+static void lines_of(const struct matrix *m, char *out, char *totals) {
+    const vscan_type type = m->in.b->type;
+    const int64_t size = bytes_of(type, 1);
+    const int64_t lines = m->by_columns ? m->columns : m->rows;
+    const int64_t length = m->by_columns ? m->rows : m->columns;
+    const int64_t step = m->by_columns ? pitch_of(m) : 1;
+    const int64_t line_step = m->by_columns ? 1 : pitch_of(m);
+    const char *const in = (const char *)shadow_of(m->in.b);
+    if (lines == 0 || (length == 0 && totals == NULL)) return; /* the other one may be any number */
+    char *const line = scratch(length * size + 8), *const result = scratch(length * size + 8);
+    for (int64_t l = 0; l < lines; l++) {
+        const void *z = m->initial;
+        if (m->initial_buffer.handle != NULL)
+            z = shadow_of(m->initial_buffer.b) + (m->initial_buffer.b->n != 1 ? l * size : 0);
+        for (int64_t i = 0; i < length; i++)
+            memcpy(line + i * size, in + (l * line_step + i * step) * size, (size_t)size);
+        struct reference r = {.op = (vscan_op)m->op,
+                              .type = type,
+                              .n = length,
+                              .in = line,
+                              .initial = z,
+                              .exclusive = m->kind != 0,
+                              .backward = m->direction != 0,
+                              .out = result,
+                              .total = totals != NULL ? totals + l * size : NULL};
+        reference_scan(&r);
+        for (int64_t i = 0; i < length && out != NULL; i++)
+            memcpy(out + (l * line_step + i * step) * size, result + i * size, (size_t)size);
+    }
+}
+
+static void check_vectors(const struct matrix *m) {
+    const int64_t elements = check_shape(m);
+    const int64_t lines = m->by_columns ? m->columns : m->rows;
+    const struct arg none = {NULL, NULL}, out = m->reduce ? none : m->to;
+    const struct arg totals = m->reduce ? m->to : m->totals;
+    check_buffer(m->in);
+    check_buffer(m->to);
+    check_pair(m->op, m->in);
+    if (m->in.b != NULL && m->in.b->n < elements) refuse(VSCAN_ERROR_LENGTH);
+    check_like(out, m->in);
+    check_same_or_apart(out, m->in);
+    if (m->initial_buffer.handle != NULL) {
+        check_buffer(m->initial_buffer);
+        if (m->initial_buffer.b != NULL && m->initial_buffer.b->n != 1)
+            check_lines(m->initial_buffer, m, lines);
+        if (m->in.b != NULL) check_type(m->initial_buffer, TYPES(m->in.b->type));
+        check_apart(m->initial_buffer, out);
+    }
+    if (m->initial != NULL && m->initial_buffer.handle != NULL) refuse(VSCAN_ERROR_VALUE);
+    if (totals.handle == NULL) return;
+    check_buffer(totals);
+    check_lines(totals, m, lines);
+    check_apart(totals, m->in);
+    check_apart(totals, out);
+    check_apart(totals, m->initial_buffer);
+}
+
+static void draw(struct matrix *m, bool reduce, bool by_columns) {
+    context_drawn();
+    *m = (struct matrix){.reduce = reduce, .by_columns = by_columns};
+    m->op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM);
+    m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
+    if (!reduce) m->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
+    const vscan_type type = type_drawn(SCANNED);
+    draw_shape(m);
+    const int64_t lines = by_columns ? m->columns : m->rows;
+    const int64_t pitch = pitch_of(m);
+    const int64_t n =
+        m->rows > 0 && m->columns > 0 ? (m->rows - 1) * pitch + m->columns : below(50);
+    m->in = vector_drawn(type, n + (below(4) == 0 ? below(40) : 0), VALUES);
+    m->to =
+        reduce ? vector_drawn(type, lines, OPEN) : output_drawn(type, length_of(m->in, 0), &m->in);
+    const int64_t way = below(4);
+    const bool two = hostile();
+    if (way == 1 || two) m->initial = value_drawn(type, true);
+    if (way == 2 || two) m->initial_buffer = vector_drawn(type, below(2) ? 1 : lines, VALUES);
+    if (!reduce && below(2)) m->totals = vector_drawn(type, lines, OPEN);
+    if (hostile()) m->rows = hostile_number(m->rows);
+    if (hostile()) m->columns = hostile_number(m->columns);
+    if (hostile()) m->pitch = hostile_number(m->columns);
+    if (reduce && hostile()) m->kind = VSCAN_EXCLUSIVE;
+    if (reduce && hostile()) m->totals = vector_drawn(type, lines, OPEN);
+    if (reduce && (m->kind != 0 || m->totals.handle != NULL)) refuse(VSCAN_ERROR_VALUE);
+    check_vectors(m);
+    const vscan_matrix_options o = {.size = sizeof o,
+                                    .kind = m->kind,
+                                    .direction = m->direction,
+                                    .pitch = m->pitch,
+                                    .initial = m->initial,
+                                    .initial_buffer = m->initial_buffer.handle,
+                                    .totals = m->totals.handle};
+    const vscan_matrix_options plain = {.size = sizeof plain};
+    m->options = options_drawn(&o, sizeof o, memcmp(&o, &plain, sizeof o) == 0);
+    if (!right()) return;
+    const struct arg totals = reduce ? m->to : m->totals;
+    char *const out = reduce ? NULL : copy_of(m->to);
+    char *const sums = totals.handle != NULL ? copy_of(totals) : NULL;
+    lines_of(m, out, sums);
+    if (!reduce) expect(m->to, out);
+    if (sums != NULL) expect(totals, sums);
+}
+
+#define MATRIX(name, reduce, by_columns)                                                           \
+    void fuzz_##name(void) {                                                                       \
+        struct matrix m;                                                                           \
+        draw(&m, reduce, by_columns);                                                              \
+        MAKE(vscan_##name, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.to.handle, m.rows,     \
+                            m.columns, m.options));                                                \
+    }
+MATRIX(scan_rows, false, false)
+MATRIX(scan_columns, false, true)
+MATRIX(reduce_rows, true, false)
+MATRIX(reduce_columns, true, true)

@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scans and reductions of vectors, segmented or not, with and without a carry. */
+#include <string.h>
+
+#include "carry.h"
+#include "fuzz.h"
+#include "reference.h"
+
+/* What several of these have in common. */
+struct scanned {
+    int op;
+    struct arg in, initial_buffer;
+    const void *initial;
+    struct carry_arg carry;
+    int kind, direction;
+};
+
+/* At most one initial value, or a carry; two of them are refused. */
+static void draw_begin(struct scanned *s, bool may_carry) {
+    const vscan_type type = s->in.b != NULL ? s->in.b->type : VSCAN_INT;
+    const int64_t way = below(6);
+    const bool two = hostile();
+    s->initial = way == 1 || (two && way < 4) ? value_drawn(type, true) : NULL;
+    if (way == 2 || (two && way > 2)) s->initial_buffer = vector_drawn(type, 1, VALUES);
+    if (may_carry && (way == 3 || (two && way > 3)))
+        s->carry = carry_drawn(s->op, type, (int32_t)s->direction);
+}
+
+static void check_begin(const struct scanned *s) {
+    if (s->initial_buffer.handle != NULL) {
+        if (check_buffer(s->initial_buffer)) check_length(s->initial_buffer, 1);
+        if (s->in.b != NULL) check_type(s->initial_buffer, TYPES(s->in.b->type));
+    }
+    if (s->initial != NULL && s->initial_buffer.handle != NULL) refuse(VSCAN_ERROR_VALUE);
+    check_carry(s->carry, s->op, s->in, (int32_t)s->direction,
+                s->initial != NULL || s->initial_buffer.handle != NULL);
+}
+
+static const void *initial_of(const struct scanned *s) {
+    if (s->initial_buffer.handle == NULL) return s->initial;
+    return shadow_of(s->initial_buffer.b);
+}
+
+static void draw_scan(struct scanned *s, bool has_kind) {
+    *s = (struct scanned){.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)};
+    if (has_kind) s->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
+    s->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
+}
+
+/* A one-element buffer for a total; it may be the initial value's. */
+static struct arg total_drawn(const struct scanned *s, vscan_type type) {
+    const int64_t way = below(4);
+    if (way == 0 && s->initial_buffer.handle != NULL && s->initial_buffer.b != NULL)
+        return s->initial_buffer;
+    return way < 2 ? vector_drawn(type, 1, OPEN) : (struct arg){NULL, NULL};
+}
+
+/* A carry's or the reference's results; false: they are not known. */
+static bool results(const struct scanned *s, const uint8_t *flags, struct reference *r,
+                    struct piece *p) {
+    const int64_t n = s->in.b->n;
+    const vscan_type type = s->in.b->type;
+    *p =
+        (struct piece){.n = n, .in = shadow_of(s->in.b), .flags = flags, .exclusive = s->kind != 0};
+    p->out = scratch(bytes_of(type, n) + 8);
+    p->total = scratch(8);
+    p->totals = scratch(bytes_of(type, n) + 8);
+    if (s->carry.y != NULL) return carry_scan(s->carry.y, p);
+    *r = (struct reference){.op = (vscan_op)s->op,
+                            .type = type,
+                            .n = n,
+                            .in = p->in,
+                            .flags = flags,
+                            .initial = initial_of(s),
+                            .exclusive = s->kind != 0,
+                            .backward = s->direction != 0,
+                            .out = p->out,
+                            .total = p->total,
+                            .totals = p->totals};
+    reference_scan(r);
+    p->count = r->count;
+    return true;
+}
+
+/* A total on the device and on the host, which are either known or not. */
+static void expect_total(struct arg total, bool on_host, const struct piece *p, vscan_type type,
+                         bool is_known) {
+    if (total.handle != NULL) expect(total, is_known ? p->total : NULL);
+    if (!on_host) return;
+    call.host_open = !is_known;
+    expect_host(p->total, type);
+}
+
+void fuzz_scan(void) {
+    context_drawn();
+    struct scanned s;
+    draw_scan(&s, true);
+    const vscan_type type = type_drawn(SCANNED);
+    const int64_t n = length_drawn();
+    s.in = vector_drawn(type, n, VALUES);
+    const struct arg out = output_drawn(type, n, &s.in);
+    draw_begin(&s, true);
+    const struct arg total = total_drawn(&s, type);
+    const bool on_host = below(4) == 0;
+    check_buffer(s.in);
+    check_buffer(out);
+    check_pair(s.op, s.in);
+    check_like(out, s.in);
+    check_same_or_apart(out, s.in);
+    check_begin(&s);
+    check_apart(s.initial_buffer, out);
+    if (total.handle != NULL) {
+        if (check_buffer(total)) check_length(total, 1);
+        if (s.in.b != NULL) check_type(total, TYPES(s.in.b->type));
+        check_apart(total, s.in);
+        check_apart(total, out);
+        check_same_or_apart(total, s.initial_buffer);
+    }
+    call.waits = on_host;
+    const vscan_scan_options o = {.size = sizeof o,
+                                  .kind = s.kind,
+                                  .direction = s.direction,
+                                  .initial = s.initial,
+                                  .initial_buffer = s.initial_buffer.handle,
+                                  .total = total.handle,
+                                  .host_total = on_host ? call.host.value : NULL,
+                                  .carry = s.carry.handle};
+    const vscan_scan_options plain = {.size = sizeof plain};
+    const void *const options = options_drawn_of(&o, sizeof o, offsetof(vscan_scan_options, carry),
+                                                 memcmp(&o, &plain, sizeof o) == 0);
+    if (right()) {
+        struct reference r;
+        struct piece p;
+        const bool is_known = results(&s, NULL, &r, &p);
+        expect(out, is_known ? p.out : NULL);
+        expect_total(total, on_host, &p, type, is_known);
+    }
+    MAKE(vscan_scan, (call.ctx_handle, (vscan_op)s.op, s.in.handle, out.handle, options));
+}
+
+void fuzz_reduce(void) {
+    context_drawn();
+    struct scanned s;
+    draw_scan(&s, false);
+    const vscan_type type = type_drawn(SCANNED);
+    s.in = vector_drawn(type, length_drawn(), VALUES);
+    draw_begin(&s, true);
+    struct arg total = total_drawn(&s, type);
+    const bool on_host = below(2) == 0;
+    if (total.handle == NULL && !on_host && s.carry.handle == NULL && !hostile())
+        total = vector_drawn(type, 1, OPEN);
+    check_buffer(s.in);
+    check_pair(s.op, s.in);
+    check_begin(&s);
+    if (total.handle == NULL && !on_host && s.carry.handle == NULL) refuse(VSCAN_ERROR_NULL);
+    if (total.handle != NULL) {
+        if (check_buffer(total)) check_length(total, 1);
+        if (s.in.b != NULL) check_type(total, TYPES(s.in.b->type));
+        check_apart(total, s.in);
+        check_same_or_apart(total, s.initial_buffer);
+    }
+    call.waits = on_host;
+    vscan_reduce_options o = {.size = sizeof o,
+                              .direction = s.direction,
+                              .initial = s.initial,
+                              .initial_buffer = s.initial_buffer.handle,
+                              .host_total = on_host ? call.host.value : NULL,
+                              .carry = s.carry.handle};
+    if (hostile()) {
+        o.unused = 1 + (int32_t)below(200);
+        refuse(VSCAN_ERROR_VALUE);
+    }
+    const vscan_reduce_options plain = {.size = sizeof plain};
+    const void *const options = options_drawn_of(
+        &o, sizeof o, offsetof(vscan_reduce_options, carry), memcmp(&o, &plain, sizeof o) == 0);
+    if (right()) {
+        struct reference r;
+        struct piece p;
+        const bool is_known = results(&s, NULL, &r, &p);
+        expect_total(total, on_host, &p, type, is_known);
+    }
+    MAKE(vscan_reduce, (call.ctx_handle, (vscan_op)s.op, s.in.handle, total.handle, options));
+}
+
+/* ---- Segments ---------------------------------------------------------------------------------- */
+
+/* A buffer of one long for a count, or none. */
+static void check_count(struct arg count, const struct arg *others, int n) {
+    if (count.handle == NULL) return;
+    if (check_buffer(count)) check_length(count, 1);
+    check_type(count, TYPES(VSCAN_LONG));
+    for (int k = 0; k < n; k++) check_apart(count, others[k]);
+}
+
+/* The segments' totals as far as there is room; more are a late error. */
+static void expect_totals(struct arg totals, const struct piece *p, bool is_known) {
+    if (totals.handle == NULL) return;
+    if (!is_known) {
+        expect_open(totals);
+        return;
+    }
+    const int64_t n = totals.b->n, some = p->count < n ? p->count : n;
+    if (p->count > n) expect_late(VSCAN_ERROR_TOTALS_LENGTH);
+    void *const v = copy_of(totals);
+    memcpy(v, p->totals, (size_t)bytes_of(totals.b->type, some));
+    expect(totals, v);
+}
+
+/* So many totals as there are segments, or more, or fewer, as the flags seem to say. */
+static struct arg totals_drawn(vscan_type type, struct arg flags, int64_t n) {
+    int64_t count = n > 0;
+    if (flags.b != NULL && flags.b->memory != NULL && (TYPES(flags.b->type) & FLAG_TYPES) != 0) {
+        const uint8_t *const set = flags_of(flags);
+        for (int64_t i = 1; i < flags.b->n; i++) count += set[i];
+    }
+    const int64_t way = below(8);
+    if (way == 7) count = below(count + 1);
+    return vector_drawn(type, count + (way == 6 ? below(40) : 0), OPEN);
+}
+
+static void expect_count(struct arg count, bool on_host, int64_t number, bool is_known) {
+    int64_t *const v = scratch(8);
+    *v = number;
+    if (count.handle != NULL) expect(count, is_known ? v : NULL);
+    call.host_open = on_host && !is_known;
+    if (on_host) expect_host(v, VSCAN_LONG);
+}
+
+void fuzz_scan_segmented(void) {
+    context_drawn();
+    struct scanned s;
+    draw_scan(&s, true);
+    const vscan_type type = type_drawn(SCANNED), flag_type = type_drawn(FLAG_TYPES);
+    const int64_t n = length_drawn();
+    s.in = vector_drawn(type, n, VALUES);
+    const struct arg flags = vector_drawn(flag_type, n, FLAGS);
+    const struct arg out = output_drawn(type, n, &s.in);
+    draw_begin(&s, true);
+    struct arg totals = {NULL, NULL};
+    if (below(2)) totals = totals_drawn(type, flags, n);
+    const struct arg count = element_drawn(VSCAN_LONG);
+    const bool on_host = below(3) == 0;
+    check_buffer(s.in);
+    check_buffer(flags);
+    check_buffer(out);
+    check_pair(s.op, s.in);
+    check_type(flags, FLAG_TYPES);
+    if (s.in.b != NULL) check_length(flags, s.in.b->n);
+    check_like(out, s.in);
+    check_same_or_apart(out, s.in);
+    check_apart(flags, out);
+    check_begin(&s);
+    check_apart(s.initial_buffer, out);
+    const struct arg others[] = {s.in, flags, out, s.initial_buffer, totals};
+    if (totals.handle != NULL) {
+        check_buffer(totals);
+        if (s.in.b != NULL) check_type(totals, TYPES(s.in.b->type));
+        for (int k = 0; k < 4; k++) check_apart(totals, others[k]);
+    }
+    check_count(count, others, 5);
+    call.waits = on_host;
+    const vscan_segmented_options o = {.size = sizeof o,
+                                       .kind = s.kind,
+                                       .direction = s.direction,
+                                       .initial = s.initial,
+                                       .initial_buffer = s.initial_buffer.handle,
+                                       .totals = totals.handle,
+                                       .count = count.handle,
+                                       .host_count =
+                                           on_host ? (int64_t *)(void *)call.host.value : NULL,
+                                       .carry = s.carry.handle};
+    const vscan_segmented_options plain = {.size = sizeof plain};
+    const void *const options = options_drawn_of(
+        &o, sizeof o, offsetof(vscan_segmented_options, carry), memcmp(&o, &plain, sizeof o) == 0);
+    if (right()) {
+        struct reference r;
+        struct piece p;
+        const bool is_known = results(&s, flags_of(flags), &r, &p);
+        expect(out, is_known ? p.out : NULL);
+        expect_totals(totals, &p, is_known);
+        expect_count(count, on_host, p.count, is_known);
+        if (!is_known && totals.handle != NULL) { /* which may be too few */
+            call_dropped();
+            return;
+        }
+    }
+    MAKE(vscan_scan_segmented,
+         (call.ctx_handle, (vscan_op)s.op, s.in.handle, flags.handle, out.handle, options));
+}
+
+/* What reductions by flags and by offsets have in common after their vectors. */
+struct reduction {
+    struct scanned s;
+    struct arg by, totals, count;
+    bool on_host;
+    const void *options;
+};
+
+static void draw_reduction(struct reduction *r) {
+    draw_begin(&r->s, false);
+    r->count = element_drawn(VSCAN_LONG);
+    r->on_host = below(3) == 0;
+    check_buffer(r->s.in);
+    check_buffer(r->by);
+    check_buffer(r->totals);
+    check_pair(r->s.op, r->s.in);
+    if (r->s.in.b != NULL) check_type(r->totals, TYPES(r->s.in.b->type));
+    check_apart(r->totals, r->s.in);
+    check_apart(r->totals, r->by);
+    check_begin(&r->s);
+    check_apart(r->totals, r->s.initial_buffer);
+    const struct arg others[] = {r->s.in, r->by, r->totals, r->s.initial_buffer};
+    check_count(r->count, others, 4);
+    call.waits = r->on_host;
+    const vscan_reduce_segmented_options o = {
+        .size = sizeof o,
+        .initial = r->s.initial,
+        .initial_buffer = r->s.initial_buffer.handle,
+        .count = r->count.handle,
+        .host_count = r->on_host ? (int64_t *)(void *)call.host.value : NULL};
+    const vscan_reduce_segmented_options plain = {.size = sizeof plain};
+    r->options = options_drawn(&o, sizeof o, memcmp(&o, &plain, sizeof o) == 0);
+}
+
+void fuzz_reduce_segmented(void) {
+    context_drawn();
+    struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)}};
+    const vscan_type type = type_drawn(SCANNED), flag_type = type_drawn(FLAG_TYPES);
+    const int64_t n = length_drawn();
+    d.s.in = vector_drawn(type, n, VALUES);
+    d.by = vector_drawn(flag_type, n, FLAGS);
+    d.totals = totals_drawn(type, d.by, n);
+    check_type(d.by, FLAG_TYPES);
+    if (d.s.in.b != NULL) check_length(d.by, d.s.in.b->n);
+    draw_reduction(&d);
+    if (right()) {
+        struct reference r;
+        struct piece p;
+        results(&d.s, flags_of(d.by), &r, &p);
+        expect_totals(d.totals, &p, true);
+        expect_count(d.count, d.on_host, p.count, true);
+    }
+    MAKE(vscan_reduce_segmented, (call.ctx_handle, (vscan_op)d.s.op, d.s.in.handle, d.by.handle,
+                                  d.totals.handle, d.options));
+}
+
+/* The totals of segments by offsets, or false where offsets are not in order. Totals of segments that
+   begin at their offset are those by flags there. */
+static bool reduce_offsets(const struct reduction *d, void *totals) {
+    const int64_t n = d->s.in.b->n, count = d->by.b->n - 1;
+    const vscan_type type = d->s.in.b->type;
+    const void *const offsets = shadow_of(d->by.b);
+    uint8_t *const flags = scratch(n + 1);
+    int64_t before = 0;
+    for (int64_t k = 0; k <= count; k++) {
+        const int64_t at = number_at(d->by.b->type, offsets, k);
+        if (at < before || at > n) return false;
+        if (at < n) flags[at] = 1;
+        before = at;
+    }
+    struct reference r;
+    struct piece p;
+    results(&d->s, flags, &r, &p);
+    const unsigned char *const inclusive = p.out;
+    const size_t size = (size_t)bytes_of(type, 1);
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t a = number_at(d->by.b->type, offsets, k);
+        const int64_t b = number_at(d->by.b->type, offsets, k + 1);
+        char *const to = (char *)totals + (size_t)k * size;
+        if (a < b) {
+            memcpy(to, inclusive + (size_t)(b - 1) * size, size);
+            continue;
+        }
+        struct reference empty = {.op = r.op, .type = type, .initial = r.initial, .total = to};
+        reference_scan(&empty);
+    }
+    return true;
+}
+
+void fuzz_reduce_offsets(void) {
+    context_drawn();
+    struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)}};
+    const vscan_type type = type_drawn(SCANNED), offset_type = type_drawn(INTEGERS);
+    const int64_t n = length_drawn();
+    d.s.in = vector_drawn(type, n, VALUES);
+    d.by = offsets_drawn(offset_type, n);
+    d.totals = vector_drawn(type, length_of(d.by, 1) - 1, OPEN);
+    check_type(d.by, INTEGERS);
+    if (d.by.b != NULL && d.by.b->n < 1) refuse(VSCAN_ERROR_LENGTH);
+    if (d.by.b != NULL) check_length(d.totals, d.by.b->n - 1);
+    draw_reduction(&d);
+    if (right()) {
+        void *const totals = scratch(d.totals.b->bytes + 8);
+        const bool in_order = reduce_offsets(&d, totals);
+        if (!in_order) expect_late(VSCAN_ERROR_OFFSETS);
+        expect(d.totals, in_order ? totals : NULL);
+        expect_count(d.count, d.on_host, d.totals.b->n, true);
+    }
+    MAKE(vscan_reduce_offsets, (call.ctx_handle, (vscan_op)d.s.op, d.s.in.handle, d.by.handle,
+                                d.totals.handle, d.options));
+}

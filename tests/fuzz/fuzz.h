@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A fuzzer for the whole interface. The input's bytes are read as a sequence of calls; beside libvscan
+ * there is a model, which knows what every piece of memory should hold, what every handle is, and which
+ * statuses the manual (include/vscan.h) allows for a call. After each call all of that is compared.
+ *
+ * A call is written in this way:
+ *
+ *     draw the context and the arguments           context_drawn, vector_drawn, enum_drawn, ...
+ *     say what the manual refuses                  check_...: each adds a status to call.refusals
+ *     where nothing is refused, say what comes     expect, expect_late
+ *     make the call                                MAKE(vscan_..., (arguments))
+ *
+ * One argument of some calls is hostile. Several things may then be wrong with a call; which one is
+ * reported is open, but it must be one of them, with a sentence, and nothing may be written.
+ */
+#ifndef FUZZ_H
+#define FUZZ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "inputs.h"
+#include "vscan.h"
+
+enum {
+    CONTEXTS = 4,
+    BUFFERS = 24,
+    CARRIES = 6,
+    OUTPUTS = 6,
+    ARGUMENTS = 8,
+    LONGEST = 70000, /* elements of a vector */
+    MARGIN = 256     /* bytes around an argument that are looked at after a call */
+};
+
+/* ---- The input's bytes ------------------------------------------------------------------------- */
+
+void bytes_begin(const uint8_t *data, size_t size);
+bool bytes_left(void);
+unsigned byte_drawn(void);    /* 0 where there is no more */
+int64_t below(int64_t bound); /* 0 .. bound - 1 */
+bool one_in(int64_t n);       /* seldom when bytes are random; never at the end of the input */
+struct inputs_random random_drawn(void);
+
+/* ---- What there is ----------------------------------------------------------------------------- */
+
+/* Memory, and what should be in it. The arena is one piece; other pieces have one buffer and its views. */
+struct memory {
+    unsigned char *at, *shadow;
+    int64_t bytes;
+    int64_t dirty_from, dirty_to; /* the arena: what differs from the beginning */
+    void *to_free;                /* the caller's, or NULL: the library's, or the arena */
+    int users;
+};
+
+struct context {
+    vscan_ctx *handle;
+    bool live;
+    int32_t threads;
+    vscan_status late; /* the first late error that has not been reported */
+};
+
+struct buffer {
+    vscan_buffer *handle;
+    bool live, temporary; /* temporary: destroyed when the call is over */
+    struct context *ctx;
+    int generation; /* of ctx: that a context was made in the same place makes no difference */
+    vscan_type type;
+    int64_t n, bytes;
+    struct memory *memory; /* NULL: there is none, and the buffer is only good for refusals */
+    uintptr_t address;
+};
+
+/* All that a carry has met, in the order of its scan. */
+struct carry {
+    vscan_carry *handle;
+    bool live, known; /* known: the rest is what it holds */
+    struct context *ctx;
+    int generation;
+    vscan_op op;
+    vscan_type type;
+    int32_t direction;
+    bool has_initial, segmented, next_starts;
+    uint64_t initial;
+    int64_t n;
+    unsigned char *values;
+    uint8_t *starts;
+};
+
+extern struct context contexts[CONTEXTS];
+extern struct buffer buffers[BUFFERS];
+extern struct carry carries[CARRIES];
+extern struct memory arena;
+
+void world_begin(void);
+void world_end(void);
+void carries_forget_saved(void);
+
+bool alive(const struct buffer *b); /* it and its context */
+bool carry_alive(const struct carry *y);
+struct buffer *buffer_slot(void); /* a free place in the table; some old buffer makes room */
+void forget(struct buffer *b);    /* after it was destroyed */
+void destroy_temporaries(void);
+struct carry *find_carry(const vscan_carry *handle);
+int generation_of(const struct context *ctx);
+void context_opened(struct context *ctx, vscan_ctx *handle, int32_t threads);
+unsigned char *shadow_of(const struct buffer *b);
+unsigned char *real_of(const struct buffer *b);
+void write_both(struct buffer *b, const void *from); /* the caller writes all of the vector */
+int64_t bytes_of(vscan_type type, int64_t n);
+
+/* ---- A call ------------------------------------------------------------------------------------ */
+
+/* A handle, and the live buffer that it is, or NULL. */
+struct arg {
+    vscan_buffer *handle;
+    struct buffer *b;
+};
+
+struct output {
+    struct buffer *b;
+    void *expected; /* b->n elements; NULL: left open */
+};
+
+/* A value on the host, with something on both sides. */
+struct host_value {
+    unsigned char before[8], value[8], after[8];
+};
+
+struct call {
+    struct context *home; /* whose buffers are drawn */
+    struct context *ctx;  /* which context is passed; NULL: none that is live */
+    vscan_ctx *ctx_handle;
+    vscan_ctx *speaker; /* who has the sentence of a refusal; NULL: the thread */
+    uint64_t refusals;  /* bits of statuses */
+    bool open;          /* the status is the library's to choose: OK, or one of the refusals */
+    bool untouchable;   /* memory that is not there would be touched */
+    bool waits;
+    vscan_status late;
+    int hostile, drawn; /* which argument is hostile; how many have been drawn */
+    bool all_hostile;
+    struct arg args[ARGUMENTS];
+    int n_args;
+    struct output outputs[OUTPUTS];
+    int n_outputs;
+    struct host_value host, host_expected; /* for a total or a count */
+    vscan_type host_type;                  /* to compare as; 0: bytes */
+    bool host_open;
+    const void *host_vector; /* where a download goes, its size, and what should be there */
+    void *host_vector_expected;
+    int64_t host_vector_bytes;
+    int64_t place; /* in the arena, where the next vector begins */
+    void *memory;  /* freed when the call is over */
+};
+extern struct call call;
+
+void call_begin(void);
+void call_dropped(void);      /* it is not made, or it is over */
+void *scratch(int64_t bytes); /* until the call is over; at least one byte, and exactly that many */
+
+/* Whether it is this argument's turn to be hostile. */
+bool hostile(void);
+
+void refuse(vscan_status status);
+bool right(void); /* nothing is refused so far, so all arguments are there */
+void expect(struct arg out, void *expected);
+void expect_open(struct arg out);
+void expect_host(const void *value, vscan_type type);
+void expect_late(vscan_status late);
+
+#define MAKE(function, arguments)                                                                  \
+    do {                                                                                           \
+        if (call_ready(#function)) call_over(#function, function arguments);                       \
+    } while (0)
+bool call_ready(const char *function);
+void call_over(const char *function, vscan_status status);
+
+void wrong(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
+void count_function(const char *name);
+vscan_status counted(const char *function, vscan_status status);
+
+/* ---- Drawing (draw.c) -------------------------------------------------------------------------- */
+
+enum content { OPEN, VALUES, FLAGS };
+
+void context_drawn(void); /* begins most calls */
+vscan_ctx *context_handle_drawn(void);
+int enum_drawn(int first, int last, vscan_status refusal); /* hostile: refused with that */
+vscan_type type_drawn(unsigned types);
+int64_t length_drawn(void);
+int64_t hostile_number(int64_t near);
+struct arg vector_drawn(vscan_type type, int64_t n, enum content content);
+struct arg output_drawn(vscan_type type, int64_t n, const struct arg *in); /* in place, or apart */
+struct arg element_drawn(vscan_type type);                  /* one element, or NULL */
+const void *value_drawn(vscan_type type, bool may_be_null); /* one element on the host */
+const void *options_drawn_of(const void *options, int64_t known, int64_t introduced,
+                             bool is_default);
+const void *options_drawn(const void *options, int64_t known, bool is_default);
+int64_t number_at(vscan_type type, const void *v, int64_t i); /* of int or long */
+void put_number(vscan_type type, void *v, int64_t i, int64_t x);
+int64_t length_of(struct arg a, int64_t least); /* of another vector that goes with it */
+struct arg offsets_drawn(vscan_type type, int64_t limit);
+struct arg lengths_drawn(vscan_type type, int64_t n);
+struct arg positions_drawn(vscan_type type, int64_t n, int64_t limit);
+struct buffer *new_vector(vscan_type type, int64_t n);
+struct context *home_drawn(void);           /* for calls that no context is passed to */
+uint8_t *flags_of(struct arg flags);        /* 0 or 1 */
+void *copy_of(struct arg a);                /* of what it should hold */
+struct arg any_drawn(struct arg otherwise); /* whatever is in the table */
+struct context *context_of(const void *handle);
+void *stranger(void); /* no handle at all */
+void put_element(vscan_type type, void *v, int64_t i, const void *value);
+/* A buffer that a call has made; pointer NULL: its memory is the library's. slot: taken before. */
+void adopt(struct buffer *slot, vscan_buffer *handle, vscan_type type, int64_t n, void *pointer);
+void adopt_view(struct buffer *slot, vscan_buffer *handle, const struct buffer *of, int64_t offset,
+                int64_t n);
+
+#define TYPES(type) (1u << (type))
+enum {
+    SCANNED = TYPES(VSCAN_INT) | TYPES(VSCAN_FLOAT) | TYPES(VSCAN_DOUBLE),
+    INTEGERS = TYPES(VSCAN_INT) | TYPES(VSCAN_LONG),
+    NUMBERS = SCANNED | TYPES(VSCAN_LONG),
+    FLAG_TYPES = TYPES(VSCAN_INT) | TYPES(VSCAN_BYTE) | TYPES(VSCAN_BIT),
+    MOVED = NUMBERS | TYPES(VSCAN_BYTE),
+    ALL_TYPES = MOVED | TYPES(VSCAN_BIT)
+};
+
+/* ---- Checks (check.c): what the manual refuses ------------------------------------------------- */
+
+bool check_buffer(struct arg a);
+void check_type(struct arg a, unsigned types);
+void check_length(struct arg a, int64_t n);
+void check_like(struct arg a, struct arg like);
+void check_apart(struct arg a, struct arg b);
+void check_same_or_apart(struct arg a, struct arg b);
+void check_enum(int64_t value, int first, int last);
+void check_pair(int op, struct arg in);
+void check_range(struct arg a, int64_t offset, int64_t n);
+bool overlap(struct arg a, struct arg b);
+
+/* ---- Calls ------------------------------------------------------------------------------------- */
+
+#define FUZZ_CALLS(X)                                                                              \
+    X(buffer_copy)                                                                                 \
+    X(buffer_create)                                                                               \
+    X(buffer_destroy)                                                                              \
+    X(buffer_download)                                                                             \
+    X(buffer_fill)                                                                                 \
+    X(buffer_get)                                                                                  \
+    X(buffer_length)                                                                               \
+    X(buffer_pointer)                                                                              \
+    X(buffer_set)                                                                                  \
+    X(buffer_type)                                                                                 \
+    X(buffer_upload)                                                                               \
+    X(buffer_view)                                                                                 \
+    X(buffer_wrap)                                                                                 \
+    X(carry_copy)                                                                                  \
+    X(carry_create)                                                                                \
+    X(carry_destroy)                                                                               \
+    X(carry_reset)                                                                                 \
+    X(carry_restore)                                                                               \
+    X(carry_save)                                                                                  \
+    X(compare)                                                                                     \
+    X(compare_right)                                                                               \
+    X(convert)                                                                                     \
+    X(ctx_backend)                                                                                 \
+    X(ctx_create)                                                                                  \
+    X(ctx_destroy)                                                                                 \
+    X(ctx_device)                                                                                  \
+    X(ctx_get_stream)                                                                              \
+    X(ctx_last_error)                                                                              \
+    X(ctx_reserve)                                                                                 \
+    X(ctx_set_stream)                                                                              \
+    X(ctx_set_threads)                                                                             \
+    X(ctx_synchronize)                                                                             \
+    X(ctx_threads)                                                                                 \
+    X(device_count)                                                                                \
+    X(device_memory)                                                                               \
+    X(device_name)                                                                                 \
+    X(distribute)                                                                                  \
+    X(distribute_segmented)                                                                        \
+    X(distribute_totals)                                                                           \
+    X(enumerate)                                                                                   \
+    X(flags_to_offsets)                                                                            \
+    X(gather)                                                                                      \
+    X(index)                                                                                       \
+    X(lengths_to_offsets)                                                                          \
+    X(map_binary)                                                                                  \
+    X(map_left)                                                                                    \
+    X(map_right)                                                                                   \
+    X(map_unary)                                                                                   \
+    X(offsets_to_flags)                                                                            \
+    X(offsets_to_lengths)                                                                          \
+    X(pack)                                                                                        \
+    X(pack_compare)                                                                                \
+    X(permute)                                                                                     \
+    X(reduce)                                                                                      \
+    X(reduce_columns)                                                                              \
+    X(reduce_offsets)                                                                              \
+    X(reduce_rows)                                                                                 \
+    X(reduce_segmented)                                                                            \
+    X(scan)                                                                                        \
+    X(scan_columns)                                                                                \
+    X(scan_rows)                                                                                   \
+    X(scan_segmented)                                                                              \
+    X(select)                                                                                      \
+    X(select_left)                                                                                 \
+    X(select_right)                                                                                \
+    X(sort)                                                                                        \
+    X(sort_reserve)                                                                                \
+    X(sort_segmented)                                                                              \
+    X(split)                                                                                       \
+    X(split_positions)                                                                             \
+    X(split_segmented)                                                                             \
+    X(split_segmented_positions)                                                                   \
+    X(status_name)                                                                                 \
+    X(status_text)                                                                                 \
+    X(version)                                                                                     \
+    X(version_text)
+
+#define X(name) void fuzz_##name(void);
+FUZZ_CALLS(X)
+#undef X
+
+#endif

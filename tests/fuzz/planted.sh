@@ -1,0 +1,95 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Whether the fuzzer finds what it should: each bug of planted.txt is put into a copy of its file, which is
+# compiled as the rest of FOLDER was (build.sh) and linked with it, and the fuzzer must fail, from the
+# corpus or within SECONDS from then on.
+#
+#     sh tests/fuzz/planted.sh FOLDER [SECONDS]
+#
+# The input that was found must pass with the library as it is. Fails where a bug is not found, where one cannot be planted because its file has changed, and where the
+# library as it is fails on the corpus. 77: there is no fuzzer here.
+set -eu
+
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
+folder=${1:?the folder of a fuzzer}
+seconds=${2:-60}
+program=$folder/tests/fuzz/fuzz_calls
+[ -x "$program" ] || {
+    echo "skipped: no fuzzer was built (tests/fuzz/build.sh)"
+    exit 77
+}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/lib"
+objects=$folder/CMakeFiles/vscan.dir
+common="-malloc_limit_mb=1000000 -rss_limit_mb=0 -timeout=100 -max_len=600 -len_control=0"
+
+# fuzz SECONDS: with the library in work/lib. Succeeds where nothing is found.
+fuzz() {
+    rm -rf "$work/corpus"
+    mkdir "$work/corpus"
+    # shellcheck disable=SC2086 # a list
+    LD_LIBRARY_PATH=$work/lib "$program" -seed=1 $common -max_total_time="$1" \
+        -artifact_prefix="$work/" "$work/corpus" "$root/tests/fuzz/corpus" >"$work/log" 2>&1
+}
+
+# Whether the library without a bug passes the input that was found.
+sound() {
+    for input in "$work"/crash-* "$work"/leak-* "$work"/timeout-*; do
+        if [ -f "$input" ]; then "$program" "$input" >/dev/null 2>&1 || return 1; fi
+    done
+}
+
+# link OBJECT...: what takes the place of the library.
+link() {
+    clang -shared -fsanitize=fuzzer-no-link,address,undefined -Wl,-soname,libvscan.so.0 \
+        -o "$work/lib/libvscan.so.0" "$@" -lm -lpthread $openmp
+}
+
+# Until the CPU backend's threads are its own, the library names OpenMP's.
+openmp=
+if readelf -d "$folder/lib/libvscan.so.0" | grep -q omp; then openmp=-fopenmp=libomp; fi
+
+find "$objects" -name '*.o' >"$work/objects"
+# shellcheck disable=SC2046 # names without spaces: CMake's folder of ours
+link $(cat "$work/objects")
+fuzz 1 || {
+    tail -30 "$work/log"
+    echo "the library fails as it is"
+    exit 1
+}
+
+failed=0
+number=0
+while IFS='	' read -r file bug; do
+    case $file in '#'*) continue ;; esac
+    number=$((number + 1))
+    sed "$bug" "$root/$file" >"$work/planted.c"
+    if cmp -s "$work/planted.c" "$root/$file"; then
+        echo "$number  NOT PLANTED  $file: $bug"
+        failed=$((failed + 1))
+        continue
+    fi
+    object=$objects/$file.o
+    ninja -C "$folder" -t commands "CMakeFiles/vscan.dir/$file.o" | tail -1 |
+        sed "s|-o [^ ]*|-o $work/planted.o|; s|-c [^ ]*|-iquote $root/lib -c $work/planted.c|" \
+            >"$work/compile.sh"
+    (cd "$folder" && sh "$work/compile.sh")
+    # shellcheck disable=SC2046
+    link $(grep -v -x -F "$object" "$work/objects") "$work/planted.o"
+    rm -f "$work"/crash-* "$work"/leak-* "$work"/timeout-*
+    start=$(date +%s)
+    if fuzz "$seconds"; then
+        echo "$number  NOT FOUND in $seconds s  $file: $bug"
+        failed=$((failed + 1))
+    elif ! sound; then
+        echo "$number  an input that fails without it, too  $file: $bug"
+        tail -30 "$work/log"
+        failed=$((failed + 1))
+    else
+        how=$(grep -m 1 -o -E 'WRONG: .*|SUMMARY: .*|runtime error: .*' "$work/log" | cut -c1-110)
+        echo "$number  found in $(($(date +%s) - start)) s  $file: $how"
+    fi
+done <"$root/tests/fuzz/planted.txt"
+echo "$number bugs, $failed not found"
+[ $failed = 0 ]
