@@ -17,7 +17,7 @@
 
 #include "core/threads.h"
 
-enum { LINE = 4096, NAME = 1024 }; /* bytes; longer ones are passed over */
+enum { LINE = 2048, NAME = 1024 }; /* bytes; longer ones are passed over */
 
 /* ---- Control groups -------------------------------------------------------------------------- */
 
