@@ -45,7 +45,7 @@ static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t li
         .backward = matrix->backward,
         .has_initial = matrix->has_initial == 0 ? 0 : 2,
         .initial_at = initial_of(matrix, line, size),
-        .total = byte_at(matrix->totals, line * size)};
+        .total = matrix->totals != NULL ? (char *)matrix->totals + line * size : NULL};
 }
 
 /* One row, by one thread. */

@@ -182,7 +182,10 @@ static struct buffer *wrap(vscan_type type, struct memory *memory, uintptr_t add
     if (counted("vscan_buffer_wrap", vscan_buffer_wrap(call.home->handle, type, (void *)address, n,
                                                        &handle)) != VSCAN_OK)
         wrong("memory was not wrapped: %s", vscan_ctx_last_error(call.home->handle));
-    return known(handle, type, n, memory, address, b);
+    known(handle, type, n, memory, address, b);
+    /* memory that a buffer of the library's has: the wrap must not outlive it */
+    if (memory != NULL && memory != &arena && memory->to_free == NULL) b->temporary = true;
+    return b;
 }
 
 static struct memory *memory_of(void *to_free, unsigned char *at, int64_t bytes) {
