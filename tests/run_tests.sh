@@ -6,8 +6,7 @@
 #
 # --sanitizers: also the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 # (NAME.cpu.address), under that of Clang, which finds more (NAME.cpu.undefined), and the threaded tests
-# under ThreadSanitizer (NAME.cpu.thread), all on the CPU backend; the fuzzer for a minute (tests/fuzz);
-# and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
+# under ThreadSanitizer (NAME.cpu.thread), all on the CPU backend; and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
 # ARM, cross-compiled, its tests run by qemu (NAME.cpu.aarch64). --model: the models of the look-back
 # protocol are required (tests/model; without it they run where spin and Relacy are installed). Where
 # CI=true, all three. cmake/setup.sh lists what else can be set in the environment.
@@ -54,10 +53,6 @@ fi
 if [ "${CI:-}" = true ]; then
     want valgrind command -v valgrind
     want libc6-dbg test -d /usr/lib/debug/.build-id # without it memcheck misreads strlen and the like
-fi
-if [ $strict = ON ]; then # for the fuzzer
-    install_missing # so that clang can be asked what else it needs
-    want "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev" sh "$root/tests/fuzz/can_fuzz.sh"
 fi
 if [ $model = ON ]; then
     want spin command -v spin
@@ -107,7 +102,6 @@ EOF
 address=
 thread=
 undefined=
-fuzzer=
 aarch64=
 memcheck=
 unrandomized=
@@ -115,11 +109,9 @@ if [ $strict = ON ]; then
     sanitized asan address
     sanitized tsan thread
     sanitized ubsan undefined -DCMAKE_C_COMPILER=clang -DVSCAN_WERROR=OFF
-    sh "$root/tests/fuzz/build.sh" "$root/build/fuzz"
     address=$root/build/asan
     thread=$root/build/tsan
     undefined=$root/build/ubsan
-    fuzzer=$root/build/fuzz
     # Sanitizers of older compilers fail where the kernel randomizes addresses by more bits than
     # they know of.
     if setarch "$(uname -m)" -R true 2>/dev/null; then unrandomized="setarch $(uname -m) -R"; fi
@@ -140,8 +132,7 @@ if [ "${CI:-}" = true ]; then memcheck=valgrind; fi
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
     -DVSCAN_TESTS_UNDEFINED="$undefined" -DVSCAN_TESTS_MEMCHECK="$memcheck" \
-    -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model \
-    -DVSCAN_TESTS_FUZZ="$fuzzer"
+    -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model
 
 cd "$build"
 exec $unrandomized ctest --output-on-failure "$@"

@@ -34,7 +34,7 @@ void peer_with_operator(vscan_op op, Call call) {
             else
                 return decltype(a)(a != 0 || b != 0);
         });
-    case VSCAN_PLUS:
+    default: /* VSCAN_PLUS */
         break;
     }
     call([](auto a, auto b) {
