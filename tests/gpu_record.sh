@@ -31,7 +31,7 @@ export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from ano
 
 all_stages="programs alone whole calls soak table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}
-program_limit=300 # seconds for one program
+program_limit=400 # seconds for one program
 soak_calls=10000000
 soak_limit=240    # seconds for them
 tool_limit=400    # seconds for one program under one tool
