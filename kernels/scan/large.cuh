@@ -158,7 +158,7 @@ static cudaError_t map_lines(const vscan__launch *launch, line_map *v, const voi
         &v->map, CU_TENSOR_MAP_DATA_TYPE_INT32, 2, first - v->shift * sizeof(T), sizes, &stride,
         box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B,
         CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorUnknown;
+    return (cudaError_t)result; /* the numbers are the same; of a lost device too */
 }
 
 template <class Pair, bool Segmented>
