@@ -85,8 +85,12 @@
  * same elements with the same initial value have the same bits. Sums are monotone: where no element is
  * negative, no result is smaller than the one before it, and where none is positive, none is larger.
  *
- * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere. Each enum ends with
- * a FORCE_INT, which is no value of it: it has the size of an int with -fshort-enums too.
+ * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere.
+ *
+ * Enums. No number but 0, the default of some options, is a value of two enums: a value of another enum
+ * is VSCAN_ERROR_ENUM. Types have 11 - 29, operators 31 - 39, unary operators 41 - 49, binary operators
+ * 51 - 69, relations 71 - 79, ways to scan and sort 81 - 89, backends 91 - 99, statuses 100 - 499. Each
+ * enum ends with a FORCE_INT, which is no value of it: it has the size of an int with -fshort-enums too.
  */
 #ifndef VSCAN_H
 #define VSCAN_H
@@ -204,12 +208,12 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
  * mapped, not scanned.
  */
 typedef enum vscan_type {
-    VSCAN_INT = 1,    /* int32_t */
-    VSCAN_FLOAT = 2,  /* IEEE 754 binary32 */
-    VSCAN_DOUBLE = 3, /* IEEE 754 binary64 */
-    VSCAN_BYTE = 4,   /* uint8_t, a flag */
-    VSCAN_BIT = 5,    /* one bit, a flag */
-    VSCAN_LONG = 6,   /* int64_t, a count or a position */
+    VSCAN_INT = 11,    /* int32_t */
+    VSCAN_FLOAT = 12,  /* IEEE 754 binary32 */
+    VSCAN_DOUBLE = 13, /* IEEE 754 binary64 */
+    VSCAN_BYTE = 14,   /* uint8_t, a flag */
+    VSCAN_BIT = 15,    /* one bit, a flag */
+    VSCAN_LONG = 16,   /* int64_t, a count or a position */
     VSCAN_TYPE_FORCE_INT = 0x7fffffff
 } vscan_type;
 
@@ -225,25 +229,25 @@ typedef enum vscan_type {
  *             stands alone, as the first result of an exclusive scan.
  */
 typedef enum vscan_op {
-    VSCAN_PLUS = 1,
-    VSCAN_MAX = 2,
-    VSCAN_MIN = 3,
-    VSCAN_AND = 4,
-    VSCAN_OR = 5,
+    VSCAN_PLUS = 31,
+    VSCAN_MAX = 32,
+    VSCAN_MIN = 33,
+    VSCAN_AND = 34,
+    VSCAN_OR = 35,
     VSCAN_OP_FORCE_INT = 0x7fffffff
 } vscan_op;
 
 /* inclusive: out[i] covers in[i]; exclusive: out[i] covers only what comes before in[i]. */
 typedef enum vscan_kind {
     VSCAN_INCLUSIVE = 0,
-    VSCAN_EXCLUSIVE = 1,
+    VSCAN_EXCLUSIVE = 81,
     VSCAN_KIND_FORCE_INT = 0x7fffffff
 } vscan_kind;
 
 /* backward: the forward scan of the reversed vector, reversed. */
 typedef enum vscan_direction {
     VSCAN_FORWARD = 0,
-    VSCAN_BACKWARD = 1,
+    VSCAN_BACKWARD = 83,
     VSCAN_DIRECTION_FORCE_INT = 0x7fffffff
 } vscan_direction;
 
@@ -263,8 +267,8 @@ VSCAN_API const char *vscan_version_text(void);
  */
 typedef enum vscan_backend {
     VSCAN_BACKEND_AUTO = 0,
-    VSCAN_BACKEND_CPU = 1,
-    VSCAN_BACKEND_CUDA = 2,
+    VSCAN_BACKEND_CPU = 91,
+    VSCAN_BACKEND_CUDA = 92,
     VSCAN_BACKEND_FORCE_INT = 0x7fffffff
 } vscan_backend;
 
@@ -854,11 +858,11 @@ VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const v
  *   square root   float and double only; correctly rounded, NaN for what is less than 0
  */
 typedef enum vscan_unary {
-    VSCAN_UNARY_NEGATE = 1,
-    VSCAN_UNARY_NOT = 2,
-    VSCAN_UNARY_ABSOLUTE = 3,
-    VSCAN_UNARY_SQUARE = 4,
-    VSCAN_UNARY_SQUARE_ROOT = 5,
+    VSCAN_UNARY_NEGATE = 41,
+    VSCAN_UNARY_NOT = 42,
+    VSCAN_UNARY_ABSOLUTE = 43,
+    VSCAN_UNARY_SQUARE = 44,
+    VSCAN_UNARY_SQUARE_ROOT = 45,
     VSCAN_UNARY_FORCE_INT = 0x7fffffff
 } vscan_unary;
 
@@ -880,29 +884,29 @@ typedef enum vscan_unary {
  *                             shifts all bits out: 0, or -1 where a negative a is shifted right
  */
 typedef enum vscan_binary {
-    VSCAN_BINARY_ADD = 1,
-    VSCAN_BINARY_SUBTRACT = 2,
-    VSCAN_BINARY_MULTIPLY = 3,
-    VSCAN_BINARY_DIVIDE = 4,
-    VSCAN_BINARY_REMAINDER = 5,
-    VSCAN_BINARY_MAX = 6,
-    VSCAN_BINARY_MIN = 7,
-    VSCAN_BINARY_AND = 8,
-    VSCAN_BINARY_OR = 9,
-    VSCAN_BINARY_XOR = 10,
-    VSCAN_BINARY_SHIFT_LEFT = 11,
-    VSCAN_BINARY_SHIFT_RIGHT = 12,
+    VSCAN_BINARY_ADD = 51,
+    VSCAN_BINARY_SUBTRACT = 52,
+    VSCAN_BINARY_MULTIPLY = 53,
+    VSCAN_BINARY_DIVIDE = 54,
+    VSCAN_BINARY_REMAINDER = 55,
+    VSCAN_BINARY_MAX = 56,
+    VSCAN_BINARY_MIN = 57,
+    VSCAN_BINARY_AND = 58,
+    VSCAN_BINARY_OR = 59,
+    VSCAN_BINARY_XOR = 60,
+    VSCAN_BINARY_SHIFT_LEFT = 61,
+    VSCAN_BINARY_SHIFT_RIGHT = 62,
     VSCAN_BINARY_FORCE_INT = 0x7fffffff
 } vscan_binary;
 
 /* Comparisons, as in IEEE 754: with a NaN on either side only "not equal" holds; -0 equals +0. */
 typedef enum vscan_relation {
-    VSCAN_EQUAL = 1,
-    VSCAN_NOT_EQUAL = 2,
-    VSCAN_LESS = 3,
-    VSCAN_LESS_OR_EQUAL = 4,
-    VSCAN_GREATER = 5,
-    VSCAN_GREATER_OR_EQUAL = 6,
+    VSCAN_EQUAL = 71,
+    VSCAN_NOT_EQUAL = 72,
+    VSCAN_LESS = 73,
+    VSCAN_LESS_OR_EQUAL = 74,
+    VSCAN_GREATER = 75,
+    VSCAN_GREATER_OR_EQUAL = 76,
     VSCAN_RELATION_FORCE_INT = 0x7fffffff
 } vscan_relation;
 
@@ -1121,7 +1125,7 @@ VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags
 /* descending: the order of the keys turned round; keys that are equal keep their order in both. */
 typedef enum vscan_order {
     VSCAN_ASCENDING = 0,
-    VSCAN_DESCENDING = 1,
+    VSCAN_DESCENDING = 85,
     VSCAN_ORDER_FORCE_INT = 0x7fffffff
 } vscan_order;
 
@@ -1270,8 +1274,8 @@ VSCAN_API vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vsc
 
 /* Which element of a segment. */
 typedef enum vscan_end {
-    VSCAN_FIRST = 0,
-    VSCAN_LAST = 1,
+    VSCAN_FIRST = 86,
+    VSCAN_LAST = 87,
     VSCAN_END_FORCE_INT = 0x7fffffff
 } vscan_end;
 

@@ -236,12 +236,9 @@ static bool prepare(const struct work *work, struct kept *kept) {
 }
 
 static vscan_binary binary_of(vscan_op op) {
-    static const vscan_binary of[] = {[VSCAN_PLUS] = VSCAN_BINARY_ADD,
-                                      [VSCAN_MAX] = VSCAN_BINARY_MAX,
-                                      [VSCAN_MIN] = VSCAN_BINARY_MIN,
-                                      [VSCAN_AND] = VSCAN_BINARY_AND,
-                                      [VSCAN_OR] = VSCAN_BINARY_OR};
-    return of[op];
+    static const vscan_binary of[] = {VSCAN_BINARY_ADD, VSCAN_BINARY_MAX, VSCAN_BINARY_MIN,
+                                      VSCAN_BINARY_AND, VSCAN_BINARY_OR};
+    return of[op - VSCAN_PLUS];
 }
 
 /* The scalar 0 of every type. */

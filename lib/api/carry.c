@@ -29,13 +29,11 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t
     int64_t bytes;
     enum vscan__pair pair;
     TRY(vscan__check_size(ctx, type, 0, &bytes));
-    if ((unsigned)op < VSCAN_PLUS || (unsigned)op > VSCAN_OR)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, no vscan_op", (int)op);
-    if (vscan__pair_rows[type][op] == 0)
+    if (type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_LONG)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
                            vscan__type_name(type));
-    pair = (enum vscan__pair)(vscan__pair_rows[type][op] - 1);
-    TRY(vscan__check_enum(ctx, "direction", direction, VSCAN_BACKWARD));
+    TRY(vscan__check_pair(ctx, op, type, &pair));
+    TRY(vscan__check_direction(ctx, "direction", direction));
     TRY(ctx->backend->may_wait(ctx));
     void *memory = NULL;
     TRY(ctx->backend->allocate(ctx, sizeof(state), &memory));

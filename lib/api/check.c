@@ -9,10 +9,9 @@
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 const char *vscan__type_name(vscan_type type) {
-    static const char *const names[] = {
-        [VSCAN_INT] = "int",   [VSCAN_FLOAT] = "float", [VSCAN_DOUBLE] = "double",
-        [VSCAN_BYTE] = "byte", [VSCAN_BIT] = "bit",     [VSCAN_LONG] = "long"};
-    return names[type];
+    static const char *const names[VSCAN__TYPES] = {"int",  "float", "double",
+                                                    "byte", "bit",   "long"};
+    return names[VSCAN__AT_TYPE(type)];
 }
 
 /* ---- Handles --------------------------------------------------------------------------------- */
@@ -116,8 +115,8 @@ vscan_status vscan__refuse_like(vscan_ctx *ctx, const char *name, const vscan_bu
 }
 
 vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes) {
-    if ((unsigned)type < VSCAN_INT || (unsigned)type > VSCAN_LONG)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "type is %d, no vscan_type", (int)type);
+    if (VSCAN__AT_TYPE((unsigned)type) >= VSCAN__TYPES)
+        return vscan__refuse_enum(ctx, "type", (int32_t)type, "vscan_type");
     if (n < 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "n is %" PRId64 ", negative", n);
     int64_t size = vscan__element_size(type); /* for bits, the words always fit */
     if (size > 0 && n > PTRDIFF_MAX / size)
@@ -157,20 +156,20 @@ vscan_status vscan__refuse_partial(vscan_ctx *ctx, const char *name, const char 
 
 /* ---- Enums and options ----------------------------------------------------------------------- */
 
-vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last) {
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", must be 0 to %" PRId32, name,
-                       value, last);
+vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, const char *of) {
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", no %s", name, value, of);
 }
 
-const uint8_t vscan__pair_rows[VSCAN_LONG + 1][VSCAN_OR + 1] = {
-#define X(pair, op, type, OP, TYPE) [VSCAN_##TYPE][VSCAN_##OP] = 1 + vscan__pair_##pair,
+const uint8_t vscan__pair_rows[VSCAN__TYPES][VSCAN__OPS] = {
+#define X(pair, op, type, OP, TYPE)                                                                \
+    [VSCAN__AT_TYPE(VSCAN_##TYPE)][VSCAN__AT_OP(VSCAN_##OP)] = 1 + vscan__pair_##pair,
     VSCAN__PAIRS(X)
 #undef X
 };
 
 vscan_status vscan__refuse_pair(vscan_ctx *ctx, vscan_op op, vscan_type type) {
-    if ((unsigned)op < VSCAN_PLUS || (unsigned)op > VSCAN_OR)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, no vscan_op", (int)op);
+    if (VSCAN__AT_OP((unsigned)op) >= VSCAN__OPS)
+        return vscan__refuse_enum(ctx, "op", (int32_t)op, "vscan_op");
     return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR,
                        "in is a buffer of type %s, which no operator works on",
                        vscan__type_name(type));
@@ -180,15 +179,14 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
                                    const vscan_buffer *buffer, int32_t *row, int32_t *exchanged,
                                    int32_t *turned) {
     /* 1 + the row, so that 0 is a row that is missing */
-    static const uint8_t rows[VSCAN_LONG + 1][VSCAN_GREATER_OR_EQUAL + 1] = {
+    static const uint8_t rows[VSCAN__TYPES][VSCAN_LESS_OR_EQUAL - VSCAN_EQUAL + 1] = {
 #define X(row, RELATION, TYPE, T, result)                                                          \
-    [VSCAN_##TYPE][VSCAN_##RELATION] = 1 + vscan__compare_##row,
+    [VSCAN__AT_TYPE(VSCAN_##TYPE)][VSCAN_##RELATION - VSCAN_EQUAL] = 1 + vscan__compare_##row,
         VSCAN__COMPARE(X)
 #undef X
     };
     if ((unsigned)relation < VSCAN_EQUAL || (unsigned)relation > VSCAN_GREATER_OR_EQUAL)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "relation is %d, no vscan_relation",
-                           (int)relation);
+        return vscan__refuse_enum(ctx, "relation", (int32_t)relation, "vscan_relation");
     /* greater is less with the operands exchanged; not equal is equal, inverted */
     vscan_relation as = relation;
     if (relation == VSCAN_NOT_EQUAL) as = VSCAN_EQUAL;
@@ -196,7 +194,7 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
     if (relation == VSCAN_GREATER_OR_EQUAL) as = VSCAN_LESS_OR_EQUAL;
     *exchanged = relation == VSCAN_GREATER || relation == VSCAN_GREATER_OR_EQUAL;
     *turned = relation == VSCAN_NOT_EQUAL;
-    *row = rows[buffer->type][as] - 1;
+    *row = rows[VSCAN__AT_TYPE(buffer->type)][as - VSCAN_EQUAL] - 1;
     if (*row >= 0) return VSCAN_OK;
     return vscan__refuse_type(ctx, name, buffer, "int, float, double or long");
 }

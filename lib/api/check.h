@@ -168,12 +168,18 @@ static inline vscan_status vscan__check_length(vscan_ctx *ctx, const char *name,
 /* n elements of that type: a type, not negative, *bytes fit in memory's address range. */
 vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64_t *bytes);
 
-/* value is 0 .. last. */
-vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, int32_t last);
-static inline vscan_status vscan__check_enum(vscan_ctx *ctx, const char *name, int32_t value,
-                                             int32_t last) {
-    if (value >= 0 && value <= last) return VSCAN_OK;
-    return vscan__refuse_enum(ctx, name, value, last);
+/* value is no value of that enum. */
+vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, const char *of);
+
+/* options->kind and options->direction. */
+static inline vscan_status vscan__check_kind(vscan_ctx *ctx, int32_t kind) {
+    if (kind == VSCAN_INCLUSIVE || kind == VSCAN_EXCLUSIVE) return VSCAN_OK;
+    return vscan__refuse_enum(ctx, "options->kind", kind, "vscan_kind");
+}
+static inline vscan_status vscan__check_direction(vscan_ctx *ctx, const char *name,
+                                                  int32_t direction) {
+    if (direction == VSCAN_FORWARD || direction == VSCAN_BACKWARD) return VSCAN_OK;
+    return vscan__refuse_enum(ctx, name, direction, "vscan_direction");
 }
 
 /* int or long, and of int no more elements than an int can count; verb: what it cannot do else. */
@@ -204,11 +210,12 @@ vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
 
 /* The row of an operator and the type of the buffer "in". The table has 1 + the row, so that 0 is a
    pair that is missing. */
-extern const uint8_t vscan__pair_rows[VSCAN_LONG + 1][VSCAN_OR + 1];
+extern const uint8_t vscan__pair_rows[VSCAN__TYPES][VSCAN__OPS];
 vscan_status vscan__refuse_pair(vscan_ctx *ctx, vscan_op op, vscan_type type);
 static inline vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_type type,
                                              enum vscan__pair *pair) {
-    const int row = (unsigned)op <= VSCAN_OR ? vscan__pair_rows[type][op] - 1 : -1;
+    const unsigned at = VSCAN__AT_OP((unsigned)op);
+    const int row = at < VSCAN__OPS ? vscan__pair_rows[VSCAN__AT_TYPE(type)][at] - 1 : -1;
     *pair = (enum vscan__pair)row;
     return row >= 0 ? VSCAN_OK : vscan__refuse_pair(ctx, op, type);
 }

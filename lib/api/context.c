@@ -81,7 +81,8 @@ vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx)
     vscan_ctx_options set = {.backend = VSCAN_BACKEND_AUTO};
     if (options != NULL) {
         TRY(vscan__check_options(NULL, options, sizeof set, sizeof set, &set));
-        TRY(vscan__check_enum(NULL, "options->backend", set.backend, VSCAN_BACKEND_CUDA));
+        if (set.backend != VSCAN_BACKEND_AUTO)
+            TRY(vscan__check_backend("options->backend", set.backend));
         if (set.threads < 0)
             return VSCAN__FAIL(NULL, VSCAN_ERROR_VALUE,
                                "options->threads is %" PRId32 ", must be at least 0", set.threads);

@@ -10,10 +10,10 @@ const struct vscan__backend *vscan__backend_table(vscan_backend backend) {
     return backend == VSCAN_BACKEND_CUDA ? &vscan__cuda : &vscan__cpu;
 }
 
-static vscan_status check_backend(vscan_backend backend) {
+vscan_status vscan__check_backend(const char *name, int32_t backend) {
     if (backend == VSCAN_BACKEND_CPU || backend == VSCAN_BACKEND_CUDA) return VSCAN_OK;
-    return VSCAN__FAIL(NULL, VSCAN_ERROR_ENUM, "backend is %d, must be CPU (1) or CUDA (2)",
-                       (int)backend);
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", must be CPU (%d) or CUDA (%d)",
+                       name, backend, VSCAN_BACKEND_CPU, VSCAN_BACKEND_CUDA);
 }
 
 vscan_status vscan__check_device(const struct vscan__backend *backend, int32_t device) {
@@ -27,7 +27,7 @@ vscan_status vscan__check_device(const struct vscan__backend *backend, int32_t d
 
 vscan_status vscan_device_count(vscan_backend backend, int32_t *count) {
     vscan__set_running(__func__);
-    TRY(check_backend(backend));
+    TRY(vscan__check_backend("backend", (int32_t)backend));
     if (count == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "count is NULL");
     char saved[VSCAN__ERROR_CAPACITY];
     vscan__save_thread_error(saved);
@@ -43,7 +43,7 @@ vscan_status vscan_device_count(vscan_backend backend, int32_t *count) {
 vscan_status vscan_device_name(vscan_backend backend, int32_t device, char *name,
                                int64_t capacity) {
     vscan__set_running(__func__);
-    TRY(check_backend(backend));
+    TRY(vscan__check_backend("backend", (int32_t)backend));
     if (name == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "name is NULL");
     if (capacity < 1)
         return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "capacity is %" PRId64 ", must be at least 1",
@@ -56,7 +56,7 @@ vscan_status vscan_device_name(vscan_backend backend, int32_t device, char *name
 vscan_status vscan_device_memory(vscan_backend backend, int32_t device, int64_t *total_bytes,
                                  int64_t *free_bytes) {
     vscan__set_running(__func__);
-    TRY(check_backend(backend));
+    TRY(vscan__check_backend("backend", (int32_t)backend));
     const struct vscan__backend *table = vscan__backend_table(backend);
     TRY(vscan__check_device(table, device));
     int64_t total = 0, available = 0;

@@ -7,17 +7,24 @@
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
 /* Tables of 1 + the row, so that 0 is a row that is missing. */
-#define X(row, OP, TYPE, T, result) [VSCAN_##TYPE][VSCAN_UNARY_##OP] = 1 + vscan__unary_##row,
-static const uint8_t unary_rows[VSCAN_LONG + 1][VSCAN_UNARY_SQUARE_ROOT + 1] = {VSCAN__UNARY(X)};
+enum {
+    UNARIES = VSCAN_UNARY_SQUARE_ROOT - VSCAN_UNARY_NEGATE + 1,
+    BINARIES = VSCAN_BINARY_SHIFT_RIGHT - VSCAN_BINARY_ADD + 1
+};
+
+#define X(row, OP, TYPE, T, result)                                                                \
+    [VSCAN__AT_TYPE(VSCAN_##TYPE)][VSCAN_UNARY_##OP - VSCAN_UNARY_NEGATE] = 1 + vscan__unary_##row,
+static const uint8_t unary_rows[VSCAN__TYPES][UNARIES] = {VSCAN__UNARY(X)};
 #undef X
 
 #define X(row, OP, TYPE, T, result, by_0)                                                          \
-    [VSCAN_##TYPE][VSCAN_BINARY_##OP] = 1 + vscan__binary_##row,
-static const uint8_t binary_rows[VSCAN_LONG + 1][VSCAN_BINARY_SHIFT_RIGHT + 1] = {VSCAN__BINARY(X)};
+    [VSCAN__AT_TYPE(VSCAN_##TYPE)][VSCAN_BINARY_##OP - VSCAN_BINARY_ADD] = 1 + vscan__binary_##row,
+static const uint8_t binary_rows[VSCAN__TYPES][BINARIES] = {VSCAN__BINARY(X)};
 #undef X
 
-#define X(row, FROM, F, TO, T, result) [VSCAN_##FROM][VSCAN_##TO] = 1 + vscan__convert_##row,
-static const uint8_t convert_rows[VSCAN_LONG + 1][VSCAN_LONG + 1] = {VSCAN__CONVERT(X)};
+#define X(row, FROM, F, TO, T, result)                                                             \
+    [VSCAN__AT_TYPE(VSCAN_##FROM)][VSCAN__AT_TYPE(VSCAN_##TO)] = 1 + vscan__convert_##row,
+static const uint8_t convert_rows[VSCAN__TYPES][VSCAN__TYPES] = {VSCAN__CONVERT(X)};
 #undef X
 
 static bool is_flag(vscan_type type) {
@@ -30,10 +37,6 @@ static vscan_status no_row(vscan_ctx *ctx, const char *name, vscan_type type) {
                        vscan__type_name(type));
 }
 
-static vscan_status bad_enum(vscan_ctx *ctx, const char *name, int value, const char *type) {
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %d, no %s", name, value, type);
-}
-
 /* ---- Unary ----------------------------------------------------------------------------------- */
 
 static vscan_status unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
@@ -41,9 +44,9 @@ static vscan_status unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in
     TRY(vscan__check_buffer(ctx, "in", &in));
     TRY(vscan__check_buffer(ctx, "out", &out));
     if ((unsigned)op < VSCAN_UNARY_NEGATE || (unsigned)op > VSCAN_UNARY_SQUARE_ROOT)
-        return bad_enum(ctx, "op", (int)op, "vscan_unary");
+        return vscan__refuse_enum(ctx, "op", (int32_t)op, "vscan_unary");
     const bool logic = op == VSCAN_UNARY_NOT && is_flag(in->type);
-    const int32_t row = unary_rows[in->type][op] - 1;
+    const int32_t row = unary_rows[VSCAN__AT_TYPE(in->type)][op - VSCAN_UNARY_NEGATE] - 1;
     if (row < 0 && !logic) return no_row(ctx, "in", in->type);
     TRY(vscan__check_like(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
@@ -65,10 +68,14 @@ vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer 
 
 /* ---- Binary ---------------------------------------------------------------------------------- */
 
+static int32_t binary_row(vscan_binary op, vscan_type type) {
+    return binary_rows[VSCAN__AT_TYPE(type)][op - VSCAN_BINARY_ADD] - 1;
+}
+
 static vscan_status check_binary(vscan_ctx *ctx, vscan_binary op) {
     if ((unsigned)op >= VSCAN_BINARY_ADD && (unsigned)op <= VSCAN_BINARY_SHIFT_RIGHT)
         return VSCAN_OK;
-    return bad_enum(ctx, "op", (int)op, "vscan_binary");
+    return vscan__refuse_enum(ctx, "op", (int32_t)op, "vscan_binary");
 }
 
 /* What an operator is on flags, or -1. */
@@ -92,7 +99,7 @@ static vscan_status binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *
     TRY(vscan__check_buffer(ctx, "b", &b));
     TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(check_binary(ctx, op));
-    const int32_t row = binary_rows[a->type][op] - 1, logic = logic_of(op, a->type);
+    const int32_t row = binary_row(op, a->type), logic = logic_of(op, a->type);
     if (row < 0 && logic < 0) return no_row(ctx, "a", a->type);
     TRY(vscan__check_like(ctx, "b", b, "a", a));
     TRY(vscan__check_like(ctx, "out", out, "a", a));
@@ -123,7 +130,7 @@ static vscan_status scalar(vscan_ctx *ctx, vscan_binary op, const char *name,
     TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(check_binary(ctx, op));
     if (value == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", value_name);
-    const int32_t row = binary_rows[vector->type][op] - 1;
+    const int32_t row = binary_row(op, vector->type);
     if (row < 0) return no_row(ctx, name, vector->type);
     TRY(vscan__check_like(ctx, "out", out, name, vector));
     TRY(vscan__check_same_or_apart(ctx, "out", out, name, vector));
@@ -276,7 +283,7 @@ static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
         return ctx->backend->compare(ctx, &map);
     }
     if (in->type != out->type) {
-        map.row = convert_rows[in->type][out->type] - 1;
+        map.row = convert_rows[VSCAN__AT_TYPE(in->type)][VSCAN__AT_TYPE(out->type)] - 1;
         return ctx->backend->convert(ctx, &map);
     }
     if (in->pointer == out->pointer) return VSCAN_OK;

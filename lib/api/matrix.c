@@ -87,8 +87,8 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
     vscan_matrix_options set = {0};
     if (options != NULL) {
         TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
-        TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
-        TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
+        TRY(vscan__check_kind(ctx, set.kind));
+        TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         if (reduce && set.kind != 0)
             return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->kind is set in a reduction");
         if (reduce && set.totals != NULL)

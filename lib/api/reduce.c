@@ -16,7 +16,7 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     if (options != NULL) {
         TRY(vscan__check_options(ctx, options, offsetof(vscan_reduce_options, carry), sizeof set,
                                  &set));
-        TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
+        TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
         TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, NULL, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));

@@ -37,8 +37,8 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
         vscan_scan_options set = {0};
         TRY(vscan__check_options(ctx, options, offsetof(vscan_scan_options, carry), sizeof set,
                                  &set));
-        TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
-        TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
+        TRY(vscan__check_kind(ctx, set.kind));
+        TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         if (set.initial != NULL || set.initial_buffer != NULL)
             TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, out, &scan));
         if (set.total != NULL || set.host_total != NULL)
@@ -125,8 +125,8 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
         vscan_segmented_options set = {0};
         TRY(vscan__check_options(ctx, options, offsetof(vscan_segmented_options, carry), sizeof set,
                                  &set));
-        TRY(vscan__check_enum(ctx, "options->kind", set.kind, VSCAN_EXCLUSIVE));
-        TRY(vscan__check_enum(ctx, "options->direction", set.direction, VSCAN_BACKWARD));
+        TRY(vscan__check_kind(ctx, set.kind));
+        TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, out, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         TRY(check_results(ctx, &set, in, flags, out, &scan));

@@ -158,7 +158,7 @@ static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buff
                                const vscan_buffer *flags, const vscan_buffer *out) {
     TRY(check_three(ctx, &in, &flags, &out));
     if (which != VSCAN_FIRST && which != VSCAN_LAST)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "which is %d, no vscan_end", (int)which);
+        return vscan__refuse_enum(ctx, "which", (int32_t)which, "vscan_end");
     if (in->type == VSCAN_BIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "in is a buffer of type bit, which cannot be distributed");

@@ -11,8 +11,8 @@ struct Ctx([u8; 0]);
 #[repr(C)]
 struct Buffer([u8; 0]);
 
-const FLOAT: c_int = 2; // vscan_type
-const PLUS: c_int = 1; // vscan_op
+const FLOAT: c_int = 12; // vscan_type
+const PLUS: c_int = 31; // vscan_op
 
 #[link(name = "vscan")]
 extern "C" {

@@ -7,7 +7,7 @@ Vectors are arrays; an initial value is None or a scalar; segments are given by 
 import numpy as np
 from order_of_addition import sum_prefixes
 
-PLUS, MAX, MIN, AND, OR = range(1, 6)
+PLUS, MAX, MIN, AND, OR = range(31, 36)
 
 
 def is_real(x):

@@ -90,7 +90,7 @@ def scan_segments(x, starts, initial=None, exclusive=False, backward=False):
 
 # ---- The library ---------------------------------------------------------------------------------
 
-PLUS, FLOAT, DOUBLE, BYTE = 1, 2, 3, 4
+PLUS, FLOAT, DOUBLE, BYTE, EXCLUSIVE, BACKWARD = 31, 12, 13, 14, 81, 83
 NO_BACKEND = 300, 301, 302, 303
 POINTER, INT32 = ctypes.c_void_p, ctypes.c_int32
 
@@ -174,9 +174,10 @@ def in_pieces(library, rng, data, out, x, flags, initial, exclusive, backward):
     """The results of a scan, segmented where there are flags, in pieces of random lengths."""
     kind = FLOAT if x.dtype == np.float32 else DOUBLE
     carry = POINTER()
-    library.do("carry_create", library.ctx, PLUS, kind, int(backward), ctypes.byref(carry))
+    library.do("carry_create", library.ctx, PLUS, kind, BACKWARD * backward, ctypes.byref(carry))
     library.do("carry_reset", carry, None if initial is None else POINTER(initial.ctypes.data))
-    done, mode = 0, {"kind": exclusive, "direction": backward, "carry": carry}
+    done, mode = 0, {"kind": EXCLUSIVE * exclusive,
+                     "direction": BACKWARD * backward, "carry": carry}
     while done < len(x):
         n = min(len(x) - done, int(len(x) ** rng.random()) - int(rng.integers(2)))
         first = len(x) - done - n if backward else done
@@ -208,7 +209,7 @@ def one_round(library, rng, longest):
     initial = None if z is None else z[0]
     exclusive, backward = bool(rng.integers(2)), bool(rng.integers(2))
     what = dtype.__name__, n, "initial" if z is not None else "", exclusive, backward
-    mode = {"kind": exclusive, "direction": backward}
+    mode = {"kind": EXCLUSIVE * exclusive, "direction": BACKWARD * backward}
     host = np.zeros(1, dtype)
 
     data = library.buffer(kind, x)
@@ -219,7 +220,7 @@ def one_round(library, rng, longest):
     must_equal(f"scan {what}", expected, library.elements(out, x))
     must_equal(f"total {what}", total, host)
     library.do("reduce", library.ctx, PLUS, data, None, ctypes.byref(
-        options(ReduceOptions, z, direction=backward, host_total=host.ctypes.data)))
+        options(ReduceOptions, z, direction=BACKWARD * backward, host_total=host.ctypes.data)))
     must_equal(f"reduce {what}", total, host)
     must_equal(f"scan in pieces {what}", expected,
                in_pieces(library, rng, data, out, x, None, z, exclusive, backward))

@@ -13,9 +13,12 @@ import sys
 import time
 
 import numpy as np
-from manual import (combine, identity, offsets_of, order_of_keys, scan, scan_segments, unsigned)
+from manual import (AND, MAX, MIN, OR, PLUS, combine, identity, offsets_of, order_of_keys, scan,
+                    scan_segments, unsigned)
 
-INT, FLOAT, DOUBLE, BYTE, BIT, LONG = range(1, 7)
+INT, FLOAT, DOUBLE, BYTE, BIT, LONG = range(11, 17)
+EQUAL, EXCLUSIVE, BACKWARD, DESCENDING, FIRST, LAST = 71, 81, 83, 85, 86, 87
+BINARY = {PLUS: 51, MAX: 56, MIN: 57, AND: 58, OR: 59}  # vscan_binary
 DTYPES = {INT: np.int32, FLOAT: np.float32, DOUBLE: np.float64, BYTE: np.uint8, BIT: np.uint8,
           LONG: np.int64}
 NUMBERS, KEYS, FLAGS = (INT, FLOAT, DOUBLE), (INT, FLOAT, DOUBLE, LONG), (INT, BYTE, BIT)
@@ -193,7 +196,7 @@ def out_of(kind, vector):
 # ---- Calls ---------------------------------------------------------------------------------------
 
 def call_scan():
-    kind, op, n = one_of(*NUMBERS), 1 + chance(5), length()
+    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
     exclusive, backward = chance(2), chance(2)
     x = numbers(kind, n)
     given, z = initial(kind)
@@ -201,7 +204,7 @@ def call_scan():
     out = out_of(kind, vector)
     yield kind, op, n, exclusive, backward, z, out is vector
     do("scan", ctx, op, vector.view, out.view,
-       options(kind=int32(exclusive), direction=int32(backward), **given, total=total.view,
+       options(kind=int32(EXCLUSIVE * exclusive), direction=int32(BACKWARD * backward), **given, total=total.view,
                host_total=host_total))
     results, expected = scan(op, x, exclusive, backward, scalar(z))
     out.must_be(results)
@@ -210,12 +213,12 @@ def call_scan():
     if out is not vector:
         vector.must_be(x)
     do("reduce", ctx, op, vector.view if out is not vector else Vector(kind, n, x).view, total.view,
-       options(direction=int32(backward), unused=int32(0), **given, host_total=None))
+       options(direction=int32(BACKWARD * backward), unused=int32(0), **given, host_total=None))
     total.must_be(expected)
 
 
 def call_scan_segmented():
-    kind, op, n = one_of(*NUMBERS), 1 + chance(5), length()
+    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
     exclusive, backward = chance(2), chance(2)
     x = numbers(kind, n)
     marks, set_ = flags(n, 400)
@@ -226,7 +229,7 @@ def call_scan_segmented():
     yield kind, op, n, marks.kind, len(offsets) - 1, exclusive, backward, z, out is vector
     wants_totals = chance(2)
     do("scan_segmented", ctx, op, vector.view, marks.view, out.view,
-       options(kind=int32(exclusive), direction=int32(backward), **given,
+       options(kind=int32(EXCLUSIVE * exclusive), direction=int32(BACKWARD * backward), **given,
                totals=totals.view if wants_totals else None, count=None, host_count=count))
     results, expected = scan_segments(op, x, offsets, exclusive, backward, scalar(z))
     out.must_be(results)
@@ -236,7 +239,7 @@ def call_scan_segmented():
 
 
 def call_reduce_segmented():
-    kind, op, n = one_of(*NUMBERS), 1 + chance(5), length()
+    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
     x = numbers(kind, n)
     given, z = initial(kind)
     vector = Vector(kind, n, x)
@@ -253,7 +256,7 @@ def call_reduce_segmented():
 
 
 def call_matrix():
-    kind, op, exclusive, backward = one_of(*NUMBERS), 1 + chance(5), chance(2), chance(2)
+    kind, op, exclusive, backward = one_of(*NUMBERS), PLUS + chance(5), chance(2), chance(2)
     columns = one_of(chance(3), 1 + chance(40), one_of(16, 32, 100, 128, 1000, 4099), chance(3000))
     rows = chance(1 + one_of(40, longest // max(columns, 1)))
     pitch = columns + chance(2) * chance(20)
@@ -278,14 +281,14 @@ def call_matrix():
         start = None if z is None else z[k if len(z) > 1 else 0]
         line(results, k)[:], expected[k] = scan(op, line(x, k), exclusive, backward, start)
     of = "columns" if by_columns else "rows"
-    shape = {"direction": int32(backward), "pitch": ctypes.c_int64(pitch), **given}
+    shape = {"direction": int32(BACKWARD * backward), "pitch": ctypes.c_int64(pitch), **given}
     if reduces:
         do("reduce_" + of, ctx, op, vector.view, totals.view, rows, columns,
            options(kind=int32(0), **shape, totals=None))
         vector.must_be(x)
     else:
         do("scan_" + of, ctx, op, vector.view, out.view, rows, columns,
-           options(kind=int32(exclusive), **shape, totals=totals.view))
+           options(kind=int32(EXCLUSIVE * exclusive), **shape, totals=totals.view))
         out.must_be(results)
     totals.must_be(expected)
 
@@ -308,7 +311,7 @@ def call_sort():
     name, segments = ("sort_segmented", [offsets.view]) if offsets else ("sort", [])
     do(name, ctx, keys.view, *segments, keys_out.view, values and values.view,
        values_out and values_out.view,
-       options(order=int32(descending), first_bit=int32(window["first_bit"]),
+       options(order=int32(DESCENDING * descending), first_bit=int32(window["first_bit"]),
                bits=int32(window["bits"]), unused=int32(0)))
     p = np.arange(n)
     for begin, end in zip(at[:-1], at[1:]):
@@ -334,8 +337,8 @@ def call_pack():
             relation](x, right)
         if n == 0:
             right, set_ = numbers(kind, 1), np.zeros(0, bool)
-        yield kind, n, "relation", relation + 1, right, out.n, out is vector
-        status = call("pack_compare", ctx, vector.view, relation + 1,
+        yield kind, n, "relation", EQUAL + relation, right, out.n, out is vector
+        status = call("pack_compare", ctx, vector.view, EQUAL + relation,
                       ctypes.c_void_p(right.ctypes.data), out.view, asks)
     packed = x[set_]
     assert status == (OUT_LENGTH if len(packed) > out.n else 0), status
@@ -379,13 +382,13 @@ def call_distribute_segmented():
     x = numbers(kind, n)
     marks, set_ = flags(n, 400 if whole else None)
     vector, offsets = Vector(kind, n, x), offsets_of(set_)
-    out, op, last = out_of(kind, vector), 1 + chance(5), chance(2)
+    out, op, last = out_of(kind, vector), PLUS + chance(5), chance(2)
     yield "totals" if whole else last, kind, op, n, marks.kind, len(offsets) - 1, out is vector
     if whole:
         do("distribute_totals", ctx, op, vector.view, marks.view, out.view)
         values = scan_segments(op, x, offsets)[1]
     else:
-        do("distribute_segmented", ctx, last, vector.view, marks.view, out.view)
+        do("distribute_segmented", ctx, LAST if last else FIRST, vector.view, marks.view, out.view)
         values = x[offsets[1:] - 1] if last else x[offsets[:-1]]
     out.must_be(np.repeat(values, np.diff(offsets)))
 
@@ -443,15 +446,15 @@ def call_positions():
 
 
 def call_map():
-    kind, op, n = one_of(*NUMBERS), 1 + chance(5), length()
+    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
     a, b = numbers(kind, n), numbers(kind, n)
     left, right = Vector(kind, n, a), Vector(kind, n, b)
     out = one_of(left, right, Vector(kind, n))
     yield kind, op, n, out is left, out is right
-    do("map_binary", ctx, [None, 1, 6, 7, 8, 9][op], left.view, right.view, out.view)
+    do("map_binary", ctx, BINARY[op], left.view, right.view, out.view)
     out.must_be(combine(op, a, b))
     fresh = Vector(kind, n, a)
-    do("map_left", ctx, [None, 1, 6, 7, 8, 9][op],
+    do("map_left", ctx, BINARY[op],
        ctypes.c_void_p(np.array([identity(op, DTYPES[kind])]).ctypes.data), fresh.view, out.view)
     out.must_be(combine(op, np.full(n, identity(op, DTYPES[kind])), a))
 

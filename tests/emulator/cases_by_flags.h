@@ -55,7 +55,7 @@ static void pack_case(int type, bool by_value) {
     if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
     cudaError_t error;
     if (by_value) {
-        const int relation = 1 + (int)below(6);
+        const int relation = VSCAN_EQUAL + (int)below(6);
         char right[8];
         memcpy(right, (char *)in.at() + below(n) * size_of(type), (size_t)size_of(type));
         memcpy(&pack.scalar, right, (size_t)size_of(type));

@@ -64,14 +64,15 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     }
     twins &out = in_place ? in : apart;
     vscan_matrix_options o = {};
-    o.size = sizeof o, o.direction = (int32_t)below(2), o.pitch = pitch;
+    o.size = sizeof o, o.direction = below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD, o.pitch = pitch;
     vscan__matrix m = {};
     m.lines = lines, m.length = length, m.line_step = by_columns ? 1 : pitch;
     m.step = by_columns ? pitch : 1, m.in = in.at(), m.columns = by_columns;
-    m.backward = o.direction;
+    m.backward = o.direction == VSCAN_BACKWARD;
     if (!reduce) {
         m.out = out.at();
-        m.exclusive = o.kind = (int32_t)below(2);
+        m.exclusive = (int32_t)below(2);
+        o.kind = m.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     }
     if (below(2)) o.initial_buffer = initial.buffer(), m.has_initial = 2;
     m.initial_at = initial.at(), m.initial_step = initial.n != 1;

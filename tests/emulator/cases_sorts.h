@@ -40,9 +40,9 @@ static void sort_case(int key, int value, bool segmented) {
     twins values(value_type, n, shift[2]), values_apart(value_type, n, shift[3]);
     twins &keys_out = below(2) ? keys : apart, &values_out = below(2) ? values : values_apart;
     vscan_sort_options o = {};
-    o.size = sizeof o, o.order = (int32_t)below(2);
+    o.size = sizeof o, o.order = below(2) ? VSCAN_DESCENDING : VSCAN_ASCENDING;
     vscan__sort sort = new_sort(n, keys, keys_out, key, value);
-    sort.descending = o.order, sort.bits = 8 * sort.key_size;
+    sort.descending = o.order == VSCAN_DESCENDING, sort.bits = 8 * sort.key_size;
     if (value) sort.values = values.at(), sort.values_out = values_out.at();
     if (!sort.real && below(2)) {
         o.first_bit = sort.first_bit = (int32_t)below(sort.bits);

@@ -197,7 +197,7 @@ static void skip_ahead(vector_in_pieces &v, int64_t n) {
     vscan_buffer *from;
     ok(vscan_buffer_wrap(ctx, v.pair.type, elements.data(), n, &from));
     vscan_reduce_options o = {};
-    o.size = sizeof o, o.direction = v.backward, o.carry = v.carry;
+    o.size = sizeof o, o.direction = v.backward ? VSCAN_BACKWARD : VSCAN_FORWARD, o.carry = v.carry;
     ok(vscan_reduce(ctx, v.pair.op, from, nullptr, &o));
     vscan_buffer_destroy(from);
     unsigned char block[VSCAN_CARRY_BYTES];
@@ -211,7 +211,8 @@ template <class T>
 static void whole_vector(const pair_row &pair, bool segmented) {
     const int64_t rare[] = {1, 3, 40, 1000, 100000};
     vector_in_pieces v = {pair, segmented, below(2) == 0, rare[below(5)]};
-    ok(vscan_carry_create(ctx, pair.op, pair.type, v.backward, &v.carry));
+    ok(vscan_carry_create(ctx, pair.op, pair.type, v.backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                          &v.carry));
     if (below(2)) {
         const T initial = random_value<T>(pair.op == VSCAN_PLUS);
         ok(vscan_carry_reset(v.carry, &initial));

@@ -74,7 +74,8 @@ static void scan_call(const pair_row &row, bool backward, int64_t n) {
     scan.backward = backward;
     const cudaError_t error = row.scan(&launch, &scan);
     vscan_scan_options o = {};
-    o.size = sizeof o, o.direction = backward, o.total = total.buffer();
+    o.size = sizeof o, o.direction = backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+    o.total = total.buffer();
     ok(vscan_scan(ctx, row.op, in.buffer(), out.buffer(), &o));
     check("scan", row.pair, n, error, vscan_ctx_synchronize(ctx), {&in, &out, &total});
 }

@@ -18,8 +18,9 @@ static vscan_buffer **result_drawn(vscan_buffer **handle) {
 static void check_number(vscan_type type, int64_t n) {
     if (n < 0) refuse(VSCAN_ERROR_LENGTH);
     if (type < VSCAN_INT || type > VSCAN_LONG || n <= 0) return;
-    static const int64_t sizes[] = {0, 4, 4, 8, 1, 0, 8};
-    if (sizes[type] > 0 && n > PTRDIFF_MAX / sizes[type]) refuse(VSCAN_ERROR_OVERFLOW);
+    static const int64_t sizes[] = {4, 4, 8, 1, 0, 8};
+    const int64_t size = sizes[type - VSCAN_INT];
+    if (size > 0 && n > PTRDIFF_MAX / size) refuse(VSCAN_ERROR_OVERFLOW);
 }
 
 void fuzz_buffer_create(void) {

@@ -98,7 +98,8 @@ static struct carry_arg begin(void) {
     struct carry *const y = &carries[below(CARRIES)];
     struct carry_arg a = {y->handle, y};
     if (!carry_alive(y) || one_in(4))
-        a = carry_drawn(1 + (int)below(5), types[below(3)], (int32_t)below(2));
+        a = carry_drawn(VSCAN_PLUS + (int)below(5), types[below(3)],
+                        below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD);
     if (a.handle == NULL)
         refuse(VSCAN_ERROR_NULL);
     else if (a.y == NULL)

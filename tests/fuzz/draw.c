@@ -33,11 +33,12 @@ int64_t hostile_number(int64_t near) {
 }
 
 int enum_drawn(int first, int last, vscan_status refusal) {
-    if (!hostile()) return first + (int)below(last - first + 1);
-    static const int numbers[] = {-1, 0, 99, 256, INT32_MAX, INT32_MIN, 1 << 16, -256};
+    if (!hostile()) return first == 0 ? (int)below(2) * last : first + (int)below(last - first + 1);
+    static const int numbers[] = {-1,        0,         1,          VSCAN_MAX,
+                                  INT32_MAX, INT32_MIN, VSCAN_LONG, VSCAN_EXCLUSIVE};
     const int64_t k = below(10);
     const int value = k < 8 ? numbers[k] : k == 8 ? last + 1 : first - 1;
-    if (value < first || value > last) refuse(refusal);
+    if (first == 0 ? value != 0 && value != last : value < first || value > last) refuse(refusal);
     return value;
 }
 
@@ -384,7 +385,7 @@ static struct arg overlapping(vscan_type type, int64_t n) {
 }
 
 static struct arg hostile_vector(vscan_type type, int64_t n, enum content content) {
-    const vscan_type other = (vscan_type)(1 + below(6));
+    const vscan_type other = (vscan_type)(VSCAN_INT + below(6));
     int64_t length = n;
     vscan_type as = type;
     switch (below(16)) {

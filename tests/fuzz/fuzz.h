@@ -186,7 +186,8 @@ enum content { OPEN, VALUES, FLAGS };
 
 void context_drawn(void); /* begins most calls */
 vscan_ctx *context_handle_drawn(void);
-int enum_drawn(int first, int last, vscan_status refusal); /* hostile: refused with that */
+/* One of first .. last, or where first is 0 one of these two; hostile: refused with that. */
+int enum_drawn(int first, int last, vscan_status refusal);
 vscan_type type_drawn(unsigned types);
 int64_t length_drawn(void);
 int64_t hostile_number(int64_t near);

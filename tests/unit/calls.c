@@ -35,9 +35,8 @@ static const char *const family_names[CALL_FAMILIES] = {
     "offsets_to_lengths",
     "lengths_to_offsets",
 };
-static const char *const type_names[CALL_TYPES] = {"",     "int", "float", "double",
-                                                   "byte", "bit", "long"};
-static const char *const op_names[] = {"", "plus", "max", "min", "and", "or"};
+static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte", "bit", "long"};
+static const char *const op_names[] = {"plus", "max", "min", "and", "or"};
 
 const char *call_family_name(enum call_family family) {
     return family_names[family];
@@ -61,10 +60,11 @@ const char *call_text(const struct call *c, char text[CALL_TEXT]) {
     snprintf(text, CALL_TEXT,
              "%s %s, elements %s, flags %s (density %d, from %" PRId64 "), positions %s, n %" PRId64
              ", %" PRId64 " x %" PRId64 ", from %" PRId64 ", room %" PRId64 "%s%s%s",
-             family_names[c->family], op_names[c->op], type_names[c->type],
-             type_names[c->flag_type], c->density, c->flags_at, type_names[c->position_type], c->n,
-             c->rows, c->columns, c->at, c->room, c->exclusive ? ", exclusive" : "",
-             c->backward ? ", backward" : "", c->extra ? ", with all results" : "");
+             family_names[c->family], op_names[c->op - VSCAN_PLUS], type_names[c->type - VSCAN_INT],
+             type_names[c->flag_type - VSCAN_INT], c->density, c->flags_at,
+             type_names[c->position_type - VSCAN_INT], c->n, c->rows, c->columns, c->at, c->room,
+             c->exclusive ? ", exclusive" : "", c->backward ? ", backward" : "",
+             c->extra ? ", with all results" : "");
     return text;
 }
 
@@ -109,7 +109,7 @@ struct call call_draw(struct inputs_random *random, enum call_family family, int
         family == CALL_DISTRIBUTE_SEGMENTED)
         types = 5;
     c.type = numbers[inputs_below(random, types)];
-    c.op = inputs_below(random, 2) ? VSCAN_PLUS : (vscan_op)(1 + inputs_below(random, 5));
+    c.op = inputs_below(random, 2) ? VSCAN_PLUS : (vscan_op)(VSCAN_PLUS + inputs_below(random, 5));
     c.flag_type = flags[inputs_below(random, 3)];
     c.position_type = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
     c.density = (int)inputs_below(random, CALL_DENSITIES);

@@ -89,7 +89,7 @@ void call_inputs_free(struct call_inputs *inputs) {
 /* Elements from..from + n - 1 of a vector, which is made where it is not there yet. */
 static vscan_status input(struct call_inputs *inputs, int kind, vscan_type type, int64_t from,
                           int64_t n, vscan_buffer **view) {
-    vscan_buffer **const whole = &inputs->vectors[kind][type];
+    vscan_buffer **const whole = &inputs->vectors[kind][type - VSCAN_INT];
     if (*whole == NULL) {
         const size_t bytes = call_bytes(type, inputs->length);
         void *const v = malloc(bytes);
@@ -232,12 +232,13 @@ void call_close(struct call_ready *r) {
 
 static vscan_status make_matrix(const struct call_ready *r, vscan_buffer *const out[]) {
     const struct call *const c = &r->call;
-    vscan_matrix_options o = {.size = sizeof o, .direction = c->backward};
+    vscan_matrix_options o = {.size = sizeof o,
+                              .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     if (c->family == CALL_REDUCE_ROWS)
         return vscan_reduce_rows(r->ctx, c->op, r->in, out[0], c->rows, c->columns, &o);
     if (c->family == CALL_REDUCE_COLUMNS)
         return vscan_reduce_columns(r->ctx, c->op, r->in, out[0], c->rows, c->columns, &o);
-    o.kind = c->exclusive;
+    o.kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     o.totals = out[1];
     if (c->family == CALL_SCAN_ROWS)
         return vscan_scan_rows(r->ctx, c->op, r->in, out[0], c->rows, c->columns, &o);
@@ -247,15 +248,22 @@ static vscan_status make_matrix(const struct call_ready *r, vscan_buffer *const 
 vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_OUTPUTS]) {
     const struct call *const c = &r->call;
     vscan_ctx *const ctx = r->ctx;
-    const vscan_scan_options scan = {
-        .size = sizeof scan, .kind = c->exclusive, .direction = c->backward, .total = out[1]};
+    const vscan_scan_options scan = {.size = sizeof scan,
+                                     .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                     .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                                     .total = out[1]};
     const vscan_segmented_options segmented = {
-        .size = sizeof segmented, .kind = c->exclusive, .direction = c->backward, .totals = out[1]};
-    const vscan_reduce_options reduce = {.size = sizeof reduce, .direction = c->backward};
+        .size = sizeof segmented,
+        .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+        .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+        .totals = out[1]};
+    const vscan_reduce_options reduce = {.size = sizeof reduce,
+                                         .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     const vscan_reduce_segmented_options totals = {.size = sizeof totals, .count = out[1]};
     const vscan_pack_options pack = {.size = sizeof pack, .count = out[1]};
     const vscan_split_options split = {.size = sizeof split, .count = out[1]};
-    const vscan_sort_options sort = {.size = sizeof sort, .order = c->backward};
+    const vscan_sort_options sort = {.size = sizeof sort,
+                                     .order = c->backward ? VSCAN_DESCENDING : VSCAN_ASCENDING};
     const vscan_buffer *const values = out[1] != NULL ? r->in : NULL;
     const uint64_t nothing = 0; /* of any type */
     switch (c->family) {

@@ -200,8 +200,8 @@ void case_scan(const struct test_case *c, const void *in) {
     struct run run;
     begin(c, &run, in, NULL);
     const vscan_scan_options options = {.size = sizeof options,
-                                        .kind = c->exclusive,
-                                        .direction = c->backward,
+                                        .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                        .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                         .initial = run.host_initial,
                                         .initial_buffer = run.initial_buffer,
                                         .total = run.total_buffer,
@@ -220,7 +220,7 @@ void case_reduce(const struct test_case *c, const void *in) {
     struct run run;
     begin(c, &run, in, NULL);
     const vscan_reduce_options options = {.size = sizeof options,
-                                          .direction = c->backward,
+                                          .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                           .initial = run.host_initial,
                                           .initial_buffer = run.initial_buffer,
                                           .host_total = c->total_host ? &run.host_total : NULL};
@@ -254,14 +254,15 @@ void case_segmented(const struct test_case *c, const void *in, const uint8_t *fl
     if (c->count_buffer) count = guarded_make(ctx, VSCAN_LONG, 1, 1, NULL);
 
     int64_t host_count = -1;
-    const vscan_segmented_options options = {.size = sizeof options,
-                                             .kind = c->exclusive,
-                                             .direction = c->backward,
-                                             .initial = run.host_initial,
-                                             .initial_buffer = run.initial_buffer,
-                                             .totals = totals.view,
-                                             .count = count.view,
-                                             .host_count = c->count_host ? &host_count : NULL};
+    const vscan_segmented_options options = {
+        .size = sizeof options,
+        .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+        .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+        .initial = run.host_initial,
+        .initial_buffer = run.initial_buffer,
+        .totals = totals.view,
+        .count = count.view,
+        .host_count = c->count_host ? &host_count : NULL};
     const vscan_status reported = late ? VSCAN_ERROR_TOTALS_LENGTH : VSCAN_OK;
     check_status(c, "vscan_scan_segmented", c->count_host ? reported : VSCAN_OK,
                  vscan_scan_segmented(ctx, c->op, run.in.view, device_flags.view, out_view(c, &run),

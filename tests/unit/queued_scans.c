@@ -38,11 +38,15 @@ static void scan_on_cpu(struct expected_scan *w) {
     ok(ctx, vscan_buffer_wrap(ctx, w->type, w->out, w->n, &out));
     if (w->flag_type == 0) {
         const vscan_scan_options options = {
-            .size = sizeof options, .kind = w->exclusive, .direction = w->backward};
+            .size = sizeof options,
+            .kind = w->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
         ok(ctx, vscan_scan(ctx, w->op, in, out, &options));
     } else {
         const vscan_segmented_options options = {
-            .size = sizeof options, .kind = w->exclusive, .direction = w->backward};
+            .size = sizeof options,
+            .kind = w->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
         ok(ctx, vscan_buffer_wrap(ctx, w->flag_type, w->encoded, w->n, &flags));
         ok(ctx, vscan_scan_segmented(ctx, w->op, in, flags, out, &options));
     }
@@ -134,11 +138,16 @@ static void scan(struct scan_queue *r, vscan_buffer *in, vscan_buffer *flags, vs
     const struct expected_scan *w = r->w;
     if (flags != NULL) {
         const vscan_segmented_options options = {
-            .size = sizeof options, .kind = w->exclusive, .direction = w->backward};
+            .size = sizeof options,
+            .kind = w->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
         EXPECT(r, vscan_scan_segmented(r->ctx, w->op, in, flags, out, &options));
     } else {
         const vscan_scan_options options = {
-            .size = sizeof options, .kind = w->exclusive, .direction = w->backward, .total = total};
+            .size = sizeof options,
+            .kind = w->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+            .total = total};
         EXPECT(r, vscan_scan(r->ctx, w->op, in, out, &options));
     }
 }
@@ -158,7 +167,8 @@ void scan_queue_add(struct scan_queue *r, int64_t m, struct scan_variant variant
     in = views[0], out = views[1], words = views[2], sum = views[3], total = views[4];
     flags = views[5];
     if (variant.reduce) {
-        const vscan_reduce_options options = {.size = sizeof options, .direction = w->backward};
+        const vscan_reduce_options options = {
+            .size = sizeof options, .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
         EXPECT(r, vscan_reduce(r->ctx, w->op, in, total, &options));
     } else {
         if (variant.in_place)

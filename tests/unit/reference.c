@@ -52,12 +52,13 @@ FLOATING(float)
 FLOATING(double)
 
 void reference_identity(vscan_op op, vscan_type type, void *element) {
-    static const int32_t of_int[] = {0, 0, INT32_MIN, INT32_MAX, -1, 0};
-    static const float of_float[] = {0, 0, -INFINITY, INFINITY, 1, 0};
-    static const double of_double[] = {0, 0, -INFINITY, INFINITY, 1, 0};
-    if (type == VSCAN_INT) memcpy(element, &of_int[op], sizeof(int32_t));
-    if (type == VSCAN_FLOAT) memcpy(element, &of_float[op], sizeof(float));
-    if (type == VSCAN_DOUBLE) memcpy(element, &of_double[op], sizeof(double));
+    const int row = (int)op - VSCAN_PLUS;
+    static const int32_t of_int[] = {0, INT32_MIN, INT32_MAX, -1, 0};
+    static const float of_float[] = {0, -INFINITY, INFINITY, 1, 0};
+    static const double of_double[] = {0, -INFINITY, INFINITY, 1, 0};
+    if (type == VSCAN_INT) memcpy(element, &of_int[row], sizeof(int32_t));
+    if (type == VSCAN_FLOAT) memcpy(element, &of_float[row], sizeof(float));
+    if (type == VSCAN_DOUBLE) memcpy(element, &of_double[row], sizeof(double));
 }
 
 /* ---- Positions and segments ------------------------------------------------------------------ */
@@ -153,25 +154,15 @@ EXACT(or, double)
 /* ---- What the tests call --------------------------------------------------------------------- */
 
 void reference_scan(struct reference *r) {
-    static void (*const scans[][4])(const struct reference *) = {
-        [VSCAN_PLUS] = {[VSCAN_INT] = scan_plus_int,
-                        [VSCAN_FLOAT] = scan_plus_float,
-                        [VSCAN_DOUBLE] = scan_plus_double},
-        [VSCAN_MAX] = {[VSCAN_INT] = scan_max_int,
-                       [VSCAN_FLOAT] = scan_max_float,
-                       [VSCAN_DOUBLE] = scan_max_double},
-        [VSCAN_MIN] = {[VSCAN_INT] = scan_min_int,
-                       [VSCAN_FLOAT] = scan_min_float,
-                       [VSCAN_DOUBLE] = scan_min_double},
-        [VSCAN_AND] = {[VSCAN_INT] = scan_and_int,
-                       [VSCAN_FLOAT] = scan_and_float,
-                       [VSCAN_DOUBLE] = scan_and_double},
-        [VSCAN_OR] = {[VSCAN_INT] = scan_or_int,
-                      [VSCAN_FLOAT] = scan_or_float,
-                      [VSCAN_DOUBLE] = scan_or_double},
+    static void (*const scans[5][3])(const struct reference *) = {
+        {scan_plus_int, scan_plus_float, scan_plus_double},
+        {scan_max_int, scan_max_float, scan_max_double},
+        {scan_min_int, scan_min_float, scan_min_double},
+        {scan_and_int, scan_and_float, scan_and_double},
+        {scan_or_int, scan_or_float, scan_or_double},
     };
     r->count = count_segments(r);
-    scans[r->op][r->type](r);
+    scans[(int)r->op - VSCAN_PLUS][(int)r->type - VSCAN_INT](r);
 }
 
 int64_t reference_tile(vscan_type type) {
@@ -179,9 +170,8 @@ int64_t reference_tile(vscan_type type) {
 }
 
 size_t reference_bytes(vscan_type type, int64_t n) {
-    static const size_t size[] = {[VSCAN_INT] = 4,  [VSCAN_FLOAT] = 4, [VSCAN_DOUBLE] = 8,
-                                  [VSCAN_BYTE] = 1, [VSCAN_BIT] = 0,   [VSCAN_LONG] = 8};
-    return type == VSCAN_BIT ? ((size_t)n + 31) / 32 * 4 : (size_t)n * size[type];
+    static const size_t size[] = {4, 4, 8, 1, 0, 8};
+    return type == VSCAN_BIT ? ((size_t)n + 31) / 32 * 4 : (size_t)n * size[(int)type - VSCAN_INT];
 }
 
 static bool same(vscan_type type, int64_t i, const void *expected, const void *got) {
@@ -221,11 +211,11 @@ const char *reference_text(vscan_type type, const void *v, int64_t i, char text[
 }
 
 const char *reference_op_name(vscan_op op) {
-    static const char *const names[] = {"?", "plus", "max", "min", "and", "or"};
-    return names[op];
+    static const char *const names[] = {"plus", "max", "min", "and", "or"};
+    return op == 0 ? "?" : names[(int)op - VSCAN_PLUS];
 }
 
 const char *reference_type_name(vscan_type type) {
-    static const char *const names[] = {"?", "int", "float", "double", "byte", "bit", "long"};
-    return names[type];
+    static const char *const names[] = {"int", "float", "double", "byte", "bit", "long"};
+    return type == 0 ? "?" : names[(int)type - VSCAN_INT];
 }

@@ -98,7 +98,7 @@ static void open_place(vscan_ctx *ctx, vscan_buffer *const all[CALL_TYPES],
         const int64_t byte = begin + p->at[k];
         const int64_t first =
             o->type == VSCAN_BIT ? byte * 8 : byte / (int64_t)call_bytes(o->type, 1);
-        sure(ctx, vscan_buffer_view(all[o->type], first, o->n, &outputs[k]));
+        sure(ctx, vscan_buffer_view(all[o->type - VSCAN_INT], first, o->n, &outputs[k]));
     }
 }
 
@@ -108,10 +108,10 @@ static void close_place(vscan_buffer *outputs[CALL_OUTPUTS]) {
 
 /* The same memory as a vector of each type. */
 static void wrap_all(vscan_ctx *ctx, void *memory, int64_t bytes, vscan_buffer *all[CALL_TYPES]) {
-    for (int type = VSCAN_INT; type < CALL_TYPES; ++type) {
+    for (int type = VSCAN_INT; type <= VSCAN_LONG; ++type) {
         const int64_t n =
             type == VSCAN_BIT ? bytes * 8 : bytes / (int64_t)call_bytes((vscan_type)type, 1);
-        sure(ctx, vscan_buffer_wrap(ctx, (vscan_type)type, memory, n, &all[type]));
+        sure(ctx, vscan_buffer_wrap(ctx, (vscan_type)type, memory, n, &all[type - VSCAN_INT]));
     }
 }
 
@@ -152,8 +152,8 @@ static int64_t compare_here(const struct call_ready *ready, const struct place *
     const int64_t at_once = host_bytes / p->bytes > 0 ? host_bytes / p->bytes : 1;
     for (int64_t done = 0; done < count; done += at_once) {
         const int64_t some = count - done < at_once ? count - done : at_once;
-        sure(inputs.ctx, vscan_buffer_download(typed[VSCAN_BYTE], (first + done) * p->bytes,
-                                               some * p->bytes, got));
+        sure(inputs.ctx, vscan_buffer_download(typed[VSCAN_BYTE - VSCAN_INT],
+                                               (first + done) * p->bytes, some * p->bytes, got));
         for (int64_t k = 0; k < some; ++k) {
             const char *const place = got + k * p->bytes;
             if (memcmp(place, image, (size_t)p->bytes) == 0) continue;

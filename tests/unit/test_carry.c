@@ -39,7 +39,8 @@ static vscan_carry *between(const struct pieces *p, vscan_ctx *ctx, vscan_carry 
     if (!p->mixed || inputs_below(random, 4) > 0) return carry;
     unsigned char block[VSCAN_CARRY_BYTES];
     vscan_carry *other;
-    ok(ctx, vscan_carry_create(ctx, p->op, p->type, p->backward, &other));
+    ok(ctx, vscan_carry_create(ctx, p->op, p->type, p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                               &other));
     if (inputs_below(random, 2) == 0) {
         ok(ctx, vscan_carry_copy(other, carry));
     } else { /* through the CPU backend, with a piece of length 0 there */
@@ -48,7 +49,8 @@ static vscan_carry *between(const struct pieces *p, vscan_ctx *ctx, vscan_carry 
         vscan_ctx *cpu;
         vscan_carry *there;
         ok(NULL, vscan_ctx_create(&options, &cpu));
-        ok(cpu, vscan_carry_create(cpu, p->op, p->type, p->backward, &there));
+        ok(cpu, vscan_carry_create(cpu, p->op, p->type,
+                                   p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD, &there));
         ok(cpu, vscan_carry_restore(there, block, sizeof block));
         ok(cpu, vscan_carry_save(there, block, sizeof block));
         ok(ctx, vscan_carry_restore(other, block, sizeof block));
@@ -99,7 +101,8 @@ static void in_pieces(const struct pieces *p) {
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, p->n, &set));
     ok(ctx, vscan_buffer_upload(v, 0, p->n, in));
     ok(ctx, vscan_buffer_upload(set, 0, p->n, flags));
-    ok(ctx, vscan_carry_create(ctx, p->op, type, p->backward, &carry));
+    ok(ctx,
+       vscan_carry_create(ctx, p->op, type, p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD, &carry));
     if (p->initial) ok(ctx, vscan_carry_reset(carry, &z));
     for (int64_t done = 0; done < p->n;) {
         const int64_t here = length_of_piece(p, done, &random);
@@ -108,24 +111,27 @@ static void in_pieces(const struct pieces *p) {
         ok(ctx, vscan_buffer_view(v, first, here, &piece));
         ok(ctx, vscan_buffer_view(set, first, here, &piece_flags));
         if (p->segmented) {
-            const vscan_segmented_options options = {.size = sizeof options,
-                                                     .kind = p->exclusive,
-                                                     .direction = p->backward,
-                                                     .carry = carry};
+            const vscan_segmented_options options = {
+                .size = sizeof options,
+                .kind = p->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                .direction = p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                .carry = carry};
             ok(ctx, vscan_scan_segmented(ctx, p->op, piece, piece_flags, piece, &options));
         } else if (p->mixed && inputs_below(&random, 4) == 0) {
             const vscan_reduce_options options = {.size = sizeof options,
-                                                  .direction = p->backward,
+                                                  .direction =
+                                                      p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                                   .host_total = &piece_total,
                                                   .carry = carry};
             ok(ctx, vscan_reduce(ctx, p->op, piece, NULL, &options));
             ok(ctx, vscan_buffer_upload(piece, 0, here, at(type, expected, first)));
         } else {
-            const vscan_scan_options options = {.size = sizeof options,
-                                                .kind = p->exclusive,
-                                                .direction = p->backward,
-                                                .host_total = p->mixed ? &piece_total : NULL,
-                                                .carry = carry};
+            const vscan_scan_options options = {
+                .size = sizeof options,
+                .kind = p->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                .direction = p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                .host_total = p->mixed ? &piece_total : NULL,
+                .carry = carry};
             ok(ctx, vscan_scan(ctx, p->op, piece, piece, &options));
         }
         ok(ctx, vscan_buffer_destroy(piece));
@@ -150,7 +156,8 @@ static void in_pieces(const struct pieces *p) {
         vscan_buffer *none;
         ok(ctx, vscan_buffer_create(ctx, type, 0, &none));
         const vscan_reduce_options options = {.size = sizeof options,
-                                              .direction = p->backward,
+                                              .direction =
+                                                  p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                               .host_total = &piece_total,
                                               .carry = carry};
         ok(ctx, vscan_reduce(ctx, p->op, none, NULL, &options));

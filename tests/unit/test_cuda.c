@@ -447,7 +447,8 @@ static void *one_of_a_crowd(void *argument) {
         vscan_buffer *part, *to;
         ok(ctx, vscan_buffer_view(v, 0, length, &part));
         ok(ctx, vscan_buffer_view(w, 0, length, &to));
-        vscan_scan_options options = {.size = sizeof options, .direction = k & 1};
+        vscan_scan_options options = {.size = sizeof options,
+                                      .direction = k & 1 ? VSCAN_BACKWARD : VSCAN_FORWARD};
         ok(ctx, vscan_scan(ctx, VSCAN_PLUS, part, to, &options));
         ok(ctx, vscan_reduce(ctx, VSCAN_MAX, to, bad, NULL));
         int32_t largest;

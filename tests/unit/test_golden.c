@@ -122,22 +122,25 @@ static void evaluate_library(struct reference *r) {
     ok(ctx, vscan_buffer_upload(v, 0, r->n, r->in));
     if (r->out == NULL) {
         const vscan_reduce_options options = {.size = sizeof options,
-                                              .direction = r->backward,
+                                              .direction =
+                                                  r->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                               .initial = r->initial,
                                               .host_total = r->total};
         ok(ctx, vscan_reduce(ctx, r->op, v, NULL, &options));
     } else if (r->flags == NULL) {
-        const vscan_scan_options options = {.size = sizeof options,
-                                            .kind = r->exclusive,
-                                            .direction = r->backward,
-                                            .initial = r->initial};
+        const vscan_scan_options options = {
+            .size = sizeof options,
+            .kind = r->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = r->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+            .initial = r->initial};
         ok(ctx, vscan_scan(ctx, r->op, v, v, &options));
     } else {
         ok(ctx, vscan_buffer_upload(flags, 0, r->n, r->flags));
-        const vscan_segmented_options options = {.size = sizeof options,
-                                                 .kind = r->exclusive,
-                                                 .direction = r->backward,
-                                                 .initial = r->initial};
+        const vscan_segmented_options options = {
+            .size = sizeof options,
+            .kind = r->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = r->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+            .initial = r->initial};
         ok(ctx, vscan_scan_segmented(ctx, r->op, v, flags, v, &options));
     }
     if (r->out != NULL) ok(ctx, vscan_buffer_download(v, 0, r->n, r->out));

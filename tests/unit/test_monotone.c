@@ -100,8 +100,9 @@ static void monotone(enum kind kind, vscan_type type, int64_t n, int64_t columns
     ok(ctx, vscan_buffer_upload(in, 0, n, host));
 
     r.what = "scan";
-    const vscan_scan_options options = {
-        .size = sizeof options, .kind = exclusive, .direction = r.backward};
+    const vscan_scan_options options = {.size = sizeof options,
+                                        .kind = exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                        .direction = r.backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     ok(ctx, vscan_scan(ctx, VSCAN_PLUS, in, out, &options));
     ok(ctx, vscan_buffer_download(out, 0, n, host));
     check(&r, 0, 1, n);
@@ -110,7 +111,9 @@ static void monotone(enum kind kind, vscan_type type, int64_t n, int64_t columns
     inputs_flags_fill(INPUTS_FLAGS_MIXED, reference_tile(type), n, seed, set);
     ok(ctx, vscan_buffer_upload(flags, 0, n, set));
     const vscan_segmented_options segmented = {
-        .size = sizeof segmented, .kind = exclusive, .direction = r.backward};
+        .size = sizeof segmented,
+        .kind = exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+        .direction = r.backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     ok(ctx, vscan_scan_segmented(ctx, VSCAN_PLUS, in, flags, out, &segmented));
     ok(ctx, vscan_buffer_download(out, 0, n, host));
     for (int64_t first = 0, i = 1; i <= n; i++)
@@ -120,8 +123,9 @@ static void monotone(enum kind kind, vscan_type type, int64_t n, int64_t columns
         }
 
     const int64_t rows = n / columns;
-    const vscan_matrix_options matrix = {
-        .size = sizeof matrix, .kind = exclusive, .direction = r.backward};
+    const vscan_matrix_options matrix = {.size = sizeof matrix,
+                                         .kind = exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                         .direction = r.backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     r.what = "rows";
     ok(ctx, vscan_scan_rows(ctx, VSCAN_PLUS, in, out, rows, columns, &matrix));
     ok(ctx, vscan_buffer_download(out, 0, n, host));

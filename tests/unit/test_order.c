@@ -130,8 +130,8 @@ static void scan(const struct scan *s, void *out, void *total) {
     ok(ctx, vscan_buffer_create(ctx, s->type, s->n, &v));
     ok(ctx, vscan_buffer_upload(v, 0, s->n, s->in));
     const vscan_scan_options options = {.size = sizeof options,
-                                        .kind = s->exclusive,
-                                        .direction = s->backward,
+                                        .kind = s->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                        .direction = s->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                         .initial = s->initial,
                                         .host_total = total};
     ok(ctx, vscan_scan(ctx, s->op, v, v, &options));
@@ -151,11 +151,12 @@ static void scan_in_chunks(const struct scan *s, int64_t chunk, void *out, void 
     ok(ctx, vscan_buffer_upload(v, 0, s->n, s->in));
     for (int64_t done = 0; done < s->n; done += chunk) {
         const int64_t here = s->n - done < chunk ? s->n - done : chunk;
-        const vscan_scan_options options = {.size = sizeof options,
-                                            .kind = s->exclusive,
-                                            .direction = s->backward,
-                                            .initial_buffer = done > 0 ? carry : NULL,
-                                            .total = carry};
+        const vscan_scan_options options = {
+            .size = sizeof options,
+            .kind = s->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = s->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+            .initial_buffer = done > 0 ? carry : NULL,
+            .total = carry};
         vscan_buffer *part;
         ok(ctx, vscan_buffer_view(v, s->backward ? s->n - done - here : done, here, &part));
         ok(ctx, vscan_scan(ctx, s->op, part, part, &options));
@@ -248,8 +249,9 @@ static void without_flags(vscan_op op, vscan_type type, int64_t n, int mode) {
     ok(ctx, vscan_buffer_fill(flags, &unset));
     int64_t count = -1;
     const vscan_segmented_options options = {.size = sizeof options,
-                                             .kind = mode & 1,
-                                             .direction = mode >> 1,
+                                             .kind = mode & 1 ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                             .direction =
+                                                 mode >> 1 ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                              .initial = s.initial,
                                              .host_count = &count};
     ok(ctx, vscan_scan_segmented(ctx, op, v, flags, v, &options));

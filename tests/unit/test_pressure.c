@@ -178,11 +178,12 @@ static void in_chunks(struct expected_scan w) {
             here = VSCAN__TILE_FLOAT * (1 + inputs_below(&random, harness_small() ? 2 : 40));
             if (here > w.n - done) here = w.n - done;
             const int64_t first = w.backward ? w.n - done - here : done;
-            const vscan_scan_options options = {.size = sizeof options,
-                                                .kind = w.exclusive,
-                                                .direction = w.backward,
-                                                .initial_buffer = done > 0 ? carry : NULL,
-                                                .total = carry};
+            const vscan_scan_options options = {
+                .size = sizeof options,
+                .kind = w.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                .direction = w.backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                .initial_buffer = done > 0 ? carry : NULL,
+                .total = carry};
             ok(ctx, vscan_buffer_view(in, first, here, &parts[0]));
             ok(ctx, vscan_buffer_view(out, first, here, &parts[1]));
             ok(ctx, vscan_scan(ctx, w.op, parts[0], parts[1], &options));

@@ -59,27 +59,30 @@ static struct results perform(vscan_ctx *ctx, const struct operation *o, struct 
     vscan_buffer *to = manner.in_place ? in.view : out.view;
     if (strcmp(o->family, "reduce") == 0) {
         const vscan_reduce_options options = {.size = sizeof options,
-                                              .direction = o->backward,
+                                              .direction =
+                                                  o->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                               .initial = o->initial,
                                               .host_total = &results.total};
         ok(ctx, vscan_reduce(ctx, o->op, in.view, NULL, &options));
     } else if (o->flags == NULL) {
-        const vscan_scan_options options = {.size = sizeof options,
-                                            .kind = o->exclusive,
-                                            .direction = o->backward,
-                                            .initial = o->initial,
-                                            .host_total = &results.total};
+        const vscan_scan_options options = {
+            .size = sizeof options,
+            .kind = o->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = o->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+            .initial = o->initial,
+            .host_total = &results.total};
         ok(ctx, vscan_scan(ctx, o->op, in.view, to, &options));
     } else {
         /* what is past the last segment must be the same too */
         struct guarded totals = guarded_make(ctx, o->type, o->n, manner.shift_out, results.totals);
         struct guarded flags = guarded_make(ctx, VSCAN_BYTE, o->n, manner.shift_in, o->flags);
-        const vscan_segmented_options options = {.size = sizeof options,
-                                                 .kind = o->exclusive,
-                                                 .direction = o->backward,
-                                                 .initial = o->initial,
-                                                 .totals = totals.view,
-                                                 .host_count = &results.count};
+        const vscan_segmented_options options = {
+            .size = sizeof options,
+            .kind = o->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+            .direction = o->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+            .initial = o->initial,
+            .totals = totals.view,
+            .host_count = &results.count};
         ok(ctx, vscan_scan_segmented(ctx, o->op, in.view, flags.view, to, &options));
         download(&totals, results.totals);
         guarded_free(&totals);

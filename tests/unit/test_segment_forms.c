@@ -124,8 +124,8 @@ static void distribute_totals(void **state) {
     for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; type++) {
         const size_t count = draw_sizes(sizes, &random);
         for (size_t s = 0; s < count; s++)
-            run_totals((vscan_op)(1 + inputs_below(&random, 5)), (vscan_type)type, sizes[s],
-                       &random);
+            run_totals((vscan_op)(VSCAN_PLUS + inputs_below(&random, 5)), (vscan_type)type,
+                       sizes[s], &random);
     }
 }
 
@@ -134,7 +134,7 @@ static void distribute_many_totals(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 45};
     for (int type = VSCAN_INT; type <= VSCAN_DOUBLE && !harness_small(); type++)
-        for (int op = 1; op <= 5; op++)
+        for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++)
             run_totals((vscan_op)op, (vscan_type)type,
                        (type == VSCAN_DOUBLE ? 2 << 20 : 4 << 20) + inputs_below(&random, 99999),
                        &random);

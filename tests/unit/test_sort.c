@@ -134,8 +134,10 @@ static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
              rule.descending ? "descending" : "ascending", rule.bits, rule.first_bit,
              (int)keys_in_place, (int)values_in_place, count, shift[0], shift[1], shift[2],
              shift[3], shift[4]);
-    const vscan_sort_options o = {
-        .size = sizeof o, .order = rule.descending, .first_bit = rule.first_bit, .bits = rule.bits};
+    const vscan_sort_options o = {.size = sizeof o,
+                                  .order = rule.descending ? VSCAN_DESCENDING : VSCAN_ASCENDING,
+                                  .first_bit = rule.first_bit,
+                                  .bits = rule.bits};
     const bool plain = !rule.descending && rule.bits == 0 && rule.first_bit == 0;
     const vscan_sort_options *options = plain && inputs_below(random, 2) ? NULL : &o;
     vscan_buffer *const v = value_type ? values.view : NULL;

@@ -74,8 +74,8 @@ static void together(void *(*f)(void *), vscan_ctx *ctx, vscan_buffer *shared) {
 
 /* One scan of a pair with buffers of its own, or of the shared input, against the reference. */
 static void scan_once(struct worker *w, vscan_ctx *ctx, struct inputs_random *random) {
-    struct reference r = {.op = (vscan_op)(1 + inputs_below(random, 5)),
-                          .type = (vscan_type)(1 + inputs_below(random, 3)),
+    struct reference r = {.op = (vscan_op)(VSCAN_PLUS + inputs_below(random, 5)),
+                          .type = (vscan_type)(VSCAN_INT + inputs_below(random, 3)),
                           .n = 1 + inputs_below(random, 40000),
                           .exclusive = inputs_below(random, 2),
                           .backward = inputs_below(random, 2)};
@@ -101,8 +101,10 @@ static void scan_once(struct worker *w, vscan_ctx *ctx, struct inputs_random *ra
         EXPECT(w, vscan_buffer_upload(out, 0, r.n, in) == VSCAN_OK);
         source = out;
     }
-    const vscan_scan_options options = {
-        .size = sizeof options, .kind = r.exclusive, .direction = r.backward, .host_total = &total};
+    const vscan_scan_options options = {.size = sizeof options,
+                                        .kind = r.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+                                        .direction = r.backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                                        .host_total = &total};
     EXPECT(w, vscan_scan(ctx, r.op, source, out, &options) == VSCAN_OK);
     EXPECT(w, vscan_buffer_download(out, 0, r.n, got) == VSCAN_OK);
     EXPECT(w, reference_difference(r.type, r.n, expected, got) < 0);
@@ -304,8 +306,8 @@ static void case_of_threads(struct test_case *c, int k, int threads) {
 
 static struct test_case drawn_case(int k, int64_t n, struct inputs_random *random) {
     struct test_case c = {.family = "threads", .pattern = INPUTS_RANDOM, .n = n};
-    c.op = (vscan_op)(1 + k % 5);
-    c.type = (vscan_type)(1 + k / 5 % 3);
+    c.op = (vscan_op)(VSCAN_PLUS + k % 5);
+    c.type = (vscan_type)(VSCAN_INT + k / 5 % 3);
     c.flags = (enum inputs_flags)inputs_below(random, INPUTS_FLAGS_PATTERNS);
     c.flag_type = flag_types[k % 3];
     c.seed = inputs_next(random);
@@ -340,7 +342,7 @@ static void threads_rounds(void **state) {
     for (int k = 0; k < 90; k++) {
         if (harness_small() && k % 7 != 2) continue; /* 13 cases */
         struct inputs_random random = {harness_seed() + 6000 + (uint64_t)k};
-        const int64_t tile = reference_tile((vscan_type)(1 + k / 5 % 3));
+        const int64_t tile = reference_tile((vscan_type)(VSCAN_INT + k / 5 % 3));
         const int64_t n = tile * (4 + inputs_below(&random, 40)) + inputs_below(&random, tile);
         struct test_case c = drawn_case(k, n - inputs_below(&random, 2) * (n % tile), &random);
         case_of_threads(&c, k, 2 + k % 11);

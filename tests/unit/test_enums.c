@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every value of every enum, given to every argument and option that wants a value of another one, is
+   VSCAN_ERROR_ENUM; 0 is, where it is no default. */
+#include "world.h"
+
+/* ---- The enums ------------------------------------------------------------------------------- */
+
+/* Where the values of an enum begin and end; 0 is a value besides. */
+struct family {
+    const char *name;
+    int first, last;
+    bool zero;
+};
+static const struct family families[] = {
+    {"vscan_type", VSCAN_INT, VSCAN_LONG, false},
+    {"vscan_op", VSCAN_PLUS, VSCAN_OR, false},
+    {"vscan_unary", VSCAN_UNARY_NEGATE, VSCAN_UNARY_SQUARE_ROOT, false},
+    {"vscan_binary", VSCAN_BINARY_ADD, VSCAN_BINARY_SHIFT_RIGHT, false},
+    {"vscan_relation", VSCAN_EQUAL, VSCAN_GREATER_OR_EQUAL, false},
+    {"vscan_kind", VSCAN_EXCLUSIVE, VSCAN_EXCLUSIVE, true},
+    {"vscan_direction", VSCAN_BACKWARD, VSCAN_BACKWARD, true},
+    {"vscan_order", VSCAN_DESCENDING, VSCAN_DESCENDING, true},
+    {"vscan_end", VSCAN_FIRST, VSCAN_LAST, false},
+    {"vscan_backend", VSCAN_BACKEND_CPU, VSCAN_BACKEND_CUDA, false},
+};
+enum { FAMILIES = sizeof families / sizeof families[0], MOST = 120 };
+
+static const struct family *family_of(const char *name) {
+    for (int f = 0; f < FAMILIES; f++)
+        if (strcmp(families[f].name, name) == 0) return &families[f];
+    fail_msg("no enum %s", name);
+    return NULL;
+}
+
+static void no_value_is_shared(void **state) {
+    (void)state;
+    const char *taken[MOST] = {NULL};
+    for (int f = 0; f < FAMILIES; f++)
+        for (int v = families[f].first; v <= families[f].last; v++) {
+            assert_in_range(v, 10, MOST - 1); /* no small number, which may be a count or a truth */
+            if (taken[v] != NULL) fail_msg("%d is of %s and %s", v, taken[v], families[f].name);
+            taken[v] = families[f].name;
+        }
+    assert_int_equal(VSCAN_INCLUSIVE, 0);
+    assert_int_equal(VSCAN_FORWARD, 0);
+    assert_int_equal(VSCAN_ASCENDING, 0);
+    assert_int_equal(VSCAN_BACKEND_AUTO, 0);
+}
+
+/* ---- The calls ------------------------------------------------------------------------------- */
+
+/* Makes a call with this number for one enum, all else being right. */
+typedef vscan_status with_number(int number);
+
+static const int32_t one = 1;
+
+#define OF(type, name, call)                                                                       \
+    static vscan_status name(int number) {                                                         \
+        const type value = (type)number;                                                           \
+        return call;                                                                               \
+    }
+#define OPTION(name, options, member, call)                                                        \
+    static vscan_status name(int number) {                                                         \
+        const options o = {.size = sizeof o, .member = number};                                    \
+        return call;                                                                               \
+    }
+/* clang-format off */
+static vscan_buffer *made;
+static vscan_carry *carry;
+static vscan_ctx *created;
+static int32_t devices;
+static int64_t bytes;
+static char text[80];
+
+OF(vscan_type, buffer_create, vscan_buffer_create(w.ctx, value, 1, &made))
+OF(vscan_type, buffer_wrap, vscan_buffer_wrap(w.ctx, value, NULL, 0, &made))
+OF(vscan_type, ctx_reserve, vscan_ctx_reserve(w.ctx, value, 1))
+OF(vscan_type, sort_reserve, vscan_sort_reserve(w.ctx, value, 0, 1))
+OF(int32_t, sort_reserve_values, vscan_sort_reserve(w.ctx, VSCAN_INT, value, 1))
+OF(vscan_type, carry_type, vscan_carry_create(w.ctx, VSCAN_PLUS, value, VSCAN_FORWARD, &carry))
+OF(vscan_op, carry_op, vscan_carry_create(w.ctx, value, VSCAN_INT, VSCAN_FORWARD, &carry))
+OF(int32_t, carry_direction, vscan_carry_create(w.ctx, VSCAN_PLUS, VSCAN_INT, value, &carry))
+OF(vscan_op, scan, vscan_scan(w.ctx, value, w.in, w.out, NULL))
+OF(vscan_op, scan_segmented, vscan_scan_segmented(w.ctx, value, w.in, w.flags, w.out, NULL))
+OF(vscan_op, reduce, vscan_reduce(w.ctx, value, w.in, w.total, NULL))
+OF(vscan_op, reduce_segmented, vscan_reduce_segmented(w.ctx, value, w.in, w.flags, w.totals, NULL))
+OF(vscan_op, reduce_offsets, vscan_reduce_offsets(w.ctx, value, w.in, w.flags, w.shorter, NULL))
+OF(vscan_op, scan_rows, vscan_scan_rows(w.ctx, value, w.in, w.out, 5, 5, NULL))
+OF(vscan_op, scan_columns, vscan_scan_columns(w.ctx, value, w.in, w.out, 5, 5, NULL))
+OF(vscan_op, reduce_rows, vscan_reduce_rows(w.ctx, value, w.in, w.out, N, 1, NULL))
+OF(vscan_op, reduce_columns, vscan_reduce_columns(w.ctx, value, w.in, w.out, 1, N, NULL))
+OF(vscan_op, distribute_totals, vscan_distribute_totals(w.ctx, value, w.in, w.flags, w.out))
+OF(vscan_unary, map_unary, vscan_map_unary(w.ctx, value, w.in, w.out))
+OF(vscan_binary, map_binary, vscan_map_binary(w.ctx, value, w.in, w.in, w.out))
+OF(vscan_binary, map_right, vscan_map_right(w.ctx, value, w.in, &one, w.out))
+OF(vscan_binary, map_left, vscan_map_left(w.ctx, value, &one, w.in, w.out))
+OF(vscan_relation, compare, vscan_compare(w.ctx, value, w.in, w.in, w.of_bit))
+OF(vscan_relation, compare_right, vscan_compare_right(w.ctx, value, w.in, &one, w.of_bit))
+OF(vscan_relation, pack_compare, vscan_pack_compare(w.ctx, w.in, value, &one, w.out, NULL))
+OF(vscan_end, distribute, vscan_distribute_segmented(w.ctx, value, w.in, w.flags, w.out))
+OF(vscan_backend, device_count, vscan_device_count(value, &devices))
+OF(vscan_backend, device_name, vscan_device_name(value, 0, text, sizeof text))
+OF(vscan_backend, device_memory, vscan_device_memory(value, 0, &bytes, &bytes))
+OPTION(ctx_backend, vscan_ctx_options, backend, vscan_ctx_create(&o, &created))
+OPTION(scan_kind, vscan_scan_options, kind, vscan_scan(w.ctx, VSCAN_MAX, w.in, w.out, &o))
+OPTION(scan_direction, vscan_scan_options, direction, vscan_scan(w.ctx, VSCAN_MAX, w.in, w.out, &o))
+OPTION(segmented_kind, vscan_segmented_options, kind,
+       vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
+OPTION(segmented_direction, vscan_segmented_options, direction,
+       vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
+OPTION(reduce_direction, vscan_reduce_options, direction,
+       vscan_reduce(w.ctx, VSCAN_MAX, w.in, w.total, &o))
+OPTION(rows_kind, vscan_matrix_options, kind,
+       vscan_scan_rows(w.ctx, VSCAN_MAX, w.in, w.out, 5, 5, &o))
+OPTION(rows_direction, vscan_matrix_options, direction,
+       vscan_reduce_rows(w.ctx, VSCAN_MAX, w.in, w.out, N, 1, &o))
+OPTION(sort_order, vscan_sort_options, order, vscan_sort(w.ctx, w.in, w.out, NULL, NULL, &o))
+OPTION(sort_segmented_order, vscan_sort_options, order,
+       vscan_sort_segmented(w.ctx, w.in, w.flags, w.out, NULL, NULL, &o))
+/* clang-format on */
+
+static const struct {
+    const char *family, *name;
+    with_number *call;
+    bool zero_too; /* 0 stands for something else than a value of the enum */
+} calls[] = {
+#define C(family, name)                                                                            \
+    { "vscan_" #family, #name, name, false }
+    C(type, buffer_create),
+    C(type, buffer_wrap),
+    C(type, ctx_reserve),
+    C(type, sort_reserve),
+    {"vscan_type", "sort_reserve_values", sort_reserve_values, true},
+    C(type, carry_type),
+    C(op, carry_op),
+    C(direction, carry_direction),
+    C(op, scan),
+    C(op, scan_segmented),
+    C(op, reduce),
+    C(op, reduce_segmented),
+    C(op, reduce_offsets),
+    C(op, scan_rows),
+    C(op, scan_columns),
+    C(op, reduce_rows),
+    C(op, reduce_columns),
+    C(op, distribute_totals),
+    C(unary, map_unary),
+    C(binary, map_binary),
+    C(binary, map_right),
+    C(binary, map_left),
+    C(relation, compare),
+    C(relation, compare_right),
+    C(relation, pack_compare),
+    C(end, distribute),
+    C(backend, device_count),
+    C(backend, device_name),
+    C(backend, device_memory),
+    {"vscan_backend", "ctx_backend", ctx_backend, true},
+    C(kind, scan_kind),
+    C(direction, scan_direction),
+    C(kind, segmented_kind),
+    C(direction, segmented_direction),
+    C(direction, reduce_direction),
+    C(kind, rows_kind),
+    C(direction, rows_direction),
+    C(order, sort_order),
+    C(order, sort_segmented_order),
+#undef C
+};
+
+static void others_are_refused(void **state) {
+    (void)state;
+    for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
+        const struct family *own = family_of(calls[c].family);
+        for (int number = -1; number < MOST; number++) {
+            if (number >= own->first && number <= own->last) continue;
+            if (number == 0 && (own->zero || calls[c].zero_too)) continue;
+            const vscan_status status = calls[c].call(number);
+            if (status != VSCAN_ERROR_ENUM)
+                fail_msg("%s of %d: %s", calls[c].name, number, vscan_status_name(status));
+            world_check_untouched(__FILE__, __LINE__);
+        }
+    }
+    assert_null(made);
+    assert_null(carry);
+    assert_null(created);
+}
+
+int main(int argc, char **argv) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(no_value_is_shared),
+        world_unit_test(others_are_refused),
+    };
+    return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
+}
