@@ -51,6 +51,10 @@ if $cross; then
     want qemu-user command -v qemu-aarch64
 fi
 if [ "${CI:-}" = true ]; then
+    want libopenmpi-dev command -v mpicc.openmpi
+    want openmpi-bin command -v mpirun.openmpi
+    want libmpich-dev command -v mpicc.mpich
+    want mpich command -v mpirun.mpich
     want valgrind command -v valgrind
     want libc6-dbg test -d /usr/lib/debug/.build-id # without it memcheck misreads strlen and the like
 fi

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * vscan_mpi.h - prefix scans of vectors that lie on many machines, with the bits of one call.
+ *
+ * This header is the whole interface of libvscan_mpi and its manual. It adds to vscan.h, and what is
+ * said there of types, operators, options, n = 0 and the same bits holds here too.
+ *
+ *     vscan_mpi *mpi;
+ *     vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi);
+ *     vscan_mpi_scan(mpi, VSCAN_PLUS, part, part, NULL);
+ *     vscan_mpi_destroy(mpi);
+ *
+ * Model. Each rank of a communicator has a context: one rank for each GPU, or for each socket of CPUs. A
+ * distributed vector is one vscan_buffer on every rank, of the rank's own context: its part. Rank 0 has the
+ * first elements, rank 1 those that follow, and so on. Parts may have any lengths, also 0. Contexts of
+ * both backends may be mixed.
+ *
+ * The same bits. A result has the bits of one call of libvscan on the whole vector, whatever the number of
+ * ranks and wherever the vector is cut (README, "The order of addition").
+ *
+ * Collective calls. A function that is collective is called by all ranks of the communicator, in the same
+ * order, with the same arguments but for the buffers and their lengths. It begins by an agreement: where
+ * an argument differs, or one rank refuses its own, every rank returns the status and has a sentence that
+ * names the rank, and nothing has been written. Where a rank fails later (it has no memory, say), every rank
+ * returns that rank's status; outputs are then left open where it failed while results were written. Only
+ * a rank that does not call at all, or whose vscan_mpi is no live one, leaves the others waiting, as in MPI.
+ *
+ * Asynchrony. A collective call first waits for the context's work, and reports what went wrong in it
+ * (statuses from 400), on all ranks. When it returns, the last step of its work may still run on the context's
+ * stream, as after a call of vscan.h. Data of a GPU goes through the host's memory.
+ *
+ * Threads. A vscan_mpi is used by one thread at a time, and so is its context during a collective call. MPI
+ * has to be initialised with a thread level that suits the caller; the library calls MPI only inside
+ * calls, from the caller's thread.
+ *
+ * MPI's errors. The library works on a duplicate of the communicator, which returns errors. An error of MPI
+ * is VSCAN_MPI_ERROR_MPI on the ranks that see it. Their vscan_mpi is then of no use and says so in every
+ * call; the library never aborts.
+ *
+ * Machines. All ranks have the same byte order, and the same version of libvscan_mpi.
+ */
+#ifndef VSCAN_MPI_H
+#define VSCAN_MPI_H
+
+#include <vscan.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A context on each rank of a communicator. A handle, as those of vscan.h. */
+typedef struct vscan_mpi vscan_mpi;
+
+/* ---- Statuses -------------------------------------------------------------------------------- */
+
+/* Statuses beside those of vscan_status; they are passed as vscan_status. */
+enum {
+    VSCAN_MPI_ERROR_DIFFERENT = 500, /* ranks call different functions, or with different arguments */
+    VSCAN_MPI_ERROR_MPI = 501        /* MPI failed, is not initialised, or is finalised */
+};
+
+/* As vscan_status_name and vscan_status_text, which do not know these two. Since 0.1.0. */
+VSCAN_API const char *vscan_mpi_status_name(vscan_status status);
+VSCAN_API const char *vscan_mpi_status_text(vscan_status status);
+
+/* ---- Making and destroying ------------------------------------------------------------------- */
+
+/*
+ * Makes a vscan_mpi. Collective over the communicator, which is duplicated.
+ *   ctx    this rank's context; it must outlive the vscan_mpi
+ *   comm   an intracommunicator as an integer: MPI_Comm_c2f(communicator), mpi4py's comm.py2f(). So that
+ *          this header needs no mpi.h, and callers in other languages no struct of MPI's
+ *   mpi    not NULL; receives the vscan_mpi, and is left alone on failure
+ * Statuses: NULL, HANDLE (ctx), VALUE (comm), HOST_MEMORY, MPI; those of any rank on all. The sentence
+ * is that of vscan_mpi_last_error(NULL). Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_create(vscan_ctx *ctx, int32_t comm, vscan_mpi **mpi);
+
+/*
+ * Releases it. NULL is legal and does nothing. Collective, but after MPI_Finalize, or an error of MPI, only
+ * memory is released.
+ * Statuses: HANDLE, MPI. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_destroy(vscan_mpi *mpi);
+
+/* This rank, and how many there are; -1 and 0 when mpi is no live one. Not collective. Since 0.1.0. */
+VSCAN_API int32_t vscan_mpi_rank(const vscan_mpi *mpi);
+VSCAN_API int32_t vscan_mpi_size(const vscan_mpi *mpi);
+
+/*
+ * What the last failed call on this vscan_mpi said: function, rank, reason; "" when nothing has failed. With
+ * NULL, the same for the last call of this thread without a live vscan_mpi at hand. The string lasts until
+ * the next call on the vscan_mpi. Never NULL. Not collective. Since 0.1.0.
+ */
+VSCAN_API const char *vscan_mpi_last_error(const vscan_mpi *mpi);
+
+/*
+ * This rank's even share of a vector of n elements: elements first .. first + length - 1 of the whole. The
+ * shares of two ranks differ by at most one element, and the first ranks have the longer ones. Not
+ * collective. (Parts that are multiples of 2^24 elements are scanned fastest where the operator is float or
+ * double plus.)
+ *   n               at least 0
+ *   first, length   not NULL
+ * Statuses: NULL, HANDLE, LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t *first,
+                                       int64_t *length);
+
+/* ---- Scan and reduction ---------------------------------------------------------------------- */
+
+/*
+ * The vector's scan: what vscan_scan gives for the whole of it, to the bit. Collective.
+ *   op        the same on all ranks
+ *   in, out   as in vscan_scan; of this rank's context, in this rank's length
+ *   options   as in vscan_scan, but for carry, which is NULL. kind, direction and the initial value are
+ *             the same on all ranks; the initial value stands before the whole vector
+ *     total, host_total   the total of the whole vector, on each rank that asks for it. total overlaps
+ *                         nothing, but may be initial_buffer
+ * Each rank reads its part twice and writes it once, unless no element is before its part. What is sent:
+ * mpi/README.md, with a formula.
+ * Statuses: those of vscan_scan, DIFFERENT, MPI; of any rank, on all. VALUE also for a carry. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
+                                      vscan_buffer *out, const vscan_scan_options *options);
+
+/*
+ * The vector's reduction: what vscan_reduce gives for the whole of it, to the bit. Collective; every rank
+ * knows the total then.
+ *   total     a one-element buffer of in's type, or NULL: this rank does not ask for it there
+ *   options   as in vscan_reduce, but for carry, which is NULL; the same on all ranks but for host_total
+ * Each part is read once. Statuses: those of vscan_reduce, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
+                                        vscan_buffer *total, const vscan_reduce_options *options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Agreement: before data moves every rank has the records of all, and so comes to the same answer. After
+ * that a rank that fails goes on with its part of the exchange, so that nobody waits for it, and the
+ * failure is told with the data or, once results are being written, at the end.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+
+vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name) {
+    if (code == MPI_SUCCESS) return VSCAN_OK;
+    char words[MPI_MAX_ERROR_STRING + 1] = "";
+    int length = 0;
+    if (MPI_Error_string(code, words, &length) != MPI_SUCCESS) length = 0;
+    words[length] = '\0';
+    mpi->broken = true;
+    return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "rank %d: %s: %s", mpi->rank,
+                           name, words);
+}
+
+vscan_status vscan__mpi_is_broken(vscan__mpi *mpi) {
+    return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI,
+                           "rank %d: MPI failed in an earlier call", mpi->rank);
+}
+
+vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status status) {
+    char words[SENTENCE];
+    /* the sentence begins with the function, which need not be the same everywhere */
+    const size_t skipped = strlen(mpi->function) + 2;
+    if (mpi->rank == first)
+        snprintf(words, sizeof words, "%s",
+                 strlen(mpi->sentence) > skipped ? mpi->sentence + skipped : "");
+    TRY(vscan__mpi_check(mpi, MPI_Bcast(words, SENTENCE, MPI_CHAR, first, mpi->comm), "MPI_Bcast"));
+    words[SENTENCE - 1] = '\0';
+    return vscan__mpi_fail(mpi, status, "rank %d: %s", first, words);
+}
+
+static const char *name_of(int32_t call) {
+    static const char *const names[] = {
+        [CALL_SCAN] = "vscan_mpi_scan", [CALL_REDUCE] = "vscan_mpi_reduce"};
+    return call > 0 && call < (int)(sizeof names / sizeof *names) ? names[call]
+                                                                  : "another function";
+}
+
+/* Whether a rank's record says what rank 0's says; else a sentence. */
+static vscan_status compare(vscan__mpi *mpi, int rank) {
+    const struct vscan__mpi_record *a = mpi->records, *b = mpi->records + rank;
+    const vscan_status status = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    if (a->call != b->call)
+        return vscan__mpi_fail(mpi, status, "rank %d calls %s, rank 0 %s", rank, name_of(b->call),
+                               name_of(a->call));
+    const struct {
+        const char *name;
+        int32_t a, b;
+    } numbers[] = {{"op", a->op, b->op},
+                   {"the element type", a->type, b->type},
+                   {"kind", a->kind, b->kind},
+                   {"direction", a->direction, b->direction}};
+    for (int i = 0; i < 4; i++)
+        if (numbers[i].a != numbers[i].b)
+            return vscan__mpi_fail(mpi, status, "rank %d: %s is %d, that of rank 0 is %d", rank,
+                                   numbers[i].name, (int)numbers[i].b, (int)numbers[i].a);
+    if (a->has_initial != b->has_initial || a->initial.bits != b->initial.bits)
+        return vscan__mpi_fail(mpi, status, "rank %d: the initial value is not that of rank 0",
+                               rank);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_agree(vscan__mpi *mpi, const struct vscan__mpi_record *own) {
+    enum { BYTES = sizeof *own };
+    TRY(vscan__mpi_check(
+        mpi, MPI_Allgather(own, BYTES, MPI_BYTE, mpi->records, BYTES, MPI_BYTE, mpi->comm),
+        "MPI_Allgather"));
+    for (int r = 0; r < mpi->size; r++)
+        if (mpi->records[r].status != VSCAN_OK)
+            return vscan__mpi_share_failure(mpi, r, (vscan_status)mpi->records[r].status);
+    int64_t n = 0;
+    for (int r = 0; r < mpi->size; r++) {
+        TRY(compare(mpi, r));
+        if (__builtin_add_overflow(n, mpi->records[r].n, &n))
+            return vscan__mpi_fail(mpi, VSCAN_ERROR_OVERFLOW,
+                                   "the parts have 2^63 elements or more");
+    }
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_finish(vscan__mpi *mpi, vscan_status own) {
+    if (mpi->broken) return (vscan_status)VSCAN_MPI_ERROR_MPI;
+    /* the lowest rank that failed, and its status in the low half */
+    const int64_t good = INT64_MAX;
+    int64_t mine = own == VSCAN_OK ? good : (int64_t)mpi->rank << 32 | (int64_t)own, all = good;
+    TRY(vscan__mpi_check(mpi, MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, mpi->comm),
+                         "MPI_Allreduce"));
+    if (all == good) return VSCAN_OK;
+    return vscan__mpi_share_failure(mpi, (int)(all >> 32), (vscan_status)(all & 0x7fffffff));
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Checks of a rank's own arguments, with what vscan.h offers. */
+#include <string.h>
+
+#include "internal.h"
+
+int64_t vscan__mpi_size_of(vscan_type type) {
+    switch (type) {
+    case VSCAN_DOUBLE:
+    case VSCAN_LONG:
+        return 8;
+    case VSCAN_BYTE:
+        return 1;
+    default:
+        return 4;
+    }
+}
+
+/* A call on no elements of the buffer tells whether it belongs to the context. */
+static vscan_status check_context(vscan__mpi *mpi, vscan_buffer *buffer) {
+    vscan_buffer *empty;
+    TRY(vscan_buffer_view(buffer, 0, 0, &empty));
+    const vscan_status status = vscan_convert(mpi->ctx, empty, empty);
+    (void)vscan_buffer_destroy(empty);
+    return status;
+}
+
+vscan_status vscan__mpi_check_buffer(vscan__mpi *mpi, const char *name, const vscan_buffer *buffer,
+                                     int32_t type, int64_t n) {
+    if (buffer == NULL) return vscan__mpi_fail(mpi, VSCAN_ERROR_NULL, "%s is NULL", name);
+    if (vscan_buffer_length(buffer) < 0)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_HANDLE, "%s is no live buffer", name);
+    const vscan_status status = check_context(mpi, (vscan_buffer *)(uintptr_t)buffer);
+    if (status == VSCAN_ERROR_CONTEXT)
+        return vscan__mpi_fail(mpi, status, "%s belongs to another context", name);
+    TRY(vscan__mpi_say(mpi, mpi->ctx, status));
+    if (type != 0 && (int32_t)vscan_buffer_type(buffer) != type)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "%s has the wrong type", name);
+    if (n >= 0 && vscan_buffer_length(buffer) != n)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_LENGTH, "%s has %lld elements, must have %lld",
+                               name, (long long)vscan_buffer_length(buffer), (long long)n);
+    return VSCAN_OK;
+}
+
+/* Bytes of memory; bits lie in whole words. */
+static uintptr_t bytes_of(const vscan_buffer *buffer) {
+    const int64_t n = vscan_buffer_length(buffer);
+    const vscan_type type = vscan_buffer_type(buffer);
+    return (uintptr_t)(type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * vscan__mpi_size_of(type));
+}
+
+vscan_status vscan__mpi_check_apart(vscan__mpi *mpi, const char *name, const vscan_buffer *buffer,
+                                    const char *other_name, const vscan_buffer *other,
+                                    bool may_be_same) {
+    if (buffer == NULL || other == NULL) return VSCAN_OK;
+    const uintptr_t a = (uintptr_t)vscan_buffer_pointer(buffer);
+    const uintptr_t b = (uintptr_t)vscan_buffer_pointer(other);
+    if (a >= b + bytes_of(other) || b >= a + bytes_of(buffer)) return VSCAN_OK;
+    if (may_be_same && a == b && bytes_of(buffer) == bytes_of(other)) return VSCAN_OK;
+    return vscan__mpi_fail(mpi, VSCAN_ERROR_OVERLAP, "%s overlaps %s", name, other_name);
+}
+
+vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, void *to,
+                                     int64_t known) {
+    memset(to, 0, (size_t)known);
+    if (options == NULL) return VSCAN_OK;
+    int64_t size;
+    memcpy(&size, options, sizeof size);
+    bool understood = size >= known && size <= 4096;
+    for (int64_t i = known; understood && i < size; i++)
+        understood = ((const unsigned char *)options)[i] == 0;
+    if (!understood)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_STRUCT_SIZE,
+                               "options->size is %lld, which is not understood", (long long)size);
+    memcpy(to, options, (size_t)known);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const void *initial,
+                                     const vscan_buffer *buffer, vscan_type type,
+                                     struct vscan__mpi_record *record) {
+    if (initial != NULL && buffer != NULL)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "there are two initial values");
+    if (buffer != NULL) {
+        TRY(vscan__mpi_check_buffer(mpi, "initial_buffer", buffer, (int32_t)type, 1));
+        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(buffer, 0, &record->initial)));
+    }
+    if (initial != NULL) memcpy(&record->initial, initial, (size_t)vscan__mpi_size_of(type));
+    record->has_initial = initial != NULL || buffer != NULL;
+    return VSCAN_OK;
+}

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Handles, errors, and what is made once: a duplicate of the communicator, a context on the host. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+/* ---- Handles --------------------------------------------------------------------------------- */
+
+/* A handle is a slot and how often it was given out, so one that was destroyed is refused. */
+enum { SLOTS = 1024 };
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct {
+    vscan__mpi *mpi;
+    uintptr_t generation;
+} slots[SLOTS];
+
+static _Thread_local char sentence_of_thread[SENTENCE];
+
+static vscan_mpi *publish(vscan__mpi *mpi) {
+    uintptr_t handle = 0;
+    pthread_mutex_lock(&mutex);
+    for (uintptr_t i = 0; i < SLOTS && handle == 0; i++)
+        if (slots[i].mpi == NULL) {
+            slots[i].mpi = mpi;
+            handle = ++slots[i].generation * SLOTS + i;
+        }
+    pthread_mutex_unlock(&mutex);
+    return (vscan_mpi *)handle;
+}
+
+/* What is behind a handle, or NULL; `remove` ends it. */
+static vscan__mpi *find(const vscan_mpi *handle, bool remove) {
+    const uintptr_t slot = (uintptr_t)handle % SLOTS, generation = (uintptr_t)handle / SLOTS;
+    pthread_mutex_lock(&mutex);
+    vscan__mpi *const found = slots[slot].generation == generation ? slots[slot].mpi : NULL;
+    if (remove && found != NULL) slots[slot].mpi = NULL;
+    pthread_mutex_unlock(&mutex);
+    return found;
+}
+
+vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function) {
+    vscan__mpi *const found = find(handle, false);
+    if (found == NULL)
+        snprintf(sentence_of_thread, SENTENCE, "%s: mpi is %s", function,
+                 handle == NULL ? "NULL" : "no live vscan_mpi");
+    else
+        found->function = function;
+    return found;
+}
+
+int32_t vscan_mpi_rank(const vscan_mpi *mpi) {
+    const vscan__mpi *const found = find(mpi, false);
+    return found == NULL ? -1 : found->rank;
+}
+
+int32_t vscan_mpi_size(const vscan_mpi *mpi) {
+    const vscan__mpi *const found = find(mpi, false);
+    return found == NULL ? 0 : found->size;
+}
+
+/* ---- Errors ---------------------------------------------------------------------------------- */
+
+const char *vscan_mpi_status_name(vscan_status status) {
+    switch ((int)status) {
+    case VSCAN_MPI_ERROR_DIFFERENT:
+        return "VSCAN_MPI_ERROR_DIFFERENT";
+    case VSCAN_MPI_ERROR_MPI:
+        return "VSCAN_MPI_ERROR_MPI";
+    default:
+        return vscan_status_name(status);
+    }
+}
+
+const char *vscan_mpi_status_text(vscan_status status) {
+    switch ((int)status) {
+    case VSCAN_MPI_ERROR_DIFFERENT:
+        return "ranks call different functions, or the same with different arguments";
+    case VSCAN_MPI_ERROR_MPI:
+        return "MPI failed, is not initialised, or is finalised";
+    default:
+        return vscan_status_text(status);
+    }
+}
+
+const char *vscan_mpi_last_error(const vscan_mpi *mpi) {
+    const vscan__mpi *const found = find(mpi, false);
+    return found == NULL ? sentence_of_thread : found->sentence;
+}
+
+vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const int used = snprintf(mpi->sentence, SENTENCE, "%s: ", mpi->function);
+    vsnprintf(mpi->sentence + used, (size_t)(SENTENCE - used), format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status status) {
+    if (status == VSCAN_OK) return VSCAN_OK;
+    const char *words = status == VSCAN_ERROR_HANDLE ? "" : vscan_ctx_last_error(ctx);
+    if (words[0] == '\0') words = vscan_ctx_last_error(NULL);
+    return vscan__mpi_fail(mpi, status, "%s", words[0] != '\0' ? words : vscan_status_text(status));
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t bytes) {
+    if (room->bytes >= bytes && room->memory != NULL) return room->memory;
+    const int64_t more = bytes < 4096 ? 4096 : bytes + bytes / 4;
+    free(room->memory);
+    room->memory = malloc((size_t)more);
+    room->bytes = room->memory != NULL ? more : 0;
+    if (room->memory == NULL)
+        (void)vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "no host memory for %lld bytes",
+                              (long long)more);
+    return room->memory;
+}
+
+/* ---- Making and destroying ------------------------------------------------------------------- */
+
+static void release(vscan__mpi *mpi) {
+    for (int i = 0; i < 4; i++) {
+        (void)vscan_carry_destroy(mpi->carries.of[i / 2][i % 2]);
+        (void)vscan_carry_destroy(mpi->host_carries.of[i / 2][i % 2]);
+    }
+    for (int i = 0; i < 3; i++) (void)vscan_buffer_destroy(mpi->one[i]);
+    for (int i = 0; i < 2; i++) (void)vscan_buffer_destroy(mpi->sums[i]);
+    (void)vscan_ctx_destroy(mpi->host);
+    free(mpi->room_sums.memory);
+    free(mpi->room_edges.memory);
+    free(mpi->room_all.memory);
+    free(mpi->records);
+    free(mpi->told);
+    free(mpi->operands);
+    free(mpi->begin);
+    free(mpi->counts);
+    free(mpi);
+}
+
+/* Makes a communicator return errors; what it did with them before goes to `handler`. */
+static bool hold_errors(MPI_Comm comm, MPI_Errhandler *handler) {
+    return MPI_Comm_get_errhandler(comm, handler) == MPI_SUCCESS &&
+           MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+}
+
+static void release_errors(MPI_Comm comm, MPI_Errhandler *handler) {
+    (void)MPI_Comm_set_errhandler(comm, *handler);
+    (void)MPI_Errhandler_free(handler);
+}
+
+static vscan_status duplicate(vscan__mpi *mpi, int32_t number) {
+    int between = 0;
+    MPI_Errhandler handler;
+    const MPI_Comm comm = MPI_Comm_f2c(number);
+    if (comm == MPI_COMM_NULL || comm == (MPI_Comm)0 || !hold_errors(comm, &handler))
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is no communicator");
+    vscan_status status = VSCAN_OK;
+    if (MPI_Comm_test_inter(comm, &between) == MPI_SUCCESS && between)
+        status = vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is an intercommunicator");
+    else
+        status = vscan__mpi_check(mpi, MPI_Comm_dup(comm, &mpi->comm), "MPI_Comm_dup");
+    release_errors(comm, &handler);
+    if (status != VSCAN_OK) {
+        mpi->comm = MPI_COMM_NULL;
+        return status;
+    }
+    TRY(vscan__mpi_check(mpi, MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN),
+                         "MPI_Comm_set_errhandler"));
+    TRY(vscan__mpi_check(mpi, MPI_Comm_rank(mpi->comm, &mpi->rank), "MPI_Comm_rank"));
+    return vscan__mpi_check(mpi, MPI_Comm_size(mpi->comm, &mpi->size), "MPI_Comm_size");
+}
+
+/*
+ * Duplicates the communicator. What is no communicator would be an error of MPI_COMM_WORLD's (of
+ * MPI_COMM_SELF's, from MPI 4 on), which ends the process; so these return errors meanwhile.
+ */
+static vscan_status take_comm(vscan__mpi *mpi, int32_t comm) {
+    int is_up = 0, is_down = 0;
+    MPI_Errhandler of_world, of_self;
+    if (MPI_Initialized(&is_up) != MPI_SUCCESS || MPI_Finalized(&is_down) != MPI_SUCCESS ||
+        !is_up || is_down)
+        return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI is %s",
+                               is_down ? "finalised" : "not initialised");
+    if (!hold_errors(MPI_COMM_WORLD, &of_world) || !hold_errors(MPI_COMM_SELF, &of_self))
+        return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI_COMM_WORLD is no more");
+    const vscan_status status = duplicate(mpi, comm);
+    release_errors(MPI_COMM_SELF, &of_self);
+    release_errors(MPI_COMM_WORLD, &of_world);
+    return status;
+}
+
+/* What a rank needs of its own; others learn of a failure. */
+static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
+    if (ctx == NULL) return vscan__mpi_fail(mpi, VSCAN_ERROR_NULL, "ctx is NULL");
+    if (vscan_ctx_device(ctx) < 0)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_HANDLE, "ctx is no live context");
+    if (result == NULL) return vscan__mpi_fail(mpi, VSCAN_ERROR_NULL, "mpi is NULL");
+    mpi->ctx = ctx;
+    const size_t size = (size_t)mpi->size;
+    mpi->records = calloc(size, sizeof *mpi->records);
+    mpi->told = calloc(size, sizeof *mpi->told);
+    mpi->operands = calloc(size + 1, sizeof *mpi->operands);
+    mpi->begin = calloc(size + 1, sizeof *mpi->begin);
+    mpi->counts = calloc(2 * size, sizeof *mpi->counts);
+    if (mpi->records == NULL || mpi->told == NULL || mpi->operands == NULL || mpi->begin == NULL ||
+        mpi->counts == NULL)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "no host memory");
+    mpi->displacements = mpi->counts + size;
+    const vscan_ctx_options options = {
+        .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = 1};
+    const vscan_status status = vscan_ctx_create(&options, &mpi->host);
+    return status == VSCAN_OK ? VSCAN_OK : vscan__mpi_say(mpi, NULL, status);
+}
+
+static vscan_status create(vscan__mpi *mpi, vscan_ctx *ctx, int32_t comm, vscan_mpi **result) {
+    TRY(take_comm(mpi, comm));
+    vscan_status status = equip(mpi, ctx, result);
+    vscan_mpi *handle = NULL;
+    if (status == VSCAN_OK) {
+        handle = publish(mpi);
+        if (handle == NULL)
+            status = vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "there are %d already", SLOTS);
+    }
+    status = vscan__mpi_finish(mpi, status);
+    if (status == VSCAN_OK)
+        *result = handle;
+    else
+        (void)find(handle, true);
+    return status;
+}
+
+vscan_status vscan_mpi_create(vscan_ctx *ctx, int32_t comm, vscan_mpi **mpi) {
+    vscan__mpi *const made = calloc(1, sizeof *made);
+    if (made == NULL) { /* nobody can be told */
+        snprintf(sentence_of_thread, SENTENCE, "%s: no host memory", __func__);
+        return VSCAN_ERROR_HOST_MEMORY;
+    }
+    made->comm = MPI_COMM_NULL;
+    made->function = __func__;
+    const vscan_status status = create(made, ctx, comm, mpi);
+    if (status == VSCAN_OK) return VSCAN_OK;
+    memcpy(sentence_of_thread, made->sentence, SENTENCE);
+    if (made->comm != MPI_COMM_NULL && !made->broken) (void)MPI_Comm_free(&made->comm);
+    release(made);
+    return status;
+}
+
+vscan_status vscan_mpi_destroy(vscan_mpi *mpi) {
+    if (mpi == NULL) return VSCAN_OK;
+    vscan__mpi *const found = find(mpi, true);
+    if (found == NULL) {
+        (void)vscan__mpi_enter(mpi, __func__);
+        return VSCAN_ERROR_HANDLE;
+    }
+    found->function = __func__;
+    int is_down = 0;
+    vscan_status status = VSCAN_OK;
+    (void)MPI_Finalized(&is_down);
+    if (!is_down && !found->broken)
+        status = vscan__mpi_check(found, MPI_Comm_free(&found->comm), "MPI_Comm_free");
+    if (status != VSCAN_OK) memcpy(sentence_of_thread, found->sentence, SENTENCE);
+    release(found);
+    return status;
+}
+
+vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t *first, int64_t *length) {
+    vscan__mpi *const found = vscan__mpi_enter(mpi, __func__);
+    if (found == NULL) return mpi == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
+    if (first == NULL || length == NULL)
+        return vscan__mpi_fail(found, VSCAN_ERROR_NULL, "%s is NULL",
+                               first == NULL ? "first" : "length");
+    if (n < 0)
+        return vscan__mpi_fail(found, VSCAN_ERROR_LENGTH, "n is %lld, must be at least 0",
+                               (long long)n);
+    const int64_t each = n / found->size, longer = n % found->size;
+    *first = each * found->rank + (found->rank < longer ? found->rank : longer);
+    *length = each + (found->rank < longer);
+    return VSCAN_OK;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the files of libvscan_mpi share. The library stands on vscan.h and MPI alone; of libvscan's own
+ * headers it includes core/order.h, where the sizes of the order of addition are, and cpu/modes.h.
+ */
+#ifndef VSCAN_MPI_INTERNAL_H
+#define VSCAN_MPI_INTERNAL_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/order.h"
+#include "vscan_mpi.h"
+
+/* An element: its bits in the low bytes, as in a saved carry; the others are 0. */
+union vscan__mpi_value {
+    uint64_t bits;
+    float as_float;
+    double as_double;
+};
+typedef union vscan__mpi_value value;
+
+/* Collective functions, as they stand in an agreement. */
+enum vscan__mpi_call { CALL_SCAN = 1, CALL_REDUCE };
+
+/* What each rank tells all others before any data moves. Members from call to initial must be equal. */
+struct vscan__mpi_record {
+    int32_t status; /* what the rank itself thinks of its arguments */
+    int32_t call;
+    int32_t op, type, kind, direction;
+    int32_t has_initial, unused;
+    value initial;
+    int64_t n; /* elements of its part */
+};
+
+/* What a rank tells of its part, where that is one value. */
+struct vscan__mpi_told {
+    int64_t status;
+    value v;
+};
+
+enum { SENTENCE = 512 }; /* bytes, with the closing 0 */
+
+/* Carries of float and double plus, made when they are first needed. */
+struct vscan__mpi_carries {
+    vscan_carry *of[2][2]; /* double or not, backward or not */
+};
+
+/* What is behind a handle. */
+typedef struct vscan__mpi {
+    vscan_ctx *ctx;
+    vscan_ctx *host; /* a context of the CPU, with one thread, for what is short and on the host */
+    MPI_Comm comm;
+    int rank, size;
+    bool broken;                       /* MPI failed */
+    const char *function;              /* that runs */
+    struct vscan__mpi_record *records; /* one a rank: the last agreement */
+    struct vscan__mpi_told *told;      /* one a rank */
+    value *operands;                   /* size + 1 */
+    int64_t *begin;                    /* size + 1: see layout.h */
+    int *counts, *displacements;       /* one a rank: of an MPI_Allgatherv */
+    struct vscan__mpi_carries carries, host_carries;
+    vscan_buffer *one[3];  /* buffers of one element: see vscan__mpi_one */
+    vscan_buffer *sums[2]; /* of tiles: floats, doubles */
+    struct vscan__mpi_room {
+        void *memory;
+        int64_t bytes;
+    } room_sums, room_edges, room_all; /* host memory that is kept */
+    char sentence[SENTENCE];
+} vscan__mpi;
+
+/* Leaves the function early with what is not VSCAN_OK. */
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        const vscan_status vscan__tried = (call);                                                  \
+        if (vscan__tried != VSCAN_OK) return vscan__tried;                                         \
+    } while (0)
+
+/* ---- handle.c -------------------------------------------------------------------------------- */
+
+/* What is behind the handle, or NULL, with a sentence for the thread. */
+vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function);
+
+/* Records "function: sentence" as the last error, and returns the status. */
+vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with what libvscan says of a failure on one of its contexts; passes VSCAN_OK on. */
+vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status status);
+
+/* At least that many bytes, or NULL with a sentence. What was there is lost. */
+void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t bytes);
+
+/* ---- agree.c --------------------------------------------------------------------------------- */
+
+/* What an MPI function has returned, as a status. */
+vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name);
+
+/*
+ * Every rank learns the records of all. Fails on every rank alike where one rank has refused its
+ * arguments, or where they differ.
+ */
+vscan_status vscan__mpi_agree(vscan__mpi *mpi, const struct vscan__mpi_record *own);
+
+/* The status of the first rank that failed, on every rank, with its sentence. first: that rank. */
+vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status status);
+
+/* For a vscan_mpi on which MPI has failed before. */
+vscan_status vscan__mpi_is_broken(vscan__mpi *mpi);
+
+/* The end of a collective call: whether it has failed on any rank. */
+vscan_status vscan__mpi_finish(vscan__mpi *mpi, vscan_status own);
+
+/* ---- check.c --------------------------------------------------------------------------------- */
+
+/* A live buffer of the context; of that type and length, where they are not 0 and -1. */
+vscan_status vscan__mpi_check_buffer(vscan__mpi *mpi, const char *name, const vscan_buffer *buffer,
+                                     int32_t type, int64_t n);
+
+/* No element of one is one of the other; or they are the very same elements, where that is allowed. */
+vscan_status vscan__mpi_check_apart(vscan__mpi *mpi, const char *name, const vscan_buffer *buffer,
+                                    const char *other_name, const vscan_buffer *other,
+                                    bool may_be_same);
+
+/* Reads an options struct of the caller's into one of `known` bytes, which is all 0 where options is NULL. */
+vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, void *to, int64_t known);
+
+/* The initial value, where there is one. */
+vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const void *initial,
+                                     const vscan_buffer *buffer, vscan_type type,
+                                     struct vscan__mpi_record *record);
+
+int64_t vscan__mpi_size_of(vscan_type type);
+
+/* ---- sums.c, prefix.c ------------------------------------------------------------------------ */
+
+/* A scan or a reduction. */
+struct vscan__mpi_scan {
+    vscan_op op;
+    vscan_type type;
+    bool backward, has_initial;
+    value initial;
+    const vscan_buffer *in;
+    int64_t n; /* of this rank's part */
+};
+
+/* What comes before this rank's part, and of the whole vector. */
+struct vscan__mpi_prefix {
+    bool failed_on_all; /* the status is that of all ranks; else it is this rank's alone */
+    bool begins;        /* nothing: no element is before the part */
+    bool needs_carry;   /* else before is an initial value */
+    value before;       /* as an initial value of the part */
+    unsigned char carry[VSCAN_CARRY_BYTES]; /* saved */
+    value total;
+};
+
+/* Float and double plus: reads the part, exchanges what others need of it. */
+vscan_status vscan__mpi_sum_parts(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
+                                  struct vscan__mpi_prefix *prefix);
+
+/* The same for pairs that any order suits. */
+vscan_status vscan__mpi_combine_parts(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
+                                      struct vscan__mpi_prefix *prefix);
+
+/* A carry of plus of that type: the context's, or that of the host's context. */
+vscan_status vscan__mpi_carry(vscan__mpi *mpi, bool of_host, vscan_type type, bool backward,
+                              vscan_carry **carry);
+
+/* The context's buffer of one element of an operator's type. */
+vscan_status vscan__mpi_one(vscan__mpi *mpi, vscan_type type, vscan_buffer **buffer);
+
+#endif

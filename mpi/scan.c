@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scans and reductions: checks, agreement, the exchange, and a call of libvscan on the part. */
+#include <string.h>
+
+#include "internal.h"
+
+static vscan_status check_operator(vscan__mpi *mpi, vscan_op op, vscan_type type,
+                                   int32_t direction) {
+    vscan_buffer *one;
+    if (type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_LONG)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_PAIR, "no operator works on in's type");
+    if (direction != VSCAN_FORWARD && direction != VSCAN_BACKWARD)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_ENUM, "direction is %d, no vscan_direction",
+                               (int)direction);
+    TRY(vscan__mpi_one(mpi, type, &one));
+    const vscan_status status = vscan_scan(mpi->ctx, op, one, one, NULL);
+    if (status == VSCAN_ERROR_ENUM || status == VSCAN_ERROR_PAIR)
+        return vscan__mpi_fail(mpi, status, "op is %d, which is no operator of in's type", (int)op);
+    return vscan__mpi_say(mpi, mpi->ctx, status);
+}
+
+/* The total, of what is written and read apart. */
+static vscan_status check_total(vscan__mpi *mpi, const vscan_buffer *total, const vscan_buffer *in,
+                                const vscan_buffer *out, const vscan_buffer *initial) {
+    if (total == NULL) return VSCAN_OK;
+    TRY(vscan__mpi_check_buffer(mpi, "total", total, (int32_t)vscan_buffer_type(in), 1));
+    TRY(vscan__mpi_check_apart(mpi, "total", total, "in", in, false));
+    TRY(vscan__mpi_check_apart(mpi, "total", total, "out", out, false));
+    return vscan__mpi_check_apart(mpi, "total", total, "initial_buffer", initial, true);
+}
+
+/* What both functions do before they write: everything that can be refused, and the exchange. */
+static vscan_status find_prefix(vscan__mpi *mpi, vscan_status status,
+                                struct vscan__mpi_record *record, const vscan_buffer *in,
+                                struct vscan__mpi_prefix *prefix) {
+    record->status = status;
+    prefix->failed_on_all = true;
+    TRY(vscan__mpi_agree(mpi, record));
+    prefix->failed_on_all = false;
+    const struct vscan__mpi_scan scan = {.op = (vscan_op)record->op,
+                                         .type = (vscan_type)record->type,
+                                         .backward = record->direction == VSCAN_BACKWARD,
+                                         .has_initial = record->has_initial != 0,
+                                         .initial = record->initial,
+                                         .in = in,
+                                         .n = record->n};
+    const bool in_order =
+        scan.op == VSCAN_PLUS && (scan.type == VSCAN_FLOAT || scan.type == VSCAN_DOUBLE);
+    return (in_order ? vscan__mpi_sum_parts : vscan__mpi_combine_parts)(mpi, &scan, prefix);
+}
+
+static vscan_status give_total(vscan__mpi *mpi, const struct vscan__mpi_prefix *prefix,
+                               vscan_type type, vscan_buffer *total, void *host_total) {
+    if (total != NULL)
+        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(total, 0, &prefix->total)));
+    if (host_total != NULL) memcpy(host_total, &prefix->total, (size_t)vscan__mpi_size_of(type));
+    return VSCAN_OK;
+}
+
+/* ---- Scan ------------------------------------------------------------------------------------ */
+
+static vscan_status check_scan(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
+                               const vscan_buffer *out, const vscan_scan_options *options,
+                               struct vscan__mpi_record *record) {
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx)));
+    TRY(vscan__mpi_check_buffer(mpi, "in", in, 0, -1));
+    const vscan_type type = vscan_buffer_type(in);
+    record->op = (int32_t)op;
+    record->type = (int32_t)type;
+    record->kind = options->kind;
+    record->direction = options->direction;
+    record->n = vscan_buffer_length(in);
+    TRY(check_operator(mpi, op, type, options->direction));
+    if (options->kind != VSCAN_INCLUSIVE && options->kind != VSCAN_EXCLUSIVE)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_ENUM, "kind is %d, no vscan_kind",
+                               (int)options->kind);
+    TRY(vscan__mpi_check_buffer(mpi, "out", out, (int32_t)type, record->n));
+    TRY(vscan__mpi_check_apart(mpi, "out", out, "in", in, true));
+    if (options->carry != NULL)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->carry is not NULL");
+    TRY(check_total(mpi, options->total, in, out, options->initial_buffer));
+    return vscan__mpi_read_initial(mpi, options->initial, options->initial_buffer, type, record);
+}
+
+/* The scan of the part after its prefix. */
+static vscan_status scan_part(vscan__mpi *mpi, const struct vscan__mpi_record *record,
+                              const struct vscan__mpi_prefix *prefix, const vscan_buffer *in,
+                              vscan_buffer *out) {
+    vscan_scan_options options = {
+        .size = sizeof options, .kind = record->kind, .direction = record->direction};
+    if (prefix->begins) {
+        if (record->has_initial) options.initial = &record->initial;
+    } else if (!prefix->needs_carry) {
+        options.initial = &prefix->before;
+    } else {
+        TRY(vscan__mpi_carry(mpi, false, (vscan_type)record->type,
+                             record->direction == VSCAN_BACKWARD, &options.carry));
+        TRY(vscan__mpi_say(mpi, mpi->ctx,
+                           vscan_carry_restore(options.carry, prefix->carry, VSCAN_CARRY_BYTES)));
+    }
+    return vscan__mpi_say(mpi, mpi->ctx,
+                          vscan_scan(mpi->ctx, (vscan_op)record->op, in, out, &options));
+}
+
+vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
+                            const vscan_scan_options *options) {
+    vscan__mpi *const found = vscan__mpi_enter(mpi, __func__);
+    if (found == NULL) return mpi == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
+    if (found->broken) return vscan__mpi_is_broken(found);
+    vscan_scan_options known;
+    struct vscan__mpi_record record = {.call = CALL_SCAN};
+    struct vscan__mpi_prefix prefix;
+    vscan_status status = vscan__mpi_read_options(found, options, &known, sizeof known);
+    if (status == VSCAN_OK) status = check_scan(found, op, in, out, &known, &record);
+    status = find_prefix(found, status, &record, in, &prefix);
+    if (prefix.failed_on_all) return status;
+    if (status == VSCAN_OK) status = scan_part(found, &record, &prefix, in, out);
+    if (status == VSCAN_OK)
+        status = give_total(found, &prefix, (vscan_type)record.type, known.total, known.host_total);
+    return vscan__mpi_finish(found, status);
+}
+
+/* ---- Reduction ------------------------------------------------------------------------------- */
+
+static vscan_status check_reduce(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
+                                 const vscan_buffer *total, const vscan_reduce_options *options,
+                                 struct vscan__mpi_record *record) {
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx)));
+    TRY(vscan__mpi_check_buffer(mpi, "in", in, 0, -1));
+    const vscan_type type = vscan_buffer_type(in);
+    record->op = (int32_t)op;
+    record->type = (int32_t)type;
+    record->direction = options->direction;
+    record->n = vscan_buffer_length(in);
+    TRY(check_operator(mpi, op, type, options->direction));
+    if (options->carry != NULL || options->unused != 0)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->%s is not %s",
+                               options->carry != NULL ? "carry" : "unused",
+                               options->carry != NULL ? "NULL" : "0");
+    TRY(check_total(mpi, total, in, NULL, options->initial_buffer));
+    return vscan__mpi_read_initial(mpi, options->initial, options->initial_buffer, type, record);
+}
+
+vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
+                              vscan_buffer *total, const vscan_reduce_options *options) {
+    vscan__mpi *const found = vscan__mpi_enter(mpi, __func__);
+    if (found == NULL) return mpi == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
+    if (found->broken) return vscan__mpi_is_broken(found);
+    vscan_reduce_options known;
+    struct vscan__mpi_record record = {.call = CALL_REDUCE};
+    struct vscan__mpi_prefix prefix;
+    vscan_status status = vscan__mpi_read_options(found, options, &known, sizeof known);
+    if (status == VSCAN_OK) status = check_reduce(found, op, in, total, &known, &record);
+    status = find_prefix(found, status, &record, in, &prefix);
+    if (prefix.failed_on_all) return status;
+    if (status == VSCAN_OK)
+        status = give_total(found, &prefix, (vscan_type)record.type, total, known.host_total);
+    return vscan__mpi_finish(found, status);
+}

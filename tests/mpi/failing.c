@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Stands between libvscan_mpi and libvscan, by the linker's --wrap: fails where a test says so. */
+#include "failing.h"
+
+#include <vscan.h>
+
+int64_t library_calls_until_failure;
+
+static bool fails(void) {
+    return library_calls_until_failure > 0 && --library_calls_until_failure == 0;
+}
+
+#define WRAPPED(name, parameters, arguments)                                                       \
+    vscan_status __real_vscan_##name parameters;                                                   \
+    vscan_status __wrap_vscan_##name parameters;                                                   \
+    vscan_status __wrap_vscan_##name parameters {                                                  \
+        return fails() ? VSCAN_ERROR_HOST_MEMORY : __real_vscan_##name arguments;                  \
+    }
+
+WRAPPED(buffer_create, (vscan_ctx * ctx, vscan_type type, int64_t n, vscan_buffer **buffer),
+        (ctx, type, n, buffer))
+WRAPPED(buffer_download, (const vscan_buffer *buffer, int64_t at, int64_t n, void *host),
+        (buffer, at, n, host))
+WRAPPED(buffer_get, (const vscan_buffer *buffer, int64_t i, void *value), (buffer, i, value))
+WRAPPED(buffer_set, (vscan_buffer * buffer, int64_t i, const void *value), (buffer, i, value))
+WRAPPED(buffer_view, (vscan_buffer * buffer, int64_t at, int64_t n, vscan_buffer **view),
+        (buffer, at, n, view))
+WRAPPED(buffer_wrap,
+        (vscan_ctx * ctx, vscan_type type, void *pointer, int64_t n, vscan_buffer **buffer),
+        (ctx, type, pointer, n, buffer))
+WRAPPED(carry_create,
+        (vscan_ctx * ctx, vscan_op op, vscan_type type, int32_t direction, vscan_carry **carry),
+        (ctx, op, type, direction, carry))
+WRAPPED(carry_reset, (vscan_carry * carry, const void *initial), (carry, initial))
+WRAPPED(carry_restore, (vscan_carry * carry, const void *block, int64_t bytes),
+        (carry, block, bytes))
+WRAPPED(carry_save, (const vscan_carry *carry, void *block, int64_t bytes), (carry, block, bytes))
+WRAPPED(convert, (vscan_ctx * ctx, const vscan_buffer *in, vscan_buffer *out), (ctx, in, out))
+WRAPPED(ctx_create, (const vscan_ctx_options *options, vscan_ctx **ctx), (options, ctx))
+WRAPPED(ctx_synchronize, (vscan_ctx * ctx), (ctx))
+WRAPPED(reduce,
+        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
+         const vscan_reduce_options *options),
+        (ctx, op, in, total, options))
+WRAPPED(reduce_rows,
+        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *totals, int64_t rows,
+         int64_t columns, const vscan_matrix_options *options),
+        (ctx, op, in, totals, rows, columns, options))
+WRAPPED(scan,
+        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
+         const vscan_scan_options *options),
+        (ctx, op, in, out, options))

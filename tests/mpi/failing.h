@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef MPI_FAILING_H
+#define MPI_FAILING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* That call of libvscan, counted from now on, fails with VSCAN_ERROR_HOST_MEMORY; 0: none does. */
+extern int64_t library_calls_until_failure;
+
+#endif

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One rank's bad arguments, or others than those of rank 0, are a status on all, and nothing is written. */
+#include <mpi.h>
+
+#include "cases.h"
+
+enum { N = 1000 };
+
+static int culprit;
+static vscan_buffer *in, *out, *other, *bytes, *ended, *foreign, *longer;
+static float was[N];
+
+/* Every rank has that status, a sentence with the culprit and the words, and its output as it was. */
+static void expect(vscan_status got, vscan_status status, const char *words) {
+    char name[16];
+    float is[N];
+    snprintf(name, sizeof name, "rank %d", culprit);
+    CHECK(got == status, "%s, not %s: \"%s\"", vscan_mpi_status_name(got),
+          vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
+    CHECK(strstr(vscan_mpi_last_error(mpi), name) != NULL &&
+              strstr(vscan_mpi_last_error(mpi), words) != NULL,
+          "the sentence has no \"%s\" or \"%s\": \"%s\"", name, words, vscan_mpi_last_error(mpi));
+    OK(vscan_buffer_download(out, 0, N, is));
+    CHECK(memcmp(is, was, sizeof is) == 0, "a refused call has written");
+}
+
+static vscan_status scan(vscan_op op, vscan_buffer *from, vscan_buffer *to,
+                         const vscan_scan_options *options) {
+    return vscan_mpi_scan(mpi, op, from, to, options);
+}
+
+static void refuse_buffers(bool me) {
+    vscan_scan_options total = {.size = sizeof total};
+    expect(scan(VSCAN_PLUS, me ? NULL : in, out, NULL), VSCAN_ERROR_NULL, "in is NULL");
+    expect(scan(VSCAN_PLUS, in, me ? NULL : out, NULL), VSCAN_ERROR_NULL, "out is NULL");
+    expect(scan(VSCAN_PLUS, me ? ended : in, out, NULL), VSCAN_ERROR_HANDLE,
+           "in is no live buffer");
+    expect(scan(VSCAN_PLUS, in, me ? foreign : out, NULL), VSCAN_ERROR_CONTEXT, "another context");
+    expect(scan(VSCAN_PLUS, in, me ? longer : out, NULL), VSCAN_ERROR_LENGTH, "out has 1001");
+    expect(scan(VSCAN_PLUS, in, me ? other : out, NULL), VSCAN_ERROR_TYPE,
+           "out has the wrong type");
+    expect(scan(VSCAN_PLUS, me ? bytes : in, me ? bytes : out, NULL), VSCAN_ERROR_PAIR,
+           "in's type");
+    total.total = me ? longer : NULL;
+    expect(scan(VSCAN_PLUS, in, out, &total), VSCAN_ERROR_LENGTH, "total has 1001");
+    vscan_buffer *overlapping, *one;
+    OK(vscan_buffer_view(longer, 1, N, &overlapping));
+    OK(vscan_buffer_view(out, 5, 1, &one));
+    vscan_buffer *first;
+    OK(vscan_buffer_view(longer, 0, N, &first));
+    expect(scan(VSCAN_PLUS, me ? first : in, me ? overlapping : out, NULL), VSCAN_ERROR_OVERLAP,
+           "out overlaps in");
+    total.total = me ? one : NULL;
+    expect(scan(VSCAN_PLUS, in, out, &total), VSCAN_ERROR_OVERLAP, "total overlaps out");
+    OK(vscan_buffer_destroy(first));
+    OK(vscan_buffer_destroy(overlapping));
+    OK(vscan_buffer_destroy(one));
+}
+
+static void refuse_options(bool me) {
+    const float z = 1, minus = -1;
+    vscan_scan_options options = {.size = me ? 3 : (int64_t)sizeof options};
+    expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_STRUCT_SIZE, "options->size is 3");
+    options = (vscan_scan_options){.size = sizeof options, .kind = me ? 77 : 0};
+    expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_ENUM, "kind is 77");
+    options = (vscan_scan_options){.size = sizeof options, .direction = me ? 77 : 0};
+    expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_ENUM, "direction is 77");
+    expect(scan(me ? (vscan_op)999 : VSCAN_PLUS, in, out, NULL), VSCAN_ERROR_ENUM, "op is 999");
+    vscan_carry *carry;
+    OK(vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry));
+    options = (vscan_scan_options){.size = sizeof options, .carry = me ? carry : NULL};
+    expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_VALUE, "carry is not NULL");
+    OK(vscan_carry_destroy(carry));
+    vscan_reduce_options reduce = {.size = sizeof reduce, .unused = me};
+    expect(vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, &reduce), VSCAN_ERROR_VALUE, "unused");
+    if (ranks == 1) return;
+
+    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    if (culprit == 0) return; /* rank 0 is who others are compared with */
+    expect(scan(me ? VSCAN_MAX : VSCAN_PLUS, in, out, NULL), different, "op is");
+    options = (vscan_scan_options){.size = sizeof options, .kind = me ? VSCAN_EXCLUSIVE : 0};
+    expect(scan(VSCAN_PLUS, in, out, &options), different, "kind is");
+    options = (vscan_scan_options){.size = sizeof options, .direction = me ? VSCAN_BACKWARD : 0};
+    expect(scan(VSCAN_PLUS, in, out, &options), different, "direction is");
+    options = (vscan_scan_options){.size = sizeof options, .initial = me ? &minus : &z};
+    expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
+    options.initial = me ? NULL : &z;
+    expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
+    expect(scan(VSCAN_PLUS, me ? other : in, me ? other : out, NULL), different, "element type");
+    expect(me ? vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, NULL) : scan(VSCAN_PLUS, in, out, NULL),
+           different, "calls vscan_mpi_reduce, rank 0 vscan_mpi_scan");
+}
+
+/* What a rank can find out alone. */
+static void refuse_handles(void) {
+    int64_t first, length;
+    vscan_mpi *made = NULL;
+    CHECK(vscan_mpi_scan(NULL, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_NULL, "NULL is taken");
+    CHECK(strstr(vscan_mpi_last_error(NULL), "mpi is NULL") != NULL, "no sentence");
+    CHECK(vscan_mpi_scan((vscan_mpi *)in, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_HANDLE &&
+              vscan_mpi_reduce((vscan_mpi *)&first, VSCAN_PLUS, in, out, NULL) ==
+                  VSCAN_ERROR_HANDLE,
+          "another pointer is taken");
+    CHECK(vscan_mpi_rank(NULL) == -1 && vscan_mpi_size(NULL) == 0, "NULL has ranks");
+    CHECK(vscan_mpi_share(mpi, -1, &first, &length) == VSCAN_ERROR_LENGTH &&
+              vscan_mpi_share(mpi, 1, NULL, &length) == VSCAN_ERROR_NULL,
+          "a bad share");
+    CHECK(vscan_mpi_destroy(NULL) == VSCAN_OK, "NULL cannot be destroyed");
+    CHECK(vscan_mpi_create(ctx, -5, &made) == VSCAN_ERROR_VALUE && made == NULL,
+          "a bad comm is taken");
+
+    /* one rank's bad context is a failure on all */
+    const bool me = rank == culprit;
+    const int32_t world = MPI_Comm_c2f(MPI_COMM_WORLD);
+    CHECK(vscan_mpi_create(me ? NULL : ctx, world, &made) == VSCAN_ERROR_NULL && made == NULL,
+          "no context is taken");
+    CHECK(strstr(vscan_mpi_last_error(NULL), "ctx is NULL") != NULL, "no sentence: %s",
+          vscan_mpi_last_error(NULL));
+    CHECK(vscan_mpi_create((vscan_ctx *)(me ? (void *)in : (void *)ctx), world, &made) ==
+              VSCAN_ERROR_HANDLE,
+          "a buffer is taken");
+    CHECK(vscan_mpi_create(ctx, world, me ? NULL : &made) == VSCAN_ERROR_NULL && made == NULL,
+          "nowhere to put it is taken");
+    OK(vscan_mpi_create(ctx, world, &made));
+    OK(vscan_mpi_destroy(made));
+    CHECK(vscan_mpi_destroy(made) == VSCAN_ERROR_HANDLE &&
+              vscan_mpi_scan(made, VSCAN_PLUS, in, out, NULL) == VSCAN_ERROR_HANDLE,
+          "a destroyed one is taken");
+}
+
+static void check_shares(void) {
+    static const int64_t lengths[] = {0, 1, 5, 16, 1000, INT64_MAX};
+    for (int i = 0; i < 6; i++) {
+        int64_t mine[2], all[2 * MOST_RANKS], next = 0;
+        OK(vscan_mpi_share(mpi, lengths[i], &mine[0], &mine[1]));
+        MPI_Allgather(mine, 2, MPI_INT64_T, all, 2, MPI_INT64_T, MPI_COMM_WORLD);
+        for (int r = 0; r < ranks; r++) {
+            CHECK(all[2 * r] == next, "the shares of %lld have a gap", (long long)lengths[i]);
+            CHECK(all[1] - all[2 * r + 1] <= 1 && all[1] >= all[2 * r + 1], "they are not even");
+            next += all[2 * r + 1];
+        }
+        CHECK(next == lengths[i], "the shares are not the vector");
+    }
+}
+
+void test_refused(void) {
+    vscan_ctx *another;
+    const vscan_ctx_options cpu = {.size = sizeof cpu, .backend = VSCAN_BACKEND_CPU};
+    OK(vscan_ctx_create(&cpu, &another));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &in));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &out));
+    OK(vscan_buffer_create(ctx, VSCAN_INT, N, &other));
+    OK(vscan_buffer_create(ctx, VSCAN_BYTE, N, &bytes));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &ended));
+    OK(vscan_buffer_create(another, VSCAN_FLOAT, N, &foreign));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N + 1, &longer));
+    OK(vscan_buffer_destroy(ended));
+    draw_elements(VSCAN_FLOAT, was, N);
+    OK(vscan_buffer_upload(in, 0, N, was));
+    draw_elements(VSCAN_FLOAT, was, N);
+    OK(vscan_buffer_upload(out, 0, N, was));
+    for (int i = 0; i < 2; i++) {
+        culprit = i == 0 ? ranks - 1 : (int)draw_below(ranks);
+        refuse_buffers(rank == culprit);
+        refuse_options(rank == culprit);
+    }
+    refuse_handles();
+    check_shares();
+    OK(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL)); /* all goes on */
+    OK(vscan_buffer_destroy(in));
+    OK(vscan_buffer_destroy(out));
+    OK(vscan_buffer_destroy(other));
+    OK(vscan_buffer_destroy(bytes));
+    OK(vscan_buffer_destroy(foreign));
+    OK(vscan_buffer_destroy(longer));
+    OK(vscan_ctx_destroy(another));
+}

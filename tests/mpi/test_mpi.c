@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Every collective function on random parts of random vectors, against one call of libvscan on the whole
+ * vector. Run by mpirun with any number of ranks; arguments: [seed [cases]].
+ */
+#include <mpi.h>
+
+#include "cases.h"
+
+int rank, ranks;
+uint64_t seed;
+vscan_ctx *ctx;
+vscan_mpi *mpi;
+static int64_t cases = 150;
+
+void end_badly(void) {
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    exit(1);
+}
+
+void OK_(vscan_status status, const char *call) {
+    CHECK(status == VSCAN_OK, "%s: %s: %s | %s", call, vscan_mpi_status_name(status),
+          vscan_mpi_last_error(mpi), vscan_ctx_last_error(ctx));
+}
+
+int main(int argc, char **argv) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const char *from = getenv("VSCAN_TEST_SEED");
+    seed = argc > 1       ? strtoull(argv[1], NULL, 10)
+           : from != NULL ? strtoull(from, NULL, 10)
+                          : (uint64_t)(1e6 * MPI_Wtime());
+    MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
+    if (argc > 2) cases = strtoll(argv[2], NULL, 10);
+    if (rank == 0) printf("%d ranks, seed %llu\n", ranks, (unsigned long long)seed), fflush(stdout);
+    const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
+    OK(vscan_ctx_create(&options, &ctx));
+    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
+    CHECK(vscan_mpi_rank(mpi) == rank && vscan_mpi_size(mpi) == ranks, "not this rank");
+    test_refused();
+    test_failures();
+    for (int64_t i = 0; i < cases; i++) test_scan(i);
+    OK(vscan_mpi_destroy(mpi));
+    OK(vscan_ctx_destroy(ctx));
+    if (rank == 0) printf("%lld cases passed\n", (long long)cases);
+    MPI_Finalize();
+    return 0;
+}
