@@ -679,7 +679,8 @@ typedef struct vscan_segmented_options {
  *                               reports as vscan_ctx_synchronize does. count overlaps nothing
  *     carry                     as in vscan_scan, with the initial value of vscan_carry_reset before
  *                               every segment. The segment that goes on counts as this piece's first;
- *                               its total is that so far
+ *                               its total is that so far. Forward it counts, and has its total, also
+ *                               where element 0 starts another one and so has ended it
  * Asynchrony, capture, passes and allocation as vscan_scan; only backward with totals the flags are
  * read twice, since the segments must be counted before their totals have places.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, CARRY, HOST_MEMORY,

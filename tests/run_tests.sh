@@ -6,10 +6,11 @@
 #
 # --sanitizers: also the suite under AddressSanitizer and UndefinedBehaviorSanitizer
 # (NAME.cpu.address), under that of Clang, which finds more (NAME.cpu.undefined), and the threaded tests
-# under ThreadSanitizer (NAME.cpu.thread), all on the CPU backend; and warnings are errors. --aarch64, on x86-64 with Debian: also the CPU backend for 64-bit
-# ARM, cross-compiled, its tests run by qemu (NAME.cpu.aarch64). --model: the models of the look-back
-# protocol are required (tests/model; without it they run where spin and Relacy are installed). Where
-# CI=true, all three. cmake/setup.sh lists what else can be set in the environment.
+# under ThreadSanitizer (NAME.cpu.thread), all on the CPU backend; and warnings are errors. --aarch64, on
+# x86-64 with Debian: also the CPU backend for 64-bit ARM, cross-compiled, its tests run by qemu
+# (NAME.cpu.aarch64). --model: the models of the look-back protocol are required (tests/model; without it
+# they run where spin and Relacy are installed). Where CI=true, all three, valgrind, and a minute of the
+# fuzzer (tests/fuzz). cmake/setup.sh lists what else can be set in the environment.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -43,6 +44,7 @@ done
 case $(uname -m) in x86_64 | aarch64) want luajit command -v luajit ;; esac
 if [ $strict = ON ]; then
     want clang command -v clang
+    want libclang-rt-dev sh "$root/tests/fuzz/can_fuzz.sh" # its sanitizers and libFuzzer
     want libomp-dev sh -c "echo '#include <omp.h>' | clang -fopenmp -fsyntax-only -x c -"
 fi
 if $cross; then
@@ -132,10 +134,16 @@ if $cross; then
     cmake --build "$aarch64"
 fi
 
-if [ "${CI:-}" = true ]; then memcheck=valgrind; fi
+fuzz=
+if [ "${CI:-}" = true ]; then
+    memcheck=valgrind
+    fuzz=$root/build/fuzz
+    sh "$root/tests/fuzz/build.sh" "$fuzz"
+fi
 build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_ADDRESS="$address" -DVSCAN_TESTS_THREAD="$thread" \
     -DVSCAN_TESTS_UNDEFINED="$undefined" -DVSCAN_TESTS_MEMCHECK="$memcheck" \
+    -DVSCAN_TESTS_FUZZ="$fuzz" \
     -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model
 
 cd "$build"

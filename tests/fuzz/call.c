@@ -138,6 +138,16 @@ static void check_refusal(const char *function, vscan_status status) {
     check_sentence(function, status);
 }
 
+void check_late(struct context *ctx) {
+    const vscan_status late = ctx->late;
+    const vscan_status status =
+        counted("vscan_ctx_synchronize", vscan_ctx_synchronize(ctx->handle));
+    ctx->late = VSCAN_OK;
+    if (status != late)
+        wrong("%s is reported late (%s), expected %s", vscan_status_name(status),
+              vscan_ctx_last_error(ctx->handle), vscan_status_name(late));
+}
+
 static void check_accepted(const char *function, vscan_status status) {
     vscan_status expected = VSCAN_OK;
     if (call.late != VSCAN_OK && call.ctx->late == VSCAN_OK) call.ctx->late = call.late;
@@ -206,13 +216,22 @@ static void check_memory(void) {
         wrong("the vector on the host is not what is expected");
 }
 
+static void trace(const char *function, vscan_status status) {
+    fprintf(stderr, "%s: %s %s\n", function, vscan_status_name(status),
+            status != VSCAN_OK ? vscan_ctx_last_error(call.speaker) : "");
+    for (int k = 0; k < call.n_args; k++) {
+        const struct buffer *const b = call.args[k].b;
+        if (b == NULL) continue;
+        fprintf(stderr, "    %s buffer of %" PRId64 " at %#" PRIxPTR "\n",
+                reference_type_name(b->type), b->n, b->address);
+    }
+}
+
 void call_over(const char *function, vscan_status status) {
     counted(function, status);
-    static int trace = -1;
-    if (trace < 0) trace = getenv("VSCAN_FUZZ_TRACE") != NULL;
-    if (trace)
-        fprintf(stderr, "%s: %s %s\n", function, vscan_status_name(status),
-                status != VSCAN_OK ? vscan_ctx_last_error(call.speaker) : "");
+    static int traced = -1;
+    if (traced < 0) traced = getenv("VSCAN_FUZZ_TRACE") != NULL;
+    if (traced) trace(function, status);
     if (call.open)
         ;
     else if (call.refusals != 0)
@@ -224,5 +243,6 @@ void call_over(const char *function, vscan_status status) {
     else
         memset(&call.host_expected, 0x5b, sizeof call.host_expected);
     check_memory();
+    if (call.late != VSCAN_OK && byte_drawn() % 2) check_late(call.ctx);
     call_dropped();
 }

@@ -185,6 +185,16 @@ static void check_block(const struct carry *y, const unsigned char *block, int64
         if (block[i] != 0x5b) wrong("byte %d after the block was written", (int)i);
 }
 
+/* What y holds, as saved in that place. */
+static void keep_saved(struct saved *s, const struct carry *y, const unsigned char *block) {
+    memcpy(s->block, block, VSCAN_CARRY_BYTES);
+    copy_contents(&s->y, y);
+    s->y.op = y->op;
+    s->y.type = y->type;
+    s->y.direction = y->direction;
+    s->there = true;
+}
+
 void fuzz_carry_save(void) {
     const struct carry_arg a = begin();
     int64_t bytes;
@@ -196,14 +206,8 @@ void fuzz_carry_save(void) {
     for (int64_t i = 0; !fine && block != NULL && i < bytes; i++)
         if (block[i] != 0x5b) wrong("byte %d of the block was written", (int)i);
     if (fine) {
-        struct saved *const s = &saved[below(SAVED)];
         check_block(a.y, block, bytes);
-        memcpy(s->block, block, VSCAN_CARRY_BYTES);
-        copy_contents(&s->y, a.y);
-        s->y.op = a.y->op;
-        s->y.type = a.y->type;
-        s->y.direction = a.y->direction;
-        s->there = true;
+        keep_saved(&saved[below(SAVED)], a.y, block);
     }
     call_over("vscan_carry_save", status);
 }
@@ -212,10 +216,14 @@ void fuzz_carry_restore(void) {
     struct carry_arg a = begin();
     int64_t bytes;
     unsigned char *const block = block_drawn(&bytes);
-    const int64_t first = below(SAVED);
-    const struct saved *s = NULL;
-    for (int64_t k = 0; k < SAVED && s == NULL; k++)
-        if (saved[(first + k) % SAVED].there) s = &saved[(first + k) % SAVED];
+    struct saved *s = &saved[below(SAVED)];
+    if (!s->there && a.y != NULL && a.y->ctx->late == VSCAN_OK) {
+        unsigned char now[VSCAN_CARRY_BYTES];
+        if (counted("vscan_carry_save", vscan_carry_save(a.handle, now, sizeof now)) != VSCAN_OK)
+            wrong("a live carry could not be saved");
+        keep_saved(s, a.y, now);
+    }
+    if (!s->there) s = NULL;
     if (s != NULL && a.y != NULL && below(4) > 0) { /* a carry that it fits */
         call.home = a.y->ctx;
         a = carry_drawn((int)s->y.op, s->y.type, s->y.direction);
@@ -226,7 +234,7 @@ void fuzz_carry_restore(void) {
                              : (size_t)(bytes < VSCAN_CARRY_BYTES ? bytes : VSCAN_CARRY_BYTES);
     if (s != NULL && given > 0) memcpy(block, s->block, given);
     const bool whole = given == VSCAN_CARRY_BYTES;
-    const int64_t altered = one_in(4) && whole ? below(VSCAN_CARRY_BYTES) : -1;
+    const int64_t altered = below(2) && whole ? below(VSCAN_CARRY_BYTES) : -1;
     if (s == NULL && whole) refuse(VSCAN_ERROR_CARRY);
     if (altered >= 0) block[altered] ^= (unsigned char)(1 + below(255));
     if (altered >= 0 && below(2) && s != NULL) {

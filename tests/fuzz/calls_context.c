@@ -149,9 +149,7 @@ void fuzz_ctx_create(void) {
     refuse_backend(&o, word);
     vscan_ctx *handle = NULL, **const result = hostile() ? NULL : &handle;
     if (result == NULL) refuse(VSCAN_ERROR_NULL);
-    const bool is_default =
-        o.backend == 0 && o.threads == 0 && o.device == 0 && o.unused == 0 && o.stream == NULL;
-    const void *const options = options_drawn(&o, sizeof o, is_default);
+    const void *const options = options_drawn(&o, sizeof o);
     const bool fine = right();
     MAKE(vscan_ctx_create, (options, result));
     unsetenv("VSCAN_BACKEND");

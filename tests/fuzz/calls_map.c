@@ -26,11 +26,8 @@ void fuzz_map_unary(void) {
                                                                        : NUMBERS);
     const int64_t n = length_drawn();
     const struct arg in = vector_drawn(type, n, VALUES), out = output_drawn(type, n, &in);
-    check_buffer(in);
-    check_buffer(out);
+    check_in_out(in, out);
     if (in.b != NULL && !maps_has_unary((vscan_unary)op, in.b->type)) refuse(VSCAN_ERROR_PAIR);
-    check_like(out, in);
-    check_same_or_apart(out, in);
     if (right()) {
         void *const v = copy_of(out);
         for (int64_t i = 0; i < in.b->n; i++)
@@ -73,14 +70,10 @@ void fuzz_map_binary(void) {
     const struct arg a = vector_drawn(type, n, VALUES);
     const struct arg b = below(4) == 0 ? a : vector_drawn(type, n, VALUES);
     const struct arg out = output_drawn(type, n, below(2) ? &a : &b);
-    check_buffer(a);
-    check_buffer(b);
-    check_buffer(out);
-    if (a.b != NULL && !maps_has_binary((vscan_binary)op, a.b->type)) refuse(VSCAN_ERROR_PAIR);
+    check_in_out(a, out);
+    check_in_out(b, out);
     check_like(b, a);
-    check_like(out, a);
-    check_same_or_apart(out, a);
-    check_same_or_apart(out, b);
+    if (a.b != NULL && !maps_has_binary((vscan_binary)op, a.b->type)) refuse(VSCAN_ERROR_PAIR);
     if (right()) {
         void *const v = copy_of(out);
         const vscan_type t = a.b->type;
@@ -115,13 +108,10 @@ static void draw_scalar(struct scalar *s, bool left) {
     s->a = vector_drawn(type, n, VALUES);
     s->value = value_drawn(s->a.b != NULL ? s->a.b->type : type, false);
     s->out = output_drawn(type, n, &s->a);
-    check_buffer(s->a);
-    check_buffer(s->out);
+    check_in_out(s->a, s->out);
     if (s->a.b != NULL &&
         (maps_is_flag(s->a.b->type) || !maps_has_binary((vscan_binary)s->op, s->a.b->type)))
         refuse(VSCAN_ERROR_PAIR);
-    check_like(s->out, s->a);
-    check_same_or_apart(s->out, s->a);
     if (!right()) return;
     void *const v = copy_of(s->out);
     const vscan_type t = s->a.b->type;
@@ -219,17 +209,10 @@ static void draw_selection(struct selection *s, bool a_is_value, bool b_is_value
     const struct arg v = a_is_value ? s->b : s->a;
     if (a_is_value || b_is_value) s->value = value_drawn(v.b != NULL ? v.b->type : type, false);
     s->out = output_drawn(type, n, b_is_value || (!a_is_value && below(2)) ? &s->a : &s->b);
-    check_buffer(s->flags);
-    if (!a_is_value) check_buffer(s->a);
-    if (!b_is_value) check_buffer(s->b);
-    check_buffer(s->out);
-    check_type(s->flags, FLAG_TYPES);
-    if (v.b != NULL) check_length(s->flags, v.b->n);
+    check_flags(s->flags, v, s->out);
+    if (!a_is_value) check_in_out(s->a, s->out);
+    if (!b_is_value) check_in_out(s->b, s->out);
     if (!a_is_value && !b_is_value) check_like(s->b, s->a);
-    check_like(s->out, v);
-    check_same_or_apart(s->out, s->a);
-    check_same_or_apart(s->out, s->b);
-    check_apart(s->flags, s->out);
     if (!right()) return;
     const uint8_t *const set = flags_of(s->flags);
     void *const to = copy_of(s->out);

@@ -141,8 +141,7 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
                                     .initial = m->initial,
                                     .initial_buffer = m->initial_buffer.handle,
                                     .totals = m->totals.handle};
-    const vscan_matrix_options plain = {.size = sizeof plain};
-    m->options = options_drawn(&o, sizeof o, memcmp(&o, &plain, sizeof o) == 0);
+    m->options = options_drawn(&o, sizeof o);
     if (!right()) return;
     const struct arg totals = reduce ? m->to : m->totals;
     char *const out = reduce ? NULL : copy_of(m->to);

@@ -8,22 +8,46 @@
 
 /* What several of these have in common. */
 struct scanned {
-    int op;
+    int op, kind, direction;
+    vscan_type type;
     struct arg in, initial_buffer;
     const void *initial;
     struct carry_arg carry;
-    int kind, direction;
 };
+
+static int64_t last_carry; /* its place in the table */
+
+/* The operator, the type and so on; often those of a carry with which the call then goes on, more often
+   than not the one that a scan was last given. */
+static void draw_scan(struct scanned *s, bool has_kind, bool segmented) {
+    const int64_t way = below(8);
+    const int64_t first = way > 5 ? last_carry : way == 5 ? below(CARRIES) : CARRIES;
+    *s = (struct scanned){.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)};
+    if (has_kind) s->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
+    s->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
+    s->type = type_drawn(SCANNED);
+    if (call.refusals != 0) return; /* what is hostile stays */
+    for (int64_t k = first; k < CARRIES && s->carry.y == NULL; k++) {
+        struct carry *const y = &carries[k];
+        if (!carry_alive(y) || y->ctx != call.home || (y->n > 0 && y->segmented != segmented))
+            continue;
+        s->carry = (struct carry_arg){y->handle, y};
+        s->op = (int)y->op;
+        s->type = y->type;
+        s->direction = y->direction;
+    }
+}
 
 /* At most one initial value, or a carry; two of them are refused. */
 static void draw_begin(struct scanned *s, bool may_carry) {
     const vscan_type type = s->in.b != NULL ? s->in.b->type : VSCAN_INT;
-    const int64_t way = below(6);
+    const int64_t way = s->carry.y != NULL ? 0 : below(6);
     const bool two = hostile();
     s->initial = way == 1 || (two && way < 4) ? value_drawn(type, true) : NULL;
     if (way == 2 || (two && way > 2)) s->initial_buffer = vector_drawn(type, 1, VALUES);
     if (may_carry && (way == 3 || (two && way > 3)))
         s->carry = carry_drawn(s->op, type, (int32_t)s->direction);
+    if (s->carry.y != NULL) last_carry = s->carry.y - carries;
 }
 
 static void check_begin(const struct scanned *s) {
@@ -36,23 +60,34 @@ static void check_begin(const struct scanned *s) {
                 s->initial != NULL || s->initial_buffer.handle != NULL);
 }
 
+/* What all scans have in common, and what those with a total have. */
+static void check_scan(const struct scanned *s, struct arg out) {
+    check_in_out(s->in, out);
+    check_pair(s->op, s->in);
+    check_begin(s);
+    check_apart(s->initial_buffer, out);
+}
+
+static void check_total(const struct scanned *s, struct arg total, struct arg out) {
+    if (total.handle == NULL) return;
+    if (check_buffer(total)) check_length(total, 1);
+    if (s->in.b != NULL) check_type(total, TYPES(s->in.b->type));
+    check_apart(total, s->in);
+    check_apart(total, out);
+    check_same_or_apart(total, s->initial_buffer);
+}
+
 static const void *initial_of(const struct scanned *s) {
     if (s->initial_buffer.handle == NULL) return s->initial;
     return shadow_of(s->initial_buffer.b);
 }
 
-static void draw_scan(struct scanned *s, bool has_kind) {
-    *s = (struct scanned){.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)};
-    if (has_kind) s->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
-    s->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
-}
-
 /* A one-element buffer for a total; it may be the initial value's. */
-static struct arg total_drawn(const struct scanned *s, vscan_type type) {
+static struct arg total_drawn(const struct scanned *s) {
     const int64_t way = below(4);
     if (way == 0 && s->initial_buffer.handle != NULL && s->initial_buffer.b != NULL)
         return s->initial_buffer;
-    return way < 2 ? vector_drawn(type, 1, OPEN) : (struct arg){NULL, NULL};
+    return way < 2 ? vector_drawn(s->type, 1, OPEN) : (struct arg){NULL, NULL};
 }
 
 /* A carry's or the reference's results; false: they are not known. */
@@ -64,7 +99,7 @@ static bool results(const struct scanned *s, const uint8_t *flags, struct refere
         (struct piece){.n = n, .in = shadow_of(s->in.b), .flags = flags, .exclusive = s->kind != 0};
     p->out = scratch(bytes_of(type, n) + 8);
     p->total = scratch(8);
-    p->totals = scratch(bytes_of(type, n) + 8);
+    p->totals = scratch(bytes_of(type, n + 1)); /* of a carry's open segment, too */
     if (s->carry.y != NULL) return carry_scan(s->carry.y, p);
     *r = (struct reference){.op = (vscan_op)s->op,
                             .type = type,
@@ -94,28 +129,15 @@ static void expect_total(struct arg total, bool on_host, const struct piece *p, 
 void fuzz_scan(void) {
     context_drawn();
     struct scanned s;
-    draw_scan(&s, true);
-    const vscan_type type = type_drawn(SCANNED);
+    draw_scan(&s, true, false);
     const int64_t n = length_drawn();
-    s.in = vector_drawn(type, n, VALUES);
-    const struct arg out = output_drawn(type, n, &s.in);
+    s.in = vector_drawn(s.type, n, VALUES);
+    const struct arg out = output_drawn(s.type, n, &s.in);
     draw_begin(&s, true);
-    const struct arg total = total_drawn(&s, type);
+    const struct arg total = total_drawn(&s);
     const bool on_host = below(4) == 0;
-    check_buffer(s.in);
-    check_buffer(out);
-    check_pair(s.op, s.in);
-    check_like(out, s.in);
-    check_same_or_apart(out, s.in);
-    check_begin(&s);
-    check_apart(s.initial_buffer, out);
-    if (total.handle != NULL) {
-        if (check_buffer(total)) check_length(total, 1);
-        if (s.in.b != NULL) check_type(total, TYPES(s.in.b->type));
-        check_apart(total, s.in);
-        check_apart(total, out);
-        check_same_or_apart(total, s.initial_buffer);
-    }
+    check_scan(&s, out);
+    check_total(&s, total, out);
     call.waits = on_host;
     const vscan_scan_options o = {.size = sizeof o,
                                   .kind = s.kind,
@@ -125,15 +147,13 @@ void fuzz_scan(void) {
                                   .total = total.handle,
                                   .host_total = on_host ? call.host.value : NULL,
                                   .carry = s.carry.handle};
-    const vscan_scan_options plain = {.size = sizeof plain};
-    const void *const options = options_drawn_of(&o, sizeof o, offsetof(vscan_scan_options, carry),
-                                                 memcmp(&o, &plain, sizeof o) == 0);
+    const void *const options = options_drawn_of(&o, sizeof o, offsetof(vscan_scan_options, carry));
     if (right()) {
         struct reference r;
         struct piece p;
         const bool is_known = results(&s, NULL, &r, &p);
         expect(out, is_known ? p.out : NULL);
-        expect_total(total, on_host, &p, type, is_known);
+        expect_total(total, on_host, &p, s.type, is_known);
     }
     MAKE(vscan_scan, (call.ctx_handle, (vscan_op)s.op, s.in.handle, out.handle, options));
 }
@@ -141,24 +161,18 @@ void fuzz_scan(void) {
 void fuzz_reduce(void) {
     context_drawn();
     struct scanned s;
-    draw_scan(&s, false);
-    const vscan_type type = type_drawn(SCANNED);
-    s.in = vector_drawn(type, length_drawn(), VALUES);
+    draw_scan(&s, false, false);
+    s.in = vector_drawn(s.type, length_drawn(), VALUES);
     draw_begin(&s, true);
-    struct arg total = total_drawn(&s, type);
+    struct arg total = total_drawn(&s);
     const bool on_host = below(2) == 0;
     if (total.handle == NULL && !on_host && s.carry.handle == NULL && !hostile())
-        total = vector_drawn(type, 1, OPEN);
+        total = vector_drawn(s.type, 1, OPEN);
     check_buffer(s.in);
     check_pair(s.op, s.in);
     check_begin(&s);
     if (total.handle == NULL && !on_host && s.carry.handle == NULL) refuse(VSCAN_ERROR_NULL);
-    if (total.handle != NULL) {
-        if (check_buffer(total)) check_length(total, 1);
-        if (s.in.b != NULL) check_type(total, TYPES(s.in.b->type));
-        check_apart(total, s.in);
-        check_same_or_apart(total, s.initial_buffer);
-    }
+    check_total(&s, total, (struct arg){NULL, NULL});
     call.waits = on_host;
     vscan_reduce_options o = {.size = sizeof o,
                               .direction = s.direction,
@@ -170,27 +184,18 @@ void fuzz_reduce(void) {
         o.unused = 1 + (int32_t)below(200);
         refuse(VSCAN_ERROR_VALUE);
     }
-    const vscan_reduce_options plain = {.size = sizeof plain};
-    const void *const options = options_drawn_of(
-        &o, sizeof o, offsetof(vscan_reduce_options, carry), memcmp(&o, &plain, sizeof o) == 0);
+    const void *const options =
+        options_drawn_of(&o, sizeof o, offsetof(vscan_reduce_options, carry));
     if (right()) {
         struct reference r;
         struct piece p;
         const bool is_known = results(&s, NULL, &r, &p);
-        expect_total(total, on_host, &p, type, is_known);
+        expect_total(total, on_host, &p, s.type, is_known);
     }
     MAKE(vscan_reduce, (call.ctx_handle, (vscan_op)s.op, s.in.handle, total.handle, options));
 }
 
 /* ---- Segments ---------------------------------------------------------------------------------- */
-
-/* A buffer of one long for a count, or none. */
-static void check_count(struct arg count, const struct arg *others, int n) {
-    if (count.handle == NULL) return;
-    if (check_buffer(count)) check_length(count, 1);
-    check_type(count, TYPES(VSCAN_LONG));
-    for (int k = 0; k < n; k++) check_apart(count, others[k]);
-}
 
 /* The segments' totals as far as there is room; more are a late error. */
 static void expect_totals(struct arg totals, const struct piece *p, bool is_known) {
@@ -218,67 +223,44 @@ static struct arg totals_drawn(vscan_type type, struct arg flags, int64_t n) {
     return vector_drawn(type, count + (way == 6 ? below(40) : 0), OPEN);
 }
 
-static void expect_count(struct arg count, bool on_host, int64_t number, bool is_known) {
-    int64_t *const v = scratch(8);
-    *v = number;
-    if (count.handle != NULL) expect(count, is_known ? v : NULL);
-    call.host_open = on_host && !is_known;
-    if (on_host) expect_host(v, VSCAN_LONG);
-}
-
 void fuzz_scan_segmented(void) {
     context_drawn();
     struct scanned s;
-    draw_scan(&s, true);
-    const vscan_type type = type_drawn(SCANNED), flag_type = type_drawn(FLAG_TYPES);
+    draw_scan(&s, true, true);
     const int64_t n = length_drawn();
-    s.in = vector_drawn(type, n, VALUES);
-    const struct arg flags = vector_drawn(flag_type, n, FLAGS);
-    const struct arg out = output_drawn(type, n, &s.in);
+    s.in = vector_drawn(s.type, n, VALUES);
+    const struct arg flags = vector_drawn(type_drawn(FLAG_TYPES), n, FLAGS);
+    const struct arg out = output_drawn(s.type, n, &s.in);
     draw_begin(&s, true);
     struct arg totals = {NULL, NULL};
-    if (below(2)) totals = totals_drawn(type, flags, n);
-    const struct arg count = element_drawn(VSCAN_LONG);
-    const bool on_host = below(3) == 0;
-    check_buffer(s.in);
-    check_buffer(flags);
-    check_buffer(out);
-    check_pair(s.op, s.in);
-    check_type(flags, FLAG_TYPES);
-    if (s.in.b != NULL) check_length(flags, s.in.b->n);
-    check_like(out, s.in);
-    check_same_or_apart(out, s.in);
-    check_apart(flags, out);
-    check_begin(&s);
-    check_apart(s.initial_buffer, out);
+    if (below(2)) totals = totals_drawn(s.type, flags, n);
+    check_scan(&s, out);
+    check_flags(flags, s.in, out);
     const struct arg others[] = {s.in, flags, out, s.initial_buffer, totals};
     if (totals.handle != NULL) {
         check_buffer(totals);
         if (s.in.b != NULL) check_type(totals, TYPES(s.in.b->type));
         for (int k = 0; k < 4; k++) check_apart(totals, others[k]);
     }
-    check_count(count, others, 5);
-    call.waits = on_host;
+    const struct counting c = counting_drawn(others, 5);
     const vscan_segmented_options o = {.size = sizeof o,
                                        .kind = s.kind,
                                        .direction = s.direction,
                                        .initial = s.initial,
                                        .initial_buffer = s.initial_buffer.handle,
                                        .totals = totals.handle,
-                                       .count = count.handle,
-                                       .host_count =
-                                           on_host ? (int64_t *)(void *)call.host.value : NULL,
+                                       .count = c.at.handle,
+                                       .host_count = c.host,
                                        .carry = s.carry.handle};
-    const vscan_segmented_options plain = {.size = sizeof plain};
-    const void *const options = options_drawn_of(
-        &o, sizeof o, offsetof(vscan_segmented_options, carry), memcmp(&o, &plain, sizeof o) == 0);
+    const void *const options =
+        options_drawn_of(&o, sizeof o, offsetof(vscan_segmented_options, carry));
     if (right()) {
         struct reference r;
         struct piece p;
         const bool is_known = results(&s, flags_of(flags), &r, &p);
         expect(out, is_known ? p.out : NULL);
         expect_totals(totals, &p, is_known);
-        expect_count(count, on_host, p.count, is_known);
+        expect_count(&c, p.count, is_known);
         if (!is_known && totals.handle != NULL) { /* which may be too few */
             call_dropped();
             return;
@@ -291,35 +273,28 @@ void fuzz_scan_segmented(void) {
 /* What reductions by flags and by offsets have in common after their vectors. */
 struct reduction {
     struct scanned s;
-    struct arg by, totals, count;
-    bool on_host;
+    struct arg by, totals;
+    struct counting c;
     const void *options;
 };
 
 static void draw_reduction(struct reduction *r) {
     draw_begin(&r->s, false);
-    r->count = element_drawn(VSCAN_LONG);
-    r->on_host = below(3) == 0;
     check_buffer(r->s.in);
-    check_buffer(r->by);
     check_buffer(r->totals);
     check_pair(r->s.op, r->s.in);
     if (r->s.in.b != NULL) check_type(r->totals, TYPES(r->s.in.b->type));
     check_apart(r->totals, r->s.in);
-    check_apart(r->totals, r->by);
     check_begin(&r->s);
     check_apart(r->totals, r->s.initial_buffer);
     const struct arg others[] = {r->s.in, r->by, r->totals, r->s.initial_buffer};
-    check_count(r->count, others, 4);
-    call.waits = r->on_host;
-    const vscan_reduce_segmented_options o = {
-        .size = sizeof o,
-        .initial = r->s.initial,
-        .initial_buffer = r->s.initial_buffer.handle,
-        .count = r->count.handle,
-        .host_count = r->on_host ? (int64_t *)(void *)call.host.value : NULL};
-    const vscan_reduce_segmented_options plain = {.size = sizeof plain};
-    r->options = options_drawn(&o, sizeof o, memcmp(&o, &plain, sizeof o) == 0);
+    r->c = counting_drawn(others, 4);
+    const vscan_reduce_segmented_options o = {.size = sizeof o,
+                                              .initial = r->s.initial,
+                                              .initial_buffer = r->s.initial_buffer.handle,
+                                              .count = r->c.at.handle,
+                                              .host_count = r->c.host};
+    r->options = options_drawn(&o, sizeof o);
 }
 
 void fuzz_reduce_segmented(void) {
@@ -330,15 +305,14 @@ void fuzz_reduce_segmented(void) {
     d.s.in = vector_drawn(type, n, VALUES);
     d.by = vector_drawn(flag_type, n, FLAGS);
     d.totals = totals_drawn(type, d.by, n);
-    check_type(d.by, FLAG_TYPES);
-    if (d.s.in.b != NULL) check_length(d.by, d.s.in.b->n);
+    check_flags(d.by, d.s.in, d.totals);
     draw_reduction(&d);
     if (right()) {
         struct reference r;
         struct piece p;
         results(&d.s, flags_of(d.by), &r, &p);
         expect_totals(d.totals, &p, true);
-        expect_count(d.count, d.on_host, p.count, true);
+        expect_count(&d.c, p.count, true);
     }
     MAKE(vscan_reduce_segmented, (call.ctx_handle, (vscan_op)d.s.op, d.s.in.handle, d.by.handle,
                                   d.totals.handle, d.options));
@@ -385,7 +359,9 @@ void fuzz_reduce_offsets(void) {
     d.s.in = vector_drawn(type, n, VALUES);
     d.by = offsets_drawn(offset_type, n);
     d.totals = vector_drawn(type, length_of(d.by, 1) - 1, OPEN);
+    check_buffer(d.by);
     check_type(d.by, INTEGERS);
+    check_apart(d.by, d.totals);
     if (d.by.b != NULL && d.by.b->n < 1) refuse(VSCAN_ERROR_LENGTH);
     if (d.by.b != NULL) check_length(d.totals, d.by.b->n - 1);
     draw_reduction(&d);
@@ -394,7 +370,7 @@ void fuzz_reduce_offsets(void) {
         const bool in_order = reduce_offsets(&d, totals);
         if (!in_order) expect_late(VSCAN_ERROR_OFFSETS);
         expect(d.totals, in_order ? totals : NULL);
-        expect_count(d.count, d.on_host, d.totals.b->n, true);
+        expect_count(&d.c, d.totals.b->n, true);
     }
     MAKE(vscan_reduce_offsets, (call.ctx_handle, (vscan_op)d.s.op, d.s.in.handle, d.by.handle,
                                 d.totals.handle, d.options));

@@ -88,18 +88,19 @@ static void append(struct carry *y, const struct piece *p) {
     y->n += n;
 }
 
-/* One total for each segment that has elements in the piece: the last inclusive result there. */
+/* One total for each segment that has elements in the piece, the last inclusive result there; and before
+   these, forward, that of the segment that was open, where the piece's first element starts another. */
 static void set_totals(const struct carry *y, struct piece *p, const unsigned char *inclusive) {
     const int64_t size = bytes_of(y->type, 1), before = y->n - p->n;
-    int64_t count = 0;
-    for (int64_t j = 0; j < p->n; j++) {
-        if (j == 0 || y->starts[before + j]) count++;
-    }
-    p->count = count;
+    const bool ended = y->direction == VSCAN_FORWARD && before > 0 && y->starts[before] != 0;
+    const int64_t first = ended ? -1 : 0; /* of the results that are in the first segment */
+    p->count = 0;
+    for (int64_t j = first; j < p->n; j++)
+        if (j == first || y->starts[before + j]) p->count++;
     int64_t k = -1;
-    for (int64_t j = 0; j < p->n && p->totals != NULL; j++) {
-        if (j == 0 || y->starts[before + j]) k++;
-        const int64_t place = y->direction == VSCAN_BACKWARD ? count - 1 - k : k;
+    for (int64_t j = first; j < p->n; j++) {
+        if (j == first || y->starts[before + j]) k++;
+        const int64_t place = y->direction == VSCAN_BACKWARD ? p->count - 1 - k : k;
         memcpy((char *)p->totals + place * size, inclusive + (before + j) * size, (size_t)size);
     }
 }

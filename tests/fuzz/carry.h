@@ -23,7 +23,7 @@ struct piece {
     bool exclusive;
     void *out;     /* n elements, or NULL */
     void *total;   /* one element, or NULL */
-    void *totals;  /* one element a segment, or NULL */
+    void *totals;  /* room for n + 1 elements: one for each segment */
     int64_t count; /* segments */
 };
 

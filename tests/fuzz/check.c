@@ -64,6 +64,20 @@ void check_same_or_apart(struct arg a, struct arg b) {
         refuse(VSCAN_ERROR_OVERLAP);
 }
 
+void check_in_out(struct arg in, struct arg out) {
+    check_buffer(in);
+    check_buffer(out);
+    check_like(out, in);
+    check_same_or_apart(out, in);
+}
+
+void check_flags(struct arg flags, struct arg like, struct arg out) {
+    check_buffer(flags);
+    check_type(flags, FLAG_TYPES);
+    if (like.b != NULL) check_length(flags, like.b->n);
+    check_apart(flags, out);
+}
+
 void check_enum(int64_t value, int first, int last) {
     if (value < first || value > last) refuse(VSCAN_ERROR_ENUM);
 }

@@ -25,12 +25,13 @@ static const struct {
     FUZZ_CALLS(X)
 #undef X
 };
-enum { CALLS = sizeof calls / sizeof calls[0], MOST_CALLS = 60 };
+enum { CALLS = sizeof calls / sizeof calls[0], MOST_CALLS = 60, AGAIN = 40 };
 
 /* A buffer that is far too long is to be refused by the allocator, as it is without AddressSanitizer. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
-    return "allocator_may_return_null=1:max_allocation_size_mb=128:detect_leaks=1";
+    return "allocator_may_return_null=1:max_allocation_size_mb=128:detect_leaks=1:"
+           "quarantine_size_mb=16";
 }
 const char *__ubsan_default_options(void);
 const char *__ubsan_default_options(void) {
@@ -43,6 +44,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
         for (int k = 0; k < CALLS; k++) puts(calls[k].name);
         exit(0);
     }
+    setenv("VSCAN_TEST_THREADS", "3", 0); /* so that short calls have several threads */
     counts_begin();
     return 0;
 }
@@ -51,8 +53,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     counts_execution();
     bytes_begin(data, size);
+    bytes_go_on();
     world_begin();
-    for (int k = 0; k < MOST_CALLS && bytes_left(); k++) calls[byte_drawn() % CALLS].make();
+    unsigned which = 0;
+    for (int k = 0; k < MOST_CALLS && bytes_go_on();
+         k++) { /* now and then the same function again */
+        const unsigned drawn = byte_drawn() % (CALLS + AGAIN);
+        if (drawn < CALLS) which = drawn;
+        calls[which].make();
+    }
     world_end();
     return 0;
 }

@@ -30,6 +30,7 @@ enum {
     CARRIES = 6,
     OUTPUTS = 6,
     ARGUMENTS = 8,
+    PIECE = 24,      /* bytes of the input for a call */
     LONGEST = 70000, /* elements of a vector */
     MARGIN = 256     /* bytes around an argument that are looked at after a call */
 };
@@ -37,10 +38,10 @@ enum {
 /* ---- The input's bytes ------------------------------------------------------------------------- */
 
 void bytes_begin(const uint8_t *data, size_t size);
-bool bytes_left(void);
-unsigned byte_drawn(void);    /* 0 where there is no more */
+bool bytes_go_on(void); /* to those of the next call; false: there are none */
+unsigned byte_drawn(void);
 int64_t below(int64_t bound); /* 0 .. bound - 1 */
-bool one_in(int64_t n);       /* seldom when bytes are random; never at the end of the input */
+bool one_in(int64_t n);       /* seldom */
 struct inputs_random random_drawn(void);
 
 /* ---- What there is ----------------------------------------------------------------------------- */
@@ -175,12 +176,13 @@ void expect_late(vscan_status late);
     } while (0)
 bool call_ready(const char *function);
 void call_over(const char *function, vscan_status status);
+void check_late(struct context *ctx); /* by a call that waits */
 
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 void count_function(const char *name);
 vscan_status counted(const char *function, vscan_status status);
 
-/* ---- Drawing (draw.c) -------------------------------------------------------------------------- */
+/* ---- Drawing (draw_*.c) ------------------------------------------------------------------------ */
 
 enum content { OPEN, VALUES, FLAGS };
 
@@ -195,9 +197,9 @@ struct arg vector_drawn(vscan_type type, int64_t n, enum content content);
 struct arg output_drawn(vscan_type type, int64_t n, const struct arg *in); /* in place, or apart */
 struct arg element_drawn(vscan_type type);                  /* one element, or NULL */
 const void *value_drawn(vscan_type type, bool may_be_null); /* one element on the host */
-const void *options_drawn_of(const void *options, int64_t known, int64_t introduced,
-                             bool is_default);
-const void *options_drawn(const void *options, int64_t known, bool is_default);
+/* A struct that begins with its size; NULL is also drawn where the rest is 0. introduced: its size at first. */
+const void *options_drawn_of(const void *options, int64_t known, int64_t introduced);
+const void *options_drawn(const void *options, int64_t known);
 int64_t number_at(vscan_type type, const void *v, int64_t i); /* of int or long */
 void put_number(vscan_type type, void *v, int64_t i, int64_t x);
 int64_t length_of(struct arg a, int64_t least); /* of another vector that goes with it */
@@ -234,11 +236,25 @@ void check_type(struct arg a, unsigned types);
 void check_length(struct arg a, int64_t n);
 void check_like(struct arg a, struct arg like);
 void check_apart(struct arg a, struct arg b);
+void check_in_out(struct arg in, struct arg out);                    /* alike; in place, or apart */
+void check_flags(struct arg flags, struct arg like, struct arg out); /* of like's length */
 void check_same_or_apart(struct arg a, struct arg b);
 void check_enum(int64_t value, int first, int last);
 void check_pair(int op, struct arg in);
 void check_range(struct arg a, int64_t offset, int64_t n);
 bool overlap(struct arg a, struct arg b);
+
+/* ---- Counts (counting.c) ----------------------------------------------------------------------- */
+
+/* Where a count is wanted: in a buffer, on the host, or both. */
+struct counting {
+    struct arg at;
+    int64_t *host;
+};
+struct counting counting_drawn(const struct arg *others, int n); /* which it must not overlap */
+const void *counting_options_drawn(const struct counting *c);    /* of pack, split and the like */
+void expect_count(const struct counting *c, int64_t count, bool is_known);
+void check_countable(struct arg out, int64_t n); /* numbers up to n */
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
 

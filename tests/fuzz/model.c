@@ -17,22 +17,30 @@ static unsigned char *beginning; /* what the arena holds before the first call *
 
 /* ---- The input's bytes ------------------------------------------------------------------------- */
 
-static const uint8_t *next_byte;
-static size_t bytes_to_come;
+/* Each call has a piece of the input for itself, so that what changes one call leaves the others as they
+   are; when that is used up, it goes on with random numbers that follow from it. */
+static const uint8_t *input;
+static size_t input_bytes, next_byte, piece_end;
+static struct inputs_random more;
 
 void bytes_begin(const uint8_t *data, size_t size) {
-    next_byte = data;
-    bytes_to_come = size;
+    input = data;
+    input_bytes = size;
+    piece_end = 0;
 }
 
-bool bytes_left(void) {
-    return bytes_to_come > 0;
+bool bytes_go_on(void) {
+    next_byte = piece_end;
+    piece_end = next_byte + PIECE < input_bytes ? next_byte + PIECE : input_bytes;
+    more.state = next_byte;
+    for (size_t i = next_byte; i < piece_end; i++)
+        more.state = (more.state ^ input[i]) * UINT64_C(0x100000001b3);
+    return next_byte < piece_end;
 }
 
 unsigned byte_drawn(void) {
-    if (bytes_to_come == 0) return 0;
-    bytes_to_come--;
-    return *next_byte++;
+    if (next_byte == piece_end) return (unsigned)(inputs_next(&more) >> 56);
+    return input[next_byte++];
 }
 
 int64_t below(int64_t bound) {
@@ -103,7 +111,7 @@ void write_both(struct buffer *b, const void *from) {
 static void release(struct memory *m) {
     if (m == NULL || --m->users > 0) return;
     free(m->to_free);
-    free(m->shadow);
+    free(m->shadow - (uintptr_t)m->at % 16);
     free(m);
 }
 
@@ -211,6 +219,8 @@ static void check_arena(void) {
 void world_end(void) {
     call_dropped();
     check_arena();
+    for (int k = 0; k < CONTEXTS; k++)
+        if (contexts[k].live) check_late(&contexts[k]);
     const bool contexts_first = byte_drawn() % 2; /* what is left may be destroyed in any order */
     for (int pass = 0; pass < 2; pass++) {
         for (int k = 0; k < CONTEXTS && (pass == 1) != contexts_first; k++)
