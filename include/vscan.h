@@ -208,6 +208,7 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
  * mapped, not scanned.
  */
 typedef enum vscan_type {
+    VSCAN_NONE = 0,    /* no type: there are no values, or there is no buffer */
     VSCAN_INT = 11,    /* int32_t */
     VSCAN_FLOAT = 12,  /* IEEE 754 binary32 */
     VSCAN_DOUBLE = 13, /* IEEE 754 binary64 */
@@ -236,6 +237,27 @@ typedef enum vscan_op {
     VSCAN_OR = 35,
     VSCAN_OP_FORCE_INT = 0x7fffffff
 } vscan_op;
+
+/*
+ * One number, for a member of an options struct: zero is none. holds says which of the others is read.
+ */
+typedef struct vscan_value {
+    int32_t holds; /* VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE or VSCAN_LONG; 0: there is no value */
+    int32_t as_int;
+    float as_float;
+    int32_t unused; /* 0 */
+    double as_double;
+    int64_t as_long;
+} vscan_value;
+
+/*
+ * Options of the functions that count: the place for the count, a one-element buffer of long, or NULL.
+ * vscan_buffer_get brings the count to the host.
+ */
+typedef struct vscan_count_options {
+    int64_t size;        /* sizeof(vscan_count_options) */
+    vscan_buffer *count; /* what is counted is said at the function; overlaps nothing */
+} vscan_count_options;
 
 /* inclusive: out[i] covers in[i]; exclusive: out[i] covers only what comes before in[i]. */
 typedef enum vscan_kind {
@@ -499,7 +521,7 @@ VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, v
  *   to, from   of one context, one type and one length; the very same elements, or no overlap
  * Statuses: CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *from);
+VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer *to);
 
 /* ---- Carry ----------------------------------------------------------------------------------- */
 
@@ -535,7 +557,7 @@ VSCAN_API vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *f
  * CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
-                                          int32_t direction, vscan_carry **carry);
+                                          vscan_direction direction, vscan_carry **carry);
 
 /*
  * Waits for work that uses the carry, and releases it. NULL is legal and does nothing. A carry may be
@@ -557,7 +579,7 @@ VSCAN_API vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial
  * may be the same carry. Asynchronous; can be captured.
  * Statuses: NULL, HANDLE, CONTEXT, CARRY (operator, type or direction differ). Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_carry_copy(vscan_carry *to, const vscan_carry *from);
+VSCAN_API vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to);
 
 /* Bytes of a saved carry. */
 enum { VSCAN_CARRY_BYTES = 384 };
@@ -601,10 +623,9 @@ typedef struct vscan_scan_options {
     int64_t size;                       /* sizeof(vscan_scan_options) */
     int32_t kind;                       /* a vscan_kind */
     int32_t direction;                  /* a vscan_direction */
-    const void *initial;                /* one element on the host, or NULL */
+    vscan_value initial;                /* in's type, or nothing */
     const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
     vscan_buffer *total;                /* a one-element buffer for the total, or NULL */
-    void *host_total;                   /* one element on the host for the total, or NULL */
     vscan_carry *carry;                 /* where to go on, or NULL */
 } vscan_scan_options;
 
@@ -622,50 +643,50 @@ typedef struct vscan_scan_options {
  *   in        int, float or double; never written, except where it is out
  *   out       of in's type and length; the very same elements as in (in place), or no overlap
  *   options   NULL: inclusive, forward, no initial value, no total
- *     initial, initial_buffer   at most one of them; the host value is read before the call returns
+ *     initial, initial_buffer   at most one of them
  *     total                     of in's type; stays on the device, so it can be used in a captured
- *                               graph. May be the same element as initial_buffer (a carry from
- *                               chunk to chunk); otherwise overlaps nothing
- *     host_total                written before the call returns: waits, and reports as
- *                               vscan_ctx_synchronize does
+ *                               graph; vscan_buffer_get brings it to the host. May be the same
+ *                               element as initial_buffer (a carry from chunk to chunk); otherwise
+ *                               overlaps nothing
  *     carry                     of this operator, type and direction, and no initial value beside it:
  *                               z + ... is then all that the carry holds. The total is that so far
  * n = 0: nothing is written but the total: z, or the identity (+0.0 for float plus).
- * Asynchronous but for host_total; can be captured without it. One pass over the data, no allocation
- * once the workspace is large enough (vscan_ctx_reserve).
+ * Asynchronous; can be captured. One pass over the data, no allocation once the workspace is large
+ * enough (vscan_ctx_reserve).
  * A vector may be scanned in chunks, each chunk's total being the next one's initial value: with the
  * same bits as one call for chunks of any lengths where the operator is associative, and for float and
  * double plus where the chunks are multiples of 2^24 elements.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits or long),
- * STRUCT_SIZE, VALUE (two initial values, or one and a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
- * and those from 400 (of earlier work, with host_total). Since 0.1.0.
+ * STRUCT_SIZE, VALUE (two initial values, or one and a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   vscan_buffer *out, const vscan_scan_options *options);
 
-typedef struct vscan_segmented_options {
-    int64_t size;                       /* sizeof(vscan_segmented_options) */
+typedef struct vscan_scan_segmented_options {
+    int64_t size;                       /* sizeof(vscan_scan_segmented_options) */
     int32_t kind;                       /* a vscan_kind */
     int32_t direction;                  /* a vscan_direction */
-    const void *initial;                /* one element on the host, or NULL */
+    vscan_value initial;                /* in's type, or nothing */
     const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
     vscan_buffer *totals;               /* a buffer for one total a segment, or NULL */
     vscan_buffer *count;                /* a one-element long buffer, or NULL */
-    int64_t *host_count;                /* the number of segments, on the host, or NULL */
     vscan_carry *carry;                 /* where to go on, or NULL */
-} vscan_segmented_options;
+} vscan_scan_segmented_options;
 
 /*
- * Segmented scan (Blelloch 1990, ch. 3; Schwartz 1980): a scan of every segment by itself. Element i
- * starts a segment where flags[i] is set, and element 0 always does; a segment ends before the next
- * start. Forward each segment is scanned from its first element, backward from its last.
+ * Segmented scan (Blelloch 1990, ch. 3; Schwartz 1980): a scan of every segment by itself. Segments are
+ * given by head flags. In all functions an argument of the name heads means this: element i starts a
+ * segment where heads[i] is set, and element 0 starts one whether it is set or not; a segment ends
+ * before the next start. (In vscan_pack, vscan_enumerate and vscan_split flags are not heads, and flag 0
+ * is a flag as any other.) Forward each segment is scanned from its first element, backward from its last.
  * With z the initial value where there is one, a segment of elements s .. e is scanned as vscan_scan
  * would scan it (forward: from s to e; backward: from e to s): its first result is z + in[s] when
  * inclusive, z or the identity when exclusive. Float and double plus follow the same fixed order
  * over the whole vector, as if all that lies before the segment were absent.
  *
  *   in        int, float or double
- *   flags     int, byte or bit, of in's length; overlaps nothing that is written
+ *   heads     int, byte or bit, of in's length; overlaps nothing that is written
  *   out       of in's type and length; the very same elements as in (in place), or no overlap
  *   options   NULL: inclusive, forward, nothing else
  *     initial, initial_buffer   as in vscan_scan; z starts every segment
@@ -675,21 +696,19 @@ typedef struct vscan_segmented_options {
  *                               there are more segments than elements, those that fit are written
  *                               and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that
  *                               waits. Overlaps nothing
- *     count, host_count         receive the number of segments (0 when n = 0); host_count waits, and
- *                               reports as vscan_ctx_synchronize does. count overlaps nothing
+ *     count                     receives the number of segments (0 when n = 0); overlaps nothing
  *     carry                     as in vscan_scan, with the initial value of vscan_carry_reset before
  *                               every segment. The segment that goes on counts as this piece's first;
  *                               its total is that so far. Forward it counts, and has its total, also
  *                               where element 0 starts another one and so has ended it
- * Asynchrony, capture, passes and allocation as vscan_scan; only backward with totals the flags are
+ * Asynchrony, capture, passes and allocation as vscan_scan; only backward with totals the heads are
  * read twice, since the segments must be counted before their totals have places.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, CARRY, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work too, with host_count); late:
- * TOTALS_LENGTH. Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                            const vscan_buffer *flags, vscan_buffer *out,
-                                            const vscan_segmented_options *options);
+                                            const vscan_buffer *heads, vscan_buffer *out,
+                                            const vscan_scan_segmented_options *options);
 
 /* ---- Reduce ---------------------------------------------------------------------------------- */
 
@@ -697,9 +716,8 @@ typedef struct vscan_reduce_options {
     int64_t size;                       /* sizeof(vscan_reduce_options) */
     int32_t direction;                  /* a vscan_direction; matters for the bits of float plus */
     int32_t unused;                     /* 0 */
-    const void *initial;                /* one element on the host, or NULL */
+    vscan_value initial;                /* in's type, or nothing */
     const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
-    void *host_total;                   /* one element on the host for the total, or NULL */
     vscan_carry *carry;                 /* where to go on, or NULL */
 } vscan_reduce_options;
 
@@ -707,13 +725,13 @@ typedef struct vscan_reduce_options {
  * Reduction: total = z + in[0] + in[1] + ... + in[n-1], to the bit what vscan_scan gives as total.
  *   in        int, float or double; never written
  *   total     a one-element buffer of in's type; may be the same element as initial_buffer,
- *             otherwise overlaps nothing; may be NULL when options has host_total or carry
+ *             otherwise overlaps nothing; may be NULL when options has a carry
  *   options   NULL: forward, no initial value; members as in vscan_scan
  * n = 0: the total is z, or the identity.
  * Asynchrony, capture and allocation as vscan_scan; reads the data once.
  * Statuses: NULL (in, or no place for the total), CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
  * STRUCT_SIZE, VALUE (two initial values, one and a carry, or unused is not 0), CARRY, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work, with host_total). Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);
@@ -722,10 +740,9 @@ VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buf
 
 typedef struct vscan_reduce_segmented_options {
     int64_t size;                       /* sizeof(vscan_reduce_segmented_options) */
-    const void *initial;                /* one element on the host, or NULL */
+    vscan_value initial;                /* in's type, or nothing */
     const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
     vscan_buffer *count;                /* a one-element long buffer, or NULL */
-    int64_t *host_count;                /* the number of segments, on the host, or NULL */
 } vscan_reduce_segmented_options;
 
 /*
@@ -735,24 +752,28 @@ typedef struct vscan_reduce_segmented_options {
  *
  * to the bit what vscan_scan_segmented, forward, gives as totals[k]; nothing else is written.
  *   in        int, float or double
- *   flags     int, byte or bit, of in's length. Element i starts a segment where flags[i] is set, and
+ *   heads     int, byte or bit, of in's length. Element i starts a segment where heads[i] is set, and
  *             element 0 always does
  *   totals    of in's type, any length; overlaps nothing. Elements past the number of segments are
  *             left alone. Where there are more segments than elements, those that fit are written
  *             and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that waits
  *   options   NULL: no initial value, and the number of segments is not asked for
  *     initial, initial_buffer   as in vscan_scan; z starts every segment
- *     count, host_count         receive the number of segments (0 when n = 0); host_count waits, and
- *                               reports as vscan_ctx_synchronize does. count overlaps nothing
- * Asynchronous without host_count; can be captured; each vector is read once; allocates as vscan_scan
- * does, see vscan_ctx_reserve.
+ *     count                     receives the number of segments (0 when n = 0); overlaps nothing
+ * Asynchronous; can be captured; each vector is read once; allocates as vscan_scan does, see
+ * vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial
- * values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work too, with
- * host_count); late: TOTALS_LENGTH. Since 0.1.0.
+ * values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                              const vscan_buffer *flags, vscan_buffer *totals,
+                                              const vscan_buffer *heads, vscan_buffer *totals,
                                               const vscan_reduce_segmented_options *options);
+
+typedef struct vscan_reduce_by_offsets_options {
+    int64_t size;                       /* sizeof(vscan_reduce_by_offsets_options) */
+    vscan_value initial;                /* in's type, or nothing */
+    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
+} vscan_reduce_by_offsets_options;
 
 /*
  * The same with segments given by where they begin and end, as the rows of a sparse matrix are:
@@ -762,16 +783,15 @@ VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const
  *             the last one on are in no segment. A segment with offsets[k] = offsets[k+1] is empty:
  *             its total is z, or the identity (+0.0 for float plus)
  *   totals    of in's type, one element less than offsets; overlaps nothing
- * What is not empty has the bits that vscan_reduce_segmented gives with flags at the offsets: the order
+ * What is not empty has the bits that vscan_reduce_segmented gives with heads at the offsets: the order
  * of addition goes by an element's position in the vector, not in its segment.
  * Where an offset is less than the one before it or outside 0 .. n, it is not followed, totals are of
  * no use, and VSCAN_ERROR_OFFSETS is reported by the next call that waits.
- * The rest as vscan_reduce_segmented, but for TOTALS_LENGTH; late: OFFSETS. count and host_count
- * receive the number of totals. Since 0.1.0.
+ * The rest as vscan_reduce_segmented, but for TOTALS_LENGTH; late: OFFSETS. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_reduce_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                            const vscan_buffer *offsets, vscan_buffer *totals,
-                                            const vscan_reduce_segmented_options *options);
+VSCAN_API vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                               const vscan_buffer *offsets, vscan_buffer *totals,
+                                               const vscan_reduce_by_offsets_options *options);
 
 /* ---- Rows and columns ------------------------------------------------------------------------ */
 
@@ -785,7 +805,7 @@ typedef struct vscan_matrix_options {
     int32_t kind;        /* a vscan_kind; 0 in a reduction */
     int32_t direction;   /* a vscan_direction */
     int64_t pitch;       /* elements from one row to the next, at least columns; 0: columns */
-    const void *initial; /* one element on the host, or NULL */
+    vscan_value initial; /* in's type, or nothing */
     const vscan_buffer *initial_buffer; /* a buffer of one element, or of one a line, or NULL */
     vscan_buffer *totals;               /* a buffer of one element a line, or NULL; NULL in a
                                            reduction */
@@ -803,9 +823,8 @@ typedef struct vscan_matrix_options {
  *                   place), or no overlap of the two buffers, of what lies between rows neither
  *   rows, columns   at least 0
  *   options         NULL: inclusive, forward, pitch = columns, no initial value, no totals
- *     initial, initial_buffer   at most one of them; the host value is read before the call returns.
- *                               One element stands before every line, several before one each. A
- *                               buffer of them overlaps nothing that is written
+ *     initial, initial_buffer   at most one of them. One element stands before every line, several
+ *                               before one each. A buffer of them overlaps nothing that is written
  *     totals                    of in's type, of `rows` elements (vscan_scan_columns: of `columns`);
  *                               totals[l] receives the total of line l: of a line without elements
  *                               the initial value, or the identity. Overlaps nothing
@@ -817,10 +836,10 @@ typedef struct vscan_matrix_options {
  * HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                       vscan_buffer *out, int64_t rows, int64_t columns,
+                                       int64_t rows, int64_t columns, vscan_buffer *out,
                                        const vscan_matrix_options *options);
 VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                          vscan_buffer *out, int64_t rows, int64_t columns,
+                                          int64_t rows, int64_t columns, vscan_buffer *out,
                                           const vscan_matrix_options *options);
 
 /*
@@ -832,10 +851,10 @@ VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vsc
  * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                         vscan_buffer *totals, int64_t rows, int64_t columns,
+                                         int64_t rows, int64_t columns, vscan_buffer *totals,
                                          const vscan_matrix_options *options);
 VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                            vscan_buffer *totals, int64_t rows, int64_t columns,
+                                            int64_t rows, int64_t columns, vscan_buffer *totals,
                                             const vscan_matrix_options *options);
 
 /* ---- Map ------------------------------------------------------------------------------------- */
@@ -1065,12 +1084,6 @@ VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
 
 /* ---- Pack ------------------------------------------------------------------------------------ */
 
-typedef struct vscan_pack_options {
-    int64_t size;        /* sizeof(vscan_pack_options) */
-    vscan_buffer *count; /* a one-element buffer of long for the number of set flags, or NULL */
-    int64_t *host_count; /* the same, on the host, or NULL */
-} vscan_pack_options;
-
 /*
  * Pack, also called compact, filter, or stream compaction: the elements of in whose flag is set move
  * to the front of out, in their order. With k(i) = the number of set flags before i:
@@ -1086,15 +1099,14 @@ typedef struct vscan_pack_options {
  *   out       of in's type, any length; begins with the very same element as in (in place: in is then
  *             overwritten as far as the count goes), or overlaps nothing that is read
  *   options   NULL: the count is not asked for
- *     count, host_count   receive the number of set flags (0 when n = 0); host_count waits, and
- *                         reports as vscan_ctx_synchronize does. count overlaps nothing
- * Asynchronous without host_count; can be captured; each vector is read or written once; allocates
- * as vscan_scan does, see vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
- * and those from 400 (of earlier work too, with host_count); late: OUT_LENGTH. Since 0.1.0.
+ *     count   receives the number of set flags (0 when n = 0)
+ * Asynchronous; can be captured; each vector is read or written once; allocates as vscan_scan does,
+ * see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE;
+ * late: OUT_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                                  vscan_buffer *out, const vscan_pack_options *options);
+                                  vscan_buffer *out, const vscan_count_options *options);
 
 /*
  * Pack with in[i] relation right in the place of flags[i]: no flags are written or read.
@@ -1103,9 +1115,9 @@ VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const 
  *   right      not NULL; one element on the host, read before the call returns
  * The rest as vscan_pack; another status: ENUM. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in,
-                                          vscan_relation relation, const void *right,
-                                          vscan_buffer *out, const vscan_pack_options *options);
+VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relation,
+                                          const vscan_buffer *in, const void *right,
+                                          vscan_buffer *out, const vscan_count_options *options);
 
 /*
  * Enumerate: out[i] = the number of set flags before i, so out[0] = 0, and out[i] is where vscan_pack
@@ -1116,10 +1128,10 @@ VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in
  *   options   as in vscan_pack
  * Asynchrony, capture and allocation as vscan_pack.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work, with host_count). Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
-                                       const vscan_pack_options *options);
+                                       const vscan_count_options *options);
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
@@ -1151,9 +1163,9 @@ typedef struct vscan_sort_options {
  * among each other. Descending is that order turned round: NaNs come first, then +infinity, and -0
  * after +0. Every element keeps all its bits, a NaN its payload.
  *   keys         int, float, double or long
- *   keys_out     of keys' type and length; the very same elements (in place), or no overlap
  *   values       int, float, double or long, of keys' length; NULL with values_out: there are none. The
  *                positions 0, 1, 2, ... (vscan_index) become p
+ *   keys_out     of keys' type and length; the very same elements (in place), or no overlap
  *   values_out   of values' type and length; the very same elements, or no overlap. Neither of the two
  *                that are written overlaps the other one, or what is read beside it
  *   options      NULL: ascending, all bits
@@ -1166,9 +1178,9 @@ typedef struct vscan_sort_options {
  * not in the key, or of floating-point keys; unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
  * Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
-                                  const vscan_buffer *values, vscan_buffer *values_out,
-                                  const vscan_sort_options *options);
+VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys,
+                                  const vscan_buffer *values, vscan_buffer *keys_out,
+                                  vscan_buffer *values_out, const vscan_sort_options *options);
 
 /*
  * Sorts every segment by itself: segment k is elements offsets[k] .. offsets[k + 1] - 1, as in the
@@ -1177,17 +1189,18 @@ VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, vsca
  *   offsets   int or long; one more than there are segments, at least 1; not decreasing, 0 ..
  *             keys' length. Overlaps nothing that is written
  * The rest as vscan_sort. Where offsets decrease or lie outside the vectors, that segment is not sorted,
- * nothing outside the vectors is touched, VSCAN_ERROR_POSITION is reported by the next call that waits,
+ * nothing outside the vectors is touched, VSCAN_ERROR_OFFSETS is reported by the next call that waits,
  * and what the outputs then hold is left open.
  * On CUDA a few threads sort a short segment, and all together those of more than 11264 elements; how
  * many there are of each is found out on the device. The memory that the context keeps is for the vectors
  * once more and for 55 % of the keys besides.
- * Statuses: as vscan_sort; late: POSITION. Since 0.1.0.
+ * Statuses: as vscan_sort; late: OFFSETS. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
-                                            const vscan_buffer *offsets, vscan_buffer *keys_out,
-                                            const vscan_buffer *values, vscan_buffer *values_out,
-                                            const vscan_sort_options *options);
+VSCAN_API vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer *keys,
+                                             const vscan_buffer *values,
+                                             const vscan_buffer *offsets, vscan_buffer *keys_out,
+                                             vscan_buffer *values_out,
+                                             const vscan_sort_options *options);
 
 /*
  * Grows the memory for sorts so that no later sort of up to n elements of these types allocates,
@@ -1195,20 +1208,14 @@ VSCAN_API vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *
  * (VSCAN_ERROR_CAPTURE). Memory that was captured into a graph is kept until the context goes, other
  * memory that was outgrown is released. May wait.
  *   keys     int, float, double or long
- *   values   the same, or 0: none
+ *   values   the same, or VSCAN_NONE
  *   n        elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, int32_t values,
+VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values,
                                           int64_t n);
 
 /* ---- Split ----------------------------------------------------------------------------------- */
-
-typedef struct vscan_split_options {
-    int64_t size;        /* sizeof(vscan_split_options) */
-    vscan_buffer *count; /* a one-element buffer of long for the number of clear flags, or NULL */
-    int64_t *host_count; /* the same, on the host, or NULL */
-} vscan_split_options;
 
 /*
  * Split (Blelloch 1990, ch. 3): elements whose flag is clear move to the left, those whose flag is set
@@ -1222,20 +1229,19 @@ typedef struct vscan_split_options {
  *   flags     int, byte or bit, of in's length; overlaps nothing that is written
  *   out       of in's type and length; overlaps nothing that is read (never in place)
  *   options   NULL: the count is not asked for
- *     count, host_count   receive the number of clear flags, which is where the elements that are
- *                         flagged begin (0 when n = 0); host_count waits, and reports as
- *                         vscan_ctx_synchronize does. count overlaps nothing
- * n = 0: nothing is written but the count. Asynchronous without host_count; can be captured. Elements
+ *     count   receives the number of clear flags, which is where the elements that are flagged begin
+ *             (0 when n = 0)
+ * n = 0: nothing is written but the count. Asynchronous; can be captured. Elements
  * are read and written once; flags are read once, and once more as bits. On CUDA the context keeps room
  * for that: n / 8 bytes for flags, and for heads, that are not bits, and n / 100 bytes besides. It is
  * allocated when a call comes that needs more than any before, which cannot be in a stream capture
  * (VSCAN_ERROR_CAPTURE); vscan_ctx_reserve does not do it, so run the call once before.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
- * and those from 400 (of earlier work, with host_count). Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
                                    const vscan_buffer *flags, vscan_buffer *out,
-                                   const vscan_split_options *options);
+                                   const vscan_count_options *options);
 
 /*
  * Segmented split (Blelloch 1990, ch. 3; it is the step of a quicksort of all segments at once): a split
@@ -1253,7 +1259,7 @@ VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
  */
 VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                              const vscan_buffer *flags, const vscan_buffer *heads,
-                                             vscan_buffer *out, const vscan_split_options *options);
+                                             vscan_buffer *out, const vscan_count_options *options);
 
 /*
  * The positions of a split and of a segmented split: out[i] = where element i goes, a permutation, so that
@@ -1263,13 +1269,13 @@ VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer 
  *                           nothing that is read
  * Asynchrony, capture and allocation as vscan_split.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE, and those from 400 (of earlier work, with host_count). Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags,
-                                             vscan_buffer *out, const vscan_split_options *options);
+                                             vscan_buffer *out, const vscan_count_options *options);
 VSCAN_API vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                                        const vscan_buffer *heads, vscan_buffer *out,
-                                                       const vscan_split_options *options);
+                                                       const vscan_count_options *options);
 
 /* ---- Segments -------------------------------------------------------------------------------- */
 
@@ -1288,7 +1294,7 @@ typedef enum vscan_end {
  *
  *   which   VSCAN_FIRST or VSCAN_LAST
  *   in      any type but bit
- *   flags   int, byte or bit, of in's length. Element i starts a segment where flags[i] is set, and
+ *   heads   int, byte or bit, of in's length. Element i starts a segment where heads[i] is set, and
  *           element 0 always does; overlaps nothing that is written
  *   out     of in's type and length; in place or apart
  * n = 0 does nothing. Asynchronous; can be captured; one pass; allocates as vscan_scan does, see
@@ -1297,7 +1303,7 @@ typedef enum vscan_end {
  * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which,
-                                                  const vscan_buffer *in, const vscan_buffer *flags,
+                                                  const vscan_buffer *in, const vscan_buffer *heads,
                                                   vscan_buffer *out);
 
 /*
@@ -1306,42 +1312,42 @@ VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end whic
  * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                               const vscan_buffer *flags, vscan_buffer *out);
+                                               const vscan_buffer *heads, vscan_buffer *out);
 
 /*
  * What follows turns one description of segments into another. Flags of one type become those of
- * another by vscan_convert. Offsets and lengths are int or long. Asynchronous, but for host_count; can
- * be captured; in place nowhere. Nothing outside a vector is read or written, whatever the numbers are.
+ * another by vscan_convert. Offsets and lengths are int or long. Asynchronous; can be captured; never in
+ * place. Nothing outside a vector is read or written, whatever the numbers are.
  */
 
 /*
  * offsets[k] = where segment k begins; offsets[count] = n.
- *   flags     int, byte or bit. Element i starts a segment where flags[i] is set, and element 0
+ *   heads     int, byte or bit. Element i starts a segment where heads[i] is set, and element 0
  *             always does
- *   offsets   int or long, at least 1 element; int only up to INT32_MAX flags; overlaps nothing.
+ *   offsets   int or long, at least 1 element; int only up to INT32_MAX heads; overlaps nothing.
  *             Elements past the count-th are left alone. Where it has not count + 1 elements, those
  *             that fit are written and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits
  *   options   as in vscan_pack; the count is the number of segments, which is 0 when n = 0
  * Allocates as vscan_scan does, see vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE,
- * and those from 400 (of earlier work too, with host_count); late: OUT_LENGTH. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE;
+ * late: OUT_LENGTH. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
+VSCAN_API vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
                                               vscan_buffer *offsets,
-                                              const vscan_pack_options *options);
+                                              const vscan_count_options *options);
 
 /*
- * flags[i] = 1 where i is one of the offsets, else 0. An offset that stands more than once, before
- * segments that are empty, sets the same flag again: flags cannot tell of empty segments. An offset of
+ * heads[i] = 1 where i is one of the offsets, else 0. An offset that stands more than once, before
+ * segments that are empty, sets the same flag again: heads cannot tell of empty segments. An offset of
  * n, as the last one is, sets none.
- *   offsets   int or long, any number of them, as in vscan_reduce_offsets
- *   flags     int, byte or bit; overlaps nothing
+ *   offsets   int or long, any number of them, as in vscan_reduce_by_offsets
+ *   heads     int, byte or bit; overlaps nothing
  * Where an offset is less than the one before it or outside 0 .. n, it sets no flag, and
  * VSCAN_ERROR_OFFSETS is reported by the next call that waits.
  * No allocation. Statuses: NULL, CONTEXT, TYPE, OVERLAP; late: OFFSETS. Since 0.1.0.
  */
-VSCAN_API vscan_status vscan_offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                              vscan_buffer *flags);
+VSCAN_API vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                              vscan_buffer *heads);
 
 /*
  * lengths[k] = offsets[k+1] - offsets[k], modulo 2^32 or 2^64

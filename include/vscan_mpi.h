@@ -114,8 +114,8 @@ VSCAN_API vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t 
  *   in, out   as in vscan_scan; of this rank's context, in this rank's length
  *   options   as in vscan_scan, but for carry, which is NULL. kind, direction and the initial value are
  *             the same on all ranks; the initial value stands before the whole vector
- *     total, host_total   the total of the whole vector, on each rank that asks for it. total overlaps
- *                         nothing, but may be initial_buffer
+ *     total   the total of the whole vector, on each rank that asks for it. It overlaps nothing, but may
+ *             be initial_buffer
  * Each rank reads its part twice and writes it once, unless no element is before its part. What is sent:
  * mpi/README.md, with a formula.
  * Statuses: those of vscan_scan, DIFFERENT, MPI; of any rank, on all. VALUE also for a carry. Since 0.1.0.
@@ -127,7 +127,7 @@ VSCAN_API vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_b
  * The vector's reduction: what vscan_reduce gives for the whole of it, to the bit. Collective; every rank
  * knows the total then.
  *   total     a one-element buffer of in's type, or NULL: this rank does not ask for it there
- *   options   as in vscan_reduce, but for carry, which is NULL; the same on all ranks but for host_total
+ *   options   as in vscan_reduce, but for carry, which is NULL; the same on all ranks
  * Each part is read once. Statuses: those of vscan_reduce, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,

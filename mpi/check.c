@@ -76,16 +76,27 @@ vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, void 
     return VSCAN_OK;
 }
 
-vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const void *initial,
+vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const vscan_value *initial,
                                      const vscan_buffer *buffer, vscan_type type,
                                      struct vscan__mpi_record *record) {
-    if (initial != NULL && buffer != NULL)
-        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "there are two initial values");
+    const bool has_value = initial->holds != VSCAN_NONE;
+    if (has_value && (initial->holds < VSCAN_INT || initial->holds > VSCAN_LONG))
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_ENUM, "options->initial.holds is %d, no vscan_type",
+                               (int)initial->holds);
+    if (has_value && initial->holds != (int32_t)type)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "options->initial is not of in's type");
+    if (has_value && (initial->unused != 0 || buffer != NULL))
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE,
+                               initial->unused != 0 ? "options->initial.unused is not 0"
+                                                    : "there are two initial values");
     if (buffer != NULL) {
         TRY(vscan__mpi_check_buffer(mpi, "initial_buffer", buffer, (int32_t)type, 1));
         TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(buffer, 0, &record->initial)));
     }
-    if (initial != NULL) memcpy(&record->initial, initial, (size_t)vscan__mpi_size_of(type));
-    record->has_initial = initial != NULL || buffer != NULL;
+    if (has_value && type == VSCAN_INT)
+        memcpy(&record->initial, &initial->as_int, sizeof initial->as_int);
+    if (has_value && type == VSCAN_FLOAT) record->initial.as_float = initial->as_float;
+    if (has_value && type == VSCAN_DOUBLE) record->initial.as_double = initial->as_double;
+    record->has_initial = has_value || buffer != NULL;
     return VSCAN_OK;
 }

@@ -127,7 +127,7 @@ vscan_status vscan__mpi_check_apart(vscan__mpi *mpi, const char *name, const vsc
 vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, void *to, int64_t known);
 
 /* The initial value, where there is one. */
-vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const void *initial,
+vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const vscan_value *initial,
                                      const vscan_buffer *buffer, vscan_type type,
                                      struct vscan__mpi_record *record);
 

@@ -50,11 +50,9 @@ static vscan_status find_prefix(vscan__mpi *mpi, vscan_status status,
 }
 
 static vscan_status give_total(vscan__mpi *mpi, const struct vscan__mpi_prefix *prefix,
-                               vscan_type type, vscan_buffer *total, void *host_total) {
-    if (total != NULL)
-        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(total, 0, &prefix->total)));
-    if (host_total != NULL) memcpy(host_total, &prefix->total, (size_t)vscan__mpi_size_of(type));
-    return VSCAN_OK;
+                               vscan_buffer *total) {
+    if (total == NULL) return VSCAN_OK;
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(total, 0, &prefix->total));
 }
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
@@ -79,7 +77,15 @@ static vscan_status check_scan(vscan__mpi *mpi, vscan_op op, const vscan_buffer 
     if (options->carry != NULL)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->carry is not NULL");
     TRY(check_total(mpi, options->total, in, out, options->initial_buffer));
-    return vscan__mpi_read_initial(mpi, options->initial, options->initial_buffer, type, record);
+    return vscan__mpi_read_initial(mpi, &options->initial, options->initial_buffer, type, record);
+}
+
+static vscan_value option_of(vscan_type type, const value *v) {
+    vscan_value option = {.holds = (int32_t)type};
+    if (type == VSCAN_INT) memcpy(&option.as_int, v, sizeof option.as_int);
+    if (type == VSCAN_FLOAT) option.as_float = v->as_float;
+    if (type == VSCAN_DOUBLE) option.as_double = v->as_double;
+    return option;
 }
 
 /* The scan of the part after its prefix. */
@@ -89,9 +95,10 @@ static vscan_status scan_part(vscan__mpi *mpi, const struct vscan__mpi_record *r
     vscan_scan_options options = {
         .size = sizeof options, .kind = record->kind, .direction = record->direction};
     if (prefix->begins) {
-        if (record->has_initial) options.initial = &record->initial;
+        if (record->has_initial)
+            options.initial = option_of((vscan_type)record->type, &record->initial);
     } else if (!prefix->needs_carry) {
-        options.initial = &prefix->before;
+        options.initial = option_of((vscan_type)record->type, &prefix->before);
     } else {
         TRY(vscan__mpi_carry(mpi, false, (vscan_type)record->type,
                              record->direction == VSCAN_BACKWARD, &options.carry));
@@ -115,8 +122,7 @@ vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
     status = find_prefix(found, status, &record, in, &prefix);
     if (prefix.failed_on_all) return status;
     if (status == VSCAN_OK) status = scan_part(found, &record, &prefix, in, out);
-    if (status == VSCAN_OK)
-        status = give_total(found, &prefix, (vscan_type)record.type, known.total, known.host_total);
+    if (status == VSCAN_OK) status = give_total(found, &prefix, known.total);
     return vscan__mpi_finish(found, status);
 }
 
@@ -138,7 +144,7 @@ static vscan_status check_reduce(vscan__mpi *mpi, vscan_op op, const vscan_buffe
                                options->carry != NULL ? "carry" : "unused",
                                options->carry != NULL ? "NULL" : "0");
     TRY(check_total(mpi, total, in, NULL, options->initial_buffer));
-    return vscan__mpi_read_initial(mpi, options->initial, options->initial_buffer, type, record);
+    return vscan__mpi_read_initial(mpi, &options->initial, options->initial_buffer, type, record);
 }
 
 vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
@@ -153,7 +159,6 @@ vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *i
     if (status == VSCAN_OK) status = check_reduce(found, op, in, total, &known, &record);
     status = find_prefix(found, status, &record, in, &prefix);
     if (prefix.failed_on_all) return status;
-    if (status == VSCAN_OK)
-        status = give_total(found, &prefix, (vscan_type)record.type, total, known.host_total);
+    if (status == VSCAN_OK) status = give_total(found, &prefix, total);
     return vscan__mpi_finish(found, status);
 }

@@ -154,7 +154,7 @@ static vscan_status sum_tiles(struct sums *s) {
     const vscan_matrix_options options = {
         .size = sizeof options, .direction = scan->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     if (status == VSCAN_OK)
-        status = vscan_reduce_rows(mpi->ctx, VSCAN_PLUS, in, out, s->tiles, s->l.tile, &options);
+        status = vscan_reduce_rows(mpi->ctx, VSCAN_PLUS, in, s->tiles, s->l.tile, out, &options);
     if (status == VSCAN_OK) status = vscan_buffer_download(out, 0, s->tiles, host);
     status = vscan__mpi_say(mpi, mpi->ctx, status);
     (void)vscan_buffer_destroy(in);

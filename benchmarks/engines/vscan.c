@@ -23,10 +23,10 @@ struct kept {
     struct buffers *sets;
     int64_t count;
     vscan_scan_options scan;
-    vscan_segmented_options segmented;
+    vscan_scan_segmented_options segmented;
     vscan_reduce_options reduce;
-    vscan_pack_options pack;
-    vscan_split_options split;
+    vscan_count_options pack;
+    vscan_count_options split;
     bool carrying;
     vscan_carry *carry;
 };
@@ -225,11 +225,11 @@ static bool prepare(const struct work *work, struct kept *kept) {
     kept->scan = (vscan_scan_options){.size = sizeof(vscan_scan_options),
                                       .kind = (int32_t)work->kind,
                                       .direction = (int32_t)work->direction};
-    kept->segmented = (vscan_segmented_options){.size = sizeof(vscan_segmented_options),
-                                                .kind = (int32_t)work->kind,
-                                                .direction = (int32_t)work->direction};
+    kept->segmented = (vscan_scan_segmented_options){.size = sizeof(vscan_scan_segmented_options),
+                                                     .kind = (int32_t)work->kind,
+                                                     .direction = (int32_t)work->direction};
     kept->pack.size = sizeof kept->pack; /* the count has been made by the sets */
-    kept->split = (vscan_split_options){.size = sizeof kept->split, .count = kept->pack.count};
+    kept->split = (vscan_count_options){.size = sizeof kept->split, .count = kept->pack.count};
     kept->reduce = (vscan_reduce_options){.size = sizeof(vscan_reduce_options),
                                           .direction = (int32_t)work->direction};
     return !kept->carrying || make_carry(work, kept);
@@ -274,7 +274,7 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     case FAMILY_CONVERT:
         return ok(ctx, vscan_convert(ctx, in, out));
     case FAMILY_COPY:
-        return ok(ctx, vscan_buffer_copy(out, in));
+        return ok(ctx, vscan_buffer_copy(in, out));
     case FAMILY_FILL:
         return ok(ctx, vscan_buffer_fill(out, three(work->type)));
     case FAMILY_INDEX:
@@ -289,13 +289,13 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     case FAMILY_PERMUTE:
         return ok(ctx, vscan_permute(ctx, in, second, out, NULL));
     case FAMILY_SORT:
-        return ok(ctx, vscan_sort(ctx, in, out, NULL, NULL, NULL));
+        return ok(ctx, vscan_sort(ctx, in, NULL, out, NULL, NULL));
     case FAMILY_SORT_PAIRS:
-        return ok(ctx, vscan_sort(ctx, in, out, in, second, NULL));
+        return ok(ctx, vscan_sort(ctx, in, in, out, second, NULL));
     case FAMILY_PACK:
         return ok(ctx, vscan_pack(ctx, in, buffers->flags, out, &kept->pack));
     case FAMILY_PACK_IF:
-        return ok(ctx, vscan_pack_compare(ctx, in, VSCAN_LESS, &zero, out, &kept->pack));
+        return ok(ctx, vscan_pack_compare(ctx, VSCAN_LESS, in, &zero, out, &kept->pack));
     case FAMILY_ENUMERATE:
         return ok(ctx, vscan_enumerate(ctx, buffers->flags, out, &kept->pack));
     case FAMILY_SPLIT:
@@ -305,7 +305,7 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     case FAMILY_REDUCE_SEGMENTED:
         return ok(ctx, vscan_reduce_segmented(ctx, work->op, in, buffers->flags, out, NULL));
     case FAMILY_REDUCE_OFFSETS:
-        return ok(ctx, vscan_reduce_offsets(ctx, work->op, in, second, out, NULL));
+        return ok(ctx, vscan_reduce_by_offsets(ctx, work->op, in, second, out, NULL));
     case FAMILY_DISTRIBUTE_FIRST:
         return ok(ctx, vscan_distribute_segmented(ctx, VSCAN_FIRST, in, buffers->flags, out));
     case FAMILY_DISTRIBUTE_TOTALS:
@@ -313,23 +313,23 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     case FAMILY_FLAGS_TO_FLAGS:
         return ok(ctx, vscan_convert(ctx, buffers->flags, out));
     case FAMILY_FLAGS_TO_OFFSETS:
-        return ok(ctx, vscan_flags_to_offsets(ctx, buffers->flags, out, NULL));
+        return ok(ctx, vscan_heads_to_offsets(ctx, buffers->flags, out, NULL));
     case FAMILY_OFFSETS_TO_FLAGS:
-        return ok(ctx, vscan_offsets_to_flags(ctx, second, out));
+        return ok(ctx, vscan_offsets_to_heads(ctx, second, out));
     case FAMILY_OFFSETS_TO_LENGTHS:
         return ok(ctx, vscan_offsets_to_lengths(ctx, second, out));
     case FAMILY_LENGTHS_TO_OFFSETS:
         return ok(ctx, vscan_lengths_to_offsets(ctx, second, out));
     case FAMILY_SORT_OFFSETS:
-        return ok(ctx, vscan_sort_segmented(ctx, in, second, out, NULL, NULL, NULL));
+        return ok(ctx, vscan_sort_by_offsets(ctx, in, NULL, second, out, NULL, NULL));
     case FAMILY_ROWS:
-        return ok(ctx, vscan_scan_rows(ctx, work->op, in, out, rows, columns, NULL));
+        return ok(ctx, vscan_scan_rows(ctx, work->op, in, rows, columns, out, NULL));
     case FAMILY_COLUMNS:
-        return ok(ctx, vscan_scan_columns(ctx, work->op, in, out, rows, columns, NULL));
+        return ok(ctx, vscan_scan_columns(ctx, work->op, in, rows, columns, out, NULL));
     case FAMILY_ROW_SUMS:
-        return ok(ctx, vscan_reduce_rows(ctx, work->op, in, out, rows, columns, NULL));
+        return ok(ctx, vscan_reduce_rows(ctx, work->op, in, rows, columns, out, NULL));
     case FAMILY_COLUMN_SUMS:
-        return ok(ctx, vscan_reduce_columns(ctx, work->op, in, out, rows, columns, NULL));
+        return ok(ctx, vscan_reduce_columns(ctx, work->op, in, rows, columns, out, NULL));
     case FAMILY_REDUCE:
         break;
     }

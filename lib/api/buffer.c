@@ -292,7 +292,7 @@ static vscan_status copy(vscan_ctx *ctx, const vscan_buffer *to, const vscan_buf
     return ctx->backend->copy(ctx, to->pointer, from->pointer, to->bytes);
 }
 
-vscan_status vscan_buffer_copy(vscan_buffer *to, const vscan_buffer *from) {
+vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer *to) {
     const vscan_buffer *found = to;
     TRY(vscan__enter_buffer(&found, "to", __func__));
     return vscan__leave(found->ctx, copy(found->ctx, found, from));

@@ -23,7 +23,7 @@ static vscan_status reset(vscan_ctx *ctx, const vscan_carry *carry, const void *
                               vscan__load(carry->type, initial));
 }
 
-static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t direction,
+static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_direction direction,
                            vscan_carry **result) {
     if (result == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "carry is NULL");
     int64_t bytes;
@@ -33,7 +33,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t
         return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
                            vscan__type_name(type));
     TRY(vscan__check_pair(ctx, op, type, &pair));
-    TRY(vscan__check_direction(ctx, "direction", direction));
+    TRY(vscan__check_direction(ctx, "direction", (int32_t)direction));
     TRY(ctx->backend->may_wait(ctx));
     void *memory = NULL;
     TRY(ctx->backend->allocate(ctx, sizeof(state), &memory));
@@ -47,7 +47,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t
         carry->pair = pair;
         carry->op = op;
         carry->type = type;
-        carry->direction = direction;
+        carry->direction = (int32_t)direction;
         status = reset(ctx, carry, NULL);
     }
     if (status != VSCAN_OK) {
@@ -60,8 +60,8 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t
     return VSCAN_OK;
 }
 
-vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type, int32_t direction,
-                                vscan_carry **carry) {
+vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
+                                vscan_direction direction, vscan_carry **carry) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, create(ctx, op, type, direction, carry));
 }
@@ -104,7 +104,7 @@ static vscan_status copy(vscan_ctx *ctx, const vscan_carry *to, const vscan_carr
     return ctx->backend->copy(ctx, to->state, from->state, sizeof(state));
 }
 
-vscan_status vscan_carry_copy(vscan_carry *to, const vscan_carry *from) {
+vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to) {
     const vscan_carry *found = to;
     TRY(vscan__enter_carry(&found, __func__));
     return vscan__leave(found->ctx, copy(found->ctx, found, from));

@@ -209,28 +209,18 @@ vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_
     return VSCAN_OK;
 }
 
-_Static_assert(sizeof(vscan_pack_options) == sizeof(struct vscan__count_options) &&
-                   sizeof(vscan_split_options) == sizeof(struct vscan__count_options) &&
-                   offsetof(vscan_pack_options, count) == offsetof(vscan_split_options, count),
-               "the same options");
-
-vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
-                                const struct vscan__named *vectors, int64_t **at,
-                                int64_t **host_count) {
-    struct vscan__count_options set = {0};
+vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *options,
+                                const struct vscan__named *vectors, int64_t **at) {
+    vscan_count_options set = {0};
     if (options != NULL) TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
     *at = NULL;
-    *host_count = set.host_count;
     const vscan_buffer *count = set.count;
-    if (count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", &count, VSCAN_LONG));
-        for (; vectors->name != NULL; vectors++)
-            TRY(vscan__check_apart(ctx, "options->count", count, vectors->name, vectors->buffer));
-        *at = count->pointer;
-    } else if (set.host_count != NULL) {
-        *at = ctx->scratch;
-    }
-    return set.host_count != NULL ? ctx->backend->may_wait(ctx) : VSCAN_OK;
+    if (count == NULL) return VSCAN_OK;
+    TRY(vscan__check_element(ctx, "options->count", &count, VSCAN_LONG));
+    for (; vectors->name != NULL; vectors++)
+        TRY(vscan__check_apart(ctx, "options->count", count, vectors->name, vectors->buffer));
+    *at = count->pointer;
+    return VSCAN_OK;
 }
 
 /* More than any options struct will ever have. A size that was never set may be any number, and so
@@ -281,17 +271,33 @@ union vscan__value vscan__load(vscan_type type, const void *host) {
     return value;
 }
 
-vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
+vscan_status vscan__check_value(vscan_ctx *ctx, const vscan_value *value, vscan_type type,
+                                int32_t *has, union vscan__value *element) {
+    const vscan_type holds = (vscan_type)value->holds;
+    *has = holds != VSCAN_NONE;
+    if (holds == VSCAN_NONE) return VSCAN_OK;
+    if (VSCAN__AT_TYPE((unsigned)holds) >= VSCAN__TYPES)
+        return vscan__refuse_enum(ctx, "options->initial.holds", value->holds, "vscan_type");
+    if (holds != type)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "options->initial holds %s, must hold %s",
+                           vscan__type_name(holds), vscan__type_name(type));
+    if (value->unused != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->initial.unused is not 0");
+    element->bits = 0;
+    if (type == VSCAN_INT) element->as_int = value->as_int;
+    if (type == VSCAN_FLOAT) element->as_float = value->as_float;
+    if (type == VSCAN_DOUBLE) element->as_double = value->as_double;
+    return VSCAN_OK;
+}
+
+vscan_status vscan__check_initial(vscan_ctx *ctx, const vscan_value *initial,
                                   const vscan_buffer **initial_buffer, vscan_type type,
                                   const vscan_buffer *out, struct vscan__scan *scan) {
-    if (initial != NULL && *initial_buffer != NULL)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
-                           "options->initial and options->initial_buffer are both set");
-    if (initial != NULL) {
-        scan->has_initial = 1;
-        scan->initial = vscan__load(type, initial);
-    }
+    TRY(vscan__check_value(ctx, initial, type, &scan->has_initial, &scan->initial));
     if (*initial_buffer != NULL) {
+        if (scan->has_initial)
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                               "options->initial and options->initial_buffer are both set");
         TRY(vscan__check_element(ctx, "options->initial_buffer", initial_buffer, type));
         TRY(vscan__check_apart(ctx, "options->initial_buffer", *initial_buffer, "out", out));
         scan->has_initial = 2;
@@ -326,9 +332,7 @@ vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t 
     return ctx->backend->synchronize(ctx);
 }
 
-vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count) {
-    if (at != NULL && n == 0)
-        TRY(ctx->backend->fill(ctx, VSCAN_LONG, at, 0, 1, (union vscan__value){.as_long = 0}));
-    if (host_count == NULL) return VSCAN_OK;
-    return vscan__fetch(ctx, host_count, at, sizeof *host_count);
+vscan_status vscan__count_none(vscan_ctx *ctx, int64_t *at) {
+    if (at == NULL) return VSCAN_OK;
+    return ctx->backend->fill(ctx, VSCAN_LONG, at, 0, 1, (union vscan__value){.as_long = 0});
 }

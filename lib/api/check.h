@@ -192,21 +192,10 @@ struct vscan__named {
     const vscan_buffer *buffer;
 };
 
-/* What vscan_pack_options and vscan_split_options both are. */
-struct vscan__count_options {
-    int64_t size;
-    vscan_buffer *count;
-    int64_t *host_count;
-};
-
-/*
- * Such options, or NULL, and their two places for a count, either of which may be NULL: count overlaps
- * none of the vectors, of which the last one has no name, and where the host wants the count, waiting
- * is possible. *at: where the backend is to write the count, or NULL.
- */
-vscan_status vscan__check_count(vscan_ctx *ctx, const void *options,
-                                const struct vscan__named *vectors, int64_t **at,
-                                int64_t **host_count);
+/* Options with a count, or NULL: count overlaps none of the vectors, of which the last one has no name.
+   *at: where the backend is to write the count, or NULL. */
+vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *options,
+                                const struct vscan__named *vectors, int64_t **at);
 
 /* The row of an operator and the type of the buffer "in". The table has 1 + the row, so that 0 is a
    pair that is missing. */
@@ -242,9 +231,13 @@ static inline vscan_status vscan__check_options(vscan_ctx *ctx, const void *opti
     return VSCAN_OK;
 }
 
+/* A value of the options, for elements of that type: *has is 1 where there is one, else 0. */
+vscan_status vscan__check_value(vscan_ctx *ctx, const vscan_value *value, vscan_type type,
+                                int32_t *has, union vscan__value *element);
+
 /* The initial value of a scan of that type: at most one, and not among what is written: out, which
    may be NULL. Fills in the scan's three members for it; the handle, if any, becomes the buffer. */
-vscan_status vscan__check_initial(vscan_ctx *ctx, const void *initial,
+vscan_status vscan__check_initial(vscan_ctx *ctx, const vscan_value *initial,
                                   const vscan_buffer **initial_buffer, vscan_type type,
                                   const vscan_buffer *out, struct vscan__scan *scan);
 
@@ -265,8 +258,7 @@ union vscan__value vscan__load(vscan_type type, const void *host);
    vscan_ctx_synchronize does: the host has its value unless the backend failed. */
 vscan_status vscan__fetch(vscan_ctx *ctx, void *host, const void *from, int64_t bytes);
 
-/* Delivers a count after the call that has written it to the place from vscan__check_count. With n = 0
-   nothing was called, and the count is 0. */
-vscan_status vscan__deliver_count(vscan_ctx *ctx, int64_t n, int64_t *at, int64_t *host_count);
+/* Writes the count of a call that had nothing to do to the place from vscan__check_count. */
+vscan_status vscan__count_none(vscan_ctx *ctx, int64_t *at);
 
 #endif

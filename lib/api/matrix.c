@@ -44,14 +44,12 @@ static vscan_status check_initial(vscan_ctx *ctx, vscan_matrix_options *options,
                                   struct vscan__matrix *matrix) {
     const char *const name = "options->initial_buffer";
     const vscan_buffer *buffer = options->initial_buffer;
-    if (options->initial != NULL && buffer != NULL)
+    TRY(vscan__check_value(ctx, &options->initial, in->type, &matrix->has_initial,
+                           &matrix->initial));
+    if (buffer == NULL) return VSCAN_OK;
+    if (matrix->has_initial)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
                            "options->initial and options->initial_buffer are both set");
-    if (options->initial != NULL) {
-        matrix->has_initial = 1;
-        matrix->initial = vscan__load(in->type, options->initial);
-    }
-    if (buffer == NULL) return VSCAN_OK;
     TRY(vscan__check_buffer(ctx, name, &buffer));
     options->initial_buffer = buffer;
     if (buffer->n != 1 || buffer->type != in->type)
@@ -122,28 +120,29 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
     return ctx->backend->pairs[pair].matrix(ctx, &matrix);
 }
 
-vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
-                             int64_t rows, int64_t columns, const vscan_matrix_options *options) {
+vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
+                             int64_t columns, vscan_buffer *out,
+                             const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, false, false, op, in, out, rows, columns, options));
 }
 
-vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                vscan_buffer *out, int64_t rows, int64_t columns,
+vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
+                                int64_t columns, vscan_buffer *out,
                                 const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, false, true, op, in, out, rows, columns, options));
 }
 
-vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                               vscan_buffer *totals, int64_t rows, int64_t columns,
+vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
+                               int64_t columns, vscan_buffer *totals,
                                const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, true, false, op, in, totals, rows, columns, options));
 }
 
-vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                  vscan_buffer *totals, int64_t rows, int64_t columns,
+vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
+                                  int64_t columns, vscan_buffer *totals,
                                   const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, run(ctx, true, true, op, in, totals, rows, columns, options));

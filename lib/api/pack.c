@@ -11,15 +11,13 @@ struct vectors {
     const vscan_buffer *in, *flags, *out;
 };
 
-/* Checks the options, runs the slot, delivers the count. */
+/* Checks the options, runs the slot. */
 static vscan_status run(vscan_ctx *ctx, vscan__pack_fn *slot, const struct vectors *vectors,
-                        const vscan_pack_options *options, struct vscan__pack *pack) {
+                        const vscan_count_options *options, struct vscan__pack *pack) {
     const struct vscan__named named[] = {
         {"in", vectors->in}, {"flags", vectors->flags}, {"out", vectors->out}, {0}};
-    int64_t *host_count;
-    TRY(vscan__check_count(ctx, options, named, &pack->count, &host_count));
-    if (pack->n > 0) TRY(slot(ctx, pack));
-    return vscan__deliver_count(ctx, pack->n, pack->count, host_count);
+    TRY(vscan__check_count(ctx, options, named, &pack->count));
+    return pack->n > 0 ? slot(ctx, pack) : vscan__count_none(ctx, pack->count);
 }
 
 /* ---- Pack ------------------------------------------------------------------------------------ */
@@ -31,7 +29,7 @@ static vscan_status check_out(vscan_ctx *ctx, const vscan_buffer *in, const vsca
 }
 
 static vscan_status pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                         const vscan_buffer *out, const vscan_pack_options *options) {
+                         const vscan_buffer *out, const vscan_count_options *options) {
     TRY(vscan__check_buffer(ctx, "in", &in));
     TRY(vscan__check_buffer(ctx, "flags", &flags));
     TRY(vscan__check_buffer(ctx, "out", &out));
@@ -53,14 +51,14 @@ static vscan_status pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buf
 }
 
 vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                        vscan_buffer *out, const vscan_pack_options *options) {
+                        vscan_buffer *out, const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, pack(ctx, in, flags, out, options));
 }
 
 static vscan_status pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_relation relation,
                                  const void *right, const vscan_buffer *out,
-                                 const vscan_pack_options *options) {
+                                 const vscan_count_options *options) {
     TRY(vscan__check_buffer(ctx, "in", &in));
     TRY(vscan__check_buffer(ctx, "out", &out));
     if (right == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "right is NULL");
@@ -73,9 +71,9 @@ static vscan_status pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_r
     return run(ctx, ctx->backend->pack, &(struct vectors){in, NULL, out}, options, &work);
 }
 
-vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_relation relation,
+vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *in,
                                 const void *right, vscan_buffer *out,
-                                const vscan_pack_options *options) {
+                                const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, pack_compare(ctx, in, relation, right, out, options));
 }
@@ -83,7 +81,7 @@ vscan_status vscan_pack_compare(vscan_ctx *ctx, const vscan_buffer *in, vscan_re
 /* ---- Enumerate ------------------------------------------------------------------------------- */
 
 static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, const vscan_buffer *out,
-                              const vscan_pack_options *options) {
+                              const vscan_count_options *options) {
     TRY(vscan__check_buffer(ctx, "flags", &flags));
     TRY(vscan__check_buffer(ctx, "out", &out));
     TRY(vscan__check_flags(ctx, "flags", flags));
@@ -100,7 +98,7 @@ static vscan_status enumerate(vscan_ctx *ctx, const vscan_buffer *flags, const v
 }
 
 vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
-                             const vscan_pack_options *options) {
+                             const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, enumerate(ctx, flags, out, options));
 }

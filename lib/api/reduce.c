@@ -2,8 +2,6 @@
 /* vscan_reduce: checks the arguments, looks up the row, calls. */
 #include "api/check.h"
 
-#include <stddef.h>
-
 static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                            const vscan_buffer *total, const vscan_reduce_options *options) {
     TRY(vscan__check_buffer(ctx, "in", &in));
@@ -14,11 +12,10 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     struct vscan__scan scan = {.n = in->n, .in = in->pointer};
     vscan_reduce_options set = {0};
     if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, offsetof(vscan_reduce_options, carry), sizeof set,
-                                 &set));
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
-        TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, NULL, &scan));
+        TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, NULL, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         scan.backward = set.direction == VSCAN_BACKWARD;
     }
@@ -26,16 +23,10 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
         TRY(vscan__check_one(ctx, "total", total, in->type));
         TRY(vscan__check_apart(ctx, "total", total, "in", in));
         scan.total = total->pointer; /* an element is initial_buffer's, or apart from it */
-    } else if (set.host_total != NULL) {
-        scan.total = ctx->scratch;
     } else if (set.carry == NULL) {
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "total and options->host_total are both NULL");
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "total is NULL, and so is options->carry");
     }
-
-    if (set.host_total != NULL) TRY(ctx->backend->may_wait(ctx));
-    TRY(ctx->backend->pairs[pair].reduce(ctx, &scan));
-    if (set.host_total == NULL) return VSCAN_OK;
-    return vscan__fetch(ctx, set.host_total, scan.total, vscan__element_size(in->type));
+    return ctx->backend->pairs[pair].reduce(ctx, &scan);
 }
 
 vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,

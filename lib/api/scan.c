@@ -2,8 +2,6 @@
 /* vscan_scan and vscan_scan_segmented: check the arguments, look up the row, call. */
 #include "api/check.h"
 
-#include <stddef.h>
-
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
 /* The total's element: what may lie where, and its place in the scan. */
@@ -11,14 +9,10 @@ static vscan_status check_total(vscan_ctx *ctx, const vscan_scan_options *option
                                 const vscan_buffer *in, const vscan_buffer *out,
                                 struct vscan__scan *scan) {
     const vscan_buffer *total = options->total;
-    if (total != NULL) {
-        TRY(vscan__check_element(ctx, "options->total", &total, in->type));
-        TRY(vscan__check_apart(ctx, "options->total", total, "in", in));
-        TRY(vscan__check_apart(ctx, "options->total", total, "out", out));
-        scan->total = total->pointer; /* an element is initial_buffer's, or apart from it */
-    } else {
-        scan->total = ctx->scratch;
-    }
+    TRY(vscan__check_element(ctx, "options->total", &total, in->type));
+    TRY(vscan__check_apart(ctx, "options->total", total, "in", in));
+    TRY(vscan__check_apart(ctx, "options->total", total, "out", out));
+    scan->total = total->pointer; /* an element is initial_buffer's, or apart from it */
     return VSCAN_OK;
 }
 
@@ -32,27 +26,18 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
 
     struct vscan__scan scan = {.n = in->n, .in = in->pointer, .out = out->pointer};
-    void *host_total = NULL;
     if (options != NULL) {
         vscan_scan_options set = {0};
-        TRY(vscan__check_options(ctx, options, offsetof(vscan_scan_options, carry), sizeof set,
-                                 &set));
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
         TRY(vscan__check_kind(ctx, set.kind));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
-        if (set.initial != NULL || set.initial_buffer != NULL)
-            TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, out, &scan));
-        if (set.total != NULL || set.host_total != NULL)
-            TRY(check_total(ctx, &set, in, out, &scan));
+        TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, out, &scan));
+        if (set.total != NULL) TRY(check_total(ctx, &set, in, out, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
         scan.backward = set.direction == VSCAN_BACKWARD;
-        host_total = set.host_total;
     }
-
-    if (host_total != NULL) TRY(ctx->backend->may_wait(ctx));
-    TRY(ctx->backend->pairs[pair].scan(ctx, &scan));
-    if (host_total == NULL) return VSCAN_OK;
-    return vscan__fetch(ctx, host_total, scan.total, vscan__element_size(in->type));
+    return ctx->backend->pairs[pair].scan(ctx, &scan);
 }
 
 vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
@@ -64,15 +49,15 @@ vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, vsc
 /* ---- Segmented scan -------------------------------------------------------------------------- */
 
 /* totals, count: of the right type, and apart from everything else. */
-static vscan_status check_results(vscan_ctx *ctx, const vscan_segmented_options *options,
-                                  const vscan_buffer *in, const vscan_buffer *flags,
+static vscan_status check_results(vscan_ctx *ctx, const vscan_scan_segmented_options *options,
+                                  const vscan_buffer *in, const vscan_buffer *heads,
                                   const vscan_buffer *out, struct vscan__scan *scan) {
     const vscan_buffer *totals = options->totals, *count = options->count;
     const struct {
         const char *name;
         const vscan_buffer *buffer;
     } others[] = {{"in", in},
-                  {"flags", flags},
+                  {"heads", heads},
                   {"out", out},
                   {"options->initial_buffer", options->initial_buffer}};
     enum { OTHERS = sizeof others / sizeof others[0] };
@@ -95,55 +80,46 @@ static vscan_status check_results(vscan_ctx *ctx, const vscan_segmented_options 
             TRY(vscan__check_apart(ctx, "options->count", count, others[i].name, others[i].buffer));
         TRY(vscan__check_apart(ctx, "options->count", count, "options->totals", totals));
         scan->count = count->pointer;
-    } else if (options->host_count != NULL) {
-        scan->count = (int64_t *)ctx->scratch + 1; /* after the place of a value */
     }
     return VSCAN_OK;
 }
 
 static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                   const vscan_buffer *flags, const vscan_buffer *out,
-                                   const vscan_segmented_options *options) {
+                                   const vscan_buffer *heads, const vscan_buffer *out,
+                                   const vscan_scan_segmented_options *options) {
     TRY(vscan__check_buffer(ctx, "in", &in));
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    TRY(vscan__check_buffer(ctx, "heads", &heads));
     TRY(vscan__check_buffer(ctx, "out", &out));
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
-    TRY(vscan__check_flags(ctx, "flags", flags));
-    TRY(vscan__check_length(ctx, "flags", flags, "in", in));
+    TRY(vscan__check_flags(ctx, "heads", heads));
+    TRY(vscan__check_length(ctx, "heads", heads, "in", in));
     TRY(vscan__check_like(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
-    TRY(vscan__check_apart(ctx, "flags", flags, "out", out));
+    TRY(vscan__check_apart(ctx, "heads", heads, "out", out));
 
     struct vscan__scan scan = {.n = in->n,
                                .in = in->pointer,
                                .out = out->pointer,
-                               .flag_type = (int32_t)flags->type,
-                               .flags = flags->pointer};
-    int64_t *host_count = NULL;
+                               .flag_type = (int32_t)heads->type,
+                               .flags = heads->pointer};
     if (options != NULL) {
-        vscan_segmented_options set = {0};
-        TRY(vscan__check_options(ctx, options, offsetof(vscan_segmented_options, carry), sizeof set,
-                                 &set));
+        vscan_scan_segmented_options set = {0};
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
         TRY(vscan__check_kind(ctx, set.kind));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
-        TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, in->type, out, &scan));
+        TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, out, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
-        TRY(check_results(ctx, &set, in, flags, out, &scan));
+        TRY(check_results(ctx, &set, in, heads, out, &scan));
         scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
         scan.backward = set.direction == VSCAN_BACKWARD;
-        host_count = set.host_count;
     }
-
-    if (host_count != NULL) TRY(ctx->backend->may_wait(ctx));
-    TRY(ctx->backend->pairs[pair].scan_segmented(ctx, &scan));
-    if (host_count == NULL) return VSCAN_OK;
-    return vscan__fetch(ctx, host_count, scan.count, sizeof *host_count);
+    return ctx->backend->pairs[pair].scan_segmented(ctx, &scan);
 }
 
 vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                  const vscan_buffer *flags, vscan_buffer *out,
-                                  const vscan_segmented_options *options) {
+                                  const vscan_buffer *heads, vscan_buffer *out,
+                                  const vscan_scan_segmented_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, scan_segmented(ctx, op, in, flags, out, options));
+    return vscan__leave(ctx, scan_segmented(ctx, op, in, heads, out, options));
 }

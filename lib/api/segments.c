@@ -9,7 +9,7 @@
 
 /* The vector or vectors of a call. */
 struct segments {
-    const vscan_buffer *in, *by; /* by: the flags or the offsets */
+    const vscan_buffer *in, *by; /* by: the heads or the offsets */
     const char *by_name;
     const vscan_buffer *totals;
 };
@@ -22,7 +22,7 @@ static vscan_status check_offsets(vscan_ctx *ctx, const vscan_buffer *offsets) {
     return VSCAN_OK;
 }
 
-/* What reductions by flags and by offsets have in common; the handles become buffers. */
+/* What reductions by heads and by offsets have in common; the handles become buffers. */
 static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, struct segments *segments,
                                     enum vscan__pair *pair) {
     TRY(vscan__check_buffer(ctx, "in", &segments->in));
@@ -35,68 +35,60 @@ static vscan_status check_reduction(vscan_ctx *ctx, vscan_op op, struct segments
     return vscan__check_apart(ctx, "totals", totals, segments->by_name, segments->by);
 }
 
-/* Checks the options, runs the slot, delivers the number of segments. */
-static vscan_status run(vscan_ctx *ctx, enum vscan__pair pair, const struct segments *segments,
-                        const vscan_reduce_segmented_options *options, struct vscan__scan *scan) {
-    vscan_reduce_segmented_options set = {0};
-    if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
-        TRY(vscan__check_initial(ctx, set.initial, &set.initial_buffer, segments->in->type, NULL,
-                                 scan));
-        TRY(vscan__check_apart(ctx, "totals", segments->totals, "options->initial_buffer",
-                               set.initial_buffer));
-    }
-    const vscan_buffer *count = set.count;
-    if (count != NULL) {
-        TRY(vscan__check_element(ctx, "options->count", &count, VSCAN_LONG));
-        TRY(vscan__check_apart(ctx, "options->count", count, "in", segments->in));
-        TRY(vscan__check_apart(ctx, "options->count", count, segments->by_name, segments->by));
-        TRY(vscan__check_apart(ctx, "options->count", count, "totals", segments->totals));
-        TRY(vscan__check_apart(ctx, "options->count", count, "options->initial_buffer",
-                               set.initial_buffer));
-        scan->count = count->pointer;
-    } else if (set.host_count != NULL) {
-        scan->count = (int64_t *)ctx->scratch + 1; /* after the place of a value */
-    }
-    if (set.host_count != NULL) TRY(ctx->backend->may_wait(ctx));
-    if (scan->offsets != NULL && scan->count != NULL)
-        TRY(ctx->backend->fill(ctx, VSCAN_LONG, scan->count, 0, 1,
-                               (union vscan__value){.as_long = scan->totals_length}));
-    TRY(ctx->backend->pairs[pair].reduce_segmented(ctx, scan));
-    if (set.host_count == NULL) return VSCAN_OK;
-    return vscan__fetch(ctx, set.host_count, scan->count, sizeof *set.host_count);
+/* The initial value, apart from the totals. */
+static vscan_status check_initial(vscan_ctx *ctx, const struct segments *segments,
+                                  const vscan_value *initial, const vscan_buffer **initial_buffer,
+                                  struct vscan__scan *scan) {
+    TRY(vscan__check_initial(ctx, initial, initial_buffer, segments->in->type, NULL, scan));
+    return vscan__check_apart(ctx, "totals", segments->totals, "options->initial_buffer",
+                              *initial_buffer);
 }
 
-static vscan_status reduce_by_flags(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                    const vscan_buffer *flags, const vscan_buffer *totals,
+static vscan_status reduce_by_heads(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                    const vscan_buffer *heads, const vscan_buffer *totals,
                                     const vscan_reduce_segmented_options *options) {
-    struct segments segments = {in, flags, "flags", totals};
+    struct segments segments = {in, heads, "heads", totals};
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
-    in = segments.in, flags = segments.by, totals = segments.totals;
-    TRY(vscan__check_flags(ctx, "flags", flags));
-    TRY(vscan__check_length(ctx, "flags", flags, "in", in));
+    in = segments.in, heads = segments.by, totals = segments.totals;
+    TRY(vscan__check_flags(ctx, "heads", heads));
+    TRY(vscan__check_length(ctx, "heads", heads, "in", in));
     struct vscan__scan scan = {
         .n = in->n,
         .in = in->pointer,
-        .flag_type = (int32_t)flags->type,
-        .flags = flags->pointer,
+        .flag_type = (int32_t)heads->type,
+        .flags = heads->pointer,
         /* not NULL, which means no totals, also where there is room for none */
         .totals = totals->n > 0 ? totals->pointer : ctx->scratch,
         .totals_length = totals->n};
-    return run(ctx, pair, &segments, options, &scan);
+    if (options != NULL) {
+        vscan_reduce_segmented_options set = {0};
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(check_initial(ctx, &segments, &set.initial, &set.initial_buffer, &scan));
+        const vscan_buffer *count = set.count;
+        if (count != NULL) {
+            TRY(vscan__check_element(ctx, "options->count", &count, VSCAN_LONG));
+            TRY(vscan__check_apart(ctx, "options->count", count, "in", in));
+            TRY(vscan__check_apart(ctx, "options->count", count, "heads", heads));
+            TRY(vscan__check_apart(ctx, "options->count", count, "totals", totals));
+            TRY(vscan__check_apart(ctx, "options->count", count, "options->initial_buffer",
+                                   set.initial_buffer));
+            scan.count = count->pointer;
+        }
+    }
+    return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);
 }
 
 vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                    const vscan_buffer *flags, vscan_buffer *totals,
+                                    const vscan_buffer *heads, vscan_buffer *totals,
                                     const vscan_reduce_segmented_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, reduce_by_flags(ctx, op, in, flags, totals, options));
+    return vscan__leave(ctx, reduce_by_heads(ctx, op, in, heads, totals, options));
 }
 
 static vscan_status reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                       const vscan_buffer *offsets, const vscan_buffer *totals,
-                                      const vscan_reduce_segmented_options *options) {
+                                      const vscan_reduce_by_offsets_options *options) {
     struct segments segments = {in, offsets, "offsets", totals};
     enum vscan__pair pair;
     TRY(check_reduction(ctx, op, &segments, &pair));
@@ -113,12 +105,17 @@ static vscan_status reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_b
                                .totals_length = totals->n,
                                .offsets = offsets->pointer,
                                .offset_type = (int32_t)offsets->type};
-    return run(ctx, pair, &segments, options, &scan);
+    if (options != NULL) {
+        vscan_reduce_by_offsets_options set = {0};
+        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(check_initial(ctx, &segments, &set.initial, &set.initial_buffer, &scan));
+    }
+    return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);
 }
 
-vscan_status vscan_reduce_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                  const vscan_buffer *offsets, vscan_buffer *totals,
-                                  const vscan_reduce_segmented_options *options) {
+vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                     const vscan_buffer *offsets, vscan_buffer *totals,
+                                     const vscan_reduce_by_offsets_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, reduce_by_offsets(ctx, op, in, offsets, totals, options));
 }
@@ -126,144 +123,141 @@ vscan_status vscan_reduce_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffe
 /* ---- Distribute ------------------------------------------------------------------------------ */
 
 static vscan_status check_distribute(vscan_ctx *ctx, const vscan_buffer *in,
-                                     const vscan_buffer *flags, const vscan_buffer *out) {
-    TRY(vscan__check_flags(ctx, "flags", flags));
-    TRY(vscan__check_length(ctx, "flags", flags, "in", in));
+                                     const vscan_buffer *heads, const vscan_buffer *out) {
+    TRY(vscan__check_flags(ctx, "heads", heads));
+    TRY(vscan__check_length(ctx, "heads", heads, "in", in));
     TRY(vscan__check_like(ctx, "out", out, "in", in));
     TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
-    return vscan__check_apart(ctx, "flags", flags, "out", out);
+    return vscan__check_apart(ctx, "heads", heads, "out", out);
 }
 
-static vscan_status check_three(vscan_ctx *ctx, const vscan_buffer **in, const vscan_buffer **flags,
+static vscan_status check_three(vscan_ctx *ctx, const vscan_buffer **in, const vscan_buffer **heads,
                                 const vscan_buffer **out) {
     TRY(vscan__check_buffer(ctx, "in", in));
-    TRY(vscan__check_buffer(ctx, "flags", flags));
+    TRY(vscan__check_buffer(ctx, "heads", heads));
     return vscan__check_buffer(ctx, "out", out);
 }
 
 /* Buffers that have been checked. */
 static vscan_status run_distribute(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
-                                   const vscan_buffer *flags, const vscan_buffer *out) {
+                                   const vscan_buffer *heads, const vscan_buffer *out) {
     const struct vscan__distribution distribution = {.n = in->n,
                                                      .in = in->pointer,
-                                                     .flags = flags->pointer,
+                                                     .flags = heads->pointer,
                                                      .out = out->pointer,
                                                      .type = (int32_t)in->type,
-                                                     .flag_type = (int32_t)flags->type,
+                                                     .flag_type = (int32_t)heads->type,
                                                      .backward = which == VSCAN_LAST};
     return ctx->backend->distribute_segmented(ctx, &distribution);
 }
 
 static vscan_status distribute(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
-                               const vscan_buffer *flags, const vscan_buffer *out) {
-    TRY(check_three(ctx, &in, &flags, &out));
+                               const vscan_buffer *heads, const vscan_buffer *out) {
+    TRY(check_three(ctx, &in, &heads, &out));
     if (which != VSCAN_FIRST && which != VSCAN_LAST)
         return vscan__refuse_enum(ctx, "which", (int32_t)which, "vscan_end");
     if (in->type == VSCAN_BIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "in is a buffer of type bit, which cannot be distributed");
-    TRY(check_distribute(ctx, in, flags, out));
-    return in->n == 0 ? VSCAN_OK : run_distribute(ctx, which, in, flags, out);
+    TRY(check_distribute(ctx, in, heads, out));
+    return in->n == 0 ? VSCAN_OK : run_distribute(ctx, which, in, heads, out);
 }
 
 vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which, const vscan_buffer *in,
-                                        const vscan_buffer *flags, vscan_buffer *out) {
+                                        const vscan_buffer *heads, vscan_buffer *out) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, distribute(ctx, which, in, flags, out));
+    return vscan__leave(ctx, distribute(ctx, which, in, heads, out));
 }
 
 /* Totals to the last places of segments; then these to all places, in place. */
 static vscan_status distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                      const vscan_buffer *flags, const vscan_buffer *out) {
-    TRY(check_three(ctx, &in, &flags, &out));
+                                      const vscan_buffer *heads, const vscan_buffer *out) {
+    TRY(check_three(ctx, &in, &heads, &out));
     enum vscan__pair pair;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
-    TRY(check_distribute(ctx, in, flags, out));
+    TRY(check_distribute(ctx, in, heads, out));
     if (in->n == 0) return VSCAN_OK;
     const struct vscan__scan scan = {.n = in->n,
                                      .in = in->pointer,
                                      .out = out->pointer,
-                                     .flag_type = (int32_t)flags->type,
-                                     .flags = flags->pointer};
+                                     .flag_type = (int32_t)heads->type,
+                                     .flags = heads->pointer};
     TRY(ctx->backend->pairs[pair].reduce_segmented(ctx, &scan));
-    return run_distribute(ctx, VSCAN_LAST, out, flags, out);
+    return run_distribute(ctx, VSCAN_LAST, out, heads, out);
 }
 
 vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
-                                     const vscan_buffer *flags, vscan_buffer *out) {
+                                     const vscan_buffer *heads, vscan_buffer *out) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, distribute_totals(ctx, op, in, flags, out));
+    return vscan__leave(ctx, distribute_totals(ctx, op, in, heads, out));
 }
 
 /* ---- Flags, offsets, lengths ----------------------------------------------------------------- */
 
 /* So that int offsets can hold the position after the last element. */
 static vscan_status check_countable(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                    const vscan_buffer *flags) {
-    if (offsets->type == VSCAN_LONG || flags->n <= INT32_MAX) return VSCAN_OK;
+                                    const vscan_buffer *heads) {
+    if (offsets->type == VSCAN_LONG || heads->n <= INT32_MAX) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                       "flags has %" PRId64 " elements, and offsets of type int cannot count that "
+                       "heads has %" PRId64 " elements, and offsets of type int cannot count that "
                        "many",
-                       flags->n);
+                       heads->n);
 }
 
-static vscan_status flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
+static vscan_status heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
                                      const vscan_buffer *offsets,
-                                     const vscan_pack_options *options) {
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
+                                     const vscan_count_options *options) {
+    TRY(vscan__check_buffer(ctx, "heads", &heads));
     TRY(vscan__check_buffer(ctx, "offsets", &offsets));
-    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_flags(ctx, "heads", heads));
     TRY(vscan__check_integers(ctx, "offsets", offsets));
-    TRY(check_countable(ctx, offsets, flags));
-    TRY(vscan__check_apart(ctx, "offsets", offsets, "flags", flags));
-    struct vscan__pack pack = {.n = flags->n,
+    TRY(check_countable(ctx, offsets, heads));
+    TRY(vscan__check_apart(ctx, "offsets", offsets, "heads", heads));
+    struct vscan__pack pack = {.n = heads->n,
                                .length = offsets->n,
-                               .flags = flags->pointer,
+                               .flags = heads->pointer,
                                .out = offsets->pointer,
                                .type = (int32_t)offsets->type,
-                               .flag_type = (int32_t)flags->type,
+                               .flag_type = (int32_t)heads->type,
                                .first_is_set = 1};
-    const struct vscan__named named[] = {{"flags", flags}, {"offsets", offsets}, {0}};
-    int64_t *host_count;
-    TRY(vscan__check_count(ctx, options, named, &pack.count, &host_count));
+    const struct vscan__named named[] = {{"heads", heads}, {"offsets", offsets}, {0}};
+    TRY(vscan__check_count(ctx, options, named, &pack.count));
     if (offsets->n < 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has no elements, must have one more than there are segments");
-    if (pack.n > 0)
-        TRY(ctx->backend->flags_to_offsets(ctx, &pack));
-    else
-        TRY(ctx->backend->fill(ctx, offsets->type, offsets->pointer, 0, 1,
-                               (union vscan__value){.as_long = 0}));
-    return vscan__deliver_count(ctx, pack.n, pack.count, host_count);
+    if (pack.n > 0) return ctx->backend->heads_to_offsets(ctx, &pack);
+    TRY(ctx->backend->fill(ctx, offsets->type, offsets->pointer, 0, 1,
+                           (union vscan__value){.as_long = 0}));
+    return vscan__count_none(ctx, pack.count);
 }
 
-vscan_status vscan_flags_to_offsets(vscan_ctx *ctx, const vscan_buffer *flags,
-                                    vscan_buffer *offsets, const vscan_pack_options *options) {
+vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
+                                    vscan_buffer *offsets, const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, flags_to_offsets(ctx, flags, offsets, options));
+    return vscan__leave(ctx, heads_to_offsets(ctx, heads, offsets, options));
 }
 
-static vscan_status offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                     const vscan_buffer *flags) {
+static vscan_status offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                     const vscan_buffer *heads) {
     TRY(vscan__check_buffer(ctx, "offsets", &offsets));
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    TRY(vscan__check_buffer(ctx, "heads", &heads));
     TRY(vscan__check_integers(ctx, "offsets", offsets));
-    TRY(vscan__check_flags(ctx, "flags", flags));
-    TRY(vscan__check_apart(ctx, "flags", flags, "offsets", offsets));
-    if (offsets->n == 0 && flags->n == 0) return VSCAN_OK;
+    TRY(vscan__check_flags(ctx, "heads", heads));
+    TRY(vscan__check_apart(ctx, "heads", heads, "offsets", offsets));
+    if (offsets->n == 0 && heads->n == 0) return VSCAN_OK;
     const struct vscan__ranges ranges = {.n = offsets->n,
-                                         .length = flags->n,
+                                         .length = heads->n,
                                          .in = offsets->pointer,
-                                         .out = flags->pointer,
+                                         .out = heads->pointer,
                                          .type = (int32_t)offsets->type,
-                                         .out_type = (int32_t)flags->type};
+                                         .out_type = (int32_t)heads->type};
     return ctx->backend->mark(ctx, &ranges);
 }
 
-vscan_status vscan_offsets_to_flags(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                    vscan_buffer *flags) {
+vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
+                                    vscan_buffer *heads) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, offsets_to_flags(ctx, offsets, flags));
+    return vscan__leave(ctx, offsets_to_heads(ctx, offsets, heads));
 }
 
 /* One more offset than there are lengths. */

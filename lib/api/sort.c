@@ -103,8 +103,8 @@ static vscan_status sort_all(vscan_ctx *ctx, struct vectors *vectors,
     return sort.n == 0 ? VSCAN_OK : ctx->backend->sort(ctx, &sort);
 }
 
-vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, vscan_buffer *keys_out,
-                        const vscan_buffer *values, vscan_buffer *values_out,
+vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys, const vscan_buffer *values,
+                        vscan_buffer *keys_out, vscan_buffer *values_out,
                         const vscan_sort_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     struct vectors vectors = {keys, keys_out, values, values_out};
@@ -129,10 +129,10 @@ static vscan_status sort_segmented(vscan_ctx *ctx, struct vectors *vectors,
     return ctx->backend->sort_segmented(ctx, &sort);
 }
 
-vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
-                                  const vscan_buffer *offsets, vscan_buffer *keys_out,
-                                  const vscan_buffer *values, vscan_buffer *values_out,
-                                  const vscan_sort_options *options) {
+vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer *keys,
+                                   const vscan_buffer *values, const vscan_buffer *offsets,
+                                   vscan_buffer *keys_out, vscan_buffer *values_out,
+                                   const vscan_sort_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     struct vectors vectors = {keys, keys_out, values, values_out};
     return vscan__leave(ctx, sort_segmented(ctx, &vectors, offsets, options));
@@ -140,12 +140,12 @@ vscan_status vscan_sort_segmented(vscan_ctx *ctx, const vscan_buffer *keys,
 
 /* ---- Reserve --------------------------------------------------------------------------------- */
 
-static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, int32_t values, int64_t n) {
+static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values, int64_t n) {
     struct vscan__sort sort = {.n = n};
     int64_t bytes; /* of all that is needed, at most three times the vectors */
     TRY(vscan__check_size(ctx, keys, n, &bytes));
-    if (values != 0) TRY(vscan__check_size(ctx, (vscan_type)values, n, &bytes));
-    TRY(check_types(ctx, keys, (vscan_type)values, values != 0, &sort));
+    if (values != VSCAN_NONE) TRY(vscan__check_size(ctx, values, n, &bytes));
+    TRY(check_types(ctx, keys, values, values != VSCAN_NONE, &sort));
     if (n > PTRDIFF_MAX / 64)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
                            "n is %" PRId64 ": a sort of that many elements does not fit in the "
@@ -154,7 +154,7 @@ static vscan_status reserve(vscan_ctx *ctx, vscan_type keys, int32_t values, int
     return n == 0 ? VSCAN_OK : ctx->backend->reserve_sort(ctx, &sort);
 }
 
-vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, int32_t values, int64_t n) {
+vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values, int64_t n) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, reserve(ctx, keys, values, n));
 }

@@ -21,9 +21,9 @@ static vscan_status check_flags(vscan_ctx *ctx, const struct vectors *v, const c
     return vscan__check_apart(ctx, "heads", v->heads, "out", v->out);
 }
 
-/* Checks the options, runs the slot, delivers the count. */
+/* Checks the options, runs the slot. */
 static vscan_status run(vscan_ctx *ctx, const struct vectors *v,
-                        const vscan_split_options *options) {
+                        const vscan_count_options *options) {
     struct vscan__split split = {.n = v->flags->n,
                                  .flags = v->flags->pointer,
                                  .out = v->out->pointer,
@@ -36,10 +36,8 @@ static vscan_status run(vscan_ctx *ctx, const struct vectors *v,
     }
     const struct vscan__named named[] = {
         {"in", v->in}, {"flags", v->flags}, {"heads", v->heads}, {"out", v->out}, {0}};
-    int64_t *host_count;
-    TRY(vscan__check_count(ctx, options, named, &split.count, &host_count));
-    if (split.n > 0) TRY(ctx->backend->split(ctx, &split));
-    return vscan__deliver_count(ctx, split.n, split.count, host_count);
+    TRY(vscan__check_count(ctx, options, named, &split.count));
+    return split.n > 0 ? ctx->backend->split(ctx, &split) : vscan__count_none(ctx, split.count);
 }
 
 /* The handles become buffers; heads only of a segmented call, in only where elements are moved. */
@@ -53,7 +51,7 @@ static vscan_status check_buffers(vscan_ctx *ctx, struct vectors *v, bool moves,
 /* ---- Split ----------------------------------------------------------------------------------- */
 
 static vscan_status split(vscan_ctx *ctx, struct vectors *v, bool segmented,
-                          const vscan_split_options *options) {
+                          const vscan_count_options *options) {
     TRY(check_buffers(ctx, v, true, segmented));
     if (v->in->type == VSCAN_BIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
@@ -65,7 +63,7 @@ static vscan_status split(vscan_ctx *ctx, struct vectors *v, bool segmented,
 }
 
 vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
-                         vscan_buffer *out, const vscan_split_options *options) {
+                         vscan_buffer *out, const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     struct vectors v = {in, flags, NULL, out};
     return vscan__leave(ctx, split(ctx, &v, false, options));
@@ -73,7 +71,7 @@ vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buf
 
 vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                    const vscan_buffer *flags, const vscan_buffer *heads,
-                                   vscan_buffer *out, const vscan_split_options *options) {
+                                   vscan_buffer *out, const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     struct vectors v = {in, flags, heads, out};
     return vscan__leave(ctx, split(ctx, &v, true, options));
@@ -82,7 +80,7 @@ vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
 /* ---- Positions ------------------------------------------------------------------------------- */
 
 static vscan_status positions(vscan_ctx *ctx, struct vectors *v, bool segmented,
-                              const vscan_split_options *options) {
+                              const vscan_count_options *options) {
     TRY(check_buffers(ctx, v, false, segmented));
     TRY(vscan__check_numbers(ctx, "out", v->out, "hold positions that far"));
     TRY(check_flags(ctx, v, "out", v->out));
@@ -90,7 +88,7 @@ static vscan_status positions(vscan_ctx *ctx, struct vectors *v, bool segmented,
 }
 
 vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
-                                   const vscan_split_options *options) {
+                                   const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     struct vectors v = {NULL, flags, NULL, out};
     return vscan__leave(ctx, positions(ctx, &v, false, options));
@@ -98,7 +96,7 @@ vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags, vs
 
 vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                              const vscan_buffer *heads, vscan_buffer *out,
-                                             const vscan_split_options *options) {
+                                             const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     struct vectors v = {NULL, flags, heads, out};
     return vscan__leave(ctx, positions(ctx, &v, true, options));

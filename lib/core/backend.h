@@ -99,7 +99,7 @@ struct vscan__pack {
     int32_t row;          /* without flags: of VSCAN__COMPARE, */
     int32_t exchanged;    /* 1 where the scalar is its a, */
     int32_t turned;       /* and 1 where the flags are to be inverted */
-    int32_t first_is_set; /* 1 for flags_to_offsets: flag 0 counts as set */
+    int32_t first_is_set; /* 1 for heads_to_offsets: flag 0 counts as set */
     union vscan__value scalar;
 };
 
@@ -254,7 +254,7 @@ struct vscan__backend {
 
     /* segments */
     vscan__distribution_fn *distribute_segmented;
-    vscan__pack_fn *flags_to_offsets; /* out = where segments begin, then n; late: OUT_LENGTH */
+    vscan__pack_fn *heads_to_offsets; /* out = where segments begin, then n; late: OUT_LENGTH */
     vscan__ranges_fn *mark;           /* out[in[i]] = 1, all other flags 0; n + length > 0 */
     vscan__ranges_fn *subtract;       /* out[i] = in[i + 1] - in[i]; n > 0 */
     vscan__ranges_fn *add;            /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */

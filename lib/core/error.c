@@ -56,8 +56,7 @@ void vscan__note_late(vscan_ctx *ctx, const char *function, vscan_status late, i
 static void describe(const struct vscan__late_errors *errors, char *text, size_t capacity) {
     static const char *const found[] = {
         [VSCAN_ERROR_DIVISION - VSCAN_ERROR_DIVISION] = "divided an integer by 0",
-        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] =
-            "met a position outside its vector, or an offset smaller than the one before it",
+        [VSCAN_ERROR_POSITION - VSCAN_ERROR_DIVISION] = "met a position outside its vector",
         [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] = "met a position for the second time",
         [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
             "met an offset that is less than the one before it or outside the vector, a length "

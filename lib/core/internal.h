@@ -37,7 +37,7 @@ struct vscan_ctx {
     bool timed;         /* the end of the call that runs is of interest, see threads.h */
     int64_t references; /* 1 for the handle, and 1 a buffer or carry; guarded by mutex */
     bool lost;          /* in use by another thread at the fork that made this process */
-    void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for host totals and counts */
+    void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for the last word of bits */
     struct vscan__late_errors late;
     char error[VSCAN__ERROR_CAPACITY];
 };

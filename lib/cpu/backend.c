@@ -135,7 +135,8 @@ static void close_state(vscan_ctx *ctx) {
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     const int64_t worth = n * vscan__element_size(type) / VSCAN__CPU_SPARE;
     const int threads = (int)vscan__cpu_smaller(worth, vscan__threads(ctx));
-    return vscan__cpu_spare(ctx, threads < 1 ? 1 : threads) != NULL ? VSCAN_OK : vscan__cpu_no_spare(ctx);
+    return vscan__cpu_spare(ctx, threads < 1 ? 1 : threads) != NULL ? VSCAN_OK
+                                                                    : vscan__cpu_no_spare(ctx);
 }
 
 static vscan_status no_stream(vscan_ctx *ctx) {
@@ -278,7 +279,7 @@ const struct vscan__backend vscan__cpu = {
     .sort_segmented = vscan__cpu_sort_segmented,
     .reserve_sort = vscan__cpu_reserve_sort,
     .split = vscan__cpu_split,
-    .flags_to_offsets = vscan__cpu_flags_to_offsets,
+    .heads_to_offsets = vscan__cpu_flags_to_offsets,
     .distribute_segmented = vscan__cpu_distribute_segmented,
     .mark = vscan__cpu_mark,
     .subtract = vscan__cpu_subtract,

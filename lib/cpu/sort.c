@@ -397,7 +397,7 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
     if (bad >= 0) {
         threads = 1; /* segments may overlap */
         all.most = INT64_MAX;
-        vscan__cpu_note_late(ctx, VSCAN_ERROR_POSITION, bad);
+        vscan__cpu_note_late(ctx, VSCAN_ERROR_OFFSETS, bad);
     } else {
         copy(&run, &run.out, &run.in, 0, first);
         copy(&run, &run.out, &run.in, end, sort->n - end);

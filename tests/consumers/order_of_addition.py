@@ -99,16 +99,22 @@ def members(*fields):
     return type("options", (ctypes.Structure,), {"_fields_": [("size", ctypes.c_int64), *fields]})
 
 
-ScanOptions = members(("kind", INT32), ("direction", INT32), ("initial", POINTER),
-                      ("initial_buffer", POINTER), ("total", POINTER), ("host_total", POINTER),
-                      ("carry", POINTER))
-SegmentedOptions = members(("kind", INT32), ("direction", INT32), ("initial", POINTER),
+class Value(ctypes.Structure):
+    """vscan_value"""
+
+    _fields_ = [("holds", INT32), ("as_int", INT32), ("as_float", ctypes.c_float),
+                ("unused", INT32), ("as_double", ctypes.c_double), ("as_long", ctypes.c_int64)]
+
+
+ScanOptions = members(("kind", INT32), ("direction", INT32), ("initial", Value),
+                      ("initial_buffer", POINTER), ("total", POINTER), ("carry", POINTER))
+SegmentedOptions = members(("kind", INT32), ("direction", INT32), ("initial", Value),
                            ("initial_buffer", POINTER), ("totals", POINTER), ("count", POINTER),
-                           ("host_count", POINTER), ("carry", POINTER))
-ReduceOptions = members(("direction", INT32), ("unused", INT32), ("initial", POINTER),
-                        ("initial_buffer", POINTER), ("host_total", POINTER), ("carry", POINTER))
+                           ("carry", POINTER))
+ReduceOptions = members(("direction", INT32), ("unused", INT32), ("initial", Value),
+                        ("initial_buffer", POINTER), ("carry", POINTER))
 MatrixOptions = members(("kind", INT32), ("direction", INT32), ("pitch", ctypes.c_int64),
-                        ("initial", POINTER), ("initial_buffer", POINTER), ("totals", POINTER))
+                        ("initial", Value), ("initial_buffer", POINTER), ("totals", POINTER))
 
 
 class Library:
@@ -147,7 +153,10 @@ class Library:
 def options(struct, initial, **values):
     made = struct(**values)
     made.size = ctypes.sizeof(made)
-    made.initial = None if initial is None else initial.ctypes.data
+    if initial is not None and initial.dtype == np.float32:
+        made.initial = Value(holds=FLOAT, as_float=float(initial[0]))
+    elif initial is not None:
+        made.initial = Value(holds=DOUBLE, as_double=float(initial[0]))
     return made
 
 
@@ -210,18 +219,18 @@ def one_round(library, rng, longest):
     exclusive, backward = bool(rng.integers(2)), bool(rng.integers(2))
     what = dtype.__name__, n, "initial" if z is not None else "", exclusive, backward
     mode = {"kind": EXCLUSIVE * exclusive, "direction": BACKWARD * backward}
-    host = np.zeros(1, dtype)
 
     data = library.buffer(kind, x)
     out = library.buffer(kind, x)
+    one = library.buffer(kind, np.zeros(1, dtype))
     expected, total = scan(x, initial, exclusive, backward)
     library.do("scan", library.ctx, PLUS, data, out, ctypes.byref(
-        options(ScanOptions, z, host_total=host.ctypes.data, **mode)))
+        options(ScanOptions, z, total=one, **mode)))
     must_equal(f"scan {what}", expected, library.elements(out, x))
-    must_equal(f"total {what}", total, host)
-    library.do("reduce", library.ctx, PLUS, data, None, ctypes.byref(
-        options(ReduceOptions, z, direction=BACKWARD * backward, host_total=host.ctypes.data)))
-    must_equal(f"reduce {what}", total, host)
+    must_equal(f"total {what}", total, library.elements(one, x[:1]))
+    library.do("reduce", library.ctx, PLUS, data, one, ctypes.byref(
+        options(ReduceOptions, z, direction=BACKWARD * backward)))
+    must_equal(f"reduce {what}", total, library.elements(one, x[:1]))
     must_equal(f"scan in pieces {what}", expected,
                in_pieces(library, rng, data, out, x, None, z, exclusive, backward))
 
@@ -246,7 +255,7 @@ def one_round(library, rng, longest):
         if len(lines) * (1 + lines.shape[1] // 16384) > 3000:
             continue  # one by one in NumPy, and each takes its time
         expected = np.array([scan(line, initial, exclusive, backward)[0] for line in lines])
-        library.do(f"scan_{name}", library.ctx, PLUS, data, out, rows, columns,
+        library.do(f"scan_{name}", library.ctx, PLUS, data, rows, columns, out,
                    ctypes.byref(options(MatrixOptions, z, **mode)))
         got = library.elements(out, x)[: rows * columns].reshape(rows, columns)
         must_equal(f"{name} {rows} x {columns} {what}", np.ravel(expected),

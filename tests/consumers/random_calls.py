@@ -173,15 +173,31 @@ def some_offsets(n, most=300):
     return Vector(kind, count, at), at
 
 
+class Value(ctypes.Structure):
+    """vscan_value"""
+
+    _fields_ = [("holds", ctypes.c_int32), ("as_int", ctypes.c_int32), ("as_float", ctypes.c_float),
+                ("unused", ctypes.c_int32), ("as_double", ctypes.c_double),
+                ("as_long", ctypes.c_int64)]
+
+
+def value_of(kind, element):
+    name = {INT: "as_int", FLOAT: "as_float", DOUBLE: "as_double", LONG: "as_long"}[kind]
+    value = Value(holds=kind)
+    field = getattr(Value, name)
+    ctypes.memmove(ctypes.addressof(value) + field.offset, element.ctypes.data, field.size)
+    return value
+
+
 def initial(kind, n=1):
     """Members initial and initial_buffer, and the values: one, or one for each of n lines."""
     how = chance(3)
     if how == 0:
-        return {"initial": None, "initial_buffer": None}, None
+        return {"initial": Value(), "initial_buffer": None}, None
     values = numbers(kind, n if how == 2 else 1)
     if how == 1:
-        return {"initial": values, "initial_buffer": None}, values
-    return {"initial": None, "initial_buffer": Vector(kind, len(values), values).view}, values
+        return {"initial": value_of(kind, values), "initial_buffer": None}, values
+    return {"initial": Value(), "initial_buffer": Vector(kind, len(values), values).view}, values
 
 
 def scalar(values):
@@ -200,20 +216,19 @@ def call_scan():
     exclusive, backward = chance(2), chance(2)
     x = numbers(kind, n)
     given, z = initial(kind)
-    vector, total, host_total = Vector(kind, n, x), Vector(kind, 1), np.zeros(1, DTYPES[kind])
+    vector, total = Vector(kind, n, x), Vector(kind, 1)
     out = out_of(kind, vector)
     yield kind, op, n, exclusive, backward, z, out is vector
     do("scan", ctx, op, vector.view, out.view,
        options(kind=int32(EXCLUSIVE * exclusive), direction=int32(BACKWARD * backward), **given, total=total.view,
-               host_total=host_total))
+               carry=None))
     results, expected = scan(op, x, exclusive, backward, scalar(z))
     out.must_be(results)
     total.must_be(expected)
-    must_be_same(host_total, np.array([expected], DTYPES[kind]))
     if out is not vector:
         vector.must_be(x)
     do("reduce", ctx, op, vector.view if out is not vector else Vector(kind, n, x).view, total.view,
-       options(direction=int32(BACKWARD * backward), unused=int32(0), **given, host_total=None))
+       options(direction=int32(BACKWARD * backward), unused=int32(0), **given, carry=None))
     total.must_be(expected)
 
 
@@ -225,15 +240,15 @@ def call_scan_segmented():
     given, z = initial(kind)
     offsets = offsets_of(set_)
     vector, totals = Vector(kind, n, x), Vector(kind, len(offsets) - 1 + chance(5))
-    out, count = out_of(kind, vector), np.full(1, -1, np.int64)
+    out, count = out_of(kind, vector), Vector(LONG, 1)
     yield kind, op, n, marks.kind, len(offsets) - 1, exclusive, backward, z, out is vector
     wants_totals = chance(2)
     do("scan_segmented", ctx, op, vector.view, marks.view, out.view,
        options(kind=int32(EXCLUSIVE * exclusive), direction=int32(BACKWARD * backward), **given,
-               totals=totals.view if wants_totals else None, count=None, host_count=count))
+               totals=totals.view if wants_totals else None, count=count.view, carry=None))
     results, expected = scan_segments(op, x, offsets, exclusive, backward, scalar(z))
     out.must_be(results)
-    must_be_same(count, np.array([len(expected)]))
+    count.must_be(len(expected))
     if wants_totals:
         totals.must_be(np.concatenate([expected, totals.before[len(expected) :]]))
 
@@ -247,11 +262,11 @@ def call_reduce_segmented():
         name, (marks, set_) = "reduce_segmented", flags(n, 400)
         offsets = offsets_of(set_)
     else:
-        name, (marks, offsets) = "reduce_offsets", some_offsets(n)
+        name, (marks, offsets) = "reduce_by_offsets", some_offsets(n)
     totals = Vector(kind, len(offsets) - 1)
     yield name, kind, op, n, marks.kind, len(offsets) - 1, z
     do(name, ctx, op, vector.view, marks.view, totals.view,
-       options(**given, count=None, host_count=None))
+       options(**given, count=None) if name == "reduce_segmented" else options(**given))
     totals.must_be(scan_segments(op, x, offsets, initial=scalar(z))[1])
 
 
@@ -283,11 +298,11 @@ def call_matrix():
     of = "columns" if by_columns else "rows"
     shape = {"direction": int32(BACKWARD * backward), "pitch": ctypes.c_int64(pitch), **given}
     if reduces:
-        do("reduce_" + of, ctx, op, vector.view, totals.view, rows, columns,
+        do("reduce_" + of, ctx, op, vector.view, rows, columns, totals.view,
            options(kind=int32(0), **shape, totals=None))
         vector.must_be(x)
     else:
-        do("scan_" + of, ctx, op, vector.view, out.view, rows, columns,
+        do("scan_" + of, ctx, op, vector.view, rows, columns, out.view,
            options(kind=int32(EXCLUSIVE * exclusive), **shape, totals=totals.view))
         out.must_be(results)
     totals.must_be(expected)
@@ -308,8 +323,8 @@ def call_sort():
         values_out = out_of(of, values)
     offsets, at = some_offsets(n) if chance(2) else (None, [0, n])
     yield kind, n, values and values.kind, offsets and len(at), descending, window, keys is keys_out
-    name, segments = ("sort_segmented", [offsets.view]) if offsets else ("sort", [])
-    do(name, ctx, keys.view, *segments, keys_out.view, values and values.view,
+    name, segments = ("sort_by_offsets", [offsets.view]) if offsets else ("sort", [])
+    do(name, ctx, keys.view, values and values.view, *segments, keys_out.view,
        values_out and values_out.view,
        options(order=int32(DESCENDING * descending), first_bit=int32(window["first_bit"]),
                bits=int32(window["bits"]), unused=int32(0)))
@@ -324,9 +339,9 @@ def call_sort():
 def call_pack():
     kind, n = one_of(*MOVED), length()
     x = numbers(kind, n)
-    vector, counted, count = Vector(kind, n, x), Vector(LONG, 1), np.full(1, -1, np.int64)
+    vector, counted = Vector(kind, n, x), Vector(LONG, 1)
     out = Vector(kind, chance(n + 1)) if chance(4) == 0 else out_of(kind, vector)
-    asks = options(count=counted.view, host_count=count)
+    asks = options(count=counted.view)
     if kind == BYTE or chance(2):
         marks, set_ = flags(n)
         yield kind, n, marks.kind, int(set_.sum()), out.n, out is vector
@@ -338,12 +353,12 @@ def call_pack():
         if n == 0:
             right, set_ = numbers(kind, 1), np.zeros(0, bool)
         yield kind, n, "relation", EQUAL + relation, right, out.n, out is vector
-        status = call("pack_compare", ctx, vector.view, EQUAL + relation,
+        status = call("pack_compare", ctx, EQUAL + relation, vector.view,
                       ctypes.c_void_p(right.ctypes.data), out.view, asks)
     packed = x[set_]
-    assert status == (OUT_LENGTH if len(packed) > out.n else 0), status
+    assert status == 0, status
+    assert call("ctx_synchronize", ctx) == (OUT_LENGTH if len(packed) > out.n else 0)
     out.must_be(np.concatenate([packed, out.before[len(packed) :]])[: out.n])
-    must_be_same(count, np.array([len(packed)]))
     counted.must_be(len(packed))
 
 
@@ -362,18 +377,18 @@ def call_split():
     marks, set_ = flags(n)
     heads, starts = flags(n) if chance(2) else (None, np.zeros(n, bool))
     vector, out, positions = Vector(kind, n, x), Vector(kind, n), Vector(of, n)
-    count = np.full(1, -1, np.int64)
+    count = Vector(LONG, 1)
     yield kind, n, marks.kind, heads and heads.kind, of
     segmented, views = ("_segmented", [marks.view, heads.view]) if heads else ("", [marks.view])
     do("split" + segmented, ctx, vector.view, *views, out.view,
-       options(count=None, host_count=count))
+       options(count=count.view))
     do("split" + segmented + "_positions", ctx, *views, positions.view, None)
     p = np.lexsort((np.arange(n), set_, np.cumsum(starts)))
     back = np.empty(n, np.int64)
     back[p] = np.arange(n)
     out.must_be(x[p])
     positions.must_be(back)
-    must_be_same(count, np.array([n - int(set_.sum())]))
+    count.must_be(n - int(set_.sum()))
 
 
 def call_distribute_segmented():
@@ -397,15 +412,15 @@ def call_forms():
     n, kind = length(), one_of(INT, LONG)
     marks, set_ = flags(n)
     expected = offsets_of(set_)
-    offsets, count = Vector(kind, len(expected) + chance(3)), np.full(1, -1, np.int64)
+    offsets, count = Vector(kind, len(expected) + chance(3)), Vector(LONG, 1)
     some, at = (Vector(kind, len(expected), expected), expected) if chance(2) else some_offsets(n)
     back = Vector(one_of(*FLAGS), n)
     lengths, sums = Vector(some.kind, len(at) - 1), Vector(one_of(some.kind, LONG), len(at))
     yield n, marks.kind, kind, len(expected) - 1, some.kind, len(at), back.kind, sums.kind
-    do("flags_to_offsets", ctx, marks.view, offsets.view, options(count=None, host_count=count))
+    do("heads_to_offsets", ctx, marks.view, offsets.view, options(count=count.view))
     offsets.must_be(np.concatenate([expected, offsets.before[len(expected) :]]))
-    must_be_same(count, np.array([len(expected) - 1]))
-    do("offsets_to_flags", ctx, some.view, back.view)
+    count.must_be(len(expected) - 1)
+    do("offsets_to_heads", ctx, some.view, back.view)
     starts = np.zeros(n, DTYPES[back.kind])
     starts[at[at < n]] = 1
     back.must_be(starts)

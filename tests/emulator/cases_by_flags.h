@@ -47,7 +47,7 @@ static void pack_case(int type, bool by_value) {
         ok(vscan_buffer_view(in.buffer(), 0, length, &out));
     else
         out = apart.buffer();
-    vscan_pack_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o;
     vscan__pack pack = {};
     pack.n = n, pack.length = length, pack.in = in.at(), pack.out = in_place ? in.at() : apart.at();
@@ -70,7 +70,7 @@ static void pack_case(int type, bool by_value) {
 #undef X
         pack.exchanged = relation >= VSCAN_GREATER, pack.turned = relation == VSCAN_NOT_EQUAL;
         error = vscan__launch_pack(&launch, &pack);
-        ok(vscan_pack_compare(ctx, in.buffer(), (vscan_relation)relation, right, out, &o));
+        ok(vscan_pack_compare(ctx, (vscan_relation)relation, in.buffer(), right, out, &o));
     } else {
         pack.flags = flags.at(), pack.flag_type = flags.type;
         error = vscan__launch_pack(&launch, &pack);
@@ -87,7 +87,7 @@ static void enumerate_case(int type) {
     twins flags(draw_flag_type(), n, shift[0]), apart(type, n, shift[1]), count(VSCAN_LONG, 1, 0);
     draw_flags(flags);
     twins &out = flags.type == type && below(2) ? flags : apart;
-    vscan_pack_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o;
     vscan__pack pack = {};
     pack.n = pack.length = n, pack.flags = flags.at(), pack.flag_type = flags.type;
@@ -114,7 +114,7 @@ static void split_case(int type, bool moves) {
     draw_flags(flags);
     draw_flags(heads);
     const bool segmented = below(3);
-    vscan_split_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o;
     vscan__split split = {};
     split.n = n, split.in = moves ? in.at() : nullptr, split.out = out.at(), split.type = type;

@@ -88,12 +88,12 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     launch.shared_memory = 0;
     vscan_buffer *const from = in.buffer(), *const to = out.buffer(), *const sums = totals.buffer();
     if (reduce) {
-        ok(by_columns ? vscan_reduce_columns(ctx, op, from, sums, rows, columns, &o)
-                      : vscan_reduce_rows(ctx, op, from, sums, rows, columns, &o));
+        ok(by_columns ? vscan_reduce_columns(ctx, op, from, rows, columns, sums, &o)
+                      : vscan_reduce_rows(ctx, op, from, rows, columns, sums, &o));
     } else {
         o.totals = m.totals != nullptr ? sums : nullptr;
-        ok(by_columns ? vscan_scan_columns(ctx, op, from, to, rows, columns, &o)
-                      : vscan_scan_rows(ctx, op, from, to, rows, columns, &o));
+        ok(by_columns ? vscan_scan_columns(ctx, op, from, rows, columns, to, &o)
+                      : vscan_scan_rows(ctx, op, from, rows, columns, to, &o));
     }
     check(by_columns ? "columns" : "rows", pair, lines * 1000000 + length, error,
           vscan_ctx_synchronize(ctx), {&in, &apart, &totals, &initial});

@@ -76,10 +76,10 @@ static void sort_case(int key, int value, bool segmented) {
         ok(vscan_buffer_wrap(ctx, (vscan_type)sort.offset_type, (void *)sort.offsets,
                              (int64_t)offsets.size(), &b));
         error = vscan__launch_sort_segmented(&launch, &sort);
-        ok(vscan_sort_segmented(ctx, keys.buffer(), b, keys_out.buffer(), v, w, &o));
+        ok(vscan_sort_by_offsets(ctx, keys.buffer(), v, b, keys_out.buffer(), w, &o));
     } else {
         error = vscan__launch_sort(&launch, &sort);
-        ok(vscan_sort(ctx, keys.buffer(), keys_out.buffer(), v, w, &o));
+        ok(vscan_sort(ctx, keys.buffer(), v, keys_out.buffer(), w, &o));
     }
     if (bad) { /* what the outputs hold is open, but nothing beside them was touched */
         const int64_t s = size_of(key), t = size_of(value_type);

@@ -126,7 +126,7 @@ static void piece(vector_in_pieces &v) {
     const int direction = v.backward ? VSCAN_BACKWARD : VSCAN_FORWARD;
     const bool has_total = below(2);
     if (v.segmented) {
-        vscan_segmented_options o = {};
+        vscan_scan_segmented_options o = {};
         o.size = sizeof o, o.kind = kind, o.direction = direction, o.carry = v.carry;
         scan.flags = flags.at(), scan.flag_type = flags.type;
         if (below(2)) {

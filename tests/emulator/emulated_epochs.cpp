@@ -133,7 +133,8 @@ static void reduce_offsets_call(const pair_row &row, int64_t n) {
     scan.n = n, scan.in = in.at(), scan.offsets = offsets.at(), scan.offset_type = VSCAN_INT;
     scan.totals = totals.at(), scan.totals_length = totals.n;
     const cudaError_t error = row.reduce_segmented(&launch, &scan);
-    ok(vscan_reduce_offsets(ctx, row.op, in.buffer(), offsets.buffer(), totals.buffer(), nullptr));
+    ok(vscan_reduce_by_offsets(ctx, row.op, in.buffer(), offsets.buffer(), totals.buffer(),
+                               nullptr));
     check("reduce by offsets", row.pair, n, error, vscan_ctx_synchronize(ctx),
           {&in, &offsets, &totals});
 }
@@ -186,12 +187,12 @@ static void matrix_call(const pair_row &row, bool by_columns, bool reduce, int64
     o.size = sizeof o;
     vscan_buffer *const from = in.buffer(), *const to = out.buffer(), *const sums = totals.buffer();
     if (reduce) {
-        ok(by_columns ? vscan_reduce_columns(ctx, row.op, from, sums, rows, columns, &o)
-                      : vscan_reduce_rows(ctx, row.op, from, sums, rows, columns, &o));
+        ok(by_columns ? vscan_reduce_columns(ctx, row.op, from, rows, columns, sums, &o)
+                      : vscan_reduce_rows(ctx, row.op, from, rows, columns, sums, &o));
     } else {
         o.totals = sums;
-        ok(by_columns ? vscan_scan_columns(ctx, row.op, from, to, rows, columns, &o)
-                      : vscan_scan_rows(ctx, row.op, from, to, rows, columns, &o));
+        ok(by_columns ? vscan_scan_columns(ctx, row.op, from, rows, columns, to, &o)
+                      : vscan_scan_rows(ctx, row.op, from, rows, columns, to, &o));
     }
     check(by_columns ? "columns" : "rows", row.pair, lines * 1000000 + length, error,
           vscan_ctx_synchronize(ctx), {&in, &out, &totals});
@@ -236,7 +237,7 @@ static void pack_call(int type, int flag_type, bool by_value, int64_t n) {
     vscan__pack pack = {};
     pack.n = pack.length = n, pack.in = in.at(), pack.out = out.at(), pack.type = type;
     pack.count = (int64_t *)count.at();
-    vscan_pack_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o, o.count = count.buffer();
     cudaError_t error;
     if (by_value) {
@@ -245,7 +246,7 @@ static void pack_call(int type, int flag_type, bool by_value, int64_t n) {
                    : type == VSCAN_FLOAT ? vscan__compare_less_float
                                          : vscan__compare_less_double;
         error = vscan__launch_pack(&launch, &pack);
-        ok(vscan_pack_compare(ctx, in.buffer(), VSCAN_LESS, &nothing, out.buffer(), &o));
+        ok(vscan_pack_compare(ctx, VSCAN_LESS, in.buffer(), &nothing, out.buffer(), &o));
     } else {
         pack.flags = flags.at(), pack.flag_type = flag_type;
         error = vscan__launch_pack(&launch, &pack);
@@ -262,7 +263,7 @@ static void enumerate_call(int flag_type, int64_t n) {
     pack.n = pack.length = n, pack.flags = flags.at(), pack.flag_type = flag_type;
     pack.out = out.at(), pack.type = VSCAN_INT, pack.count = (int64_t *)count.at();
     const cudaError_t error = vscan__launch_enumerate(&launch, &pack);
-    vscan_pack_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o, o.count = count.buffer();
     ok(vscan_enumerate(ctx, flags.buffer(), out.buffer(), &o));
     check("enumerate", flag_type, n, error, vscan_ctx_synchronize(ctx), {&flags, &out, &count});
@@ -278,7 +279,7 @@ static void split_call(int type, int flag_type, int64_t n) {
     std::vector<char> scratch((size_t)vscan__split_bytes(n, flag_type, 0));
     launch.scratch = scratch.data();
     const cudaError_t error = vscan__launch_split(&launch, &split);
-    vscan_split_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o, o.count = count.buffer();
     ok(vscan_split(ctx, in.buffer(), flags.buffer(), out.buffer(), &o));
     check("split", type, n, error, vscan_ctx_synchronize(ctx), {&in, &flags, &out, &count});
@@ -333,9 +334,9 @@ static void flags_to_offsets_call(int flag_type, int64_t n) {
     pack.type = VSCAN_INT, pack.flag_type = flag_type, pack.first_is_set = 1;
     pack.count = (int64_t *)count.at();
     const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
-    vscan_pack_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o, o.count = count.buffer();
-    ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
+    ok(vscan_heads_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
     check("flags to offsets", flag_type, n, error, vscan_ctx_synchronize(ctx),
           {&flags, &offsets, &count});
 }

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "common/launch.h"
+#include "values.h"
 #include "vscan.h"
 
 /* ---- Cases ------------------------------------------------------------------------------------- */
@@ -171,22 +172,23 @@ static bool one_case(const pair_row &pair, int family, kernels set, vscan__launc
     OK(vscan_buffer_wrap(ctx, pair.type, expected_totals.elements, n, &totals_buffer));
     const T initial = *carry.elements;
     if (family == 1) {
-        vscan_segmented_options o = {};
+        vscan_scan_segmented_options o = {};
         o.size = sizeof o;
         o.kind = scan.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
         o.direction = scan.backward ? VSCAN_BACKWARD : VSCAN_FORWARD;
-        o.initial = scan.has_initial ? &initial : nullptr;
+        if (scan.has_initial) o.initial = value_of(pair.type, &initial);
         o.totals = scan.totals != nullptr ? totals_buffer : nullptr;
-        o.host_count = &expected_count;
+        OK(vscan_buffer_wrap(ctx, VSCAN_LONG, &expected_count, 1, &o.count));
         OK(vscan_buffer_wrap(ctx, (vscan_type)scan.flag_type, (void *)scan.flags, n, &flag_buffer));
         OK(vscan_scan_segmented(ctx, pair.op, in_buffer, flag_buffer, out_buffer, &o));
         vscan_buffer_destroy(flag_buffer);
+        vscan_buffer_destroy(o.count);
     } else {
         vscan_scan_options o = {};
         o.size = sizeof o;
         o.kind = scan.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
         o.direction = scan.backward ? VSCAN_BACKWARD : VSCAN_FORWARD;
-        o.initial = scan.has_initial ? &initial : nullptr;
+        if (scan.has_initial) o.initial = value_of(pair.type, &initial);
         o.total = total_buffer;
         OK(vscan_scan(ctx, pair.op, in_buffer, out_buffer, &o));
     }

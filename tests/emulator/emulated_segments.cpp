@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "two_copies.h"
+#include "values.h"
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
@@ -120,14 +121,16 @@ static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
         scan.has_initial = 1 + (int)below(2);
         memcpy(&scan.initial, z.at(), (size_t)size_of(type));
         scan.initial_at = z.at();
-        o.initial = z.at();
+        o.initial = value_of((vscan_type)type, z.at());
     }
     const cudaError_t error = launcher(&launch, &scan);
-    const vscan_status status = by_offsets
-                                    ? vscan_reduce_offsets(ctx, (vscan_op)op, in.buffer(),
-                                                           offsets.buffer(), totals.buffer(), &o)
-                                    : vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(),
-                                                             flags.buffer(), totals.buffer(), &o);
+    vscan_reduce_by_offsets_options by = {};
+    by.size = sizeof by, by.initial = o.initial;
+    const vscan_status status =
+        by_offsets ? vscan_reduce_by_offsets(ctx, (vscan_op)op, in.buffer(), offsets.buffer(),
+                                             totals.buffer(), &by)
+                   : vscan_reduce_segmented(ctx, (vscan_op)op, in.buffer(), flags.buffer(),
+                                            totals.buffer(), &o);
     ok(status);
     if (faults) totals.other = totals.mine; /* of no use */
     check(by_offsets ? "reduce by offsets" : "reduce by flags", row, n, error,
@@ -183,14 +186,14 @@ static void starts_case(int type) {
         segments += i > 0 && set[(size_t)i];
     }
     twins offsets(type, 1 + (below(3) ? segments + below(3) : below(segments + 1)), draw_shift());
-    vscan_pack_options o = {};
+    vscan_count_options o = {};
     o.size = sizeof o;
     vscan__pack pack = {};
     pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
     pack.type = type, pack.flag_type = flags.type, pack.first_is_set = 1;
     if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
     const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
-    ok(vscan_flags_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
+    ok(vscan_heads_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
     check("flags to offsets", type, n, error, vscan_ctx_synchronize(ctx),
           {&flags, &offsets, &count});
 }
@@ -213,7 +216,7 @@ static void ranges_case(int type) {
     ranges.n = n + 1, ranges.length = flags.n, ranges.in = offsets.at(), ranges.out = flags.at();
     ranges.type = type, ranges.out_type = flags.type;
     cudaError_t error = vscan__launch_mark(&launch, &ranges);
-    ok(vscan_offsets_to_flags(ctx, offsets.buffer(), flags.buffer()));
+    ok(vscan_offsets_to_heads(ctx, offsets.buffer(), flags.buffer()));
     check("mark", type, n, error, vscan_ctx_synchronize(ctx), {&offsets, &flags});
 
     ranges.n = n, ranges.out = lengths.at(), ranges.out_type = type;

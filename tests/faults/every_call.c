@@ -118,8 +118,8 @@ static void make_buffers(void) {
     CALL(vscan_compare_right, run.ctx, VSCAN_LESS, B(INTS), &(int32_t){-10}, B(BYTES));
     CALL(vscan_compare_right, run.ctx, VSCAN_GREATER, B(INTS), &(int32_t){80}, B(BITS));
     CALL(vscan_index, run.ctx, n - 1, -1, B(POSITIONS));
-    CALL(vscan_buffer_copy, B(DOUBLES_OUT), B(DOUBLES));
-    CALL(vscan_buffer_copy, B(BITS_OUT), B(BITS));
+    CALL(vscan_buffer_copy, B(DOUBLES), B(DOUBLES_OUT));
+    CALL(vscan_buffer_copy, B(BITS), B(BITS_OUT));
     CALL(vscan_buffer_set, B(INTS), 5, &(int32_t){12345});
     CALL(vscan_buffer_set, B(BITS), 5, &(uint8_t){1});
     CALL(vscan_buffer_get, B(INTS), 5, &host.element);
@@ -133,18 +133,19 @@ static void scan(void) {
     CALL(vscan_scan, c, VSCAN_PLUS, B(FLOATS), B(FLOATS_OUT),
          SET(vscan_scan_options, .total = B(ONE_FLOAT)));
     CALL(vscan_scan, c, VSCAN_PLUS, B(FLOATS), B(TOTALS),
-         SET(vscan_scan_options, .kind = VSCAN_EXCLUSIVE, .host_total = &host.total));
+         SET(vscan_scan_options, .kind = VSCAN_EXCLUSIVE,
+             .initial = {.holds = VSCAN_FLOAT, .as_float = 1}));
     CALL(vscan_scan, c, VSCAN_MAX, B(INTS), B(INTS_OUT), NULL);
     CALL(vscan_scan, c, VSCAN_PLUS, B(DOUBLES_OUT), B(DOUBLES_OUT), NULL); /* in place */
     CALL(vscan_scan_segmented, c, VSCAN_PLUS, B(FLOATS), B(BYTES), B(FLOATS_OUT),
-         SET(vscan_segmented_options, .direction = VSCAN_BACKWARD, .totals = B(TOTALS),
-             .host_count = &host.count));
+         SET(vscan_scan_segmented_options, .direction = VSCAN_BACKWARD, .totals = B(TOTALS),
+             .count = B(ONE_LONG)));
     CALL(vscan_scan_segmented, c, VSCAN_MIN, B(DOUBLES), B(INTS), B(DOUBLES_OUT), NULL);
-    CALL(vscan_reduce, c, VSCAN_PLUS, B(FLOATS), B(ONE_FLOAT),
-         SET(vscan_reduce_options, .host_total = &host.total));
+    CALL(vscan_reduce, c, VSCAN_PLUS, B(FLOATS), B(ONE_FLOAT), NULL);
+    CALL(vscan_buffer_get, B(ONE_FLOAT), 0, &host.total);
     CALL(vscan_reduce_segmented, c, VSCAN_PLUS, B(FLOATS), B(BITS), B(TOTALS),
-         SET(vscan_reduce_segmented_options, .host_count = &host.count));
-    CALL(vscan_reduce_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS), NULL);
+         SET(vscan_reduce_segmented_options, .count = B(ONE_LONG)));
+    CALL(vscan_reduce_by_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS), NULL);
 }
 
 static void carries(void) {
@@ -154,7 +155,7 @@ static void carries(void) {
     CALL(vscan_carry_reset, carry, &(float){2});
     CALL(vscan_scan, c, VSCAN_PLUS, B(FLOATS), B(FLOATS_OUT),
          SET(vscan_scan_options, .carry = carry));
-    CALL(vscan_carry_copy, other, carry);
+    CALL(vscan_carry_copy, carry, other);
     CALL(vscan_carry_save, other, host.block, sizeof host.block);
     CALL(vscan_carry_restore, carry, host.block, sizeof host.block);
     CALL(vscan_reduce, c, VSCAN_PLUS, B(FLOATS), B(ONE_FLOAT),
@@ -164,13 +165,13 @@ static void carries(void) {
 static void matrix(void) {
     vscan_ctx *const c = run.ctx;
     const int64_t columns = n / ROWS;
-    CALL(vscan_scan_rows, c, VSCAN_PLUS, B(FLOATS), B(FLOATS_OUT), ROWS, columns, NULL);
-    CALL(vscan_scan_columns, c, VSCAN_PLUS, B(FLOATS), B(FLOATS_OUT), columns, ROWS,
+    CALL(vscan_scan_rows, c, VSCAN_PLUS, B(FLOATS), ROWS, columns, B(FLOATS_OUT), NULL);
+    CALL(vscan_scan_columns, c, VSCAN_PLUS, B(FLOATS), columns, ROWS, B(FLOATS_OUT),
          SET(vscan_matrix_options, .totals = B(ROW_TOTALS)));
-    CALL(vscan_scan_rows, c, VSCAN_PLUS, B(DOUBLES), B(DOUBLES_OUT), n / 2, 2, NULL);
-    CALL(vscan_scan_columns, c, VSCAN_PLUS, B(DOUBLES), B(DOUBLES_OUT), 2, n / 2, NULL);
-    CALL(vscan_reduce_rows, c, VSCAN_MAX, B(FLOATS), B(ROW_TOTALS), ROWS, columns, NULL);
-    CALL(vscan_reduce_columns, c, VSCAN_PLUS, B(FLOATS), B(ROW_TOTALS), columns, ROWS, NULL);
+    CALL(vscan_scan_rows, c, VSCAN_PLUS, B(DOUBLES), n / 2, 2, B(DOUBLES_OUT), NULL);
+    CALL(vscan_scan_columns, c, VSCAN_PLUS, B(DOUBLES), 2, n / 2, B(DOUBLES_OUT), NULL);
+    CALL(vscan_reduce_rows, c, VSCAN_MAX, B(FLOATS), ROWS, columns, B(ROW_TOTALS), NULL);
+    CALL(vscan_reduce_columns, c, VSCAN_PLUS, B(FLOATS), columns, ROWS, B(ROW_TOTALS), NULL);
 }
 
 static void map(void) {
@@ -192,27 +193,28 @@ static void map(void) {
 static void pack(void) {
     vscan_ctx *const c = run.ctx;
     CALL(vscan_pack, c, B(FLOATS), B(BYTES), B(FLOATS_OUT),
-         SET(vscan_pack_options, .host_count = &host.count));
-    CALL(vscan_pack_compare, c, B(DOUBLES), VSCAN_LESS, &(double){3}, B(DOUBLES_OUT),
-         SET(vscan_pack_options, .count = B(ONE_LONG)));
+         SET(vscan_count_options, .count = B(ONE_LONG)));
+    CALL(vscan_pack_compare, c, VSCAN_LESS, B(DOUBLES), &(double){3}, B(DOUBLES_OUT),
+         SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_enumerate, c, B(BITS), B(LONGS_OUT), NULL);
-    CALL(vscan_sort, c, B(INTS), B(INTS_OUT), B(POSITIONS), B(PLACES), NULL);
-    CALL(vscan_sort_segmented, c, B(FLOATS), B(OFFSETS), B(FLOATS_OUT), NULL, NULL, NULL);
+    CALL(vscan_sort, c, B(INTS), B(POSITIONS), B(INTS_OUT), B(PLACES), NULL);
+    CALL(vscan_sort_by_offsets, c, B(FLOATS), NULL, B(OFFSETS), B(FLOATS_OUT), NULL, NULL);
     CALL(vscan_split, c, B(INTS), B(BYTES), B(INTS_OUT),
-         SET(vscan_split_options, .host_count = &host.count));
+         SET(vscan_count_options, .count = B(ONE_LONG)));
+    CALL(vscan_buffer_get, B(ONE_LONG), 0, &host.count);
     CALL(vscan_split_positions, c, B(BITS), B(INTS_OUT), NULL);
     CALL(vscan_split_segmented, c, B(DOUBLES), B(BYTES), B(BITS), B(DOUBLES_OUT), NULL);
     CALL(vscan_split_segmented_positions, c, B(BITS), B(BYTES), B(LONGS_OUT),
-         SET(vscan_split_options, .count = B(ONE_LONG)));
+         SET(vscan_count_options, .count = B(ONE_LONG)));
 }
 
 static void segments(void) {
     vscan_ctx *const c = run.ctx;
     CALL(vscan_distribute_segmented, c, VSCAN_LAST, B(FLOATS), B(BITS), B(FLOATS_OUT));
     CALL(vscan_distribute_totals, c, VSCAN_PLUS, B(FLOATS), B(BYTES), B(FLOATS_OUT));
-    CALL(vscan_flags_to_offsets, c, B(BITS), B(PLACES),
-         SET(vscan_pack_options, .host_count = &host.count));
-    CALL(vscan_offsets_to_flags, c, B(OFFSETS), B(BITS_OUT));
+    CALL(vscan_heads_to_offsets, c, B(BITS), B(PLACES),
+         SET(vscan_count_options, .count = B(ONE_LONG)));
+    CALL(vscan_offsets_to_heads, c, B(OFFSETS), B(BITS_OUT));
     CALL(vscan_offsets_to_lengths, c, B(OFFSETS), B(LENGTHS));
     CALL(vscan_lengths_to_offsets, c, B(LENGTHS), B(OFFSETS));
 }

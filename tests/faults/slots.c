@@ -64,7 +64,7 @@ static vscan_status slot_may_wait(vscan_ctx *ctx) {
     X(sort, reserve_sort)                                                                          \
     X(split, split)                                                                                \
     X(distribution, distribute_segmented)                                                          \
-    X(pack, flags_to_offsets)                                                                      \
+    X(pack, heads_to_offsets)                                                                      \
     X(ranges, mark)                                                                                \
     X(ranges, subtract)                                                                            \
     X(ranges, add)

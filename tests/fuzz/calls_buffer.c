@@ -268,5 +268,5 @@ void fuzz_buffer_copy(void) {
     check_like(to, from);
     check_same_or_apart(to, from);
     if (right()) expect(to, copy_of(from));
-    MAKE(vscan_buffer_copy, (to.handle, from.handle));
+    MAKE(vscan_buffer_copy, (from.handle, to.handle));
 }

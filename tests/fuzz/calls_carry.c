@@ -154,7 +154,7 @@ void fuzz_carry_copy(void) {
             refuse(VSCAN_ERROR_CARRY);
     }
     if (right() && to.y != from.y) copy_contents(to.y, from.y);
-    MAKE(vscan_carry_copy, (to.handle, from.handle));
+    MAKE(vscan_carry_copy, (from.handle, to.handle));
 }
 
 /* ---- Save and restore -------------------------------------------------------------------------- */

@@ -134,13 +134,14 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
     if (reduce && hostile()) m->totals = vector_drawn(type, lines, OPEN);
     if (reduce && (m->kind != 0 || m->totals.handle != NULL)) refuse(VSCAN_ERROR_VALUE);
     check_vectors(m);
-    const vscan_matrix_options o = {.size = sizeof o,
-                                    .kind = m->kind,
-                                    .direction = m->direction,
-                                    .pitch = m->pitch,
-                                    .initial = m->initial,
-                                    .initial_buffer = m->initial_buffer.handle,
-                                    .totals = m->totals.handle};
+    const vscan_matrix_options o = {
+        .size = sizeof o,
+        .kind = m->kind,
+        .direction = m->direction,
+        .pitch = m->pitch,
+        .initial = option_value(m->in.b != NULL ? m->in.b->type : type, m->initial),
+        .initial_buffer = m->initial_buffer.handle,
+        .totals = m->totals.handle};
     m->options = options_drawn(&o, sizeof o);
     if (!right()) return;
     const struct arg totals = reduce ? m->to : m->totals;
@@ -155,8 +156,8 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
     void fuzz_##name(void) {                                                                       \
         struct matrix m;                                                                           \
         draw(&m, reduce, by_columns);                                                              \
-        MAKE(vscan_##name, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.to.handle, m.rows,     \
-                            m.columns, m.options));                                                \
+        MAKE(vscan_##name, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.rows, m.columns,       \
+                            m.to.handle, m.options));                                              \
     }
 MATRIX(scan_rows, false, false)
 MATRIX(scan_columns, false, true)

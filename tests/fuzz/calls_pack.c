@@ -76,7 +76,7 @@ void fuzz_pack_compare(void) {
         expect_packed(in, set, out, &c);
     }
     MAKE(vscan_pack_compare,
-         (call.ctx_handle, in.handle, (vscan_relation)relation, value, out.handle, options));
+         (call.ctx_handle, (vscan_relation)relation, in.handle, value, out.handle, options));
 }
 
 void fuzz_enumerate(void) {

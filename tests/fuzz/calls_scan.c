@@ -117,13 +117,9 @@ static bool results(const struct scanned *s, const uint8_t *flags, struct refere
     return true;
 }
 
-/* A total on the device and on the host, which are either known or not. */
-static void expect_total(struct arg total, bool on_host, const struct piece *p, vscan_type type,
-                         bool is_known) {
-    if (total.handle != NULL) expect(total, is_known ? p->total : NULL);
-    if (!on_host) return;
-    call.host_open = !is_known;
-    expect_host(p->total, type);
+/* The initial value as the options have it. */
+static vscan_value initial_value(const struct scanned *s) {
+    return option_value(s->in.b != NULL ? s->in.b->type : VSCAN_INT, s->initial);
 }
 
 void fuzz_scan(void) {
@@ -135,25 +131,22 @@ void fuzz_scan(void) {
     const struct arg out = output_drawn(s.type, n, &s.in);
     draw_begin(&s, true);
     const struct arg total = total_drawn(&s);
-    const bool on_host = below(4) == 0;
     check_scan(&s, out);
     check_total(&s, total, out);
-    call.waits = on_host;
     const vscan_scan_options o = {.size = sizeof o,
                                   .kind = s.kind,
                                   .direction = s.direction,
-                                  .initial = s.initial,
+                                  .initial = initial_value(&s),
                                   .initial_buffer = s.initial_buffer.handle,
                                   .total = total.handle,
-                                  .host_total = on_host ? call.host.value : NULL,
                                   .carry = s.carry.handle};
-    const void *const options = options_drawn_of(&o, sizeof o, offsetof(vscan_scan_options, carry));
+    const void *const options = options_drawn(&o, sizeof o);
     if (right()) {
         struct reference r;
         struct piece p;
         const bool is_known = results(&s, NULL, &r, &p);
         expect(out, is_known ? p.out : NULL);
-        expect_total(total, on_host, &p, s.type, is_known);
+        if (total.handle != NULL) expect(total, is_known ? p.total : NULL);
     }
     MAKE(vscan_scan, (call.ctx_handle, (vscan_op)s.op, s.in.handle, out.handle, options));
 }
@@ -165,32 +158,28 @@ void fuzz_reduce(void) {
     s.in = vector_drawn(s.type, length_drawn(), VALUES);
     draw_begin(&s, true);
     struct arg total = total_drawn(&s);
-    const bool on_host = below(2) == 0;
-    if (total.handle == NULL && !on_host && s.carry.handle == NULL && !hostile())
+    if (total.handle == NULL && s.carry.handle == NULL && !hostile())
         total = vector_drawn(s.type, 1, OPEN);
     check_buffer(s.in);
     check_pair(s.op, s.in);
     check_begin(&s);
-    if (total.handle == NULL && !on_host && s.carry.handle == NULL) refuse(VSCAN_ERROR_NULL);
+    if (total.handle == NULL && s.carry.handle == NULL) refuse(VSCAN_ERROR_NULL);
     check_total(&s, total, (struct arg){NULL, NULL});
-    call.waits = on_host;
     vscan_reduce_options o = {.size = sizeof o,
                               .direction = s.direction,
-                              .initial = s.initial,
+                              .initial = initial_value(&s),
                               .initial_buffer = s.initial_buffer.handle,
-                              .host_total = on_host ? call.host.value : NULL,
                               .carry = s.carry.handle};
     if (hostile()) {
         o.unused = 1 + (int32_t)below(200);
         refuse(VSCAN_ERROR_VALUE);
     }
-    const void *const options =
-        options_drawn_of(&o, sizeof o, offsetof(vscan_reduce_options, carry));
+    const void *const options = options_drawn(&o, sizeof o);
     if (right()) {
         struct reference r;
         struct piece p;
         const bool is_known = results(&s, NULL, &r, &p);
-        expect_total(total, on_host, &p, s.type, is_known);
+        if (total.handle != NULL) expect(total, is_known ? p.total : NULL);
     }
     MAKE(vscan_reduce, (call.ctx_handle, (vscan_op)s.op, s.in.handle, total.handle, options));
 }
@@ -243,17 +232,15 @@ void fuzz_scan_segmented(void) {
         for (int k = 0; k < 4; k++) check_apart(totals, others[k]);
     }
     const struct counting c = counting_drawn(others, 5);
-    const vscan_segmented_options o = {.size = sizeof o,
-                                       .kind = s.kind,
-                                       .direction = s.direction,
-                                       .initial = s.initial,
-                                       .initial_buffer = s.initial_buffer.handle,
-                                       .totals = totals.handle,
-                                       .count = c.at.handle,
-                                       .host_count = c.host,
-                                       .carry = s.carry.handle};
-    const void *const options =
-        options_drawn_of(&o, sizeof o, offsetof(vscan_segmented_options, carry));
+    const vscan_scan_segmented_options o = {.size = sizeof o,
+                                            .kind = s.kind,
+                                            .direction = s.direction,
+                                            .initial = initial_value(&s),
+                                            .initial_buffer = s.initial_buffer.handle,
+                                            .totals = totals.handle,
+                                            .count = c.at.handle,
+                                            .carry = s.carry.handle};
+    const void *const options = options_drawn(&o, sizeof o);
     if (right()) {
         struct reference r;
         struct piece p;
@@ -278,7 +265,7 @@ struct reduction {
     const void *options;
 };
 
-static void draw_reduction(struct reduction *r) {
+static void draw_reduction(struct reduction *r, bool by_offsets) {
     draw_begin(&r->s, false);
     check_buffer(r->s.in);
     check_buffer(r->totals);
@@ -287,13 +274,19 @@ static void draw_reduction(struct reduction *r) {
     check_apart(r->totals, r->s.in);
     check_begin(&r->s);
     check_apart(r->totals, r->s.initial_buffer);
+    if (by_offsets) {
+        const vscan_reduce_by_offsets_options o = {.size = sizeof o,
+                                                   .initial = initial_value(&r->s),
+                                                   .initial_buffer = r->s.initial_buffer.handle};
+        r->options = options_drawn(&o, sizeof o);
+        return;
+    }
     const struct arg others[] = {r->s.in, r->by, r->totals, r->s.initial_buffer};
     r->c = counting_drawn(others, 4);
     const vscan_reduce_segmented_options o = {.size = sizeof o,
-                                              .initial = r->s.initial,
+                                              .initial = initial_value(&r->s),
                                               .initial_buffer = r->s.initial_buffer.handle,
-                                              .count = r->c.at.handle,
-                                              .host_count = r->c.host};
+                                              .count = r->c.at.handle};
     r->options = options_drawn(&o, sizeof o);
 }
 
@@ -306,7 +299,7 @@ void fuzz_reduce_segmented(void) {
     d.by = vector_drawn(flag_type, n, FLAGS);
     d.totals = totals_drawn(type, d.by, n);
     check_flags(d.by, d.s.in, d.totals);
-    draw_reduction(&d);
+    draw_reduction(&d, false);
     if (right()) {
         struct reference r;
         struct piece p;
@@ -351,7 +344,7 @@ static bool reduce_offsets(const struct reduction *d, void *totals) {
     return true;
 }
 
-void fuzz_reduce_offsets(void) {
+void fuzz_reduce_by_offsets(void) {
     context_drawn();
     struct reduction d = {.s = {.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)}};
     const vscan_type type = type_drawn(SCANNED), offset_type = type_drawn(INTEGERS);
@@ -364,14 +357,13 @@ void fuzz_reduce_offsets(void) {
     check_apart(d.by, d.totals);
     if (d.by.b != NULL && d.by.b->n < 1) refuse(VSCAN_ERROR_LENGTH);
     if (d.by.b != NULL) check_length(d.totals, d.by.b->n - 1);
-    draw_reduction(&d);
+    draw_reduction(&d, true);
     if (right()) {
         void *const totals = scratch(d.totals.b->bytes + 8);
         const bool in_order = reduce_offsets(&d, totals);
         if (!in_order) expect_late(VSCAN_ERROR_OFFSETS);
         expect(d.totals, in_order ? totals : NULL);
-        expect_count(&d.c, d.totals.b->n, true);
     }
-    MAKE(vscan_reduce_offsets, (call.ctx_handle, (vscan_op)d.s.op, d.s.in.handle, d.by.handle,
-                                d.totals.handle, d.options));
+    MAKE(vscan_reduce_by_offsets, (call.ctx_handle, (vscan_op)d.s.op, d.s.in.handle, d.by.handle,
+                                   d.totals.handle, d.options));
 }

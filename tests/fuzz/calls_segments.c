@@ -61,7 +61,7 @@ void fuzz_distribute_totals(void) {
 
 /* ---- Flags, offsets, lengths ------------------------------------------------------------------- */
 
-void fuzz_flags_to_offsets(void) {
+void fuzz_heads_to_offsets(void) {
     context_drawn();
     const vscan_type flag_type = type_drawn(FLAG_TYPES), type = type_drawn(INTEGERS);
     const int64_t n = length_drawn();
@@ -92,10 +92,10 @@ void fuzz_flags_to_offsets(void) {
         expect(offsets, v);
         expect_count(&c, found, true);
     }
-    MAKE(vscan_flags_to_offsets, (call.ctx_handle, flags.handle, offsets.handle, options));
+    MAKE(vscan_heads_to_offsets, (call.ctx_handle, flags.handle, offsets.handle, options));
 }
 
-void fuzz_offsets_to_flags(void) {
+void fuzz_offsets_to_heads(void) {
     context_drawn();
     const vscan_type type = type_drawn(INTEGERS), flag_type = type_drawn(FLAG_TYPES);
     const int64_t n = length_drawn();
@@ -119,7 +119,7 @@ void fuzz_offsets_to_flags(void) {
         }
         expect(flags, v);
     }
-    MAKE(vscan_offsets_to_flags, (call.ctx_handle, offsets.handle, flags.handle));
+    MAKE(vscan_offsets_to_heads, (call.ctx_handle, offsets.handle, flags.handle));
 }
 
 static void check_lengths(struct arg offsets, struct arg lengths) {

@@ -59,7 +59,7 @@ static void expect_sorted(const struct sorting *s, bool segmented) {
         if (a < 0 || b < a || b > n) open = true;
         if (!open) sort_positions(&s->rule, shadow_of(s->keys.b), positions, room, a, b);
     }
-    if (open) expect_late(VSCAN_ERROR_POSITION);
+    if (open) expect_late(VSCAN_ERROR_OFFSETS);
     expect(s->keys_out, open ? NULL : in_order(s->keys, positions));
     if (s->values.handle != NULL)
         expect(s->values_out, open ? NULL : in_order(s->values, positions));
@@ -100,15 +100,15 @@ static void draw_sorting(struct sorting *s, bool segmented) {
 void fuzz_sort(void) {
     struct sorting s;
     draw_sorting(&s, false);
-    MAKE(vscan_sort, (call.ctx_handle, s.keys.handle, s.keys_out.handle, s.values.handle,
+    MAKE(vscan_sort, (call.ctx_handle, s.keys.handle, s.values.handle, s.keys_out.handle,
                       s.values_out.handle, s.options));
 }
 
-void fuzz_sort_segmented(void) {
+void fuzz_sort_by_offsets(void) {
     struct sorting s;
     draw_sorting(&s, true);
-    MAKE(vscan_sort_segmented, (call.ctx_handle, s.keys.handle, s.offsets.handle, s.keys_out.handle,
-                                s.values.handle, s.values_out.handle, s.options));
+    MAKE(vscan_sort_by_offsets, (call.ctx_handle, s.keys.handle, s.values.handle, s.offsets.handle,
+                                 s.keys_out.handle, s.values_out.handle, s.options));
 }
 
 /* 0 is legal here: no values. */
@@ -129,5 +129,5 @@ void fuzz_sort_reserve(void) {
     if (n < 0) refuse(VSCAN_ERROR_LENGTH);
     if (n > PTRDIFF_MAX / 64) refuse(VSCAN_ERROR_OVERFLOW);
     if (n > LONGEST * 2) refuse(VSCAN_ERROR_HOST_MEMORY);
-    MAKE(vscan_sort_reserve, (call.ctx_handle, (vscan_type)keys, values, n));
+    MAKE(vscan_sort_reserve, (call.ctx_handle, (vscan_type)keys, (vscan_type)values, n));
 }

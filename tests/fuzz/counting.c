@@ -3,9 +3,7 @@
 #include "fuzz.h"
 
 struct counting counting_drawn(const struct arg *others, int n) {
-    const struct counting c = {.at = element_drawn(VSCAN_LONG),
-                               .host = below(3) == 0 ? (int64_t *)(void *)call.host.value : NULL};
-    call.waits = c.host != NULL;
+    const struct counting c = {.at = element_drawn(VSCAN_LONG)};
     if (c.at.handle == NULL) return c;
     check_buffer(c.at);
     check_type(c.at, TYPES(VSCAN_LONG));
@@ -15,7 +13,7 @@ struct counting counting_drawn(const struct arg *others, int n) {
 }
 
 const void *counting_options_drawn(const struct counting *c) {
-    const vscan_pack_options o = {.size = sizeof o, .count = c->at.handle, .host_count = c->host};
+    const vscan_count_options o = {.size = sizeof o, .count = c->at.handle};
     return options_drawn(&o, sizeof o);
 }
 
@@ -23,9 +21,6 @@ void expect_count(const struct counting *c, int64_t count, bool is_known) {
     int64_t *const v = scratch(8);
     *v = count;
     if (c->at.handle != NULL) expect(c->at, is_known ? v : NULL);
-    if (c->host == NULL) return;
-    call.host_open = !is_known;
-    expect_host(v, VSCAN_LONG);
 }
 
 void check_countable(struct arg out, int64_t n) {

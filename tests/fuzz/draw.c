@@ -170,6 +170,22 @@ static bool all_zero(const char *bytes, int64_t n) {
     return n == 0;
 }
 
+vscan_value option_value(vscan_type type, const void *element) {
+    vscan_value value = {0};
+    if (element == NULL) return value;
+    value.holds = (int32_t)type;
+    if (type == VSCAN_INT) memcpy(&value.as_int, element, sizeof value.as_int);
+    if (type == VSCAN_FLOAT) memcpy(&value.as_float, element, sizeof value.as_float);
+    if (type == VSCAN_DOUBLE) memcpy(&value.as_double, element, sizeof value.as_double);
+    if (!hostile()) return value;
+    const int64_t way = below(3);
+    if (way == 0) value.unused = -1;
+    if (way == 1) value.holds = type == VSCAN_LONG ? VSCAN_BIT : VSCAN_LONG;
+    if (way == 2) value.holds = VSCAN_PLUS;
+    refuse(way == 0 ? VSCAN_ERROR_VALUE : way == 1 ? VSCAN_ERROR_TYPE : VSCAN_ERROR_ENUM);
+    return value;
+}
+
 /* The struct as the caller's header may have it: of the size that the library knows, or larger, or as it
    was at first. */
 const void *options_drawn_of(const void *options, int64_t known_size, int64_t introduced) {

@@ -147,7 +147,6 @@ struct call {
     int n_outputs;
     struct host_value host, host_expected; /* for a total or a count */
     vscan_type host_type;                  /* to compare as; 0: bytes */
-    bool host_open;
     const void *host_vector; /* where a download goes, its size, and what should be there */
     void *host_vector_expected;
     int64_t host_vector_bytes;
@@ -200,7 +199,8 @@ const void *value_drawn(vscan_type type, bool may_be_null); /* one element on th
 /* A struct that begins with its size; NULL is also drawn where the rest is 0. introduced: its size at first. */
 const void *options_drawn_of(const void *options, int64_t known, int64_t introduced);
 const void *options_drawn(const void *options, int64_t known);
-int64_t number_at(vscan_type type, const void *v, int64_t i); /* of int or long */
+vscan_value option_value(vscan_type type, const void *element); /* NULL: none; seldom refused */
+int64_t number_at(vscan_type type, const void *v, int64_t i);   /* of int or long */
 void put_number(vscan_type type, void *v, int64_t i, int64_t x);
 int64_t length_of(struct arg a, int64_t least); /* of another vector that goes with it */
 struct arg offsets_drawn(vscan_type type, int64_t limit);
@@ -249,7 +249,6 @@ bool overlap(struct arg a, struct arg b);
 /* Where a count is wanted: in a buffer, on the host, or both. */
 struct counting {
     struct arg at;
-    int64_t *host;
 };
 struct counting counting_drawn(const struct arg *others, int n); /* which it must not overlap */
 const void *counting_options_drawn(const struct counting *c);    /* of pack, split and the like */
@@ -299,7 +298,7 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(distribute_segmented)                                                                        \
     X(distribute_totals)                                                                           \
     X(enumerate)                                                                                   \
-    X(flags_to_offsets)                                                                            \
+    X(heads_to_offsets)                                                                            \
     X(gather)                                                                                      \
     X(index)                                                                                       \
     X(lengths_to_offsets)                                                                          \
@@ -307,14 +306,14 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(map_left)                                                                                    \
     X(map_right)                                                                                   \
     X(map_unary)                                                                                   \
-    X(offsets_to_flags)                                                                            \
+    X(offsets_to_heads)                                                                            \
     X(offsets_to_lengths)                                                                          \
     X(pack)                                                                                        \
     X(pack_compare)                                                                                \
     X(permute)                                                                                     \
     X(reduce)                                                                                      \
     X(reduce_columns)                                                                              \
-    X(reduce_offsets)                                                                              \
+    X(reduce_by_offsets)                                                                           \
     X(reduce_rows)                                                                                 \
     X(reduce_segmented)                                                                            \
     X(scan)                                                                                        \
@@ -326,7 +325,7 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(select_right)                                                                                \
     X(sort)                                                                                        \
     X(sort_reserve)                                                                                \
-    X(sort_segmented)                                                                              \
+    X(sort_by_offsets)                                                                             \
     X(split)                                                                                       \
     X(split_positions)                                                                             \
     X(split_segmented)                                                                             \

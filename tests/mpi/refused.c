@@ -58,7 +58,6 @@ static void refuse_buffers(bool me) {
 }
 
 static void refuse_options(bool me) {
-    const float z = 1, minus = -1;
     vscan_scan_options options = {.size = me ? 3 : (int64_t)sizeof options};
     expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_STRUCT_SIZE, "options->size is 3");
     options = (vscan_scan_options){.size = sizeof options, .kind = me ? 77 : 0};
@@ -71,6 +70,9 @@ static void refuse_options(bool me) {
     options = (vscan_scan_options){.size = sizeof options, .carry = me ? carry : NULL};
     expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_VALUE, "carry is not NULL");
     OK(vscan_carry_destroy(carry));
+    options = (vscan_scan_options){.size = sizeof options,
+                                   .initial = {.holds = me ? VSCAN_INT : VSCAN_NONE}};
+    expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_TYPE, "options->initial");
     vscan_reduce_options reduce = {.size = sizeof reduce, .unused = me};
     expect(vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, &reduce), VSCAN_ERROR_VALUE, "unused");
     if (ranks == 1) return;
@@ -82,9 +84,10 @@ static void refuse_options(bool me) {
     expect(scan(VSCAN_PLUS, in, out, &options), different, "kind is");
     options = (vscan_scan_options){.size = sizeof options, .direction = me ? VSCAN_BACKWARD : 0};
     expect(scan(VSCAN_PLUS, in, out, &options), different, "direction is");
-    options = (vscan_scan_options){.size = sizeof options, .initial = me ? &minus : &z};
+    options = (vscan_scan_options){.size = sizeof options,
+                                   .initial = {.holds = VSCAN_FLOAT, .as_float = me ? -1 : 1}};
     expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
-    options.initial = me ? NULL : &z;
+    options.initial = (vscan_value){.holds = me ? VSCAN_NONE : VSCAN_FLOAT, .as_float = 1};
     expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
     expect(scan(VSCAN_PLUS, me ? other : in, me ? other : out, NULL), different, "element type");
     expect(me ? vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, NULL) : scan(VSCAN_PLUS, in, out, NULL),

@@ -38,9 +38,10 @@ typedef int64_t compact_fn(vscan_ctx *ctx, const struct vectors *v);
 static int64_t compact_by_chain(vscan_ctx *ctx, const struct vectors *v) {
     const int32_t zero = 0;
     int64_t kept;
-    vscan_pack_options count = {.size = sizeof count, .host_count = &kept};
+    vscan_count_options count = {.size = sizeof count, .count = new_vector(ctx, VSCAN_LONG, 1)};
     check(vscan_compare_right(ctx, VSCAN_GREATER, v->in, &zero, v->flags));
     check(vscan_enumerate(ctx, v->flags, v->front, &count));
+    take_one(count.count, &kept);
     /* Of the i elements before element i, i - front[i] are not kept. */
     check(vscan_index(ctx, kept, 1, v->behind));
     check(vscan_map_binary(ctx, VSCAN_BINARY_SUBTRACT, v->behind, v->front, v->behind));
@@ -54,8 +55,9 @@ static int64_t compact_by_chain(vscan_ctx *ctx, const struct vectors *v) {
 static int64_t compact_by_pack(vscan_ctx *ctx, const struct vectors *v) {
     const int32_t zero = 0;
     int64_t kept;
-    vscan_pack_options count = {.size = sizeof count, .host_count = &kept};
-    check(vscan_pack_compare(ctx, v->in, VSCAN_GREATER, &zero, v->out, &count));
+    vscan_count_options count = {.size = sizeof count, .count = new_vector(ctx, VSCAN_LONG, 1)};
+    check(vscan_pack_compare(ctx, VSCAN_GREATER, v->in, &zero, v->out, &count));
+    take_one(count.count, &kept);
     return kept;
 }
 

@@ -92,10 +92,11 @@ static int64_t match(vscan_ctx *ctx, vscan_buffer *sequence, const char *pattern
         check(vscan_buffer_destroy(second));
     }
 
-    vscan_pack_options options = {.size = sizeof options, .host_count = &count};
+    vscan_count_options options = {.size = sizeof options, .count = new_vector(ctx, VSCAN_LONG, 1)};
     vscan_buffer *numbers = part(other, 0, starts);
     check(vscan_index(ctx, 0, 1, numbers));
     check(vscan_pack(ctx, numbers, flags, numbers, &options));
+    take_one(options.count, &count);
     *places = allocate(count, sizeof **places);
     check(vscan_buffer_download(numbers, 0, count, *places));
 

@@ -42,10 +42,11 @@ static void make_grey(vscan_ctx *ctx, const vscan_buffer *samples, vscan_buffer 
 
 static double reduced(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in) {
     double total;
-    vscan_reduce_options options = {.size = sizeof options, .host_total = &total};
     vscan_buffer *as_double = new_vector(ctx, VSCAN_DOUBLE, vscan_buffer_length(in));
+    vscan_buffer *one = new_vector(ctx, VSCAN_DOUBLE, 1);
     check(vscan_convert(ctx, in, as_double)); /* the sum of all points may be too large for int */
-    check(vscan_reduce(ctx, op, as_double, NULL, &options));
+    check(vscan_reduce(ctx, op, as_double, one, NULL));
+    take_one(one, &total);
     check(vscan_buffer_destroy(as_double));
     return total;
 }

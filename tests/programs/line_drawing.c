@@ -122,7 +122,7 @@ static int64_t draw(vscan_ctx *ctx, const vscan_buffer *x0, const vscan_buffer *
     vscan_buffer *line = new_vector(ctx, VSCAN_INT, n), *step = new_vector(ctx, VSCAN_INT, n);
     vscan_buffer *pixel_steps = new_vector(ctx, VSCAN_INT, n);
     vscan_buffer *x = new_vector(ctx, VSCAN_INT, n), *y = new_vector(ctx, VSCAN_INT, n);
-    check(vscan_offsets_to_flags(ctx, offsets, line));
+    check(vscan_offsets_to_heads(ctx, offsets, line));
     check(vscan_scan(ctx, VSCAN_PLUS, line, line, NULL)); /* 1, ... 1, 2, ...: no line is empty */
     check(vscan_map_right(ctx, VSCAN_BINARY_SUBTRACT, line, &one, line));
     check(vscan_gather(ctx, steps, line, pixel_steps));

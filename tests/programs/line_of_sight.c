@@ -52,7 +52,7 @@ static int64_t look(vscan_ctx *ctx, const double *height, int64_t n, double eye,
     vscan_buffer *points = new_vector(ctx, VSCAN_LONG, n);
     vscan_buffer *packed = new_vector(ctx, VSCAN_LONG, n);
     vscan_scan_options exclusive = {.size = sizeof exclusive, .kind = VSCAN_EXCLUSIVE};
-    vscan_pack_options fetch = {.size = sizeof fetch, .host_count = &count};
+    vscan_count_options counted = {.size = sizeof counted, .count = new_vector(ctx, VSCAN_LONG, 1)};
 
     for (int run = 0; run < 2; run++) { /* timed the second time */
         check(vscan_ctx_synchronize(ctx));
@@ -63,13 +63,14 @@ static int64_t look(vscan_ctx *ctx, const double *height, int64_t n, double eye,
         check(vscan_scan(ctx, VSCAN_MAX, slopes, before, &exclusive));
         check(vscan_compare(ctx, VSCAN_GREATER, slopes, before, flags));
         check(vscan_index(ctx, 1, 1, points));
-        check(vscan_pack(ctx, points, flags, packed, &fetch)); /* waits for the count */
+        check(vscan_pack(ctx, points, flags, packed, &counted));
+        check(vscan_buffer_get(counted.count, 0, &count)); /* waits */
         *time = seconds() - start;
     }
 
     check(vscan_buffer_download(flags, 0, n, seen));
     check(vscan_buffer_download(packed, 0, count, positions));
-    vscan_buffer *all[] = {heights, slopes, before, flags, points, packed};
+    vscan_buffer *all[] = {heights, slopes, before, flags, points, packed, counted.count};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) check(vscan_buffer_destroy(all[k]));
     return count;
 }

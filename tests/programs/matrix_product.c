@@ -60,7 +60,7 @@ static void multiply(vscan_ctx *ctx, const vscan_buffer *a, const vscan_buffer *
     gather_factors(ctx, b, n, row, column, right);
     check(vscan_map_binary(ctx, VSCAN_BINARY_MULTIPLY, left, right, left));
     check(vscan_index(ctx, 0, n, offsets)); /* every n products are a segment */
-    check(vscan_reduce_offsets(ctx, VSCAN_PLUS, left, offsets, c, NULL));
+    check(vscan_reduce_by_offsets(ctx, VSCAN_PLUS, left, offsets, c, NULL));
 
     vscan_buffer *all[] = {row, column, left, right, offsets};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) check(vscan_buffer_destroy(all[k]));

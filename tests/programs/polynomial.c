@@ -41,10 +41,11 @@ static void make_powers(vscan_ctx *ctx, uint32_t x, vscan_buffer *powers) {
 static uint32_t value_at(vscan_ctx *ctx, uint32_t x, const vscan_buffer *coefficients,
                          vscan_buffer *terms) {
     uint32_t value;
-    vscan_reduce_options options = {.size = sizeof options, .host_total = &value};
+    vscan_buffer *one = new_vector(ctx, VSCAN_INT, 1);
     make_powers(ctx, x, terms);
     check(vscan_map_binary(ctx, VSCAN_BINARY_MULTIPLY, coefficients, terms, terms));
-    check(vscan_reduce(ctx, VSCAN_PLUS, terms, NULL, &options));
+    check(vscan_reduce(ctx, VSCAN_PLUS, terms, one, NULL));
+    take_one(one, &value);
     return value;
 }
 

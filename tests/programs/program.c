@@ -122,6 +122,11 @@ vscan_buffer *new_vector_of(vscan_ctx *ctx, vscan_type type, int64_t n, const vo
     return buffer;
 }
 
+void take_one(vscan_buffer *vector, void *element) {
+    check(vscan_buffer_get(vector, 0, element));
+    check(vscan_buffer_destroy(vector));
+}
+
 int close_context(vscan_ctx *ctx, bool right) {
     context = NULL;
     check(vscan_ctx_destroy(ctx));

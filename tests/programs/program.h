@@ -54,6 +54,9 @@ void check(vscan_status status);
 vscan_buffer *new_vector(vscan_ctx *ctx, vscan_type type, int64_t n);
 vscan_buffer *new_vector_of(vscan_ctx *ctx, vscan_type type, int64_t n, const void *host);
 
+/* The element of a vector of one, which is destroyed. */
+void take_one(vscan_buffer *vector, void *element);
+
 /* Destroys the context, prints PASSED or FAILED, and returns main's exit status. */
 int close_context(vscan_ctx *ctx, bool right);
 

@@ -56,7 +56,7 @@ static int64_t quicksort(vscan_ctx *ctx, vscan_buffer *keys, bool print) {
     vscan_buffer *split = new_vector(ctx, VSCAN_INT, n);
     vscan_buffer *greater = new_vector(ctx, VSCAN_INT, n);
     vscan_buffer *group = new_vector(ctx, VSCAN_INT, n);
-    vscan_buffer *differs = new_vector(ctx, VSCAN_INT, n - 1);
+    vscan_buffer *differs = new_vector(ctx, VSCAN_INT, n - 1), *any = new_vector(ctx, VSCAN_INT, 1);
     /* Each element but the first, beside the one before it. */
     vscan_buffer *key = view(keys, 1, n - 1), *key_before = view(keys, 0, n - 1);
     vscan_buffer *group_here = view(group, 1, n - 1), *group_before = view(group, 0, n - 1);
@@ -65,10 +65,10 @@ static int64_t quicksort(vscan_ctx *ctx, vscan_buffer *keys, bool print) {
     check(vscan_buffer_fill(heads, &zero)); /* element 0 always begins a segment */
     for (;; rounds++) {
         int32_t falls;
-        vscan_reduce_options fetch = {.size = sizeof fetch, .host_total = &falls};
         if (print) print_round(rounds, keys, heads);
         check(vscan_compare(ctx, VSCAN_LESS, key, key_before, differs));
-        check(vscan_reduce(ctx, VSCAN_OR, differs, NULL, &fetch));
+        check(vscan_reduce(ctx, VSCAN_OR, differs, any, NULL));
+        check(vscan_buffer_get(any, 0, &falls));
         if (!falls || rounds == n) break; /* each round puts one key or more in place: n will do */
 
         check(vscan_distribute_segmented(ctx, VSCAN_FIRST, keys, heads, pivots));
@@ -85,8 +85,8 @@ static int64_t quicksort(vscan_ctx *ctx, vscan_buffer *keys, bool print) {
         check(vscan_map_binary(ctx, VSCAN_BINARY_OR, heads_here, differs, heads_here));
     }
 
-    vscan_buffer *all[] = {heads, pivots,     split,      greater,      group,     differs,
-                           key,   key_before, group_here, group_before, heads_here};
+    vscan_buffer *all[] = {heads, pivots,     split,      greater,      group,      differs,
+                           key,   key_before, group_here, group_before, heads_here, any};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) vscan_buffer_destroy(all[k]);
     return rounds;
 }

@@ -55,11 +55,12 @@ static void mark_starts(vscan_ctx *ctx, vscan_buffer *text, vscan_buffer *flags)
 static struct runs encode(vscan_ctx *ctx, vscan_buffer *text) {
     int64_t n = vscan_buffer_length(text);
     struct runs runs = {.count = 0};
-    vscan_pack_options options = {.size = sizeof options, .host_count = &runs.count};
+    vscan_count_options options = {.size = sizeof options, .count = new_vector(ctx, VSCAN_LONG, 1)};
     vscan_buffer *flags = new_vector(ctx, VSCAN_BYTE, n);
     vscan_buffer *starts = new_vector(ctx, VSCAN_INT, n + 1);
     mark_starts(ctx, text, flags);
-    check(vscan_flags_to_offsets(ctx, flags, starts, &options));
+    check(vscan_heads_to_offsets(ctx, flags, starts, &options));
+    take_one(options.count, &runs.count);
 
     vscan_buffer *offsets = part(starts, 0, runs.count + 1);
     runs.letters = new_vector(ctx, VSCAN_INT, runs.count);
@@ -78,7 +79,7 @@ static void decode(vscan_ctx *ctx, const struct runs *runs, vscan_buffer *text) 
     vscan_buffer *starts = part(offsets, 0, runs->count);
     vscan_buffer *flags = new_vector(ctx, VSCAN_BYTE, vscan_buffer_length(text));
     check(vscan_lengths_to_offsets(ctx, runs->lengths, offsets));
-    check(vscan_offsets_to_flags(ctx, offsets, flags));
+    check(vscan_offsets_to_heads(ctx, offsets, flags));
     check(vscan_permute(ctx, runs->letters, starts, text, NULL));
     check(vscan_distribute_segmented(ctx, VSCAN_FIRST, text, flags, text));
     vscan_buffer *all[] = {offsets, starts, flags};
@@ -106,16 +107,15 @@ static void mark_spaces(vscan_ctx *ctx, vscan_buffer *text, vscan_buffer *flags)
 static void find_longest(vscan_ctx *ctx, const struct runs *runs, vscan_buffer *lines,
                          struct counts *counts) {
     int32_t run, place;
-    int64_t found;
-    vscan_reduce_options reduce = {.size = sizeof reduce, .host_total = &counts->longest};
-    vscan_pack_options pack = {.size = sizeof pack, .host_count = &found};
+    vscan_buffer *longest = new_vector(ctx, VSCAN_INT, 1);
     vscan_buffer *numbers = new_vector(ctx, VSCAN_INT, runs->count);
     vscan_buffer *flags = new_vector(ctx, VSCAN_BYTE, runs->count);
     vscan_buffer *offsets = new_vector(ctx, VSCAN_INT, runs->count + 1);
-    check(vscan_reduce(ctx, VSCAN_MAX, runs->lengths, NULL, &reduce));
+    check(vscan_reduce(ctx, VSCAN_MAX, runs->lengths, longest, NULL));
+    take_one(longest, &counts->longest);
     check(vscan_compare_right(ctx, VSCAN_EQUAL, runs->lengths, &counts->longest, flags));
     check(vscan_index(ctx, 0, 1, numbers));
-    check(vscan_pack(ctx, numbers, flags, numbers, &pack));
+    check(vscan_pack(ctx, numbers, flags, numbers, NULL));
     check(vscan_lengths_to_offsets(ctx, runs->lengths, offsets));
     check(vscan_buffer_get(numbers, 0, &run));
     check(vscan_buffer_get(runs->letters, run, &counts->letter));
@@ -128,12 +128,12 @@ static void find_longest(vscan_ctx *ctx, const struct runs *runs, vscan_buffer *
 static struct counts count(vscan_ctx *ctx, vscan_buffer *text, const struct runs *runs) {
     int64_t n = vscan_buffer_length(text);
     struct counts counts = {.lines = 0};
-    vscan_pack_options lines = {.size = sizeof lines, .host_count = &counts.lines};
-    vscan_pack_options words = {.size = sizeof words, .host_count = &counts.words};
+    vscan_count_options counted = {.size = sizeof counted};
     const uint8_t space = 1;
     const int32_t end = '\n', first = 1;
     if (n == 0) return counts;
 
+    counted.count = new_vector(ctx, VSCAN_LONG, 1);
     vscan_buffer *spaces = new_vector(ctx, VSCAN_BYTE, n + 1); /* one before the text, too */
     vscan_buffer *before = part(spaces, 0, n), *at = part(spaces, 1, n);
     vscan_buffer *flags = new_vector(ctx, VSCAN_BYTE, n);
@@ -142,10 +142,12 @@ static struct counts count(vscan_ctx *ctx, vscan_buffer *text, const struct runs
     mark_spaces(ctx, text, at);
     check(vscan_map_unary(ctx, VSCAN_UNARY_NOT, at, flags));
     check(vscan_map_binary(ctx, VSCAN_BINARY_AND, flags, before, flags));
-    check(vscan_enumerate(ctx, flags, number, &words));
+    check(vscan_enumerate(ctx, flags, number, &counted));
+    check(vscan_buffer_get(counted.count, 0, &counts.words));
 
     check(vscan_compare_right(ctx, VSCAN_EQUAL, text, &end, flags));
-    check(vscan_enumerate(ctx, flags, number, &lines));
+    check(vscan_enumerate(ctx, flags, number, &counted));
+    take_one(counted.count, &counts.lines);
     check(vscan_map_right(ctx, VSCAN_BINARY_ADD, number, &first, number)); /* from 1 on */
     find_longest(ctx, runs, number, &counts);
 

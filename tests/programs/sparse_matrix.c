@@ -249,7 +249,7 @@ static double multiply(vscan_ctx *ctx, const struct matrix *a, const double *x_h
         start = seconds();
         check(vscan_gather(ctx, x, columns, products));
         check(vscan_map_binary(ctx, VSCAN_BINARY_MULTIPLY, values, products, products));
-        check(vscan_reduce_offsets(ctx, VSCAN_PLUS, products, offsets, y, NULL));
+        check(vscan_reduce_by_offsets(ctx, VSCAN_PLUS, products, offsets, y, NULL));
         check(vscan_ctx_synchronize(ctx));
     }
     double time = seconds() - start;

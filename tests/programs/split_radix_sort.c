@@ -48,7 +48,7 @@ static void sort_by_splits(vscan_ctx *ctx, const struct vectors *v) {
 }
 
 static void sort_by_library(vscan_ctx *ctx, const struct vectors *v) {
-    check(vscan_sort(ctx, v->keys, v->keys, NULL, NULL, NULL));
+    check(vscan_sort(ctx, v->keys, NULL, v->keys, NULL, NULL));
 }
 
 static void print_ends(const char *what, const int32_t *values, int64_t n) {

@@ -27,9 +27,10 @@ int main(int argc, char **argv) {
     vscan_ctx *ctx = open_context();
     vscan_buffer *vector = new_vector_of(ctx, VSCAN_DOUBLE, n, numbers);
     double sum = -1;
-    vscan_reduce_options options = {.size = sizeof options, .host_total = &sum};
+    vscan_buffer *one = new_vector(ctx, VSCAN_DOUBLE, 1);
     check(vscan_map_unary(ctx, VSCAN_UNARY_SQUARE, vector, vector));
-    check(vscan_reduce(ctx, VSCAN_PLUS, vector, NULL, &options));
+    check(vscan_reduce(ctx, VSCAN_PLUS, vector, one, NULL));
+    take_one(one, &sum);
     check(vscan_buffer_download(vector, 0, n, squares));
 
     bool right = true;

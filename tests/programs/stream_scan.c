@@ -46,10 +46,12 @@ static void show_progress(const struct stream *s, int64_t done, double since) {
 static void run(vscan_ctx *ctx, struct stream *s) {
     const int64_t longest = s->piece > 0 ? s->piece : LONGEST;
     float *host = allocate(longest, sizeof *host);
-    vscan_buffer *vector, *piece;
+    vscan_buffer *vector, *piece, *total;
     vscan_carry *carry;
     check(vscan_buffer_create(ctx, VSCAN_FLOAT, longest, &vector));
     check(vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry));
+    check(vscan_buffer_create(ctx, VSCAN_FLOAT, 1, &total));
+    const vscan_scan_options options = {.size = sizeof options, .total = total, .carry = carry};
     s->digest = UINT64_C(0xcbf29ce484222325);
     const double since = seconds();
     double shown = since;
@@ -60,8 +62,6 @@ static void run(vscan_ctx *ctx, struct stream *s) {
         if (fread(host, sizeof *host, (size_t)here, s->in) != (size_t)here)
             refuse(program, "the file cannot be read: %s",
                    ferror(s->in) ? strerror(errno) : "its end");
-        const vscan_scan_options options = {
-            .size = sizeof options, .host_total = &s->total, .carry = carry};
         check(vscan_buffer_view(vector, 0, here, &piece));
         check(vscan_buffer_upload(piece, 0, here, host));
         check(vscan_scan(ctx, VSCAN_PLUS, piece, piece, &options));
@@ -79,7 +79,9 @@ static void run(vscan_ctx *ctx, struct stream *s) {
             show_progress(s, done + here, since);
         }
     }
+    if (s->n > 0) check(vscan_buffer_get(total, 0, &s->total));
     check(vscan_carry_destroy(carry));
+    check(vscan_buffer_destroy(total));
     check(vscan_buffer_destroy(vector));
     free(host);
 }

@@ -28,8 +28,8 @@
 
 /* The picture becomes its table; both stand after a row and a column of zeros. */
 static void make_table(vscan_ctx *ctx, vscan_buffer *table, int64_t width, int64_t height) {
-    check(vscan_scan_rows(ctx, VSCAN_PLUS, table, table, height + 1, width + 1, NULL));
-    check(vscan_scan_columns(ctx, VSCAN_PLUS, table, table, height + 1, width + 1, NULL));
+    check(vscan_scan_rows(ctx, VSCAN_PLUS, table, height + 1, width + 1, table, NULL));
+    check(vscan_scan_columns(ctx, VSCAN_PLUS, table, height + 1, width + 1, table, NULL));
 }
 
 static void map_right(vscan_ctx *ctx, vscan_binary op, vscan_buffer *a, int64_t right,

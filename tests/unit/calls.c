@@ -30,8 +30,8 @@ static const char *const family_names[CALL_FAMILIES] = {
     "split_segmented_positions",
     "distribute_segmented",
     "distribute_totals",
-    "flags_to_offsets",
-    "offsets_to_flags",
+    "heads_to_offsets",
+    "offsets_to_heads",
     "offsets_to_lengths",
     "lengths_to_offsets",
 };

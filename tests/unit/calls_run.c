@@ -235,14 +235,14 @@ static vscan_status make_matrix(const struct call_ready *r, vscan_buffer *const 
     vscan_matrix_options o = {.size = sizeof o,
                               .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     if (c->family == CALL_REDUCE_ROWS)
-        return vscan_reduce_rows(r->ctx, c->op, r->in, out[0], c->rows, c->columns, &o);
+        return vscan_reduce_rows(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
     if (c->family == CALL_REDUCE_COLUMNS)
-        return vscan_reduce_columns(r->ctx, c->op, r->in, out[0], c->rows, c->columns, &o);
+        return vscan_reduce_columns(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
     o.kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     o.totals = out[1];
     if (c->family == CALL_SCAN_ROWS)
-        return vscan_scan_rows(r->ctx, c->op, r->in, out[0], c->rows, c->columns, &o);
-    return vscan_scan_columns(r->ctx, c->op, r->in, out[0], c->rows, c->columns, &o);
+        return vscan_scan_rows(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
+    return vscan_scan_columns(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
 }
 
 vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_OUTPUTS]) {
@@ -252,7 +252,7 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
                                      .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                                      .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                      .total = out[1]};
-    const vscan_segmented_options segmented = {
+    const vscan_scan_segmented_options segmented = {
         .size = sizeof segmented,
         .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
         .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
@@ -260,8 +260,8 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
     const vscan_reduce_options reduce = {.size = sizeof reduce,
                                          .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     const vscan_reduce_segmented_options totals = {.size = sizeof totals, .count = out[1]};
-    const vscan_pack_options pack = {.size = sizeof pack, .count = out[1]};
-    const vscan_split_options split = {.size = sizeof split, .count = out[1]};
+    const vscan_count_options pack = {.size = sizeof pack, .count = out[1]};
+    const vscan_count_options split = {.size = sizeof split, .count = out[1]};
     const vscan_sort_options sort = {.size = sizeof sort,
                                      .order = c->backward ? VSCAN_DESCENDING : VSCAN_ASCENDING};
     const vscan_buffer *const values = out[1] != NULL ? r->in : NULL;
@@ -276,17 +276,17 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
     case CALL_REDUCE_SEGMENTED:
         return vscan_reduce_segmented(ctx, c->op, r->in, r->flags, out[0], &totals);
     case CALL_REDUCE_OFFSETS:
-        return vscan_reduce_offsets(ctx, c->op, r->in, r->offsets, out[0], NULL);
+        return vscan_reduce_by_offsets(ctx, c->op, r->in, r->offsets, out[0], NULL);
     case CALL_PACK:
         return vscan_pack(ctx, r->in, r->flags, out[0], &pack);
     case CALL_PACK_COMPARE:
-        return vscan_pack_compare(ctx, r->in, VSCAN_LESS, &nothing, out[0], &pack);
+        return vscan_pack_compare(ctx, VSCAN_LESS, r->in, &nothing, out[0], &pack);
     case CALL_ENUMERATE:
         return vscan_enumerate(ctx, r->flags, out[0], &pack);
     case CALL_SORT:
-        return vscan_sort(ctx, r->in, out[0], values, out[1], &sort);
+        return vscan_sort(ctx, r->in, values, out[0], out[1], &sort);
     case CALL_SORT_SEGMENTED:
-        return vscan_sort_segmented(ctx, r->in, r->offsets, out[0], values, out[1], &sort);
+        return vscan_sort_by_offsets(ctx, r->in, values, r->offsets, out[0], out[1], &sort);
     case CALL_SPLIT:
         return vscan_split(ctx, r->in, r->flags, out[0], &split);
     case CALL_SPLIT_SEGMENTED:
@@ -301,9 +301,9 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
     case CALL_DISTRIBUTE_TOTALS:
         return vscan_distribute_totals(ctx, c->op, r->in, r->flags, out[0]);
     case CALL_FLAGS_TO_OFFSETS:
-        return vscan_flags_to_offsets(ctx, r->flags, out[0], &pack);
+        return vscan_heads_to_offsets(ctx, r->flags, out[0], &pack);
     case CALL_OFFSETS_TO_FLAGS:
-        return vscan_offsets_to_flags(ctx, r->offsets, out[0]);
+        return vscan_offsets_to_heads(ctx, r->offsets, out[0]);
     case CALL_OFFSETS_TO_LENGTHS:
         return vscan_offsets_to_lengths(ctx, r->offsets, out[0]);
     case CALL_LENGTHS_TO_OFFSETS:

@@ -25,14 +25,14 @@ struct test_case {
     uint64_t seed; /* of the values; what else is random follows from it */
     bool exclusive, backward, in_place;
     enum case_initial initial;
-    bool total_buffer, total_host; /* scan, reduce */
-    int shift_in, shift_out;       /* elements by which the views are misaligned */
+    bool total_buffer;       /* scan */
+    int shift_in, shift_out; /* elements by which the views are misaligned */
 
     enum inputs_flags flags; /* segmented */
     vscan_type flag_type;
     int shift_flags; /* elements; bits: 32-bit words */
     enum case_totals totals;
-    bool count_buffer, count_host;
+    bool count_buffer;
 };
 
 /* Draws everything about the run that is not the family, the pair, n, the pattern or the flags. */

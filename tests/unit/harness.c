@@ -148,3 +148,27 @@ int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t co
     fflush(stdout);
     return _cmocka_run_group_tests(name, tests, count, NULL, destroy_shared);
 }
+
+/* ---- Results and values ---------------------------------------------------------------------- */
+
+vscan_value harness_value(vscan_type type, const void *element) {
+    vscan_value value = {0};
+    if (element == NULL) return value;
+    value.holds = (int32_t)type;
+    if (type == VSCAN_INT) memcpy(&value.as_int, element, sizeof value.as_int);
+    if (type == VSCAN_FLOAT) memcpy(&value.as_float, element, sizeof value.as_float);
+    if (type == VSCAN_DOUBLE) memcpy(&value.as_double, element, sizeof value.as_double);
+    if (type == VSCAN_LONG) memcpy(&value.as_long, element, sizeof value.as_long);
+    return value;
+}
+
+vscan_buffer *harness_one(vscan_ctx *ctx, vscan_type type) {
+    vscan_buffer *one = NULL;
+    ok(ctx, vscan_buffer_create(ctx, type, 1, &one));
+    return one;
+}
+
+void harness_take(vscan_ctx *ctx, vscan_buffer *one, void *element) {
+    ok(ctx, vscan_buffer_get(one, 0, element));
+    ok(ctx, vscan_buffer_destroy(one));
+}

@@ -61,4 +61,11 @@ void harness_ok(const vscan_ctx *ctx, vscan_status status, const char *call, con
 void harness_status(vscan_status expected, vscan_status got, const char *call, const char *file,
                     int line);
 
+/* One element as a value for an option; NULL: none. */
+vscan_value harness_value(vscan_type type, const void *element);
+
+/* A buffer of one element for a result; its element, when it has been destroyed. */
+vscan_buffer *harness_one(vscan_ctx *ctx, vscan_type type);
+void harness_take(vscan_ctx *ctx, vscan_buffer *one, void *element);
+
 #endif

@@ -43,7 +43,7 @@ static void scan_on_cpu(struct expected_scan *w) {
             .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
         ok(ctx, vscan_scan(ctx, w->op, in, out, &options));
     } else {
-        const vscan_segmented_options options = {
+        const vscan_scan_segmented_options options = {
             .size = sizeof options,
             .kind = w->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
             .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
@@ -137,7 +137,7 @@ static void scan(struct scan_queue *r, vscan_buffer *in, vscan_buffer *flags, vs
                  vscan_buffer *total) {
     const struct expected_scan *w = r->w;
     if (flags != NULL) {
-        const vscan_segmented_options options = {
+        const vscan_scan_segmented_options options = {
             .size = sizeof options,
             .kind = w->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
             .direction = w->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
@@ -172,7 +172,7 @@ void scan_queue_add(struct scan_queue *r, int64_t m, struct scan_variant variant
         EXPECT(r, vscan_reduce(r->ctx, w->op, in, total, &options));
     } else {
         if (variant.in_place)
-            EXPECT(r, vscan_buffer_copy(out, in));
+            EXPECT(r, vscan_buffer_copy(in, out));
         else
             EXPECT(r, vscan_buffer_fill(out, poison(w->type)));
         scan(r, variant.in_place ? out : in, flags, out, total);

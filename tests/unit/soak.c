@@ -186,7 +186,7 @@ static void repeat_image(const struct place *p, int64_t count) {
     for (int64_t has = one, n; has < all; has += n) {
         n = all - has < has ? all - has : has;
         vscan_buffer *const from = view(wanted, 0, n), *const to = view(wanted, has, n);
-        sure(inputs.ctx, vscan_buffer_copy(to, from));
+        sure(inputs.ctx, vscan_buffer_copy(from, to));
         vscan_buffer_destroy(from);
         vscan_buffer_destroy(to);
     }

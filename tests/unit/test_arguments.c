@@ -126,7 +126,7 @@ enum { WRONG_SIZES = 7 };
 
 static void scan_options(void **state) {
     (void)state;
-    vscan_scan_options o = {.size = sizeof o, .total = w.total, .host_total = &w.host_total};
+    vscan_scan_options o = {.size = sizeof o, .total = w.total};
     for (int i = 0; i < WRONG_SIZES; i++) {
         o.size = wrong_size(i, sizeof o);
         refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size",
@@ -152,20 +152,26 @@ static void scan_options(void **state) {
                       vscan_scan(w.ctx, VSCAN_PLUS, w.in, w.out, &larger.known));
     larger.later[7] = 0;
     ok(w.ctx, vscan_scan(w.ctx, VSCAN_PLUS, w.in, w.out, &larger.known));
-    assert_true(w.host_total != 0x5a5a5a5a);
-    o.size = offsetof(vscan_scan_options, carry); /* as it was before there were carries */
-    ok(w.ctx, vscan_scan(w.ctx, VSCAN_PLUS, w.in, w.out, &o));
 }
 
 static void scan_initial_and_total(void **state) {
     (void)state;
-    int32_t value = 7;
-    vscan_scan_options o = {.size = sizeof o, .host_total = &w.host_total};
+    vscan_scan_options o = {.size = sizeof o};
 #define SCAN vscan_scan(w.ctx, VSCAN_PLUS, w.in, w.out, &o)
-    o.initial = &value;
+    o.initial = (vscan_value){.holds = VSCAN_INT, .as_int = 7};
     o.initial_buffer = w.initial;
     refused_untouched(VSCAN_ERROR_VALUE, "initial", SCAN);
-    o.initial = NULL;
+    o.initial_buffer = NULL;
+    o.initial.holds = VSCAN_FLOAT;
+    refused_untouched(VSCAN_ERROR_TYPE, "initial", SCAN);
+    o.initial.holds = VSCAN_BYTE;
+    refused_untouched(VSCAN_ERROR_TYPE, "initial", SCAN);
+    o.initial.holds = VSCAN_PLUS;
+    refused_untouched(VSCAN_ERROR_ENUM, "initial.holds", SCAN);
+    o.initial.holds = VSCAN_INT;
+    o.initial.unused = 1;
+    refused_untouched(VSCAN_ERROR_VALUE, "initial.unused", SCAN);
+    o.initial = (vscan_value){0};
     for (int i = 1; i < WRONG_HANDLES; i++) { /* not 0: NULL is none */
         const struct wrong_handle h = wrong_handle(i);
         o.initial_buffer = h.handle;
@@ -226,7 +232,7 @@ static void segmented_vectors(void **state) {
         const struct wrong_handle h = wrong_handle(i);
         refused_untouched(h.status, "in ",
                           vscan_scan_segmented(w.ctx, VSCAN_MAX, h.handle, w.flags, w.out, NULL));
-        refused_untouched(h.status, "flags ",
+        refused_untouched(h.status, "heads ",
                           vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, h.handle, w.out, NULL));
         refused_untouched(h.status, "out ",
                           vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, w.flags, h.handle, NULL));
@@ -242,20 +248,20 @@ static void segmented_vectors(void **state) {
             vscan_scan_segmented(w.ctx, VSCAN_OR, pairless[i], w.flags, pairless[i], NULL));
     vscan_buffer *const no_flags[] = {w.of_float, w.of_double, w.of_long};
     for (int i = 0; i < 3; i++) {
-        refused_untouched(VSCAN_ERROR_TYPE, "flags ",
+        refused_untouched(VSCAN_ERROR_TYPE, "heads ",
                           vscan_scan_segmented(w.ctx, VSCAN_MIN, w.in, no_flags[i], w.out, NULL));
         refused_untouched(VSCAN_ERROR_TYPE, "out ",
                           vscan_scan_segmented(w.ctx, VSCAN_MIN, w.in, w.flags, no_flags[i], NULL));
     }
-    refused_untouched(VSCAN_ERROR_LENGTH, "flags ",
+    refused_untouched(VSCAN_ERROR_LENGTH, "heads ",
                       vscan_scan_segmented(w.ctx, VSCAN_PLUS, w.in, w.shorter, w.out, NULL));
     refused_untouched(VSCAN_ERROR_LENGTH, "out ",
                       vscan_scan_segmented(w.ctx, VSCAN_PLUS, w.in, w.flags, w.shorter, NULL));
     refused_untouched(VSCAN_ERROR_OVERLAP, "out ",
                       vscan_scan_segmented(w.ctx, VSCAN_PLUS, w.in, w.flags, w.shifted, NULL));
-    refused_untouched(VSCAN_ERROR_OVERLAP, "flags ",
+    refused_untouched(VSCAN_ERROR_OVERLAP, "heads ",
                       vscan_scan_segmented(w.ctx, VSCAN_PLUS, w.in, w.flags, w.flags, NULL));
-    refused_untouched(VSCAN_ERROR_OVERLAP, "flags ",
+    refused_untouched(VSCAN_ERROR_OVERLAP, "heads ",
                       vscan_scan_segmented(w.ctx, VSCAN_PLUS, w.in, w.shifted, w.in, NULL));
     /* in and flags are both only read */
     ok(w.ctx, vscan_scan_segmented(w.ctx, VSCAN_PLUS, w.in, w.in, w.out, NULL));
@@ -263,10 +269,8 @@ static void segmented_vectors(void **state) {
 
 static void segmented_options(void **state) {
     (void)state;
-    int32_t value = 7;
-    vscan_segmented_options o = {
-        .size = sizeof o, .totals = w.totals, .count = w.count, .host_count = &w.host_count};
-    const vscan_segmented_options good = o;
+    vscan_scan_segmented_options o = {.size = sizeof o, .totals = w.totals, .count = w.count};
+    const vscan_scan_segmented_options good = o;
 #define SEGMENTED vscan_scan_segmented(w.ctx, VSCAN_PLUS, w.in, w.flags, w.out, &o)
     for (int i = 0; i < WRONG_SIZES; i++) {
         o.size = wrong_size(i, sizeof o);
@@ -281,7 +285,7 @@ static void segmented_options(void **state) {
         refused_untouched(VSCAN_ERROR_ENUM, "direction", SEGMENTED);
         o = good;
     }
-    o.initial = &value;
+    o.initial = (vscan_value){.holds = VSCAN_INT, .as_int = 7};
     o.initial_buffer = w.initial;
     refused_untouched(VSCAN_ERROR_VALUE, "initial", SEGMENTED);
     o = good;
@@ -346,8 +350,7 @@ static vscan_status reduce_on(vscan_ctx *ctx) {
 static void reduce(void **state) {
     (void)state;
     world_check_contexts(reduce_on);
-    int32_t value = 7;
-    vscan_reduce_options o = {.size = sizeof o, .host_total = &w.host_total};
+    vscan_reduce_options o = {.size = sizeof o};
     const vscan_reduce_options good = o;
 #define REDUCE vscan_reduce(w.ctx, VSCAN_PLUS, w.in, w.total, &o)
     for (int i = 0; i < WRONG_HANDLES; i++) {
@@ -360,7 +363,6 @@ static void reduce(void **state) {
         o = good;
     }
     refused_untouched(VSCAN_ERROR_NULL, "total", vscan_reduce(w.ctx, VSCAN_PLUS, w.in, NULL, NULL));
-    o.host_total = NULL;
     refused_untouched(VSCAN_ERROR_NULL, "total", vscan_reduce(w.ctx, VSCAN_PLUS, w.in, NULL, &o));
     o = good;
     for (int i = 0; i < WRONG_OPS; i++)
@@ -392,7 +394,7 @@ static void reduce(void **state) {
     o.unused = 1;
     refused_untouched(VSCAN_ERROR_VALUE, "unused", REDUCE);
     o = good;
-    o.initial = &value;
+    o.initial = (vscan_value){.holds = VSCAN_INT, .as_int = 7};
     o.initial_buffer = w.initial;
     refused_untouched(VSCAN_ERROR_VALUE, "initial", REDUCE);
     o = good;

@@ -223,7 +223,7 @@ static void refuse_everywhere(vscan_buffer *b, vscan_status status) {
     assert_null(vscan_buffer_pointer(b));
     const struct elements content = elements_pattern(4);
     vscan_buffer *live = elements_buffer(VSCAN_INT, 4, &content);
-    refused(ctx, status, "from", vscan_buffer_copy(live, b));
+    refused(ctx, status, "from", vscan_buffer_copy(b, live));
     elements_expect(live, 4, content);
     elements_destroy(live);
     assert_ptr_equal(v, poison);

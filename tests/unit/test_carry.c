@@ -42,7 +42,7 @@ static vscan_carry *between(const struct pieces *p, vscan_ctx *ctx, vscan_carry 
     ok(ctx, vscan_carry_create(ctx, p->op, p->type, p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                &other));
     if (inputs_below(random, 2) == 0) {
-        ok(ctx, vscan_carry_copy(other, carry));
+        ok(ctx, vscan_carry_copy(carry, other));
     } else { /* through the CPU backend, with a piece of length 0 there */
         ok(ctx, vscan_carry_save(carry, block, sizeof block));
         const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
@@ -111,7 +111,7 @@ static void in_pieces(const struct pieces *p) {
         ok(ctx, vscan_buffer_view(v, first, here, &piece));
         ok(ctx, vscan_buffer_view(set, first, here, &piece_flags));
         if (p->segmented) {
-            const vscan_segmented_options options = {
+            const vscan_scan_segmented_options options = {
                 .size = sizeof options,
                 .kind = p->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                 .direction = p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
@@ -121,7 +121,6 @@ static void in_pieces(const struct pieces *p) {
             const vscan_reduce_options options = {.size = sizeof options,
                                                   .direction =
                                                       p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                                  .host_total = &piece_total,
                                                   .carry = carry};
             ok(ctx, vscan_reduce(ctx, p->op, piece, NULL, &options));
             ok(ctx, vscan_buffer_upload(piece, 0, here, at(type, expected, first)));
@@ -130,9 +129,10 @@ static void in_pieces(const struct pieces *p) {
                 .size = sizeof options,
                 .kind = p->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                 .direction = p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                .host_total = p->mixed ? &piece_total : NULL,
+                .total = p->mixed ? harness_one(ctx, type) : NULL,
                 .carry = carry};
             ok(ctx, vscan_scan(ctx, p->op, piece, piece, &options));
+            if (p->mixed) harness_take(ctx, options.total, &piece_total);
         }
         ok(ctx, vscan_buffer_destroy(piece));
         ok(ctx, vscan_buffer_destroy(piece_flags));
@@ -158,9 +158,10 @@ static void in_pieces(const struct pieces *p) {
         const vscan_reduce_options options = {.size = sizeof options,
                                               .direction =
                                                   p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                              .host_total = &piece_total,
                                               .carry = carry};
-        ok(ctx, vscan_reduce(ctx, p->op, none, NULL, &options));
+        vscan_buffer *one = harness_one(ctx, type);
+        ok(ctx, vscan_reduce(ctx, p->op, none, one, &options));
+        harness_take(ctx, one, &piece_total);
         assert_int_equal(reference_difference(type, 1, &total, &piece_total), -1);
         ok(ctx, vscan_buffer_destroy(none));
     }
@@ -225,13 +226,14 @@ static void carry_reset(void **state) {
     ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_FLOAT, 3, &v));
     ok(ctx, vscan_buffer_upload(v, 0, 3, ones));
-    const vscan_reduce_options options = {
-        .size = sizeof options, .host_total = &total, .carry = carry};
+    const vscan_reduce_options options = {.size = sizeof options, .carry = carry};
     static const float expected[] = {3, 6, 8, 11, 3};
     for (int k = 0; k < 5; k++) {
         if (k == 2) ok(ctx, vscan_carry_reset(carry, &five));
         if (k == 4) ok(ctx, vscan_carry_reset(carry, NULL));
-        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &options));
+        vscan_buffer *one = harness_one(ctx, VSCAN_FLOAT);
+        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, &options));
+        harness_take(ctx, one, &total);
         assert_true(total == expected[k]);
     }
     ok(ctx, vscan_carry_destroy(carry));
@@ -258,13 +260,14 @@ static void carry_totals(void **state) {
     ok(ctx, vscan_buffer_upload(v, 0, 6, values));
     ok(ctx, vscan_buffer_upload(positions, 0, 6, outside));
     ok(ctx, vscan_buffer_upload(flags, 0, 6, set));
-    const vscan_segmented_options options = {.size = sizeof options,
-                                             .direction = VSCAN_BACKWARD,
-                                             .totals = totals,
-                                             .host_count = &count,
-                                             .carry = carry};
+    const vscan_scan_segmented_options options = {.size = sizeof options,
+                                                  .direction = VSCAN_BACKWARD,
+                                                  .totals = totals,
+                                                  .count = harness_one(ctx, VSCAN_LONG),
+                                                  .carry = carry};
     ok(ctx, vscan_scan_segmented(ctx, VSCAN_PLUS, v, flags, v, &options));
     ok(ctx, vscan_buffer_download(totals, 0, 2, sums));
+    harness_take(ctx, options.count, &count);
     assert_int_equal(count, 2);
     assert_int_equal(sums[0], 1 + 2 + 3);
     assert_int_equal(sums[1], 4 + 5 + 6);
@@ -324,10 +327,9 @@ static void carry_refused(void **state) {
                  {refusal_stranger(3), VSCAN_ERROR_HANDLE}};
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++) {
         const vscan_scan_options scan = {.size = sizeof scan, .carry = wrong[k].carry};
-        const vscan_segmented_options segmented = {.size = sizeof segmented,
-                                                   .carry = wrong[k].carry};
-        const vscan_reduce_options reduce = {
-            .size = sizeof reduce, .host_total = &one, .carry = wrong[k].carry};
+        const vscan_scan_segmented_options segmented = {.size = sizeof segmented,
+                                                        .carry = wrong[k].carry};
+        const vscan_reduce_options reduce = {.size = sizeof reduce, .carry = wrong[k].carry};
         vscan_buffer *flags;
         ok(ctx, vscan_buffer_create(ctx, VSCAN_BIT, 3, &flags));
         refused(ctx, wrong[k].status, "options->carry", vscan_scan(ctx, VSCAN_PLUS, v, v, &scan));
@@ -342,16 +344,17 @@ static void carry_refused(void **state) {
     refused(ctx, VSCAN_ERROR_CARRY, "forward", vscan_scan(ctx, VSCAN_PLUS, v, v, &backward));
     refused(ctx, VSCAN_ERROR_HANDLE, "a carry",
             vscan_scan(ctx, VSCAN_PLUS, (vscan_buffer *)(void *)carry, v, NULL));
-    const vscan_scan_options both = {.size = sizeof both, .initial = &one, .carry = carry};
+    const vscan_scan_options both = {
+        .size = sizeof both, .initial = harness_value(VSCAN_FLOAT, &one), .carry = carry};
     refused(ctx, VSCAN_ERROR_VALUE, "options->carry", vscan_scan(ctx, VSCAN_PLUS, v, v, &both));
     ok(ctx, vscan_buffer_download(v, 0, 3, unchanged));
     assert_memory_equal(three, unchanged, sizeof three);
 
-    refused(ctx, VSCAN_ERROR_CARRY, "from", vscan_carry_copy(carry, ints));
-    refused(ctx, VSCAN_ERROR_CARRY, "from", vscan_carry_copy(carry, back));
-    refused(ctx, VSCAN_ERROR_CONTEXT, "from", vscan_carry_copy(carry, foreign));
-    refused(ctx, VSCAN_ERROR_NULL, "from", vscan_carry_copy(carry, NULL));
-    refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_copy(NULL, carry));
+    refused(ctx, VSCAN_ERROR_CARRY, "from", vscan_carry_copy(ints, carry));
+    refused(ctx, VSCAN_ERROR_CARRY, "from", vscan_carry_copy(back, carry));
+    refused(ctx, VSCAN_ERROR_CONTEXT, "from", vscan_carry_copy(foreign, carry));
+    refused(ctx, VSCAN_ERROR_NULL, "from", vscan_carry_copy(NULL, carry));
+    refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_copy(carry, NULL));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_reset(NULL, NULL));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_save(NULL, three, sizeof three));
     refused(NULL, VSCAN_ERROR_NULL, "carry", vscan_carry_restore(NULL, three, sizeof three));

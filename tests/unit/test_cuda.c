@@ -112,7 +112,7 @@ static void graph_segmented(void **state) {
     vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, N), *w = new_buffer(ctx, VSCAN_FLOAT, N);
     vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, N), *t = new_buffer(ctx, VSCAN_FLOAT, N);
     vscan_buffer *c = new_buffer(ctx, VSCAN_LONG, 1);
-    vscan_segmented_options options = {
+    vscan_scan_segmented_options options = {
         .size = sizeof options, .direction = VSCAN_BACKWARD, .totals = t, .count = c};
     cudaStream_t stream = begin_capture(ctx);
     ok(ctx, vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, w, &options));
@@ -225,17 +225,13 @@ static void capture_refusals(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_new_ctx(0);
     enum { N = 5000 };
-    float host[N], total = 42;
-    int64_t host_count = 42;
+    float host[N];
     inputs_fill(INPUTS_RANDOM, VSCAN_FLOAT, N, 1, host);
     float *want = new_expected(host, N);
     vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, N), *w = new_buffer(ctx, VSCAN_FLOAT, N);
     vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, N), *other;
     ok(ctx, vscan_buffer_fill(f, &(uint8_t){0}));
     ok(ctx, vscan_buffer_upload(v, 0, N, host));
-    vscan_scan_options scan = {.size = sizeof scan, .host_total = &total};
-    vscan_reduce_options reduce = {.size = sizeof reduce, .host_total = &total};
-    vscan_segmented_options segmented = {.size = sizeof segmented, .host_count = &host_count};
     cudaStream_t stream = begin_capture(ctx);
     refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_synchronize(ctx));
     refuses(VSCAN_ERROR_CAPTURE, vscan_ctx_reserve(ctx, VSCAN_INT, INT64_C(1) << 33));
@@ -244,13 +240,9 @@ static void capture_refusals(void **state) {
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_upload(v, 0, N, host));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_download(v, 0, N, host));
     refuses(VSCAN_ERROR_CAPTURE, vscan_buffer_get(v, 0, host));
-    refuses(VSCAN_ERROR_CAPTURE, vscan_scan(ctx, VSCAN_PLUS, v, w, &scan));
-    refuses(VSCAN_ERROR_CAPTURE, vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &reduce));
-    refuses(VSCAN_ERROR_CAPTURE, vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, w, &segmented));
     assert_non_null(strstr(vscan_ctx_last_error(ctx), "captured"));
     ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, w, NULL));
     cudaGraphExec_t graph = end_capture(stream);
-    assert_true(total == 42 && host_count == 42);
     cuda(cudaGraphLaunch(graph, stream));
     check_floats(ctx, "after refusals", w, want, N);
     cuda(cudaGraphExecDestroy(graph));
@@ -313,7 +305,7 @@ static void capture_after_reserve(void **state) {
         vscan_buffer *flags = new_buffer(ctx, VSCAN_BIT, n);
         vscan_buffer *one = new_buffer(ctx, (vscan_type)type, 1);
         const vscan_scan_options with_total = {.size = sizeof with_total, .total = one};
-        const vscan_segmented_options with_totals = {
+        const vscan_scan_segmented_options with_totals = {
             .size = sizeof with_totals, .direction = VSCAN_BACKWARD, .totals = one};
         ok(ctx, vscan_ctx_reserve(ctx, (vscan_type)type, n));
         cudaStream_t stream = begin_capture(ctx);
@@ -324,7 +316,7 @@ static void capture_after_reserve(void **state) {
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, NULL));
         if (type == VSCAN_INT) ok(ctx, vscan_enumerate(ctx, flags, v, NULL));
         ok(ctx, vscan_pack(ctx, v, flags, v, NULL));
-        ok(ctx, vscan_pack_compare(ctx, v, VSCAN_NOT_EQUAL, &(uint64_t){0}, v, NULL));
+        ok(ctx, vscan_pack_compare(ctx, VSCAN_NOT_EQUAL, v, &(uint64_t){0}, v, NULL));
         cudaGraphExec_t graph = end_capture(stream);
         cuda(cudaGraphLaunch(graph, stream));
         uint64_t total = 0;

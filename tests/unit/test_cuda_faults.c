@@ -64,8 +64,8 @@ static vscan_status do_work(const struct work *w) {
     TRY_WORK(vscan_ctx_reserve(w->ctx, VSCAN_DOUBLE, 1 << 28));
     TRY_WORK(vscan_scan(w->ctx, VSCAN_PLUS, w->ones, w->sums, NULL));
     TRY_WORK(vscan_split(w->ctx, w->sums, w->flags, w->ones, NULL));
-    TRY_WORK(vscan_sort(w->ctx, w->ones, w->sums, NULL, NULL, NULL));
-    TRY_WORK(vscan_scan_columns(w->ctx, VSCAN_MAX, w->sums, w->sums, N, 1, NULL));
+    TRY_WORK(vscan_sort(w->ctx, w->ones, NULL, w->sums, NULL, NULL));
+    TRY_WORK(vscan_scan_columns(w->ctx, VSCAN_MAX, w->sums, N, 1, w->sums, NULL));
     TRY_WORK(vscan_buffer_fill(w->ones, &(int32_t){1}));
     TRY_WORK(vscan_buffer_download(w->sums, 0, N, host));
     for (int32_t i = 0; i < N; i++)

@@ -74,7 +74,7 @@ static void packs_of(int n) {
     vscan_buffer *counts = new_buffer(ctx, VSCAN_LONG, 3), *count[3];
     ok(ctx, vscan_ctx_reserve(ctx, VSCAN_INT, n));
     for (int k = 0; k < 3; ++k) ok(ctx, vscan_buffer_view(counts, k, 1, &count[k]));
-    vscan_pack_options o = {.size = sizeof o};
+    vscan_count_options o = {.size = sizeof o};
     int32_t least = 0;
     cudaStream_t stream = begin_capture(ctx);
     o.count = count[0];
@@ -82,13 +82,10 @@ static void packs_of(int n) {
     o.count = count[1];
     ok(ctx, vscan_pack(ctx, v, f, v, &o)); /* in place */
     o.count = count[2];
-    ok(ctx, vscan_pack_compare(ctx, v, VSCAN_GREATER_OR_EQUAL, &least, out, &o));
-    int64_t host_count = -1;
-    o.host_count = &host_count;
-    refuses(VSCAN_ERROR_CAPTURE, vscan_pack(ctx, v, f, v, &o));
+    ok(ctx, vscan_pack_compare(ctx, VSCAN_GREATER_OR_EQUAL, v, &least, out, &o));
     cudaGraphExec_t graph = end_capture(stream);
     least = 77; /* has been read */
-    o = (vscan_pack_options){.size = sizeof o, .host_count = &host_count};
+    o = (vscan_count_options){.size = sizeof o, .count = harness_one(ctx, VSCAN_LONG)};
     struct inputs_random random = {harness_seed() + 5};
     for (int k = 0; k < 8; ++k) {
         int64_t set = 0, kept = 0;
@@ -126,8 +123,10 @@ static void packs_of(int n) {
         ok(ctx, vscan_buffer_download(out, 0, fits, got));
         assert_int_equal(reference_difference(VSCAN_INT, fits, want, got), -1);
         ok(ctx, vscan_enumerate(ctx, f, e, &o));
-        assert_int_equal(host_count, set);
+        ok(ctx, vscan_buffer_get(o.count, 0, &kept));
+        assert_int_equal(kept, set);
     }
+    ok(ctx, vscan_buffer_destroy(o.count));
     cuda(cudaGraphExecDestroy(graph));
     vscan_buffer *const all[] = {v, f, out, e, count[0], count[1], count[2], counts};
     for (int k = 0; k < 8; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
@@ -158,11 +157,11 @@ static void graph_sorts(void **state) {
     vscan_buffer *small = new_buffer(ctx, VSCAN_INT, SMALL);
     ok(ctx, vscan_sort_reserve(ctx, VSCAN_INT, VSCAN_INT, N));
     cudaStream_t stream = begin_capture(ctx);
-    ok(ctx, vscan_sort_segmented(ctx, v, at, parts, NULL, NULL, NULL));
+    ok(ctx, vscan_sort_by_offsets(ctx, v, NULL, at, parts, NULL, NULL));
     ok(ctx, vscan_index(ctx, 0, 1, p));
-    ok(ctx, vscan_sort(ctx, v, out, p, p, NULL));
-    ok(ctx, vscan_sort(ctx, small, small, NULL, NULL, NULL));
-    refuses(VSCAN_ERROR_CAPTURE, vscan_sort(ctx, other, other, NULL, NULL, NULL));
+    ok(ctx, vscan_sort(ctx, v, p, out, p, NULL));
+    ok(ctx, vscan_sort(ctx, small, NULL, small, NULL, NULL));
+    refuses(VSCAN_ERROR_CAPTURE, vscan_sort(ctx, other, NULL, other, NULL, NULL));
     cudaGraphExec_t graph = end_capture(stream);
     struct inputs_random random = {harness_seed() + 6};
     for (int k = 0; k < 6; ++k) {
@@ -175,7 +174,7 @@ static void graph_sorts(void **state) {
         ok(ctx, vscan_index(ctx, k, -1, small));
         cuda(cudaGraphLaunch(graph, stream));
         ok(ctx, vscan_index(ctx, 5, -1, other));
-        ok(ctx, vscan_sort(ctx, other, other, NULL, NULL, NULL));
+        ok(ctx, vscan_sort(ctx, other, NULL, other, NULL, NULL));
         ok(ctx, vscan_buffer_download(out, 0, N, got));
         ok(ctx, vscan_buffer_download(p, 0, N, where));
         for (int i = 0; i < N; ++i) {
@@ -209,7 +208,7 @@ static void splits_of(int n) {
     vscan_buffer *parts = new_buffer(ctx, VSCAN_INT, n), *p = new_buffer(ctx, VSCAN_INT, n);
     vscan_buffer *f = new_buffer(ctx, VSCAN_BYTE, n), *h = new_buffer(ctx, VSCAN_BYTE, n);
     vscan_buffer *count = new_buffer(ctx, VSCAN_LONG, 1);
-    vscan_split_options o = {.size = sizeof o, .count = count};
+    vscan_count_options o = {.size = sizeof o, .count = count};
     vscan_buffer *const read[] = {v, f, h};
     for (int k = 0; k < 3; ++k) ok(ctx, vscan_buffer_fill(read[k], &(int32_t){0}));
     cudaStream_t stream = begin_capture(ctx);
@@ -220,9 +219,6 @@ static void splits_of(int n) {
     ok(ctx, vscan_split(ctx, v, f, out, &o));
     ok(ctx, vscan_split_segmented(ctx, v, f, h, parts, NULL));
     ok(ctx, vscan_split_positions(ctx, f, p, NULL));
-    int64_t host_count = -1;
-    o.host_count = &host_count;
-    refuses(VSCAN_ERROR_CAPTURE, vscan_split(ctx, v, f, out, &o));
     cudaGraphExec_t graph = end_capture(stream);
     struct inputs_random random = {harness_seed() + 6};
     for (int k = 0; k < 6; ++k) {
@@ -256,8 +252,9 @@ static void splits_of(int n) {
         }
         ok(ctx, vscan_buffer_download(parts, 0, n, got));
         assert_int_equal(reference_difference(VSCAN_INT, n, want, got), -1);
-        ok(ctx, vscan_split(ctx, v, f, out, &o)); /* with host_count, between replays */
-        assert_int_equal(host_count, clear);
+        ok(ctx, vscan_split(ctx, v, f, out, &o)); /* between replays */
+        ok(ctx, vscan_buffer_get(count, 0, &device_count));
+        assert_int_equal(device_count, clear);
     }
     cuda(cudaGraphExecDestroy(graph));
     vscan_buffer *const all[] = {v, out, parts, p, f, h, count};
@@ -293,11 +290,11 @@ static void graph_segments(void **state) {
     cudaStream_t stream = begin_capture(ctx);
     /* offsets past the last segment's end are n: as many empty segments more */
     ok(ctx, vscan_buffer_fill(offsets, &end));
-    ok(ctx, vscan_flags_to_offsets(ctx, f, offsets, NULL));
+    ok(ctx, vscan_heads_to_offsets(ctx, f, offsets, NULL));
     ok(ctx, vscan_offsets_to_lengths(ctx, offsets, lengths));
     ok(ctx, vscan_lengths_to_offsets(ctx, lengths, back));
-    ok(ctx, vscan_offsets_to_flags(ctx, back, bits));
-    ok(ctx, vscan_reduce_offsets(ctx, VSCAN_PLUS, v, back, totals, NULL));
+    ok(ctx, vscan_offsets_to_heads(ctx, back, bits));
+    ok(ctx, vscan_reduce_by_offsets(ctx, VSCAN_PLUS, v, back, totals, NULL));
     ok(ctx, vscan_reduce_segmented(ctx, VSCAN_PLUS, v, bits, same, NULL));
     ok(ctx, vscan_distribute_totals(ctx, VSCAN_PLUS, v, bits, places));
     ok(ctx, vscan_distribute_segmented(ctx, VSCAN_FIRST, places, bits, again));
@@ -362,13 +359,13 @@ static void graph_matrix(void **state) {
                 cuda(cudaGraphLaunch(graph, stream));
             } else {
                 if (captured) stream = begin_capture(ctx);
-                ok(ctx, vscan_scan_rows(ctx, VSCAN_PLUS, v, rows, ROWS, COLUMNS, &o));
-                ok(ctx, vscan_scan_columns(ctx, VSCAN_PLUS, rows, out, COLUMNS, ROWS, &carry));
+                ok(ctx, vscan_scan_rows(ctx, VSCAN_PLUS, v, ROWS, COLUMNS, rows, &o));
+                ok(ctx, vscan_scan_columns(ctx, VSCAN_PLUS, rows, COLUMNS, ROWS, out, &carry));
                 if (captured) graph = end_capture(stream);
                 if (captured) cuda(cudaGraphLaunch(graph, stream));
             }
             ok(ctx, vscan_buffer_download(out, 0, N, captured ? got : want));
-            ok(ctx, vscan_scan_rows(ctx, VSCAN_MAX, v, rows, 1 + k, 9000 + k, NULL));
+            ok(ctx, vscan_scan_rows(ctx, VSCAN_MAX, v, 1 + k, 9000 + k, rows, NULL));
         }
         assert_int_equal(reference_difference(VSCAN_FLOAT, N, want, got), -1);
     }

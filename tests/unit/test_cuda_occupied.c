@@ -85,23 +85,23 @@ static void split_segmented(const struct vectors *v, vscan_buffer *in, vscan_buf
 static void sort(const struct vectors *v, vscan_buffer *in, vscan_buffer *out, vscan_buffer *flags,
                  int64_t n) {
     (void)flags, (void)n;
-    ok(v->ctx, vscan_sort(v->ctx, in, out, NULL, NULL, NULL));
+    ok(v->ctx, vscan_sort(v->ctx, in, NULL, out, NULL, NULL));
 }
 static void rows(const struct vectors *v, vscan_buffer *in, vscan_buffer *out, vscan_buffer *flags,
                  int64_t n) {
     (void)flags;
-    ok(v->ctx, vscan_scan_rows(v->ctx, VSCAN_PLUS, in, out, 3, n / 3, NULL));
+    ok(v->ctx, vscan_scan_rows(v->ctx, VSCAN_PLUS, in, 3, n / 3, out, NULL));
 }
 static void columns(const struct vectors *v, vscan_buffer *in, vscan_buffer *out,
                     vscan_buffer *flags, int64_t n) {
     (void)flags;
-    ok(v->ctx, vscan_scan_columns(v->ctx, VSCAN_PLUS, in, out, n / 100, 100, NULL));
+    ok(v->ctx, vscan_scan_columns(v->ctx, VSCAN_PLUS, in, n / 100, 100, out, NULL));
 }
 static void offsets(const struct vectors *v, vscan_buffer *in, vscan_buffer *out,
                     vscan_buffer *flags, int64_t n) {
     (void)in, (void)out;
     vscan_buffer *to = part(v, v->out_ints, n + 1);
-    ok(v->ctx, vscan_flags_to_offsets(v->ctx, flags, to, NULL));
+    ok(v->ctx, vscan_heads_to_offsets(v->ctx, flags, to, NULL));
     ok(v->ctx, vscan_buffer_destroy(to));
 }
 static void enumerate(const struct vectors *v, vscan_buffer *in, vscan_buffer *out,

@@ -187,7 +187,7 @@ static void copy(void **state) {
             vscan_buffer *to = elements_buffer(elements_types[t], ELEMENTS_MOST, &old),
                          *from = elements_buffer(elements_types[t], ELEMENTS_MOST, &new);
             vscan_buffer *a = elements_view(to, 32, n), *b = elements_view(from, 64, n);
-            ok(ctx, vscan_buffer_copy(a, b));
+            ok(ctx, vscan_buffer_copy(b, a));
             struct elements expected = old;
             for (int64_t k = 0; k < n; k++)
                 elements_put(elements_types[t], &expected, 32 + k, &new, 64 + k);
@@ -222,7 +222,7 @@ static void long_copy(void **state) {
         ok(ctx, vscan_buffer_upload(a, 1, n, host + 2));
         ok(ctx, vscan_buffer_view(a, 1, n, &from));
         ok(ctx, vscan_buffer_view(b, offset, n, &to));
-        ok(ctx, vscan_buffer_copy(to, from));
+        ok(ctx, vscan_buffer_copy(from, to));
         memset(got, 0, MOST + 3);
         ok(ctx, vscan_buffer_download(b, offset, n + 1, got + 1));
         assert_memory_equal(got + 1, host + 2, (size_t)n);
@@ -254,17 +254,17 @@ static void copy_refused(void **state) {
         vscan_buffer *typed = elements_buffer(elements_types[(t + 1) % ELEMENTS_TYPES], 100, &old);
         vscan_buffer *none = elements_view(b, 64, 0), *none_too = elements_view(b, 0, 0);
         ok(other, vscan_buffer_create(other, elements_types[t], 100, &foreign));
-        refused(ctx, VSCAN_ERROR_CONTEXT, "from", vscan_buffer_copy(a, foreign));
-        refused(other, VSCAN_ERROR_CONTEXT, "from", vscan_buffer_copy(foreign, a));
-        refused(ctx, VSCAN_ERROR_TYPE, "to", vscan_buffer_copy(a, typed));
-        refused(ctx, VSCAN_ERROR_LENGTH, "to", vscan_buffer_copy(a, longer));
-        refused(ctx, VSCAN_ERROR_LENGTH, "to", vscan_buffer_copy(a, none));
-        refused(ctx, VSCAN_ERROR_OVERLAP, "to", vscan_buffer_copy(a, shifted));
+        refused(ctx, VSCAN_ERROR_CONTEXT, "from", vscan_buffer_copy(foreign, a));
+        refused(other, VSCAN_ERROR_CONTEXT, "from", vscan_buffer_copy(a, foreign));
+        refused(ctx, VSCAN_ERROR_TYPE, "to", vscan_buffer_copy(typed, a));
+        refused(ctx, VSCAN_ERROR_LENGTH, "to", vscan_buffer_copy(longer, a));
+        refused(ctx, VSCAN_ERROR_LENGTH, "to", vscan_buffer_copy(none, a));
         refused(ctx, VSCAN_ERROR_OVERLAP, "to", vscan_buffer_copy(shifted, a));
-        refused(ctx, VSCAN_ERROR_NULL, "from", vscan_buffer_copy(a, NULL));
-        ok(ctx, vscan_buffer_copy(none, none_too)); /* nothing overlaps nothing */
+        refused(ctx, VSCAN_ERROR_OVERLAP, "to", vscan_buffer_copy(a, shifted));
+        refused(ctx, VSCAN_ERROR_NULL, "from", vscan_buffer_copy(NULL, a));
+        ok(ctx, vscan_buffer_copy(none_too, none)); /* nothing overlaps nothing */
         elements_expect(b, 256, old);
-        ok(ctx, vscan_buffer_copy(apart, a));
+        ok(ctx, vscan_buffer_copy(a, apart));
         vscan_buffer *const all[] = {a, shifted, apart, longer, typed, none, none_too, foreign, b};
         for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) elements_destroy(all[i]);
     }

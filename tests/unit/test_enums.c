@@ -84,11 +84,11 @@ OF(vscan_op, scan, vscan_scan(w.ctx, value, w.in, w.out, NULL))
 OF(vscan_op, scan_segmented, vscan_scan_segmented(w.ctx, value, w.in, w.flags, w.out, NULL))
 OF(vscan_op, reduce, vscan_reduce(w.ctx, value, w.in, w.total, NULL))
 OF(vscan_op, reduce_segmented, vscan_reduce_segmented(w.ctx, value, w.in, w.flags, w.totals, NULL))
-OF(vscan_op, reduce_offsets, vscan_reduce_offsets(w.ctx, value, w.in, w.flags, w.shorter, NULL))
-OF(vscan_op, scan_rows, vscan_scan_rows(w.ctx, value, w.in, w.out, 5, 5, NULL))
-OF(vscan_op, scan_columns, vscan_scan_columns(w.ctx, value, w.in, w.out, 5, 5, NULL))
-OF(vscan_op, reduce_rows, vscan_reduce_rows(w.ctx, value, w.in, w.out, N, 1, NULL))
-OF(vscan_op, reduce_columns, vscan_reduce_columns(w.ctx, value, w.in, w.out, 1, N, NULL))
+OF(vscan_op, reduce_offsets, vscan_reduce_by_offsets(w.ctx, value, w.in, w.flags, w.shorter, NULL))
+OF(vscan_op, scan_rows, vscan_scan_rows(w.ctx, value, w.in, 5, 5, w.out, NULL))
+OF(vscan_op, scan_columns, vscan_scan_columns(w.ctx, value, w.in, 5, 5, w.out, NULL))
+OF(vscan_op, reduce_rows, vscan_reduce_rows(w.ctx, value, w.in, N, 1, w.out, NULL))
+OF(vscan_op, reduce_columns, vscan_reduce_columns(w.ctx, value, w.in, 1, N, w.out, NULL))
 OF(vscan_op, distribute_totals, vscan_distribute_totals(w.ctx, value, w.in, w.flags, w.out))
 OF(vscan_unary, map_unary, vscan_map_unary(w.ctx, value, w.in, w.out))
 OF(vscan_binary, map_binary, vscan_map_binary(w.ctx, value, w.in, w.in, w.out))
@@ -96,7 +96,7 @@ OF(vscan_binary, map_right, vscan_map_right(w.ctx, value, w.in, &one, w.out))
 OF(vscan_binary, map_left, vscan_map_left(w.ctx, value, &one, w.in, w.out))
 OF(vscan_relation, compare, vscan_compare(w.ctx, value, w.in, w.in, w.of_bit))
 OF(vscan_relation, compare_right, vscan_compare_right(w.ctx, value, w.in, &one, w.of_bit))
-OF(vscan_relation, pack_compare, vscan_pack_compare(w.ctx, w.in, value, &one, w.out, NULL))
+OF(vscan_relation, pack_compare, vscan_pack_compare(w.ctx, value, w.in, &one, w.out, NULL))
 OF(vscan_end, distribute, vscan_distribute_segmented(w.ctx, value, w.in, w.flags, w.out))
 OF(vscan_backend, device_count, vscan_device_count(value, &devices))
 OF(vscan_backend, device_name, vscan_device_name(value, 0, text, sizeof text))
@@ -104,19 +104,19 @@ OF(vscan_backend, device_memory, vscan_device_memory(value, 0, &bytes, &bytes))
 OPTION(ctx_backend, vscan_ctx_options, backend, vscan_ctx_create(&o, &created))
 OPTION(scan_kind, vscan_scan_options, kind, vscan_scan(w.ctx, VSCAN_MAX, w.in, w.out, &o))
 OPTION(scan_direction, vscan_scan_options, direction, vscan_scan(w.ctx, VSCAN_MAX, w.in, w.out, &o))
-OPTION(segmented_kind, vscan_segmented_options, kind,
+OPTION(segmented_kind, vscan_scan_segmented_options, kind,
        vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
-OPTION(segmented_direction, vscan_segmented_options, direction,
+OPTION(segmented_direction, vscan_scan_segmented_options, direction,
        vscan_scan_segmented(w.ctx, VSCAN_MAX, w.in, w.flags, w.out, &o))
 OPTION(reduce_direction, vscan_reduce_options, direction,
        vscan_reduce(w.ctx, VSCAN_MAX, w.in, w.total, &o))
 OPTION(rows_kind, vscan_matrix_options, kind,
-       vscan_scan_rows(w.ctx, VSCAN_MAX, w.in, w.out, 5, 5, &o))
+       vscan_scan_rows(w.ctx, VSCAN_MAX, w.in, 5, 5, w.out, &o))
 OPTION(rows_direction, vscan_matrix_options, direction,
-       vscan_reduce_rows(w.ctx, VSCAN_MAX, w.in, w.out, N, 1, &o))
-OPTION(sort_order, vscan_sort_options, order, vscan_sort(w.ctx, w.in, w.out, NULL, NULL, &o))
+       vscan_reduce_rows(w.ctx, VSCAN_MAX, w.in, N, 1, w.out, &o))
+OPTION(sort_order, vscan_sort_options, order, vscan_sort(w.ctx, w.in, NULL, w.out, NULL, &o))
 OPTION(sort_segmented_order, vscan_sort_options, order,
-       vscan_sort_segmented(w.ctx, w.in, w.flags, w.out, NULL, NULL, &o))
+       vscan_sort_by_offsets(w.ctx, w.in, NULL, w.flags, w.out, NULL, &o))
 /* clang-format on */
 
 static const struct {

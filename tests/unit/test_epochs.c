@@ -280,7 +280,7 @@ static void epochs_flags_to_offsets(void **state) {
     vectors(CALL_FLAGS_TO_OFFSETS, VSCAN_PLUS, VSCAN_INT, VSCAN_BYTE, 200003, 70001);
     vectors(CALL_FLAGS_TO_OFFSETS, VSCAN_PLUS, VSCAN_INT, VSCAN_BIT, 900001, 300007);
 }
-static void epochs_offsets_to_flags(void **state) {
+static void epochs_offsets_to_heads(void **state) {
     (void)state;
     vectors(CALL_OFFSETS_TO_FLAGS, VSCAN_PLUS, VSCAN_INT, VSCAN_BYTE, 200003, 70001);
     vectors(CALL_OFFSETS_TO_FLAGS, VSCAN_PLUS, VSCAN_INT, VSCAN_BIT, 900001, 300007);
@@ -318,7 +318,7 @@ int main(int argc, char **argv) {
         epochs_unit_test(epochs_split_segmented),
         epochs_unit_test(epochs_distribute),
         epochs_unit_test(epochs_flags_to_offsets),
-        epochs_unit_test(epochs_offsets_to_flags),
+        epochs_unit_test(epochs_offsets_to_heads),
         epochs_unit_test(epochs_lengths),
         epochs_unit_test(epochs_sort),
     };

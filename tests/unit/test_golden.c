@@ -124,23 +124,24 @@ static void evaluate_library(struct reference *r) {
         const vscan_reduce_options options = {.size = sizeof options,
                                               .direction =
                                                   r->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                              .initial = r->initial,
-                                              .host_total = r->total};
-        ok(ctx, vscan_reduce(ctx, r->op, v, NULL, &options));
+                                              .initial = harness_value(r->type, r->initial)};
+        vscan_buffer *total = harness_one(ctx, r->type);
+        ok(ctx, vscan_reduce(ctx, r->op, v, total, &options));
+        harness_take(ctx, total, r->total);
     } else if (r->flags == NULL) {
         const vscan_scan_options options = {
             .size = sizeof options,
             .kind = r->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
             .direction = r->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-            .initial = r->initial};
+            .initial = harness_value(r->type, r->initial)};
         ok(ctx, vscan_scan(ctx, r->op, v, v, &options));
     } else {
         ok(ctx, vscan_buffer_upload(flags, 0, r->n, r->flags));
-        const vscan_segmented_options options = {
+        const vscan_scan_segmented_options options = {
             .size = sizeof options,
             .kind = r->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
             .direction = r->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-            .initial = r->initial};
+            .initial = harness_value(r->type, r->initial)};
         ok(ctx, vscan_scan_segmented(ctx, r->op, v, flags, v, &options));
     }
     if (r->out != NULL) ok(ctx, vscan_buffer_download(v, 0, r->n, r->out));

@@ -46,7 +46,7 @@ static int tear_down(void **state) {
 static const int32_t zero = 0;
 
 static vscan_status segmented(void) {
-    const vscan_segmented_options options = {.size = sizeof options, .totals = one};
+    const vscan_scan_segmented_options options = {.size = sizeof options, .totals = one};
     return vscan_scan_segmented(ctx, VSCAN_PLUS, numbers, flags, out, &options);
 }
 
@@ -60,17 +60,17 @@ static vscan_status segmented(void) {
     X(vscan_permute, VSCAN_ERROR_POSITION, vscan_permute(ctx, zeros, numbers, out, NULL))          \
     X(vscan_pack, VSCAN_ERROR_OUT_LENGTH, vscan_pack(ctx, numbers, flags, one, NULL))              \
     X(vscan_pack_compare, VSCAN_ERROR_OUT_LENGTH,                                                  \
-      vscan_pack_compare(ctx, numbers, VSCAN_NOT_EQUAL, &zero, one, NULL))                         \
-    X(vscan_flags_to_offsets, VSCAN_ERROR_OUT_LENGTH,                                              \
-      vscan_flags_to_offsets(ctx, flags, one, NULL))                                               \
-    X(vscan_sort_segmented, VSCAN_ERROR_POSITION,                                                  \
-      vscan_sort_segmented(ctx, numbers, offsets, out, NULL, NULL, NULL))                          \
-    X(vscan_offsets_to_flags, VSCAN_ERROR_OFFSETS, vscan_offsets_to_flags(ctx, offsets, out))      \
+      vscan_pack_compare(ctx, VSCAN_NOT_EQUAL, numbers, &zero, one, NULL))                         \
+    X(vscan_heads_to_offsets, VSCAN_ERROR_OUT_LENGTH,                                              \
+      vscan_heads_to_offsets(ctx, flags, one, NULL))                                               \
+    X(vscan_sort_by_offsets, VSCAN_ERROR_OFFSETS,                                                  \
+      vscan_sort_by_offsets(ctx, numbers, NULL, offsets, out, NULL, NULL))                         \
+    X(vscan_offsets_to_heads, VSCAN_ERROR_OFFSETS, vscan_offsets_to_heads(ctx, offsets, out))      \
     X(vscan_offsets_to_lengths, VSCAN_ERROR_OFFSETS,                                               \
       vscan_offsets_to_lengths(ctx, offsets, three))                                               \
     X(vscan_lengths_to_offsets, VSCAN_ERROR_OFFSETS, vscan_lengths_to_offsets(ctx, numbers, wide)) \
-    X(vscan_reduce_offsets, VSCAN_ERROR_OFFSETS,                                                   \
-      vscan_reduce_offsets(ctx, VSCAN_PLUS, numbers, offsets, three, NULL))                        \
+    X(vscan_reduce_by_offsets, VSCAN_ERROR_OFFSETS,                                                \
+      vscan_reduce_by_offsets(ctx, VSCAN_PLUS, numbers, offsets, three, NULL))                     \
     X(vscan_reduce_segmented, VSCAN_ERROR_TOTALS_LENGTH,                                           \
       vscan_reduce_segmented(ctx, VSCAN_PLUS, numbers, flags, one, NULL))                          \
     X(vscan_scan_segmented, VSCAN_ERROR_TOTALS_LENGTH, segmented())

@@ -70,12 +70,13 @@ static void check_alone(vscan_ctx *ctx, const struct matrix_case *c, const void 
     const vscan_scan_options o = {.size = sizeof o,
                                   .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                                   .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                  .initial = initial,
-                                  .host_total = got_total};
+                                  .initial = harness_value(c->type, initial),
+                                  .total = harness_one(ctx, c->type)};
     ok(ctx, vscan_buffer_create(ctx, c->type, n, &v));
     ok(ctx, vscan_buffer_upload(v, 0, n, vector));
     ok(ctx, vscan_scan(ctx, c->op, v, v, &o));
     ok(ctx, vscan_buffer_download(v, 0, n, got));
+    harness_take(ctx, o.total, got_total);
     if (reference_difference(c->type, n, expected, got) >= 0 ||
         reference_difference(c->type, 1, total, got_total) >= 0) {
         print_error("%s: vscan_scan of a line alone gives other bits\n", what);
@@ -141,15 +142,16 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
                                     .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                                     .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
                                     .pitch = c->pitch_given ? c->pitch : 0,
-                                    .initial = c->initial == 1 ? initials : NULL,
+                                    .initial =
+                                        harness_value(c->type, c->initial == 1 ? initials : NULL),
                                     .initial_buffer = c->initial >= 2 ? firsts.view : NULL,
                                     .totals = c->with_totals && !c->reduce ? totals.view : NULL};
     if (c->reduce)
         ok(ctx, (c->by_columns ? vscan_reduce_columns : vscan_reduce_rows)(
-                    ctx, c->op, from.view, totals.view, c->rows, c->columns, &o));
+                    ctx, c->op, from.view, c->rows, c->columns, totals.view, &o));
     else
         ok(ctx, (c->by_columns ? vscan_scan_columns : vscan_scan_rows)(
-                    ctx, c->op, from.view, to->view, c->rows, c->columns, &o));
+                    ctx, c->op, from.view, c->rows, c->columns, to->view, &o));
     ok(ctx, vscan_ctx_synchronize(ctx));
     maps_check(to, expected, what);
     maps_check(&totals, expected_totals, what);
@@ -330,16 +332,16 @@ VSCAN__PAIRS(X)
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status rows_on(vscan_ctx *ctx) {
-    return vscan_scan_rows(ctx, VSCAN_PLUS, w.in, w.out, 10, 10, NULL);
+    return vscan_scan_rows(ctx, VSCAN_PLUS, w.in, 10, 10, w.out, NULL);
 }
 static vscan_status columns_on(vscan_ctx *ctx) {
-    return vscan_scan_columns(ctx, VSCAN_PLUS, w.in, w.out, 10, 10, NULL);
+    return vscan_scan_columns(ctx, VSCAN_PLUS, w.in, 10, 10, w.out, NULL);
 }
 static vscan_status row_sums_on(vscan_ctx *ctx) {
-    return vscan_reduce_rows(ctx, VSCAN_PLUS, w.in, w.out, N, 1, NULL);
+    return vscan_reduce_rows(ctx, VSCAN_PLUS, w.in, N, 1, w.out, NULL);
 }
 static vscan_status column_sums_on(vscan_ctx *ctx) {
-    return vscan_reduce_columns(ctx, VSCAN_PLUS, w.in, w.out, 1, N, NULL);
+    return vscan_reduce_columns(ctx, VSCAN_PLUS, w.in, 1, N, w.out, NULL);
 }
 
 static void refused_handles(void **state) {
@@ -352,24 +354,24 @@ static void refused_handles(void **state) {
     const vscan_op plus = VSCAN_PLUS;
     for (int i = 0; i < WRONG_HANDLES; i++) {
         const struct wrong_handle h = wrong_handle(i);
-        refused_untouched(h.status, "in ", vscan_scan_rows(c, plus, h.handle, w.out, 2, 3, NULL));
-        refused_untouched(h.status, "out ", vscan_scan_rows(c, plus, w.in, h.handle, 2, 3, NULL));
+        refused_untouched(h.status, "in ", vscan_scan_rows(c, plus, h.handle, 2, 3, w.out, NULL));
+        refused_untouched(h.status, "out ", vscan_scan_rows(c, plus, w.in, 2, 3, h.handle, NULL));
         refused_untouched(h.status, "in ",
-                          vscan_scan_columns(c, plus, h.handle, w.out, 2, 3, NULL));
+                          vscan_scan_columns(c, plus, h.handle, 2, 3, w.out, NULL));
         refused_untouched(h.status, "out ",
-                          vscan_scan_columns(c, plus, w.in, h.handle, 2, 3, NULL));
-        refused_untouched(h.status, "in ", vscan_reduce_rows(c, plus, h.handle, w.out, 2, 3, NULL));
+                          vscan_scan_columns(c, plus, w.in, 2, 3, h.handle, NULL));
+        refused_untouched(h.status, "in ", vscan_reduce_rows(c, plus, h.handle, 2, 3, w.out, NULL));
         refused_untouched(h.status, "totals ",
-                          vscan_reduce_columns(c, plus, w.in, h.handle, 2, 3, NULL));
+                          vscan_reduce_columns(c, plus, w.in, 2, 3, h.handle, NULL));
         if (h.handle == NULL) continue; /* none */
         vscan_matrix_options o = {.size = sizeof o, .totals = h.handle};
         refused_untouched(h.status, "options->totals ",
-                          vscan_scan_rows(c, plus, w.in, w.out, 2, 3, &o));
+                          vscan_scan_rows(c, plus, w.in, 2, 3, w.out, &o));
         o = (vscan_matrix_options){.size = sizeof o, .initial_buffer = h.handle};
         refused_untouched(h.status, "options->initial_buffer ",
-                          vscan_scan_columns(c, plus, w.in, w.out, 2, 3, &o));
+                          vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
         refused_untouched(h.status, "options->initial_buffer ",
-                          vscan_reduce_rows(c, plus, w.in, w.out, N, 1, &o));
+                          vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
     }
 }
 
@@ -379,51 +381,50 @@ static void refused_shapes(void **state) {
     const vscan_op plus = VSCAN_PLUS;
     const vscan_status length = VSCAN_ERROR_LENGTH;
     vscan_matrix_options o = {.size = sizeof o};
-    refused_untouched(length, "rows ", vscan_scan_rows(c, plus, w.in, w.out, -1, 3, NULL));
-    refused_untouched(length, "columns ", vscan_scan_rows(c, plus, w.in, w.out, 3, -1, NULL));
-    refused_untouched(length, "in ", vscan_scan_rows(c, plus, w.in, w.out, 1, N + 1, NULL));
-    refused_untouched(length, "in ", vscan_scan_columns(c, plus, w.in, w.out, N + 1, 1, NULL));
-    refused_untouched(length, "out ", vscan_scan_rows(c, plus, w.in, w.shorter, 2, 3, NULL));
-    refused_untouched(length, "totals ", vscan_reduce_rows(c, plus, w.in, w.out, 10, 10, NULL));
-    refused_untouched(length, "totals ", vscan_reduce_columns(c, plus, w.in, w.out, 10, 9, NULL));
+    refused_untouched(length, "rows ", vscan_scan_rows(c, plus, w.in, -1, 3, w.out, NULL));
+    refused_untouched(length, "columns ", vscan_scan_rows(c, plus, w.in, 3, -1, w.out, NULL));
+    refused_untouched(length, "in ", vscan_scan_rows(c, plus, w.in, 1, N + 1, w.out, NULL));
+    refused_untouched(length, "in ", vscan_scan_columns(c, plus, w.in, N + 1, 1, w.out, NULL));
+    refused_untouched(length, "out ", vscan_scan_rows(c, plus, w.in, 2, 3, w.shorter, NULL));
+    refused_untouched(length, "totals ", vscan_reduce_rows(c, plus, w.in, 10, 10, w.out, NULL));
+    refused_untouched(length, "totals ", vscan_reduce_columns(c, plus, w.in, 10, 9, w.out, NULL));
     o.pitch = 34;
-    refused_untouched(length, "in ", vscan_scan_rows(c, plus, w.in, w.out, 3, 33, &o));
+    refused_untouched(length, "in ", vscan_scan_rows(c, plus, w.in, 3, 33, w.out, &o));
     o.pitch = 9;
     refused_untouched(VSCAN_ERROR_VALUE, "options->pitch ",
-                      vscan_scan_rows(c, plus, w.in, w.out, 3, 10, &o));
+                      vscan_scan_rows(c, plus, w.in, 3, 10, w.out, &o));
     o.pitch = -1;
     refused_untouched(VSCAN_ERROR_VALUE, "options->pitch ",
-                      vscan_scan_columns(c, plus, w.in, w.out, 3, 0, &o));
+                      vscan_scan_columns(c, plus, w.in, 3, 0, w.out, &o));
     o.pitch = INT64_MAX / 2;
     refused_untouched(VSCAN_ERROR_OVERFLOW, "pitch",
-                      vscan_scan_columns(c, plus, w.in, w.out, 4, 10, &o));
+                      vscan_scan_columns(c, plus, w.in, 4, 10, w.out, &o));
     o.pitch = INT64_MAX;
     refused_untouched(VSCAN_ERROR_OVERFLOW, "pitch",
-                      vscan_scan_columns(c, plus, w.in, w.out, 2, 10, &o));
+                      vscan_scan_columns(c, plus, w.in, 2, 10, w.out, &o));
     refused_untouched(VSCAN_ERROR_OVERLAP, "out ",
-                      vscan_scan_rows(c, plus, w.in, w.shifted, 2, 3, NULL));
+                      vscan_scan_rows(c, plus, w.in, 2, 3, w.shifted, NULL));
     refused_untouched(VSCAN_ERROR_OVERLAP, "totals ",
-                      vscan_reduce_rows(c, plus, w.in, w.in, N, 1, NULL));
+                      vscan_reduce_rows(c, plus, w.in, N, 1, w.in, NULL));
     refused_untouched(VSCAN_ERROR_TYPE, "out ",
-                      vscan_scan_rows(c, plus, w.in, w.of_float, 2, 3, NULL));
+                      vscan_scan_rows(c, plus, w.in, 2, 3, w.of_float, NULL));
     refused_untouched(VSCAN_ERROR_TYPE, "totals ",
-                      vscan_reduce_rows(c, plus, w.in, w.of_float, N, 1, NULL));
+                      vscan_reduce_rows(c, plus, w.in, N, 1, w.of_float, NULL));
     vscan_buffer *const none[] = {w.of_byte, w.of_bit, w.of_long};
     for (int k = 0; k < 3; k++) {
         refused_untouched(VSCAN_ERROR_PAIR, "in ",
-                          vscan_scan_rows(c, plus, none[k], none[k], 2, 3, NULL));
+                          vscan_scan_rows(c, plus, none[k], 2, 3, none[k], NULL));
         refused_untouched(VSCAN_ERROR_PAIR, "in ",
-                          vscan_reduce_columns(c, plus, none[k], w.out, 2, 3, NULL));
+                          vscan_reduce_columns(c, plus, none[k], 2, 3, w.out, NULL));
     }
     refused_untouched(VSCAN_ERROR_ENUM, "op ",
-                      vscan_scan_rows(c, (vscan_op)6, w.in, w.out, 2, 3, NULL));
+                      vscan_scan_rows(c, (vscan_op)6, w.in, 2, 3, w.out, NULL));
 }
 
 static void refused_options(void **state) {
     (void)state;
     vscan_ctx *c = w.ctx;
     const vscan_op plus = VSCAN_PLUS;
-    const int32_t z = 3;
     const struct {
         vscan_status status;
         const char *word;
@@ -434,8 +435,9 @@ static void refused_options(void **state) {
         {VSCAN_ERROR_ENUM, "options->direction ", {.direction = -1}, true},
         {VSCAN_ERROR_VALUE,
          "options->initial ",
-         {.initial = &z, .initial_buffer = w.one_int},
+         {.initial = {.holds = VSCAN_INT, .as_int = 3}, .initial_buffer = w.one_int},
          true},
+        {VSCAN_ERROR_TYPE, "options->initial ", {.initial = {.holds = VSCAN_FLOAT}}, true},
         {VSCAN_ERROR_TYPE, "options->initial_buffer ", {.initial_buffer = w.one_float}, true},
         {VSCAN_ERROR_LENGTH, "options->initial_buffer ", {.initial_buffer = w.shorter}, true},
         {VSCAN_ERROR_OVERLAP, "options->initial_buffer ", {.initial_buffer = w.out}, true},
@@ -448,28 +450,28 @@ static void refused_options(void **state) {
         vscan_matrix_options o = cases[k].o;
         o.size = sizeof o;
         refused_untouched(cases[k].status, cases[k].word,
-                          vscan_scan_rows(c, plus, w.in, w.out, N, 1, &o));
+                          vscan_scan_rows(c, plus, w.in, N, 1, w.out, &o));
         refused_untouched(cases[k].status, cases[k].word,
-                          vscan_scan_columns(c, plus, w.in, w.out, 1, N, &o));
+                          vscan_scan_columns(c, plus, w.in, 1, N, w.out, &o));
         if (!cases[k].reduce) continue;
         const bool overlaps = cases[k].status == VSCAN_ERROR_OVERLAP; /* totals come second */
         refused_untouched(cases[k].status, overlaps ? "totals " : cases[k].word,
-                          vscan_reduce_rows(c, plus, w.in, w.out, N, 1, &o));
+                          vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
     }
     vscan_matrix_options o = {.size = sizeof o, .kind = VSCAN_EXCLUSIVE};
     refused_untouched(VSCAN_ERROR_VALUE, "options->kind ",
-                      vscan_reduce_rows(c, plus, w.in, w.out, N, 1, &o));
+                      vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
     o = (vscan_matrix_options){.size = sizeof o, .totals = w.out};
     refused_untouched(VSCAN_ERROR_VALUE, "options->totals ",
-                      vscan_reduce_columns(c, plus, w.in, w.out, 1, N, &o));
+                      vscan_reduce_columns(c, plus, w.in, 1, N, w.out, &o));
     const int64_t sizes[] = {0, -1, 8, sizeof o - 1, INT64_MAX, INT64_MIN};
     o = (vscan_matrix_options){0};
     for (int k = 0; k < 6; k++) {
         o.size = sizes[k];
         refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size",
-                          vscan_scan_rows(c, plus, w.in, w.out, 2, 3, &o));
+                          vscan_scan_rows(c, plus, w.in, 2, 3, w.out, &o));
         refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size",
-                          vscan_reduce_rows(c, plus, w.in, w.out, N, 1, &o));
+                          vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
     }
 }
 

@@ -110,7 +110,7 @@ static void monotone(enum kind kind, vscan_type type, int64_t n, int64_t columns
     r.what = "segmented scan";
     inputs_flags_fill(INPUTS_FLAGS_MIXED, reference_tile(type), n, seed, set);
     ok(ctx, vscan_buffer_upload(flags, 0, n, set));
-    const vscan_segmented_options segmented = {
+    const vscan_scan_segmented_options segmented = {
         .size = sizeof segmented,
         .kind = exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
         .direction = r.backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
@@ -127,11 +127,11 @@ static void monotone(enum kind kind, vscan_type type, int64_t n, int64_t columns
                                          .kind = exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                                          .direction = r.backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     r.what = "rows";
-    ok(ctx, vscan_scan_rows(ctx, VSCAN_PLUS, in, out, rows, columns, &matrix));
+    ok(ctx, vscan_scan_rows(ctx, VSCAN_PLUS, in, rows, columns, out, &matrix));
     ok(ctx, vscan_buffer_download(out, 0, n, host));
     for (int64_t l = 0; l < rows; l++) check(&r, l * columns, 1, columns);
     r.what = "columns";
-    ok(ctx, vscan_scan_columns(ctx, VSCAN_PLUS, in, out, rows, columns, &matrix));
+    ok(ctx, vscan_scan_columns(ctx, VSCAN_PLUS, in, rows, columns, out, &matrix));
     ok(ctx, vscan_buffer_download(out, 0, n, host));
     for (int64_t l = 0; l < columns; l++) check(&r, l, columns, rows);
 

@@ -132,9 +132,10 @@ static void scan(const struct scan *s, void *out, void *total) {
     const vscan_scan_options options = {.size = sizeof options,
                                         .kind = s->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                                         .direction = s->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                        .initial = s->initial,
-                                        .host_total = total};
+                                        .initial = harness_value(s->type, s->initial),
+                                        .total = total != NULL ? harness_one(ctx, s->type) : NULL};
     ok(ctx, vscan_scan(ctx, s->op, v, v, &options));
+    if (total != NULL) harness_take(ctx, options.total, total);
     ok(ctx, vscan_buffer_download(v, 0, s->n, out));
     ok(ctx, vscan_buffer_destroy(v));
 }
@@ -248,13 +249,14 @@ static void without_flags(vscan_op op, vscan_type type, int64_t n, int mode) {
     ok(ctx, vscan_buffer_upload(v, 0, n, in));
     ok(ctx, vscan_buffer_fill(flags, &unset));
     int64_t count = -1;
-    const vscan_segmented_options options = {.size = sizeof options,
-                                             .kind = mode & 1 ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
-                                             .direction =
-                                                 mode >> 1 ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                             .initial = s.initial,
-                                             .host_count = &count};
+    const vscan_scan_segmented_options options = {
+        .size = sizeof options,
+        .kind = mode & 1 ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+        .direction = mode >> 1 ? VSCAN_BACKWARD : VSCAN_FORWARD,
+        .initial = harness_value(type, s.initial),
+        .count = harness_one(ctx, VSCAN_LONG)};
     ok(ctx, vscan_scan_segmented(ctx, op, v, flags, v, &options));
+    harness_take(ctx, options.count, &count);
     ok(ctx, vscan_buffer_download(v, 0, n, segmented));
     assert_int_equal(count, 1);
     assert_same("no flags", op, type, n, plain, segmented);

@@ -37,11 +37,10 @@ static size_t draw_sizes(int64_t sizes[SIZES], struct inputs_random *random) {
 }
 
 /* NULL now and then, where nothing is asked for. */
-static const vscan_pack_options *count_options(const struct counted *c, int64_t n,
-                                               vscan_pack_options *options) {
-    *options = (vscan_pack_options){
-        .size = sizeof *options, .count = c->to_device, .host_count = c->to_host};
-    return c->to_device != NULL || c->to_host != NULL || n % 2 ? options : NULL;
+static const vscan_count_options *count_options(const struct counted *c, int64_t n,
+                                                vscan_count_options *options) {
+    *options = (vscan_count_options){.size = sizeof *options, .count = c->to_device};
+    return c->to_device != NULL || n % 2 ? options : NULL;
 }
 
 /* ---- Pack ------------------------------------------------------------------------------------ */
@@ -93,12 +92,12 @@ static void run_pack(const struct packing *p, struct inputs_random *random) {
              p->encoded != NULL ? reference_type_name(p->flag_type) : "relation", (int)p->relation,
              p->n, set, length, in_place ? ", in place" : "", shift[0], shift[1], shift[2]);
     vscan_buffer *out = in_place ? front : apart.view;
-    vscan_pack_options space;
-    const vscan_pack_options *options = count_options(&count, p->n, &space);
+    vscan_count_options space;
+    const vscan_count_options *options = count_options(&count, p->n, &space);
     const vscan_status status =
         p->encoded != NULL
             ? vscan_pack(ctx, from.view, flags.view, out, options)
-            : vscan_pack_compare(ctx, from.view, p->relation, p->right, out, options);
+            : vscan_pack_compare(ctx, p->relation, from.view, p->right, out, options);
     counted_check(ctx, &count, status, set > length ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK, set, what);
     maps_check(to, expected, what);
     if (in_place)
@@ -229,7 +228,7 @@ static void run_enumerate(vscan_type flag_type, vscan_type type, int64_t n, int 
              "enumerate of %s as %s, n %" PRId64 ", %" PRId64 " set%s, shifts %d %d",
              reference_type_name(flag_type), reference_type_name(type), n, set,
              in_place ? ", in place" : "", shift[0], shift[1]);
-    vscan_pack_options space;
+    vscan_count_options space;
     const vscan_status status =
         vscan_enumerate(ctx, from.view, to->view, count_options(&count, n, &space));
     counted_check(ctx, &count, status, VSCAN_OK, set, what);
@@ -285,13 +284,13 @@ static void in_a_row(void **state) {
         ok(ctx, vscan_buffer_view(f, 0, lengths[c], &part_flags));
         ok(ctx, vscan_buffer_view(numbers, 0, lengths[c], &part_numbers));
         for (int k = 0; k < 3; k++) ok(ctx, vscan_buffer_view(counts, 3 * c + k, 1, &count[k]));
-        vscan_pack_options o = {.size = sizeof o, .count = count[0]};
+        vscan_count_options o = {.size = sizeof o, .count = count[0]};
         ok(ctx, vscan_pack(ctx, part, part_flags, out, &o));
         o.count = count[1];
         ok(ctx, vscan_enumerate(ctx, part_flags, part_numbers, &o));
         ok(ctx, vscan_scan(ctx, VSCAN_PLUS, part_numbers, part_numbers, NULL));
         o.count = count[2];
-        ok(ctx, vscan_pack_compare(ctx, part, VSCAN_LESS, &(int32_t){0}, out, &o));
+        ok(ctx, vscan_pack_compare(ctx, VSCAN_LESS, part, &(int32_t){0}, out, &o));
         vscan_buffer *const views[] = {part,     part_flags, part_numbers,
                                        count[0], count[1],   count[2]};
         for (int k = 0; k < 6; k++) ok(NULL, vscan_buffer_destroy(views[k]));
@@ -325,15 +324,16 @@ static void late(void **state) {
     ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 5, &v));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 2, &out));
     ok(ctx, vscan_buffer_upload(v, 0, 5, values));
-    ok(ctx, vscan_pack_compare(ctx, v, VSCAN_GREATER, &(int32_t){0}, out, NULL));
+    ok(ctx, vscan_pack_compare(ctx, VSCAN_GREATER, v, &(int32_t){0}, out, NULL));
     refused(ctx, VSCAN_ERROR_OUT_LENGTH, "had 3 elements", vscan_buffer_download(out, 0, 2, got));
     assert_int_equal(got[0], 5);
     assert_int_equal(got[1], 7);
     ok(ctx, vscan_ctx_synchronize(ctx));
-    const vscan_pack_options o = {.size = sizeof o, .host_count = &count};
-    refused(ctx, VSCAN_ERROR_OUT_LENGTH, "had 4 elements",
-            vscan_pack_compare(ctx, v, VSCAN_GREATER_OR_EQUAL, &(int32_t){0}, out, &o));
+    const vscan_count_options o = {.size = sizeof o, .count = harness_one(ctx, VSCAN_LONG)};
+    ok(ctx, vscan_pack_compare(ctx, VSCAN_GREATER_OR_EQUAL, v, &(int32_t){0}, out, &o));
+    refused(ctx, VSCAN_ERROR_OUT_LENGTH, "had 4 elements", vscan_buffer_get(o.count, 0, &count));
     assert_int_equal(count, 4);
+    ok(ctx, vscan_buffer_destroy(o.count));
     ok(ctx, vscan_ctx_synchronize(ctx));
     ok(NULL, vscan_buffer_destroy(v));
     ok(NULL, vscan_buffer_destroy(out));
@@ -348,7 +348,7 @@ static void beyond_2_31(void **state) {
     const int64_t marks[] = {3, INT32_MAX, INT64_C(1) << 31, n - 1};
     int64_t count = 0;
     vscan_buffer *v, *out, *bits;
-    const vscan_pack_options o = {.size = sizeof o, .host_count = &count};
+    const vscan_count_options o = {.size = sizeof o, .count = harness_one(ctx, VSCAN_LONG)};
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, n, &v));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, n, &out));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BIT, n, &bits));
@@ -356,6 +356,7 @@ static void beyond_2_31(void **state) {
     ok(ctx, vscan_buffer_fill(out, &(uint8_t){99}));
     for (uint8_t k = 0; k < 4; k++) ok(ctx, vscan_buffer_set(v, marks[k], &(uint8_t){k + 1}));
     ok(ctx, vscan_pack(ctx, v, v, out, &o));
+    ok(ctx, vscan_buffer_get(o.count, 0, &count));
     assert_int_equal(count, 4);
     uint8_t got[5];
     ok(ctx, vscan_buffer_download(out, 0, 5, got));
@@ -404,7 +405,7 @@ static vscan_status pack_on(vscan_ctx *ctx) {
     return vscan_pack(ctx, w.in, w.flags, w.out, NULL);
 }
 static vscan_status pack_compare_on(vscan_ctx *ctx) {
-    return vscan_pack_compare(ctx, w.in, VSCAN_LESS, &three, w.out, NULL);
+    return vscan_pack_compare(ctx, VSCAN_LESS, w.in, &three, w.out, NULL);
 }
 static vscan_status enumerate_on(vscan_ctx *ctx) {
     return vscan_enumerate(ctx, w.flags, w.out, NULL);
@@ -422,16 +423,16 @@ static void refused_handles(void **state) {
         refused_untouched(h.status, "flags ", vscan_pack(c, w.in, h.handle, w.out, NULL));
         refused_untouched(h.status, "out ", vscan_pack(c, w.in, w.flags, h.handle, NULL));
         refused_untouched(h.status, "in ",
-                          vscan_pack_compare(c, h.handle, VSCAN_LESS, &three, w.out, NULL));
+                          vscan_pack_compare(c, VSCAN_LESS, h.handle, &three, w.out, NULL));
         refused_untouched(h.status, "out ",
-                          vscan_pack_compare(c, w.in, VSCAN_LESS, &three, h.handle, NULL));
+                          vscan_pack_compare(c, VSCAN_LESS, w.in, &three, h.handle, NULL));
         refused_untouched(h.status, "flags ", vscan_enumerate(c, h.handle, w.out, NULL));
         refused_untouched(h.status, "out ", vscan_enumerate(c, w.flags, h.handle, NULL));
         if (h.handle == NULL) continue; /* none */
-        const vscan_pack_options o = {.size = sizeof o, .count = h.handle};
+        const vscan_count_options o = {.size = sizeof o, .count = h.handle};
         refused_untouched(h.status, "count ", vscan_pack(c, w.in, w.flags, w.out, &o));
         refused_untouched(h.status, "count ",
-                          vscan_pack_compare(c, w.in, VSCAN_LESS, &three, w.out, &o));
+                          vscan_pack_compare(c, VSCAN_LESS, w.in, &three, w.out, &o));
         refused_untouched(h.status, "count ", vscan_enumerate(c, w.flags, w.out, &o));
     }
 }
@@ -443,9 +444,9 @@ static void refused_vectors(void **state) {
                        overlap = VSCAN_ERROR_OVERLAP;
     refused_untouched(type, "in ", vscan_pack(c, w.of_bit, w.flags, w.of_bit, NULL));
     refused_untouched(type, "in ",
-                      vscan_pack_compare(c, w.of_bit, VSCAN_LESS, &three, w.of_bit, NULL));
+                      vscan_pack_compare(c, VSCAN_LESS, w.of_bit, &three, w.of_bit, NULL));
     refused_untouched(type, "in ",
-                      vscan_pack_compare(c, w.of_byte, VSCAN_LESS, &three, w.of_byte, NULL));
+                      vscan_pack_compare(c, VSCAN_LESS, w.of_byte, &three, w.of_byte, NULL));
     vscan_buffer *const no_flags[] = {w.of_float, w.of_double, w.of_long};
     for (int k = 0; k < 3; k++) {
         refused_untouched(type, "flags ", vscan_pack(c, w.in, no_flags[k], w.out, NULL));
@@ -456,35 +457,35 @@ static void refused_vectors(void **state) {
         refused_untouched(type, "out ", vscan_enumerate(c, w.flags, no_numbers[k], NULL));
     refused_untouched(type, "out ", vscan_pack(c, w.in, w.flags, w.of_float, NULL));
     refused_untouched(type, "out ",
-                      vscan_pack_compare(c, w.in, VSCAN_LESS, &three, w.of_float, NULL));
+                      vscan_pack_compare(c, VSCAN_LESS, w.in, &three, w.of_float, NULL));
     refused_untouched(length, "flags ", vscan_pack(c, w.in, w.shorter, w.out, NULL));
     refused_untouched(length, "out ", vscan_enumerate(c, w.flags, w.shorter, NULL));
     refused_untouched(overlap, "out ", vscan_pack(c, w.in, w.flags, w.shifted, NULL));
     refused_untouched(overlap, "out ", vscan_pack(c, w.shifted, w.flags, w.in, NULL));
     refused_untouched(overlap, "out ",
-                      vscan_pack_compare(c, w.in, VSCAN_LESS, &three, w.shifted, NULL));
+                      vscan_pack_compare(c, VSCAN_LESS, w.in, &three, w.shifted, NULL));
     refused_untouched(overlap, "flags ", vscan_pack(c, w.in, w.out, w.out, NULL));
     refused_untouched(overlap, "flags ", vscan_pack(c, w.in, w.in, w.in, NULL));
     refused_untouched(overlap, "out ", vscan_enumerate(c, w.in, w.shifted, NULL));
     refused_untouched(VSCAN_ERROR_NULL, "right ",
-                      vscan_pack_compare(c, w.in, VSCAN_LESS, NULL, w.out, NULL));
+                      vscan_pack_compare(c, VSCAN_LESS, w.in, NULL, w.out, NULL));
     static const int no_relations[] = {0, -1, 7, 1000, INT32_MIN};
     for (int k = 0; k < 5; k++)
         refused_untouched(
             VSCAN_ERROR_ENUM, "relation ",
-            vscan_pack_compare(c, w.in, (vscan_relation)no_relations[k], &three, w.out, NULL));
+            vscan_pack_compare(c, (vscan_relation)no_relations[k], w.in, &three, w.out, NULL));
 }
 
 /* What all three calls say to these options. */
-static void refused_with(vscan_status status, const char *word, const vscan_pack_options *o) {
+static void refused_with(vscan_status status, const char *word, const vscan_count_options *o) {
     refused_untouched(status, word, vscan_pack(w.ctx, w.in, w.flags, w.out, o));
-    refused_untouched(status, word, vscan_pack_compare(w.ctx, w.in, VSCAN_LESS, &three, w.out, o));
+    refused_untouched(status, word, vscan_pack_compare(w.ctx, VSCAN_LESS, w.in, &three, w.out, o));
     refused_untouched(status, word, vscan_enumerate(w.ctx, w.in, w.out, o));
 }
 
 static void refused_options(void **state) {
     (void)state;
-    vscan_pack_options o = {.size = sizeof o, .host_count = &w.host_count};
+    vscan_count_options o = {.size = sizeof o};
     o.count = w.one_int;
     refused_with(VSCAN_ERROR_TYPE, "options->count ", &o);
     o.count = w.two_long;

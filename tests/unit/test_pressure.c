@@ -50,7 +50,7 @@ static void *keep_busy(void *argument) {
         for (int k = 0; k < 4; k++) {
             failures += vscan_scan(ctx, VSCAN_PLUS, a, b, NULL) != VSCAN_OK;
             failures += vscan_scan(ctx, VSCAN_MAX, b, b, &backward) != VSCAN_OK;
-            failures += vscan_buffer_copy(a, b) != VSCAN_OK;
+            failures += vscan_buffer_copy(b, a) != VSCAN_OK;
         }
         failures += vscan_ctx_synchronize(ctx) != VSCAN_OK;
         atomic_store(&neighbour->busy, true);

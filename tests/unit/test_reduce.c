@@ -6,12 +6,10 @@
 
 #include "core/pairs.h"
 
-/* One run; mode: bit 0 backward, bits 1 and 2 where the total goes (a buffer, the host, both). */
+/* One run; modes that are odd are backward. */
 static void run(struct test_case *c, struct inputs_random *random, int mode) {
     case_draw(c, random);
     c->backward = mode & 1;
-    c->total_buffer = mode / 2 != 1;
-    c->total_host = mode / 2 != 0;
     c->seed = inputs_next(random);
     void *in = malloc(reference_bytes(c->type, c->n) + 1);
     assert_non_null(in);

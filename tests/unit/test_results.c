@@ -20,33 +20,31 @@ static void expect_ints(const vscan_buffer *buffer, const int32_t *values, int64
     assert_memory_equal(got, values, (size_t)n * sizeof *values);
 }
 
-/* Buffers and host values for the total, the same element for initial value and total, in place. */
+/* A buffer for the total, the same element for initial value and total, in place. */
 static void totals_in_every_place(void **state) {
     (void)state;
     vscan_ctx *ctx = w.ctx;
     vscan_buffer *v = world_make(VSCAN_INT, 4), *carry = world_make(VSCAN_INT, 1);
     const int32_t in[] = {1, 2, 3, 4}, zero = 0, ten = 10;
-    int32_t host_total = 0;
+    const vscan_value from_ten = {.holds = VSCAN_INT, .as_int = 10};
     upload_ints(v, in, 4);
     upload_ints(carry, &ten, 1);
-    vscan_scan_options o = {
-        .size = sizeof o, .initial_buffer = carry, .total = carry, .host_total = &host_total};
+    vscan_scan_options o = {.size = sizeof o, .initial_buffer = carry, .total = carry};
     ok(ctx, vscan_scan(ctx, VSCAN_PLUS, v, v, &o));
     expect_ints(v, (const int32_t[]){11, 13, 16, 20}, 4);
     expect_ints(carry, (const int32_t[]){20}, 1);
-    assert_int_equal(host_total, 20);
 
     upload_ints(v, in, 4);
     o = (vscan_scan_options){
-        .size = sizeof o, .kind = VSCAN_EXCLUSIVE, .initial = &ten, .host_total = &host_total};
+        .size = sizeof o, .kind = VSCAN_EXCLUSIVE, .initial = from_ten, .total = carry};
     ok(ctx, vscan_scan(ctx, VSCAN_MAX, v, v, &o));
     expect_ints(v, (const int32_t[]){10, 10, 10, 10}, 4);
-    assert_int_equal(host_total, 10);
+    expect_ints(carry, (const int32_t[]){10}, 1);
 
     upload_ints(v, in, 4);
-    vscan_reduce_options r = {.size = sizeof r, .initial = &ten, .host_total = &host_total};
-    ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &r));
-    assert_int_equal(host_total, 20);
+    vscan_reduce_options r = {.size = sizeof r, .initial = from_ten};
+    ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, carry, &r));
+    expect_ints(carry, (const int32_t[]){20}, 1);
     upload_ints(carry, &zero, 1);
     r = (vscan_reduce_options){.size = sizeof r, .initial_buffer = carry};
     ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, carry, &r));
@@ -58,25 +56,19 @@ static void nothing_to_scan(void **state) {
     (void)state;
     vscan_ctx *ctx = w.ctx;
     vscan_buffer *none = NULL, *flags = NULL;
-    int32_t host_total = 0x5a5a5a5a;
-    int64_t host_count = -1;
+    int64_t count = -1;
     ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 0, &none));
     ok(ctx, vscan_buffer_view(w.of_bit, 32, 0, &flags));
     ok(ctx, vscan_scan(ctx, VSCAN_PLUS, none, none, NULL));
-    vscan_scan_options o = {.size = sizeof o, .total = w.total, .host_total = &host_total};
+    vscan_scan_options o = {.size = sizeof o, .total = w.total};
     ok(ctx, vscan_scan(ctx, VSCAN_MIN, none, none, &o));
-    assert_int_equal(host_total, INT32_MAX);
     expect_ints(w.total, (const int32_t[]){INT32_MAX}, 1);
-    vscan_segmented_options s = {
-        .size = sizeof s, .totals = none, .count = w.count, .host_count = &host_count};
+    vscan_scan_segmented_options s = {.size = sizeof s, .totals = none, .count = w.count};
     ok(ctx, vscan_scan_segmented(ctx, VSCAN_MIN, none, flags, none, &s));
-    assert_int_equal(host_count, 0);
-    host_count = -1;
-    ok(ctx, vscan_buffer_get(w.count, 0, &host_count));
-    assert_int_equal(host_count, 0);
-    vscan_reduce_options r = {.size = sizeof r, .host_total = &host_total};
-    ok(ctx, vscan_reduce(ctx, VSCAN_AND, none, NULL, &r));
-    assert_int_equal(host_total, -1);
+    ok(ctx, vscan_buffer_get(w.count, 0, &count));
+    assert_int_equal(count, 0);
+    ok(ctx, vscan_reduce(ctx, VSCAN_AND, none, w.total, NULL));
+    expect_ints(w.total, (const int32_t[]){-1}, 1);
     ok(NULL, vscan_buffer_destroy(none));
     ok(NULL, vscan_buffer_destroy(flags));
 }
@@ -95,11 +87,9 @@ static void totals_too_short(void **state) {
     ok(ctx, vscan_buffer_view(w.totals, 0, 0, &no_totals));
     upload_ints(v, in, 6);
     upload_ints(f, flags, 6);
-    vscan_segmented_options s = {.size = sizeof s, .totals = short_totals};
-    vscan_scan_options o = {.size = sizeof o};
-    vscan_reduce_options r = {.size = sizeof r};
-    int32_t got[6] = {0}, host_total = 0;
-    int64_t host_count = 0;
+    vscan_scan_segmented_options s = {.size = sizeof s, .totals = short_totals};
+    int32_t got[6] = {0};
+    int64_t count = 0;
 #define SEGMENTED vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, out, &s)
 
     upload_ints(w.totals, poison, 3);
@@ -118,15 +108,10 @@ static void totals_too_short(void **state) {
     assert_int_equal(got[0], 6);
 
     ok(ctx, SEGMENTED);
-    o.host_total = &host_total;
-    refused(ctx, VSCAN_ERROR_TOTALS_LENGTH, "totals", vscan_scan(ctx, VSCAN_PLUS, v, out, &o));
-    assert_int_equal(host_total, 21);
-
-    ok(ctx, SEGMENTED);
-    r.host_total = &host_total;
-    host_total = 0;
-    refused(ctx, VSCAN_ERROR_TOTALS_LENGTH, "totals", vscan_reduce(ctx, VSCAN_PLUS, v, NULL, &r));
-    assert_int_equal(host_total, 21);
+    ok(ctx,
+       vscan_reduce(ctx, VSCAN_PLUS, v, w.total, NULL)); /* waits for nothing, reports nothing */
+    refused(ctx, VSCAN_ERROR_TOTALS_LENGTH, "totals", vscan_buffer_get(w.total, 0, got));
+    assert_int_equal(got[0], 21);
 
     /* the first late error is the one that is reported */
     const int32_t astray[] = {0, 1, 2, 6, 4, 5};
@@ -138,11 +123,11 @@ static void totals_too_short(void **state) {
     ok(ctx, vscan_ctx_synchronize(ctx));
 
     s.totals = no_totals; /* asked for, with room for none */
-    s.host_count = &host_count;
+    s.count = w.count;
     s.direction = VSCAN_BACKWARD;
-    refused(ctx, VSCAN_ERROR_TOTALS_LENGTH, "totals",
-            vscan_scan_segmented(ctx, VSCAN_PLUS, v, f, out, &s));
-    assert_int_equal(host_count, 4);
+    ok(ctx, SEGMENTED);
+    refused(ctx, VSCAN_ERROR_TOTALS_LENGTH, "totals", vscan_buffer_get(w.count, 0, &count));
+    assert_int_equal(count, 4);
     expect_ints(out, (const int32_t[]){3, 2, 7, 4, 5, 6}, 6);
     expect_ints(w.totals, (const int32_t[]){3, 7, -7}, 3);
 #undef SEGMENTED

@@ -61,29 +61,32 @@ static struct results perform(vscan_ctx *ctx, const struct operation *o, struct 
         const vscan_reduce_options options = {.size = sizeof options,
                                               .direction =
                                                   o->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                              .initial = o->initial,
-                                              .host_total = &results.total};
-        ok(ctx, vscan_reduce(ctx, o->op, in.view, NULL, &options));
+                                              .initial = harness_value(o->type, o->initial)};
+        vscan_buffer *total = harness_one(ctx, o->type);
+        ok(ctx, vscan_reduce(ctx, o->op, in.view, total, &options));
+        harness_take(ctx, total, &results.total);
     } else if (o->flags == NULL) {
         const vscan_scan_options options = {
             .size = sizeof options,
             .kind = o->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
             .direction = o->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-            .initial = o->initial,
-            .host_total = &results.total};
+            .initial = harness_value(o->type, o->initial),
+            .total = harness_one(ctx, o->type)};
         ok(ctx, vscan_scan(ctx, o->op, in.view, to, &options));
+        harness_take(ctx, options.total, &results.total);
     } else {
         /* what is past the last segment must be the same too */
         struct guarded totals = guarded_make(ctx, o->type, o->n, manner.shift_out, results.totals);
         struct guarded flags = guarded_make(ctx, VSCAN_BYTE, o->n, manner.shift_in, o->flags);
-        const vscan_segmented_options options = {
+        const vscan_scan_segmented_options options = {
             .size = sizeof options,
             .kind = o->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
             .direction = o->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-            .initial = o->initial,
+            .initial = harness_value(o->type, o->initial),
             .totals = totals.view,
-            .host_count = &results.count};
+            .count = harness_one(ctx, VSCAN_LONG)};
         ok(ctx, vscan_scan_segmented(ctx, o->op, in.view, flags.view, to, &options));
+        harness_take(ctx, options.count, &results.count);
         download(&totals, results.totals);
         guarded_free(&totals);
         guarded_free(&flags);

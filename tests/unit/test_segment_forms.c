@@ -156,7 +156,7 @@ static int64_t number(vscan_type type, const void *v, int64_t i) {
 static void run_flags_to_offsets(vscan_type type, int64_t n, struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
     struct flagged f = draw_flags(n, random);
-    int64_t segments = 0, k = 0, host = -77;
+    int64_t segments = 0, k = 0;
     for (int64_t i = 0; i < n; i++) segments += i == 0 || f.set[i];
     const int64_t rooms[] = {segments + 1, segments + 4, 1 + inputs_below(random, segments + 1)};
     const int64_t room = rooms[inputs_below(random, 3)];
@@ -171,25 +171,22 @@ static void run_flags_to_offsets(vscan_type type, int64_t n, struct inputs_rando
             if (k < room) put_number(type, expected, k, i);
             k++;
         }
-    const bool on_host = inputs_below(random, 3) == 0, on_device = inputs_below(random, 2);
-    const vscan_pack_options o = {.size = sizeof o,
-                                  .count = on_device ? count.view : NULL,
-                                  .host_count = on_host ? &host : NULL};
+    const bool on_device = inputs_below(random, 2);
+    const vscan_count_options o = {.size = sizeof o, .count = on_device ? count.view : NULL};
     const vscan_status late = segments + 1 > room ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK;
     char what[TEXT];
     snprintf(what, sizeof what,
              "%s flags to %s offsets, n %" PRId64 ", %" PRId64 " segments, room for %" PRId64,
              reference_type_name(f.type), reference_type_name(type), n, segments, room);
-    const vscan_status status = vscan_flags_to_offsets(ctx, flags.view, offsets.view, &o);
-    if (status != (on_host ? late : VSCAN_OK)) {
+    const vscan_status status = vscan_heads_to_offsets(ctx, flags.view, offsets.view, &o);
+    if (status != VSCAN_OK) {
         print_error("%s: got %s\n", what, vscan_status_name(status));
         fail();
     }
-    maps_late(ctx, on_host ? VSCAN_OK : late, what);
+    maps_late(ctx, late, what);
     maps_check(&offsets, expected, what);
     maps_check(&flags, guarded_original(&flags), what);
     maps_check(&count, on_device ? &segments : guarded_original(&count), what);
-    assert_int_equal(host, on_host ? segments : -77);
     struct guarded *const all[] = {&flags, &offsets, &count};
     for (int j = 0; j < 3; j++) guarded_free(all[j]);
     free(expected);
@@ -256,7 +253,7 @@ static void run_offsets(vscan_type type, int64_t k, struct inputs_random *random
         descends |= i > 0 && o < before;
         before = o;
     }
-    ok(ctx, vscan_offsets_to_flags(ctx, offsets.view, flags.view));
+    ok(ctx, vscan_offsets_to_heads(ctx, offsets.view, flags.view));
     maps_late(ctx, outside ? VSCAN_ERROR_OFFSETS : VSCAN_OK, what);
     maps_check(&flags, marked, what);
     ok(ctx, vscan_offsets_to_lengths(ctx, offsets.view, lengths.view));
@@ -367,10 +364,10 @@ static vscan_status totals_on(vscan_ctx *c) {
     return vscan_distribute_totals(c, VSCAN_PLUS, w.in, w.flags, w.out);
 }
 static vscan_status to_offsets_on(vscan_ctx *c) {
-    return vscan_flags_to_offsets(c, w.flags, w.out, NULL);
+    return vscan_heads_to_offsets(c, w.flags, w.out, NULL);
 }
 static vscan_status to_flags_on(vscan_ctx *c) {
-    return vscan_offsets_to_flags(c, w.in, w.out);
+    return vscan_offsets_to_heads(c, w.in, w.out);
 }
 static vscan_status to_lengths_on(vscan_ctx *c) {
     return vscan_offsets_to_lengths(c, w.in, w.shorter);
@@ -391,24 +388,24 @@ static void refused_handles(void **state) {
         vscan_buffer *const b = h.handle;
         refused_untouched(h.status, "in ",
                           vscan_distribute_segmented(c, VSCAN_LAST, b, w.flags, w.out));
-        refused_untouched(h.status, "flags ",
+        refused_untouched(h.status, "heads ",
                           vscan_distribute_segmented(c, VSCAN_LAST, w.in, b, w.out));
         refused_untouched(h.status, "out ",
                           vscan_distribute_segmented(c, VSCAN_LAST, w.in, w.flags, b));
         refused_untouched(h.status, "in ", vscan_distribute_totals(c, op, b, w.flags, w.out));
-        refused_untouched(h.status, "flags ", vscan_distribute_totals(c, op, w.in, b, w.out));
+        refused_untouched(h.status, "heads ", vscan_distribute_totals(c, op, w.in, b, w.out));
         refused_untouched(h.status, "out ", vscan_distribute_totals(c, op, w.in, w.flags, b));
-        refused_untouched(h.status, "flags ", vscan_flags_to_offsets(c, b, w.out, NULL));
-        refused_untouched(h.status, "offsets ", vscan_flags_to_offsets(c, w.flags, b, NULL));
-        refused_untouched(h.status, "offsets ", vscan_offsets_to_flags(c, b, w.out));
-        refused_untouched(h.status, "flags ", vscan_offsets_to_flags(c, w.in, b));
+        refused_untouched(h.status, "heads ", vscan_heads_to_offsets(c, b, w.out, NULL));
+        refused_untouched(h.status, "offsets ", vscan_heads_to_offsets(c, w.flags, b, NULL));
+        refused_untouched(h.status, "offsets ", vscan_offsets_to_heads(c, b, w.out));
+        refused_untouched(h.status, "heads ", vscan_offsets_to_heads(c, w.in, b));
         refused_untouched(h.status, "offsets ", vscan_offsets_to_lengths(c, b, w.shorter));
         refused_untouched(h.status, "lengths ", vscan_offsets_to_lengths(c, w.in, b));
         refused_untouched(h.status, "lengths ", vscan_lengths_to_offsets(c, b, w.out));
         refused_untouched(h.status, "offsets ", vscan_lengths_to_offsets(c, w.shorter, b));
         if (b == NULL) continue; /* none */
-        const vscan_pack_options o = {.size = sizeof o, .count = b};
-        refused_untouched(h.status, "count ", vscan_flags_to_offsets(c, w.flags, w.out, &o));
+        const vscan_count_options o = {.size = sizeof o, .count = b};
+        refused_untouched(h.status, "count ", vscan_heads_to_offsets(c, w.flags, w.out, &o));
     }
 }
 
@@ -424,30 +421,30 @@ static void refused_vectors(void **state) {
     refused_untouched(type, "in ",
                       vscan_distribute_segmented(c, last, w.of_bit, w.flags, w.of_bit));
     refused_untouched(type, "out ", vscan_distribute_segmented(c, last, w.in, w.flags, w.of_float));
-    refused_untouched(type, "flags ", vscan_distribute_segmented(c, last, w.in, w.of_long, w.out));
-    refused_untouched(length, "flags ",
+    refused_untouched(type, "heads ", vscan_distribute_segmented(c, last, w.in, w.of_long, w.out));
+    refused_untouched(length, "heads ",
                       vscan_distribute_segmented(c, last, w.in, w.shorter, w.out));
     refused_untouched(length, "out ",
                       vscan_distribute_segmented(c, last, w.in, w.flags, w.shorter));
     refused_untouched(overlap, "out ",
                       vscan_distribute_segmented(c, last, w.in, w.flags, w.shifted));
-    refused_untouched(overlap, "flags ", vscan_distribute_segmented(c, last, w.in, w.out, w.out));
+    refused_untouched(overlap, "heads ", vscan_distribute_segmented(c, last, w.in, w.out, w.out));
     refused_untouched(VSCAN_ERROR_PAIR, "in ",
                       vscan_distribute_totals(c, op, w.of_long, w.flags, w.of_long));
     refused_untouched(VSCAN_ERROR_ENUM, "op ",
                       vscan_distribute_totals(c, (vscan_op)9, w.in, w.flags, w.out));
-    refused_untouched(overlap, "flags ", vscan_distribute_totals(c, op, w.in, w.out, w.out));
+    refused_untouched(overlap, "heads ", vscan_distribute_totals(c, op, w.in, w.out, w.out));
 
-    refused_untouched(type, "flags ", vscan_flags_to_offsets(c, w.of_long, w.out, NULL));
-    refused_untouched(type, "offsets ", vscan_flags_to_offsets(c, w.in, w.of_float, NULL));
+    refused_untouched(type, "heads ", vscan_heads_to_offsets(c, w.of_long, w.out, NULL));
+    refused_untouched(type, "offsets ", vscan_heads_to_offsets(c, w.in, w.of_float, NULL));
     refused_untouched(length, "offsets ",
-                      vscan_flags_to_offsets(c, w.in, world_make(VSCAN_INT, 0), NULL));
-    refused_untouched(overlap, "offsets ", vscan_flags_to_offsets(c, w.in, w.in, NULL));
-    const vscan_pack_options o = {.size = 7};
-    refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size", vscan_flags_to_offsets(c, w.in, w.out, &o));
-    refused_untouched(type, "offsets ", vscan_offsets_to_flags(c, w.of_byte, w.out));
-    refused_untouched(type, "flags ", vscan_offsets_to_flags(c, w.in, w.of_double));
-    refused_untouched(overlap, "flags ", vscan_offsets_to_flags(c, w.in, w.shifted));
+                      vscan_heads_to_offsets(c, w.in, world_make(VSCAN_INT, 0), NULL));
+    refused_untouched(overlap, "offsets ", vscan_heads_to_offsets(c, w.in, w.in, NULL));
+    const vscan_count_options o = {.size = 7};
+    refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size", vscan_heads_to_offsets(c, w.in, w.out, &o));
+    refused_untouched(type, "offsets ", vscan_offsets_to_heads(c, w.of_byte, w.out));
+    refused_untouched(type, "heads ", vscan_offsets_to_heads(c, w.in, w.of_double));
+    refused_untouched(overlap, "heads ", vscan_offsets_to_heads(c, w.in, w.shifted));
     refused_untouched(type, "offsets ", vscan_offsets_to_lengths(c, w.of_float, w.shorter));
     refused_untouched(type, "lengths ", vscan_offsets_to_lengths(c, w.of_long, w.shorter));
     refused_untouched(length, "lengths ", vscan_offsets_to_lengths(c, w.in, w.out));
@@ -459,7 +456,7 @@ static void refused_vectors(void **state) {
     refused_untouched(type, "offsets ", vscan_lengths_to_offsets(c, longs, w.out));
     ok(NULL, vscan_buffer_destroy(longs));
     vscan_buffer *const none = world_make(VSCAN_INT, 0);
-    ok(c, vscan_offsets_to_flags(c, none, none)); /* nothing to do */
+    ok(c, vscan_offsets_to_heads(c, none, none)); /* nothing to do */
 }
 
 /* More flags than int positions can tell. They are never read, so their memory need not be there. */
@@ -472,8 +469,8 @@ static void refused_many_flags(void **state) {
     vscan_buffer *flags, *ints;
     ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_BIT, memory, n, &flags));
     ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_INT, memory, n, &ints));
-    refused_untouched(VSCAN_ERROR_LENGTH, "flags ",
-                      vscan_flags_to_offsets(w.ctx, flags, w.out, NULL));
+    refused_untouched(VSCAN_ERROR_LENGTH, "heads ",
+                      vscan_heads_to_offsets(w.ctx, flags, w.out, NULL));
     refused_untouched(VSCAN_ERROR_LENGTH, "out ", vscan_enumerate(w.ctx, flags, ints, NULL));
     ok(NULL, vscan_buffer_destroy(flags));
     ok(NULL, vscan_buffer_destroy(ints));

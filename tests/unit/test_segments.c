@@ -50,44 +50,36 @@ static void *expected_totals(const struct reduction *c, const uint8_t *set, int6
 /* Where the initial value comes from, and where the number of segments goes. */
 struct around {
     struct guarded z, count;
-    int64_t host;
     vscan_reduce_segmented_options options;
 };
 
 static void around_make(struct around *a, const struct reduction *c, struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
-    *a = (struct around){.host = -77, .options = {.size = sizeof a->options}};
+    *a = (struct around){.options = {.size = sizeof a->options}};
     a->z = guarded_make(ctx, c->type, 1, 0, c->z);
     a->count = guarded_make(ctx, VSCAN_LONG, 1, 1, NULL);
     if (c->z != NULL && inputs_below(random, 2))
-        a->options.initial = c->z;
+        a->options.initial = harness_value(c->type, c->z);
     else if (c->z != NULL)
         a->options.initial_buffer = a->z.view;
     if (inputs_below(random, 2)) a->options.count = a->count.view;
-    if (inputs_below(random, 3) == 0) a->options.host_count = &a->host;
 }
 
-/* The late error, from the call if it waited, the number, the totals, and all that is only read. */
+/* The late error, the number, the totals, and all that is only read. */
 static void judge(struct around *a, vscan_status status, vscan_status late, int64_t segments,
                   struct guarded *totals, const void *expected, struct guarded *in,
                   struct guarded *by, const char *what) {
     vscan_ctx *ctx = harness_ctx();
-    const bool waited = a->options.host_count != NULL;
-    if (status != (waited ? late : VSCAN_OK)) {
+    if (status != VSCAN_OK) {
         print_error("%s: got %s: %s\n", what, vscan_status_name(status), vscan_ctx_last_error(ctx));
         fail();
     }
-    maps_late(ctx, waited ? VSCAN_OK : late, what);
+    maps_late(ctx, late, what);
     if (expected != NULL) maps_check(totals, expected, what);
     maps_check(in, guarded_original(in), what);
     maps_check(by, guarded_original(by), what);
     maps_check(&a->z, guarded_original(&a->z), what);
     maps_check(&a->count, a->options.count != NULL ? &segments : guarded_original(&a->count), what);
-    if (a->host != (waited ? segments : -77)) {
-        print_error("%s: %" PRId64 " segments on the host, expected %" PRId64 "\n", what, a->host,
-                    segments);
-        fail();
-    }
     struct guarded *const all[] = {in, by, totals, &a->z, &a->count};
     for (int k = 0; k < 5; k++) guarded_free(all[k]);
 }
@@ -119,7 +111,7 @@ static void by_flags(const struct reduction *c, struct inputs_random *random) {
              inputs_flags_name(c->flags), c->n, inputs_name(c->pattern), room, segments,
              c->z != NULL, shift[0], shift[1], shift[2]);
     const vscan_reduce_segmented_options *options =
-        c->z == NULL && !a.options.count && !a.options.host_count ? NULL : &a.options;
+        c->z == NULL && !a.options.count ? NULL : &a.options;
     const vscan_status status =
         vscan_reduce_segmented(ctx, c->op, in.view, flags.view, totals.view, options);
     judge(&a, status, segments > room ? VSCAN_ERROR_TOTALS_LENGTH : VSCAN_OK, segments, &totals,
@@ -198,8 +190,12 @@ static void by_offsets(const struct reduction *c, bool faults, struct inputs_ran
              reference_op_name(c->op), reference_type_name(c->type), k, reference_type_name(type),
              inputs_flags_name(c->flags), faults ? ", some wrong" : "", n, inputs_name(c->pattern),
              c->z != NULL, shift[0], shift[1], shift[2]);
+    a.options.count = NULL; /* there is none by offsets */
+    const vscan_reduce_by_offsets_options options = {.size = sizeof options,
+                                                     .initial = a.options.initial,
+                                                     .initial_buffer = a.options.initial_buffer};
     const vscan_status status =
-        vscan_reduce_offsets(ctx, c->op, in.view, by.view, totals.view, &a.options);
+        vscan_reduce_by_offsets(ctx, c->op, in.view, by.view, totals.view, &options);
     judge(&a, status, faults ? VSCAN_ERROR_OFFSETS : VSCAN_OK, k - 1, &totals,
           faults ? NULL : expected, &in, &by, what);
     free(filled);
@@ -350,7 +346,7 @@ static vscan_status by_flags_on(vscan_ctx *ctx) {
     return vscan_reduce_segmented(ctx, VSCAN_PLUS, w.in, w.flags, w.totals, NULL);
 }
 static vscan_status by_offsets_on(vscan_ctx *ctx) {
-    return vscan_reduce_offsets(ctx, VSCAN_PLUS, w.in, w.flags, w.shorter, NULL);
+    return vscan_reduce_by_offsets(ctx, VSCAN_PLUS, w.in, w.flags, w.shorter, NULL);
 }
 
 static void refused_handles(void **state) {
@@ -364,24 +360,23 @@ static void refused_handles(void **state) {
         vscan_buffer *const bad = h.handle;
         refused_untouched(h.status, "in ",
                           vscan_reduce_segmented(c, op, bad, w.flags, w.totals, NULL));
-        refused_untouched(h.status, "flags ",
+        refused_untouched(h.status, "heads ",
                           vscan_reduce_segmented(c, op, w.in, bad, w.totals, NULL));
         refused_untouched(h.status, "totals ",
                           vscan_reduce_segmented(c, op, w.in, w.flags, bad, NULL));
         refused_untouched(h.status, "in ",
-                          vscan_reduce_offsets(c, op, bad, w.flags, w.shorter, NULL));
+                          vscan_reduce_by_offsets(c, op, bad, w.flags, w.shorter, NULL));
         refused_untouched(h.status, "offsets ",
-                          vscan_reduce_offsets(c, op, w.in, bad, w.shorter, NULL));
+                          vscan_reduce_by_offsets(c, op, w.in, bad, w.shorter, NULL));
         refused_untouched(h.status, "totals ",
-                          vscan_reduce_offsets(c, op, w.in, w.flags, bad, NULL));
+                          vscan_reduce_by_offsets(c, op, w.in, w.flags, bad, NULL));
         if (bad == NULL) continue; /* none */
         vscan_reduce_segmented_options o = {.size = sizeof o, .count = bad};
         refused_untouched(h.status, "count ",
                           vscan_reduce_segmented(c, op, w.in, w.flags, w.totals, &o));
-        o.count = NULL;
-        o.initial_buffer = bad;
+        const vscan_reduce_by_offsets_options by = {.size = sizeof by, .initial_buffer = bad};
         refused_untouched(h.status, "initial_buffer ",
-                          vscan_reduce_offsets(c, op, w.in, w.flags, w.shorter, &o));
+                          vscan_reduce_by_offsets(c, op, w.in, w.flags, w.shorter, &by));
     }
 }
 
@@ -396,42 +391,48 @@ static void refused_vectors(void **state) {
         refused_untouched(VSCAN_ERROR_PAIR, "in ",
                           vscan_reduce_segmented(c, op, unscanned[k], w.flags, w.totals, NULL));
         refused_untouched(VSCAN_ERROR_PAIR, "in ",
-                          vscan_reduce_offsets(c, op, unscanned[k], w.flags, w.shorter, NULL));
+                          vscan_reduce_by_offsets(c, op, unscanned[k], w.flags, w.shorter, NULL));
     }
     refused_untouched(VSCAN_ERROR_ENUM, "op ",
                       vscan_reduce_segmented(c, (vscan_op)6, w.in, w.flags, w.totals, NULL));
     refused_untouched(VSCAN_ERROR_ENUM, "op ",
-                      vscan_reduce_offsets(c, (vscan_op)0, w.in, w.flags, w.shorter, NULL));
+                      vscan_reduce_by_offsets(c, (vscan_op)0, w.in, w.flags, w.shorter, NULL));
     refused_untouched(type, "totals ",
                       vscan_reduce_segmented(c, op, w.in, w.flags, w.of_float, NULL));
-    refused_untouched(type, "flags ",
+    refused_untouched(type, "heads ",
                       vscan_reduce_segmented(c, op, w.in, w.of_long, w.totals, NULL));
     refused_untouched(type, "offsets ",
-                      vscan_reduce_offsets(c, op, w.in, w.of_byte, w.shorter, NULL));
+                      vscan_reduce_by_offsets(c, op, w.in, w.of_byte, w.shorter, NULL));
     refused_untouched(type, "offsets ",
-                      vscan_reduce_offsets(c, op, w.in, w.of_float, w.shorter, NULL));
-    refused_untouched(length, "flags ",
+                      vscan_reduce_by_offsets(c, op, w.in, w.of_float, w.shorter, NULL));
+    refused_untouched(length, "heads ",
                       vscan_reduce_segmented(c, op, w.in, w.shorter, w.totals, NULL));
-    refused_untouched(length, "totals ", vscan_reduce_offsets(c, op, w.in, w.flags, w.out, NULL));
+    refused_untouched(length, "totals ",
+                      vscan_reduce_by_offsets(c, op, w.in, w.flags, w.out, NULL));
     refused_untouched(length, "offsets ",
-                      vscan_reduce_offsets(c, op, w.in, world_make(VSCAN_INT, 0), w.out, NULL));
+                      vscan_reduce_by_offsets(c, op, w.in, world_make(VSCAN_INT, 0), w.out, NULL));
     refused_untouched(overlap, "totals ",
                       vscan_reduce_segmented(c, op, w.in, w.flags, w.shifted, NULL));
     refused_untouched(overlap, "totals ", vscan_reduce_segmented(c, op, w.in, w.out, w.out, NULL));
-    refused_untouched(overlap, "totals ", vscan_reduce_offsets(c, op, w.in, w.out, w.in, NULL));
+    refused_untouched(overlap, "totals ", vscan_reduce_by_offsets(c, op, w.in, w.out, w.in, NULL));
 }
 
 static void refused_options(void **state) {
     (void)state;
     vscan_ctx *c = w.ctx;
-    const int32_t three = 3;
     vscan_reduce_segmented_options o = {.size = sizeof o, .count = w.one_int};
 #define REFUSED(status, word)                                                                      \
     do {                                                                                           \
         refused_untouched(status, word,                                                            \
                           vscan_reduce_segmented(c, VSCAN_MAX, w.in, w.flags, w.totals, &o));      \
-        refused_untouched(status, word,                                                            \
-                          vscan_reduce_offsets(c, VSCAN_MAX, w.in, w.flags, w.shorter, &o));       \
+        const vscan_reduce_by_offsets_options by = {                                               \
+            .size = o.size == sizeof o ? (int64_t)sizeof by : o.size,                              \
+            .initial = o.initial,                                                                  \
+            .initial_buffer = o.initial_buffer};                                                   \
+        if (o.count == NULL)                                                                       \
+            refused_untouched(                                                                     \
+                status, word,                                                                      \
+                vscan_reduce_by_offsets(c, VSCAN_MAX, w.in, w.flags, w.shorter, &by));             \
     } while (0)
     REFUSED(VSCAN_ERROR_TYPE, "options->count ");
     o.count = w.two_long;
@@ -459,10 +460,17 @@ static void refused_options(void **state) {
                       vscan_reduce_segmented(c, VSCAN_MAX, w.in, w.flags, w.totals, &o));
     ok(NULL, vscan_buffer_destroy(inside));
     o.initial_buffer = NULL;
-    o.initial = &three;
+    o.initial = (vscan_value){.holds = VSCAN_INT, .as_int = 3};
     o.initial_buffer = w.one_int;
     REFUSED(VSCAN_ERROR_VALUE, "options->initial ");
-    o.initial = NULL;
+    o.initial = (vscan_value){.holds = VSCAN_DOUBLE};
+    o.initial_buffer = NULL;
+    REFUSED(VSCAN_ERROR_TYPE, "options->initial ");
+    o.initial = (vscan_value){.holds = VSCAN_INT, .unused = 1};
+    REFUSED(VSCAN_ERROR_VALUE, "options->initial.unused ");
+    o.initial = (vscan_value){.holds = VSCAN_MAX};
+    REFUSED(VSCAN_ERROR_ENUM, "options->initial.holds ");
+    o.initial = (vscan_value){0};
     o.initial_buffer = w.one_float;
     REFUSED(VSCAN_ERROR_TYPE, "options->initial_buffer ");
     o.initial_buffer = NULL;

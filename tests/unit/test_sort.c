@@ -143,9 +143,9 @@ static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
     vscan_buffer *const v = value_type ? values.view : NULL;
     vscan_buffer *const w_out = value_type ? values_out->view : NULL;
     if (segmented)
-        ok(ctx, vscan_sort_segmented(ctx, keys.view, at.view, keys_out->view, v, w_out, options));
+        ok(ctx, vscan_sort_by_offsets(ctx, keys.view, v, at.view, keys_out->view, w_out, options));
     else
-        ok(ctx, vscan_sort(ctx, keys.view, keys_out->view, v, w_out, options));
+        ok(ctx, vscan_sort(ctx, keys.view, v, keys_out->view, w_out, options));
     maps_late(ctx, VSCAN_OK, what);
 
     struct guarded *const all[] = {&keys, &keys_apart, &values, &values_apart, &at};
@@ -217,7 +217,7 @@ static void positions(void **state) {
         ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, n, &p));
         ok(ctx, vscan_buffer_upload(keys, 0, n, in));
         ok(ctx, vscan_index(ctx, 0, 1, p));
-        ok(ctx, vscan_sort(ctx, keys, ordered, p, p, NULL));
+        ok(ctx, vscan_sort(ctx, keys, p, ordered, p, NULL));
         ok(ctx, vscan_gather(ctx, keys, p, gathered));
         const size_t bytes = reference_bytes(sorted[t], n);
         void *a = malloc(bytes), *b = malloc(bytes);
@@ -257,11 +257,11 @@ static void order_of_floats(void **state) {
     ok(ctx, vscan_buffer_create(ctx, VSCAN_FLOAT, 10, &v));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_FLOAT, 10, &out));
     ok(ctx, vscan_buffer_upload(v, 0, 10, in));
-    ok(ctx, vscan_sort(ctx, v, out, NULL, NULL, NULL));
+    ok(ctx, vscan_sort(ctx, v, NULL, out, NULL, NULL));
     ok(ctx, vscan_buffer_download(out, 0, 10, got));
     assert_memory_equal(got, up, sizeof got);
     const vscan_sort_options o = {.size = sizeof o, .order = VSCAN_DESCENDING};
-    ok(ctx, vscan_sort(ctx, v, out, NULL, NULL, &o));
+    ok(ctx, vscan_sort(ctx, v, NULL, out, NULL, &o));
     ok(ctx, vscan_buffer_download(out, 0, 10, got));
     assert_memory_equal(got, down, sizeof got);
     ok(NULL, vscan_buffer_destroy(v));
@@ -283,9 +283,9 @@ static void late(void **state) {
         struct guarded out = guarded_make(ctx, VSCAN_DOUBLE, n, 5, NULL);
         struct guarded values = guarded_make(ctx, VSCAN_FLOAT, n, 1, NULL);
         struct guarded offsets = guarded_make(ctx, VSCAN_LONG, 3, 2, wrong[k]);
-        ok(ctx, vscan_sort_segmented(ctx, keys.view, offsets.view, out.view, values.view,
-                                     values.view, NULL));
-        refused(ctx, VSCAN_ERROR_POSITION, "a position", vscan_ctx_synchronize(ctx));
+        ok(ctx, vscan_sort_by_offsets(ctx, keys.view, values.view, offsets.view, out.view,
+                                      values.view, NULL));
+        refused(ctx, VSCAN_ERROR_OFFSETS, "an offset", vscan_ctx_synchronize(ctx));
         bool intact;
         assert_memory_equal(guarded_download(&keys, &intact), data, reference_bytes(keys.type, n));
         assert_true(intact);
@@ -305,8 +305,8 @@ static void late(void **state) {
     ok(ctx, vscan_buffer_fill(v, &(int32_t){1}));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, 1, &at));
     ok(ctx, vscan_buffer_upload(at, 0, 1, &beyond));
-    ok(ctx, vscan_sort_segmented(ctx, v, at, v, NULL, NULL, NULL));
-    refuses(VSCAN_ERROR_POSITION, vscan_ctx_synchronize(ctx));
+    ok(ctx, vscan_sort_by_offsets(ctx, v, NULL, at, v, NULL, NULL));
+    refuses(VSCAN_ERROR_OFFSETS, vscan_ctx_synchronize(ctx));
     ok(NULL, vscan_buffer_destroy(v));
     ok(NULL, vscan_buffer_destroy(at));
 }
@@ -326,7 +326,7 @@ static void in_a_row(void **state) {
         ok(ctx, vscan_buffer_upload(v[k], 0, lengths[k], data));
         free(data);
     }
-    for (int k = 0; k < 6; k++) ok(ctx, vscan_sort(ctx, v[k], v[k], NULL, NULL, NULL));
+    for (int k = 0; k < 6; k++) ok(ctx, vscan_sort(ctx, v[k], NULL, v[k], NULL, NULL));
     for (int k = 0; k < 6; k++) {
         int32_t *got = malloc((size_t)lengths[k] * sizeof *got);
         ok(ctx, vscan_buffer_download(v[k], 0, lengths[k], got));
@@ -353,7 +353,7 @@ static void beyond_2_31(void **state) {
     ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, n, &v));
     ok(ctx, vscan_index(ctx, 12345, 1, v)); /* modulo 2^32, every number once */
     const vscan_sort_options o = {.size = sizeof o, .order = VSCAN_DESCENDING};
-    ok(ctx, vscan_sort(ctx, v, v, NULL, NULL, &o));
+    ok(ctx, vscan_sort(ctx, v, NULL, v, NULL, &o));
     /* 12345 .. 2^31 - 1, and below -2^31 + 100003 + 12345 what has wrapped */
     const int64_t positive = (INT64_C(1) << 31) - 12345;
     const int64_t places[] = {0, 1, positive - 1, positive, n - 1};
@@ -371,10 +371,10 @@ static void beyond_2_31(void **state) {
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status sort_on(vscan_ctx *ctx) {
-    return vscan_sort(ctx, w.in, w.out, NULL, NULL, NULL);
+    return vscan_sort(ctx, w.in, NULL, w.out, NULL, NULL);
 }
 static vscan_status sort_segmented_on(vscan_ctx *ctx) {
-    return vscan_sort_segmented(ctx, w.in, w.flags, w.out, NULL, NULL, NULL);
+    return vscan_sort_by_offsets(ctx, w.in, NULL, w.flags, w.out, NULL, NULL);
 }
 
 static void refused_handles(void **state) {
@@ -384,18 +384,18 @@ static void refused_handles(void **state) {
     vscan_ctx *c = w.ctx;
     for (int i = 0; i < WRONG_HANDLES; i++) {
         const struct wrong_handle h = wrong_handle(i);
-        refused_untouched(h.status, "keys ", vscan_sort(c, h.handle, w.out, NULL, NULL, NULL));
-        refused_untouched(h.status, "keys_out ", vscan_sort(c, w.in, h.handle, NULL, NULL, NULL));
+        refused_untouched(h.status, "keys ", vscan_sort(c, h.handle, NULL, w.out, NULL, NULL));
+        refused_untouched(h.status, "keys_out ", vscan_sort(c, w.in, NULL, h.handle, NULL, NULL));
         refused_untouched(h.status, "values ",
-                          vscan_sort(c, w.in, w.out, h.handle, w.of_float, NULL));
+                          vscan_sort(c, w.in, h.handle, w.out, w.of_float, NULL));
         refused_untouched(h.status, "values_out ",
-                          vscan_sort(c, w.in, w.out, w.of_float, h.handle, NULL));
+                          vscan_sort(c, w.in, w.of_float, w.out, h.handle, NULL));
         refused_untouched(h.status, "keys ",
-                          vscan_sort_segmented(c, h.handle, w.flags, w.out, NULL, NULL, NULL));
+                          vscan_sort_by_offsets(c, h.handle, NULL, w.flags, w.out, NULL, NULL));
         refused_untouched(h.status, "offsets ",
-                          vscan_sort_segmented(c, w.in, h.handle, w.out, NULL, NULL, NULL));
+                          vscan_sort_by_offsets(c, w.in, NULL, h.handle, w.out, NULL, NULL));
         refused_untouched(h.status, "keys_out ",
-                          vscan_sort_segmented(c, w.in, w.flags, h.handle, NULL, NULL, NULL));
+                          vscan_sort_by_offsets(c, w.in, NULL, w.flags, h.handle, NULL, NULL));
     }
 }
 
@@ -403,10 +403,10 @@ static void refused_handles(void **state) {
 static void refused_with(vscan_status status, const char *word, vscan_buffer *keys,
                          vscan_buffer *keys_out, vscan_buffer *values, vscan_buffer *values_out,
                          const vscan_sort_options *o) {
-    refused_untouched(status, word, vscan_sort(w.ctx, keys, keys_out, values, values_out, o));
+    refused_untouched(status, word, vscan_sort(w.ctx, keys, values, keys_out, values_out, o));
     refused_untouched(
         status, word,
-        vscan_sort_segmented(w.ctx, keys, w.of_long, keys_out, values, values_out, o));
+        vscan_sort_by_offsets(w.ctx, keys, values, w.of_long, keys_out, values_out, o));
 }
 
 static void refused_vectors(void **state) {
@@ -431,16 +431,16 @@ static void refused_vectors(void **state) {
     vscan_buffer *const no_offsets[] = {w.of_float, w.of_double, w.of_byte, w.of_bit};
     for (int k = 0; k < 4; k++)
         refused_untouched(type, "offsets ",
-                          vscan_sort_segmented(c, w.in, no_offsets[k], w.out, NULL, NULL, NULL));
+                          vscan_sort_by_offsets(c, w.in, NULL, no_offsets[k], w.out, NULL, NULL));
     refused_untouched(overlap, "offsets ",
-                      vscan_sort_segmented(c, w.in, w.out, w.out, NULL, NULL, NULL));
+                      vscan_sort_by_offsets(c, w.in, NULL, w.out, w.out, NULL, NULL));
     refused_untouched(
         overlap, "offsets ",
-        vscan_sort_segmented(c, w.of_float, w.flags, w.of_float, w.flags, w.flags, NULL));
+        vscan_sort_by_offsets(c, w.of_float, w.flags, w.flags, w.of_float, w.flags, NULL));
     vscan_buffer *none = NULL;
     ok(c, vscan_buffer_view(w.flags, 0, 0, &none));
     refused_untouched(length, "offsets ",
-                      vscan_sort_segmented(c, w.in, none, w.out, NULL, NULL, NULL));
+                      vscan_sort_by_offsets(c, w.in, NULL, none, w.out, NULL, NULL));
     ok(NULL, vscan_buffer_destroy(none));
 }
 
@@ -478,8 +478,10 @@ static void refused_reserve(void **state) {
     vscan_ctx *c = w.ctx;
     refused(NULL, VSCAN_ERROR_NULL, "ctx ", vscan_sort_reserve(NULL, VSCAN_INT, 0, 1));
     refused_untouched(VSCAN_ERROR_ENUM, "type ", vscan_sort_reserve(c, (vscan_type)0, 0, 1));
-    refused_untouched(VSCAN_ERROR_ENUM, "type ", vscan_sort_reserve(c, VSCAN_INT, 7, 1));
-    refused_untouched(VSCAN_ERROR_ENUM, "type ", vscan_sort_reserve(c, VSCAN_INT, -1, 1));
+    refused_untouched(VSCAN_ERROR_ENUM, "type ",
+                      vscan_sort_reserve(c, VSCAN_INT, (vscan_type)7, 1));
+    refused_untouched(VSCAN_ERROR_ENUM, "type ",
+                      vscan_sort_reserve(c, VSCAN_INT, (vscan_type)-1, 1));
     refused_untouched(VSCAN_ERROR_TYPE, "keys ", vscan_sort_reserve(c, VSCAN_BYTE, 0, 1));
     refused_untouched(VSCAN_ERROR_TYPE, "values ", vscan_sort_reserve(c, VSCAN_INT, VSCAN_BIT, 1));
     refused_untouched(VSCAN_ERROR_LENGTH, "n ", vscan_sort_reserve(c, VSCAN_INT, 0, -1));

@@ -49,7 +49,7 @@ struct splitting {
 
 static vscan_status call(vscan_ctx *ctx, const struct splitting *s, const vscan_buffer *in,
                          const vscan_buffer *flags, const vscan_buffer *heads, vscan_buffer *out,
-                         const vscan_split_options *options) {
+                         const vscan_count_options *options) {
     if (s->in != NULL)
         return s->heads != NULL ? vscan_split_segmented(ctx, in, flags, heads, out, options)
                                 : vscan_split(ctx, in, flags, out, options);
@@ -91,9 +91,8 @@ static void run_split(const struct splitting *s, struct inputs_random *random) {
              s->heads != NULL ? ", segments by " : "",
              s->heads != NULL ? reference_type_name(s->head_type) : "", s->n, clear, shift[0],
              shift[1], shift[2], shift[3]);
-    const vscan_split_options options = {
-        .size = sizeof options, .count = count.to_device, .host_count = count.to_host};
-    const bool asked = count.to_device != NULL || count.to_host != NULL || s->n % 2;
+    const vscan_count_options options = {.size = sizeof options, .count = count.to_device};
+    const bool asked = count.to_device != NULL || s->n % 2;
     const vscan_status status =
         call(ctx, s, in.view, flags.view, heads.view, out.view, asked ? &options : NULL);
     counted_check(ctx, &count, status, VSCAN_OK, clear, what);
@@ -320,7 +319,7 @@ static void beyond_2_31(void **state) {
     int64_t count = 0;
     uint8_t got[4];
     vscan_buffer *v, *out, *bits, *heads;
-    const vscan_split_options o = {.size = sizeof o, .host_count = &count};
+    const vscan_count_options o = {.size = sizeof o, .count = harness_one(ctx, VSCAN_LONG)};
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, n, &v));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, n, &out));
     ok(ctx, vscan_buffer_create(ctx, VSCAN_BIT, n, &bits));
@@ -332,6 +331,7 @@ static void beyond_2_31(void **state) {
     for (int f = 0; f < 2; f++) {
         ok(ctx, vscan_buffer_fill(out, &(uint8_t){99}));
         ok(ctx, vscan_split(ctx, v, flags[f], out, &o));
+        ok(ctx, vscan_buffer_get(o.count, 0, &count));
         assert_int_equal(count, n - 4);
         ok(ctx, vscan_buffer_download(out, n - 4, 4, got));
         for (int k = 0; k < 4; k++) assert_int_equal(got[k], k + 1);
@@ -340,14 +340,15 @@ static void beyond_2_31(void **state) {
     ok(ctx, vscan_buffer_fill(heads, &(uint8_t){0}));
     ok(ctx, vscan_buffer_set(heads, marks[2], &(uint8_t){1}));
     ok(ctx, vscan_split_segmented(ctx, v, bits, heads, out, &o));
+    ok(ctx, vscan_buffer_get(o.count, 0, &count));
     assert_int_equal(count, n - 4);
     const int64_t places[] = {marks[2] - 2, marks[2] - 1, n - 2, n - 1};
     for (int k = 0; k < 4; k++) {
         ok(ctx, vscan_buffer_get(out, places[k], got));
         assert_int_equal(got[0], k + 1);
     }
-    const vscan_pack_options packed = {.size = sizeof packed, .host_count = &count};
-    ok(ctx, vscan_pack(ctx, out, out, v, &packed)); /* and there are no others */
+    ok(ctx, vscan_pack(ctx, out, out, v, &o)); /* and there are no others */
+    harness_take(ctx, o.count, &count);
     assert_int_equal(count, 4);
     ok(NULL, vscan_buffer_destroy(v));
     ok(NULL, vscan_buffer_destroy(out));
@@ -419,7 +420,7 @@ static void refused_positions(vscan_status status, const char *word, vscan_buffe
     refused_untouched(status, word,
                       vscan_split_segmented_positions(w.ctx, w.flags, w.flags, out, NULL));
 }
-static void refused_with(vscan_status status, const char *word, const vscan_split_options *o) {
+static void refused_with(vscan_status status, const char *word, const vscan_count_options *o) {
     refused_untouched(status, word, vscan_split(w.ctx, w.in, w.flags, w.out, o));
     refused_untouched(status, word, vscan_split_segmented(w.ctx, w.in, w.flags, w.flags, w.out, o));
     refused_untouched(status, word, vscan_split_positions(w.ctx, w.in, w.out, o));
@@ -440,7 +441,7 @@ static void refused_handles(void **state) {
         refused_out(h.status, h.handle);
         refused_positions(h.status, "out ", h.handle);
         if (h.handle == NULL) continue; /* no count is asked for */
-        const vscan_split_options o = {.size = sizeof o, .count = h.handle};
+        const vscan_count_options o = {.size = sizeof o, .count = h.handle};
         refused_with(h.status, "count ", &o);
     }
 }
@@ -471,7 +472,7 @@ static void refused_vectors(void **state) {
 
 static void refused_options(void **state) {
     (void)state;
-    vscan_split_options o = {.size = sizeof o, .host_count = &w.host_count};
+    vscan_count_options o = {.size = sizeof o};
     o.count = w.one_int;
     refused_with(VSCAN_ERROR_TYPE, "options->count ", &o);
     o.count = w.two_long;

@@ -138,7 +138,7 @@ static vscan_status live(void *argument) {
     TRIED(vscan_convert(ctx, v[0], flags));
     TRIED(vscan_convert(ctx, flags, v[1]));
     TRIED(vscan_select(ctx, flags, v[0], v[1], v[2]));
-    TRIED(vscan_buffer_copy(v[0], v[2]));
+    TRIED(vscan_buffer_copy(v[2], v[0]));
     if (type == VSCAN_BYTE || type == VSCAN_BIT) {
         TRIED(vscan_map_binary(ctx, VSCAN_BINARY_XOR, v[0], v[1], v[2]));
     } else {
@@ -152,7 +152,7 @@ static vscan_status live(void *argument) {
     if (type == VSCAN_INT || type == VSCAN_FLOAT || type == VSCAN_DOUBLE) {
         TRIED(vscan_carry_create(ctx, VSCAN_PLUS, type, VSCAN_FORWARD, &carry));
         const vscan_scan_options go_on = {.size = sizeof go_on, .carry = carry};
-        const vscan_segmented_options by_flags = {.size = sizeof by_flags, .carry = carry};
+        const vscan_scan_segmented_options by_flags = {.size = sizeof by_flags, .carry = carry};
         TRIED(vscan_scan(ctx, VSCAN_PLUS, v[0], v[1], &go_on));
         TRIED(vscan_scan(ctx, VSCAN_PLUS, v[0], v[1], &go_on)); /* in the middle of a tile */
         TRIED(vscan_scan_segmented(ctx, VSCAN_PLUS, v[0], flags, v[1], &by_flags));

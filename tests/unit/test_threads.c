@@ -101,11 +101,15 @@ static void scan_once(struct worker *w, vscan_ctx *ctx, struct inputs_random *ra
         EXPECT(w, vscan_buffer_upload(out, 0, r.n, in) == VSCAN_OK);
         source = out;
     }
+    vscan_buffer *one = NULL;
+    EXPECT(w, vscan_buffer_create(ctx, r.type, 1, &one) == VSCAN_OK);
     const vscan_scan_options options = {.size = sizeof options,
                                         .kind = r.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
                                         .direction = r.backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                        .host_total = &total};
+                                        .total = one};
     EXPECT(w, vscan_scan(ctx, r.op, source, out, &options) == VSCAN_OK);
+    EXPECT(w, vscan_buffer_get(one, 0, &total) == VSCAN_OK);
+    EXPECT(w, vscan_buffer_destroy(one) == VSCAN_OK);
     EXPECT(w, vscan_buffer_download(out, 0, r.n, got) == VSCAN_OK);
     EXPECT(w, reference_difference(r.type, r.n, expected, got) < 0);
     EXPECT(w, reference_difference(r.type, 1, &expected_total, &total) < 0);

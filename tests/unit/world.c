@@ -58,8 +58,6 @@ int world_set_up(void **state) {
     ok(NULL, vscan_ctx_destroy(gone));
     ok(w.ctx, vscan_buffer_create(w.ctx, VSCAN_INT, N, &w.stale));
     ok(NULL, vscan_buffer_destroy(w.stale));
-    w.host_total = 0x5a5a5a5a;
-    w.host_count = 0x5a5a5a5a5a5a5a5a;
     return 0;
 }
 
@@ -105,9 +103,6 @@ void world_check_untouched(const char *file, int line) {
             _fail(file, line);
         }
     }
-    if (w.host_total == 0x5a5a5a5a && w.host_count == 0x5a5a5a5a5a5a5a5a) return;
-    print_error("a host value was written\n");
-    _fail(file, line);
 }
 
 struct wrong_handle wrong_handle(int i) {

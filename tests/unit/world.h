@@ -24,8 +24,6 @@ struct world {
     vscan_buffer *stale;                                             /* destroyed itself */
     vscan_buffer *all[WORLD_BUFFERS]; /* those with contents to watch */
     int made;
-    int32_t host_total;
-    int64_t host_count;
 };
 
 extern struct world w;

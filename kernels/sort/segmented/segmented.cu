@@ -199,7 +199,7 @@ static __device__ void report_segment(const segment_sort_arguments &a, int64_t a
     if (a.most_medium > 0) a.header->bad_offsets = 1; /* sort_by_blocks then skips the queues */
     if (*(volatile int32_t *)&a.late->status != VSCAN_OK) return;
     *(volatile int64_t *)&a.late->at = at;
-    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_POSITION;
+    *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OFFSETS;
 }
 
 /* By all threads of the launch: copies elements first .. end - 1, which are in no segment. */
