@@ -102,6 +102,13 @@ vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx)
     return create_on(VSCAN_BACKEND_CPU, &set, ctx);
 }
 
+vscan_status vscan__ctx_create_cpu(vscan_ctx **ctx) {
+    vscan_ctx *handle = NULL;
+    TRY(create_on(VSCAN_BACKEND_CPU, &(vscan_ctx_options){.backend = VSCAN_BACKEND_CPU}, &handle));
+    *ctx = vscan__find_ctx(handle);
+    return VSCAN_OK;
+}
+
 /* ---- Destruction ----------------------------------------------------------------------------- */
 
 void vscan__ctx_unreference(vscan_ctx *ctx) {
@@ -128,6 +135,12 @@ vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
     }
     vscan__ctx_unreference(ctx);
     return VSCAN_OK;
+}
+
+void vscan__ctx_destroy_cpu(vscan_ctx *ctx) {
+    pthread_mutex_lock(&ctx->mutex);
+    vscan__unpublish(ctx);
+    vscan__ctx_unreference(ctx);
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */

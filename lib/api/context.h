@@ -11,4 +11,8 @@
  */
 void vscan__ctx_unreference(vscan_ctx *ctx);
 
+/* A context of the CPU backend whose handle nobody has, and its end. */
+vscan_status vscan__ctx_create_cpu(vscan_ctx **ctx);
+void vscan__ctx_destroy_cpu(vscan_ctx *ctx);
+
 #endif

@@ -35,4 +35,8 @@ ok(vscan.vscan_buffer_download(buffer[0], 0, len(values), values))
 ok(vscan.vscan_buffer_destroy(buffer[0]))
 ok(vscan.vscan_ctx_destroy(ctx[0]))
 assert list(values) == [3, 4, 8, 9, 14], list(values)
+plain = ffi.new("int32_t[]", [3, 1, 4, 1, 5])
+ok(vscan.vscan_host_scan(vscan.VSCAN_PLUS, vscan.VSCAN_INT, vscan.VSCAN_INCLUSIVE,
+                         vscan.VSCAN_FORWARD, plain, len(plain), plain))
+assert list(plain) == list(values)
 print(list(values))

@@ -29,6 +29,11 @@ ok(vscan.vscan_buffer_download(buffer[0], 0, 5, values))
 ok(vscan.vscan_buffer_destroy(buffer[0]))
 ok(vscan.vscan_ctx_destroy(ctx[0]))
 
+local plain = ffi.new("int32_t[5]", {3, 1, 4, 1, 5})
+ok(vscan.vscan_host_scan(vscan.VSCAN_PLUS, vscan.VSCAN_INT, vscan.VSCAN_INCLUSIVE,
+                         vscan.VSCAN_FORWARD, plain, 5, plain))
+assert(plain[4] == 14)
+
 local got = {}
 for i = 0, 4 do got[i + 1] = tonumber(values[i]) end
 print(table.concat(got, " "))

@@ -24,6 +24,8 @@ extern "C" {
     fn vscan_buffer_upload(buffer: *mut Buffer, offset: i64, n: i64, host: *const c_void) -> c_int;
     fn vscan_buffer_download(buffer: *const Buffer, offset: i64, n: i64, host: *mut c_void)
         -> c_int;
+    fn vscan_host_scan(op: c_int, kind: c_int, way: c_int, direction: c_int, from: *const c_void,
+        n: i64, to: *mut c_void) -> c_int;
     fn vscan_scan(ctx: *mut Ctx, op: c_int, from: *const Buffer, to: *mut Buffer,
         options: *const c_void) -> c_int;
 }
@@ -42,6 +44,11 @@ fn main() {
         check(ctx, vscan_buffer_upload(buffer, 0, n, v.as_ptr().cast()));
         check(ctx, vscan_scan(ctx, PLUS, buffer, buffer, null()));
         check(ctx, vscan_buffer_download(buffer, 0, n, v.as_mut_ptr().cast()));
+        // An array is scanned by one call, without all this: inclusive and forward are 0.
+        let (plain, mut out) = ([3.0f32, 1.0, 4.0], [0.0f32; 3]);
+        check(null(), vscan_host_scan(PLUS, FLOAT, 0, 0, plain.as_ptr().cast(), 3,
+            out.as_mut_ptr().cast()));
+        assert_eq!(out, [3.0, 4.0, 8.0]);
         // A wrong call is refused with a sentence, and changes nothing.
         assert_eq!(vscan_scan(ctx, 99, buffer, buffer, null()), 107);
         println!("{}", CStr::from_ptr(vscan_ctx_last_error(ctx)).to_string_lossy());

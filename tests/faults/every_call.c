@@ -148,6 +148,22 @@ static void scan(void) {
     CALL(vscan_reduce_by_offsets, c, VSCAN_PLUS, B(FLOATS), B(OFFSETS), B(SEGMENT_TOTALS), NULL);
 }
 
+/* Arrays on the host. Their contexts are kept, so only the first of these calls allocates one. */
+static void plain(void) {
+    static const float in[5] = {3, 1, 4, 1, 5};
+    static const uint8_t heads[5] = {0, 0, 1, 0, 0};
+    static const int64_t offsets[3] = {0, 2, 5};
+    CALL(vscan_host_scan, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 5,
+         host.floats);
+    CALL(vscan_host_scan_segmented, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_INCLUSIVE, VSCAN_BACKWARD, in,
+         heads, 5, host.floats + 5);
+    CALL(vscan_host_scan_by_offsets, VSCAN_MAX, VSCAN_FLOAT, VSCAN_EXCLUSIVE, VSCAN_FORWARD, in, 5,
+         offsets, 2, host.floats + 10);
+    CALL(vscan_host_reduce, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, in, 5, host.floats + 15);
+    CALL(vscan_host_sort, VSCAN_ASCENDING, VSCAN_FLOAT, in, VSCAN_NONE, NULL, 5, host.floats + 20,
+         NULL);
+}
+
 static void carries(void) {
     vscan_ctx *const c = run.ctx;
     CALL(vscan_carry_create, c, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry);
@@ -261,6 +277,7 @@ void every_call(vscan_backend backend, int64_t watched, struct tour *tour) {
     make_contexts();
     make_buffers();
     scan();
+    plain();
     carries();
     matrix();
     map();

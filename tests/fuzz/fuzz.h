@@ -300,6 +300,11 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(enumerate)                                                                                   \
     X(heads_to_offsets)                                                                            \
     X(gather)                                                                                      \
+    X(host_reduce)                                                                                 \
+    X(host_scan)                                                                                   \
+    X(host_scan_by_offsets)                                                                        \
+    X(host_scan_segmented)                                                                         \
+    X(host_sort)                                                                                   \
     X(index)                                                                                       \
     X(lengths_to_offsets)                                                                          \
     X(map_binary)                                                                                  \

@@ -71,6 +71,7 @@ static vscan_ctx *created;
 static int32_t devices;
 static int64_t bytes;
 static char text[80];
+static int32_t array[4];
 
 OF(vscan_type, buffer_create, vscan_buffer_create(w.ctx, value, 1, &made))
 OF(vscan_type, buffer_wrap, vscan_buffer_wrap(w.ctx, value, NULL, 0, &made))
@@ -101,6 +102,16 @@ OF(vscan_end, distribute, vscan_distribute_segmented(w.ctx, value, w.in, w.flags
 OF(vscan_backend, device_count, vscan_device_count(value, &devices))
 OF(vscan_backend, device_name, vscan_device_name(value, 0, text, sizeof text))
 OF(vscan_backend, device_memory, vscan_device_memory(value, 0, &bytes, &bytes))
+OF(vscan_op, host_scan_op, vscan_host_scan(value, VSCAN_INT, 0, 0, array, 1, array))
+OF(vscan_type, host_scan_type, vscan_host_scan(VSCAN_PLUS, value, 0, 0, array, 1, array))
+OF(vscan_kind, host_scan_kind, vscan_host_scan(VSCAN_PLUS, VSCAN_INT, value, 0, array, 1, array))
+OF(vscan_direction, host_scan_direction,
+   vscan_host_scan(VSCAN_PLUS, VSCAN_INT, 0, value, array, 1, array))
+OF(vscan_op, host_reduce_op, vscan_host_reduce(value, VSCAN_INT, 0, array, 1, array + 1))
+OF(vscan_order, host_sort_order, vscan_host_sort(value, VSCAN_INT, array, 0, NULL, 1, array, NULL))
+OF(vscan_type, host_sort_key, vscan_host_sort(0, value, array, 0, NULL, 1, array, NULL))
+OF(vscan_type, host_sort_value,
+   vscan_host_sort(0, VSCAN_INT, array, value, array, 1, array, array + 1))
 OPTION(ctx_backend, vscan_ctx_options, backend, vscan_ctx_create(&o, &created))
 OPTION(scan_kind, vscan_scan_options, kind, vscan_scan(w.ctx, VSCAN_MAX, w.in, w.out, &o))
 OPTION(scan_direction, vscan_scan_options, direction, vscan_scan(w.ctx, VSCAN_MAX, w.in, w.out, &o))
@@ -156,6 +167,14 @@ static const struct {
     C(backend, device_name),
     C(backend, device_memory),
     {"vscan_backend", "ctx_backend", ctx_backend, true},
+    C(op, host_scan_op),
+    C(type, host_scan_type),
+    C(kind, host_scan_kind),
+    C(direction, host_scan_direction),
+    C(op, host_reduce_op),
+    C(order, host_sort_order),
+    C(type, host_sort_key),
+    {"vscan_type", "host_sort_value", host_sort_value, true},
     C(kind, scan_kind),
     C(direction, scan_direction),
     C(kind, segmented_kind),

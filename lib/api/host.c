@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The calls on arrays of the host: checks of plain arguments, then a slot of the CPU backend with the
+ * caller's own addresses. There are no buffers. The context is one of a few that are kept.
+ */
+#include "api/check.h"
+#include "api/context.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+/*
+ * Contexts that no call uses. A call takes one out, so that no two ever wait for each other, and puts it
+ * back; what does not fit is destroyed. Neither locks anything: a fork finds every place whole, and what
+ * other threads had taken out is missing in the child.
+ */
+enum { KEPT = 16 };
+static _Atomic(vscan_ctx *) kept[KEPT];
+
+static vscan_status take(const char *function, vscan_ctx **ctx) {
+    vscan_ctx *found = NULL;
+    for (int k = 0; k < KEPT && found == NULL; k++)
+        if (atomic_load_explicit(&kept[k], memory_order_relaxed) != NULL)
+            found = atomic_exchange_explicit(&kept[k], NULL, memory_order_acquire);
+    if (found == NULL) TRY(vscan__ctx_create_cpu(&found));
+    pthread_mutex_lock(&found->mutex); /* as every call, see begin_child in handle.c */
+    found->running = function;
+    *ctx = found;
+    return VSCAN_OK;
+}
+
+static vscan_status give(vscan_ctx *ctx, vscan_status status) {
+    if (status != VSCAN_OK)
+        vscan__restore_thread_error(ctx->error); /* the caller knows no context */
+    (void)vscan__leave(ctx, status);
+    for (int k = 0; k < KEPT; k++) {
+        vscan_ctx *none = NULL;
+        if (atomic_compare_exchange_strong_explicit(&kept[k], &none, ctx, memory_order_release,
+                                                    memory_order_relaxed))
+            return status;
+    }
+    vscan__ctx_destroy_cpu(ctx);
+    return status;
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+/* n elements of a type at an address. */
+struct array {
+    const char *name;
+    vscan_type type;
+    const void *at;
+    int64_t n;
+};
+
+/* Not NULL, aligned, and of a length that memory can have. */
+static vscan_status check_array(const struct array *a) {
+    int64_t bytes;
+    TRY(vscan__check_size(NULL, a->type, a->n, &bytes));
+    if (a->n == 0) return VSCAN_OK;
+    if (a->at == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "%s is NULL", a->name);
+    if ((uintptr_t)a->at % (uintptr_t)vscan__element_size(a->type) != 0)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_ALIGNMENT, "%s is not aligned to its elements of %s",
+                           a->name, vscan__type_name(a->type));
+    return VSCAN_OK;
+}
+
+/* No byte in common; same_too: or the very same elements. */
+static vscan_status check_apart(const struct array *a, const struct array *b, bool same_too) {
+    const uintptr_t at_a = (uintptr_t)a->at, at_b = (uintptr_t)b->at;
+    const uintptr_t end_a = at_a + (uintptr_t)vscan__bytes(a->type, a->n);
+    const uintptr_t end_b = at_b + (uintptr_t)vscan__bytes(b->type, b->n);
+    if (a->n == 0 || b->n == 0 || at_a >= end_b || at_b >= end_a) return VSCAN_OK;
+    if (same_too && at_a == at_b && end_a == end_b) return VSCAN_OK;
+    return same_too ? vscan__refuse_partial(NULL, a->name, b->name)
+                    : vscan__refuse_overlap(NULL, a->name, b->name);
+}
+
+static vscan_status check_pair(vscan_op op, vscan_type type, enum vscan__pair *pair) {
+    if (VSCAN__AT_TYPE((unsigned)type) >= VSCAN__TYPES)
+        return vscan__refuse_enum(NULL, "type", (int32_t)type, "vscan_type");
+    if (VSCAN__AT_OP((unsigned)op) >= VSCAN__OPS)
+        return vscan__refuse_enum(NULL, "op", (int32_t)op, "vscan_op");
+    if (type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_LONG)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
+                           vscan__type_name(type));
+    return vscan__check_pair(NULL, op, type, pair);
+}
+
+/* What all scans have in common. */
+static vscan_status check_scan(vscan_op op, vscan_type type, vscan_kind kind,
+                               vscan_direction direction, const struct array *in,
+                               const struct array *out, enum vscan__pair *pair,
+                               struct vscan__scan *scan) {
+    TRY(check_pair(op, type, pair));
+    if (kind != VSCAN_INCLUSIVE && kind != VSCAN_EXCLUSIVE)
+        return vscan__refuse_enum(NULL, "kind", (int32_t)kind, "vscan_kind");
+    TRY(vscan__check_direction(NULL, "direction", (int32_t)direction));
+    TRY(check_array(in));
+    TRY(check_array(out));
+    TRY(check_apart(out, in, true));
+    *scan = (struct vscan__scan){.n = in->n,
+                                 .in = in->at,
+                                 .out = (void *)(uintptr_t)out->at,
+                                 .exclusive = kind == VSCAN_EXCLUSIVE,
+                                 .backward = direction == VSCAN_BACKWARD};
+    return VSCAN_OK;
+}
+
+/* ---- Scan, reduction ------------------------------------------------------------------------- */
+
+vscan_status vscan_host_scan(vscan_op op, vscan_type type, vscan_kind kind,
+                             vscan_direction direction, const void *in, int64_t n, void *out) {
+    vscan__set_running(__func__);
+    const struct array from = {"in", type, in, n}, to = {"out", type, out, n};
+    enum vscan__pair pair;
+    struct vscan__scan scan;
+    vscan_ctx *ctx;
+    TRY(check_scan(op, type, kind, direction, &from, &to, &pair, &scan));
+    if (n == 0) return VSCAN_OK;
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->pairs[pair].scan(ctx, &scan));
+}
+
+vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
+                               const void *in, int64_t n, void *total) {
+    vscan__set_running(__func__);
+    const struct array from = {"in", type, in, n}, to = {"total", type, total, 1};
+    enum vscan__pair pair;
+    vscan_ctx *ctx;
+    TRY(check_pair(op, type, &pair));
+    TRY(vscan__check_direction(NULL, "direction", (int32_t)direction));
+    TRY(check_array(&from));
+    TRY(check_array(&to));
+    TRY(check_apart(&to, &from, false));
+    const struct vscan__scan scan = {
+        .n = n, .in = in, .total = total, .backward = direction == VSCAN_BACKWARD};
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->pairs[pair].reduce(ctx, &scan));
+}
+
+/* ---- Segmented scans ------------------------------------------------------------------------- */
+
+vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, vscan_kind kind,
+                                       vscan_direction direction, const void *in,
+                                       const uint8_t *heads, int64_t n, void *out) {
+    vscan__set_running(__func__);
+    const struct array from = {"in", type, in, n}, to = {"out", type, out, n};
+    const struct array by = {"heads", VSCAN_BYTE, heads, n};
+    enum vscan__pair pair;
+    struct vscan__scan scan;
+    vscan_ctx *ctx;
+    TRY(check_scan(op, type, kind, direction, &from, &to, &pair, &scan));
+    TRY(check_array(&by));
+    TRY(check_apart(&by, &to, false));
+    if (n == 0) return VSCAN_OK;
+    scan.flags = heads;
+    scan.flag_type = VSCAN_BYTE;
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->pairs[pair].scan_segmented(ctx, &scan));
+}
+
+/* Every element is in a segment, and no offset is less than the one before it. */
+static vscan_status check_offsets(const int64_t *offsets, int64_t segments, int64_t n) {
+    if (offsets[0] != 0)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS, "offsets[0] is %" PRId64 ", must be 0",
+                           offsets[0]);
+    for (int64_t k = 0; k < segments; k++)
+        if (offsets[k + 1] < offsets[k])
+            return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS,
+                               "offsets[%" PRId64 "] is %" PRId64
+                               ", less than the one before it, %" PRId64,
+                               k + 1, offsets[k + 1], offsets[k]);
+    if (offsets[segments] != n)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_OFFSETS,
+                           "the last of offsets is %" PRId64 ", must be n, %" PRId64,
+                           offsets[segments], n);
+    return VSCAN_OK;
+}
+
+/* Sets a bit for the first element of each segment that has any. */
+static void mark(uint32_t *bits, const int64_t *offsets, int64_t segments, int64_t n) {
+    for (int64_t k = 0; k < segments; k++)
+        if (offsets[k] < n) bits[offsets[k] / 32] |= UINT32_C(1) << offsets[k] % 32;
+}
+
+vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
+                                        vscan_direction direction, const void *in, int64_t n,
+                                        const int64_t *offsets, int64_t segments, void *out) {
+    vscan__set_running(__func__);
+    const struct array from = {"in", type, in, n}, to = {"out", type, out, n};
+    enum vscan__pair pair;
+    struct vscan__scan scan;
+    vscan_ctx *ctx;
+    TRY(check_scan(op, type, kind, direction, &from, &to, &pair, &scan));
+    if (segments < 0 || segments == INT64_MAX)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "segments is %" PRId64, segments);
+    const struct array by = {"offsets", VSCAN_LONG, offsets, segments + 1};
+    TRY(check_array(&by));
+    TRY(check_apart(&by, &to, false));
+    TRY(check_offsets(offsets, segments, n));
+    if (n == 0) return VSCAN_OK;
+    uint32_t few[64] = {0}, *bits = few; /* a short vector needs no allocation */
+    if (n > 32 * 64) bits = calloc((size_t)(n / 32 + 1), sizeof *bits);
+    if (bits == NULL)
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_HOST_MEMORY, "no memory for %" PRId64 " head flags",
+                           n);
+    mark(bits, offsets, segments, n);
+    scan.flags = bits;
+    scan.flag_type = VSCAN_BIT;
+    vscan_status status = take(__func__, &ctx);
+    if (status == VSCAN_OK)
+        status = give(ctx, ctx->backend->pairs[pair].scan_segmented(ctx, &scan));
+    if (bits != few) free(bits);
+    return status;
+}
+
+/* ---- Sort ------------------------------------------------------------------------------------ */
+
+static bool can_be_sorted(vscan_type type) {
+    return type == VSCAN_INT || type == VSCAN_FLOAT || type == VSCAN_DOUBLE || type == VSCAN_LONG;
+}
+
+static vscan_status check_sorted(const char *name, vscan_type type) {
+    if (can_be_sorted(type)) return VSCAN_OK;
+    if (VSCAN__AT_TYPE((unsigned)type) >= VSCAN__TYPES)
+        return vscan__refuse_enum(NULL, name, (int32_t)type, "vscan_type");
+    return VSCAN__FAIL(NULL, VSCAN_ERROR_TYPE, "%s is %s, must be int, float, double or long", name,
+                       vscan__type_name(type));
+}
+
+vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void *keys,
+                             vscan_type value_type, const void *values, int64_t n, void *keys_out,
+                             void *values_out) {
+    vscan__set_running(__func__);
+    const bool has_values = value_type != VSCAN_NONE;
+    const struct array arrays[] = {{"keys", key_type, keys, n},
+                                   {"keys_out", key_type, keys_out, n},
+                                   {"values", value_type, values, n},
+                                   {"values_out", value_type, values_out, n}};
+    vscan_ctx *ctx;
+    if (order != VSCAN_ASCENDING && order != VSCAN_DESCENDING)
+        return vscan__refuse_enum(NULL, "order", (int32_t)order, "vscan_order");
+    TRY(check_sorted("key_type", key_type));
+    if (has_values) TRY(check_sorted("value_type", value_type));
+    for (int k = 0; k < (has_values ? 4 : 2); k++) TRY(check_array(&arrays[k]));
+    if (!has_values && (values != NULL || values_out != NULL))
+        return VSCAN__FAIL(NULL, VSCAN_ERROR_VALUE, "value_type is VSCAN_NONE, and %s is not NULL",
+                           values != NULL ? "values" : "values_out");
+    TRY(check_apart(&arrays[1], &arrays[0], true));
+    if (has_values) {
+        TRY(check_apart(&arrays[3], &arrays[2], true));
+        TRY(check_apart(&arrays[2], &arrays[1], false));
+        TRY(check_apart(&arrays[3], &arrays[0], false));
+        TRY(check_apart(&arrays[3], &arrays[1], false));
+    }
+    if (n == 0) return VSCAN_OK;
+    struct vscan__sort sort = {.n = n,
+                               .keys = keys,
+                               .keys_out = keys_out,
+                               .values = values,
+                               .values_out = values_out,
+                               .key_size = (int32_t)vscan__element_size(key_type),
+                               .value_size = (int32_t)vscan__element_size(value_type),
+                               .real = key_type == VSCAN_FLOAT || key_type == VSCAN_DOUBLE,
+                               .descending = order == VSCAN_DESCENDING};
+    sort.bits = 8 * sort.key_size;
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->sort(ctx, &sort));
+}
