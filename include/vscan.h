@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
+/**
+ * @file
  * vscan.h - prefix scans on GPUs, and on CPUs where there is no GPU.
  *
  * This header is the whole interface of libvscan and its manual; what is not here is not API.
@@ -19,26 +20,26 @@
  *     vscan_scan(ctx, VSCAN_PLUS, v, v, NULL);
  *     vscan_buffer_download(v, 0, n, host);
  *
- * Asynchrony. Work is enqueued on the context's stream and the call returns; a function that waits
- * says so ("waits"). The CPU backend has done the work when the call returns.
+ * Asynchrony. A call enqueues its work on the context's stream and returns. A function that waits says so
+ * ("waits"). On the CPU backend the work is done when the call returns.
  *
  * Threads. Any thread may use any context: calls on one context are serialised by the library, and
  * different contexts are independent. Destroying a handle while another thread uses it is the one
  * thing that the caller has to prevent.
  *
- * Handles. Contexts, buffers and carries are named by handles, which look like pointers and are none: a
- * handle is the address of nothing. A handle that was destroyed is refused as long as the library stays
- * loaded, and no other handle ever has the same value; so is any pointer that the library did not give
- * out. There can be some 67 million handles of each kind at a time.
+ * Handles. Contexts, buffers and carries are named by handles. Their C type is a pointer, but they are
+ * numbers: there is nothing at that address. A destroyed handle is refused as long as the library stays
+ * loaded, as no other handle ever gets the same value. Any pointer that is no handle is refused too. There
+ * can be about 67 million handles of each kind at a time.
  *
- * Fork. Children of fork() may use the library, but for CUDA, which does not work in them. A context that
- * another thread was in a call on is refused in the child (VSCAN_ERROR_HANDLE), and its buffers and
- * carries can only be destroyed there, which releases no memory; all others go on working. The child
- * has threads of its own when it needs them. One that was forked by a signal handler inside a call must
- * not return into that call.
+ * Fork. Children of fork() may use the CPU backend; CUDA does not work in them. If another thread was in a
+ * call on a context during the fork, that context is refused in the child (VSCAN_ERROR_HANDLE). Its buffers
+ * and carries can only be destroyed there, which releases no memory. All other contexts go on working. The
+ * child starts threads of its own when it needs them. A child that was forked by a signal handler inside a
+ * call must not return into that call.
  *
- * Unloading. The library stays loaded after the last dlclose, as its threads run its code; to load it
- * again costs nothing, and no memory is lost where every handle was destroyed.
+ * Unloading. The library stays loaded after the last dlclose, because its threads run its code. Loading it
+ * again costs nothing, and no memory is lost if every handle was destroyed.
  *
  * Threads of the library. The CPU backend has one pool of threads for the process, named "vscan". The
  * first call that gains by them starts them: no more than the affinity mask of its thread and the quota
@@ -57,9 +58,8 @@
  *                   cancellation inside a call is not supported. Threads may end while contexts live.
  *     stacks        A call on the CPU backend uses less than 32 KiB of the caller's stack.
  *
- * Errors. Every function that can fail returns a vscan_status. Arguments are checked before
- * anything is enqueued: a call that is refused has written nothing. Any function that takes a
- * handle may return VSCAN_ERROR_NULL (the handle is NULL) and VSCAN_ERROR_HANDLE (it is not a live
+ * Errors. Every function that can fail returns a vscan_status. Arguments are checked before anything is
+ * enqueued, so a refused call has written nothing. Any function that takes a handle may return VSCAN_ERROR_NULL (the handle is NULL) and VSCAN_ERROR_HANDLE (it is not a live
  * handle of that kind: destroyed, or something else); any function that reaches the device may
  * return VSCAN_ERROR_BACKEND (the driver failed; it may then be the report of earlier work) and
  * VSCAN_ERROR_DEVICE_LOST. These four are not repeated below. vscan_ctx_last_error gives the sentence
@@ -76,8 +76,8 @@
  * context goes on. DEVICE_LOST is what CUDA answers for ever after a kernel, of this library or of any
  * other code in the process, has used an illegal address, failed an assertion, or hung. All contexts of
  * CUDA in the process are then of no use and what their buffers hold is gone; a new one fails alike, with
- * AUTO too, which does not take the CPU in silence. Destroy what there is, and go on in a new process, or
- * with a context for which VSCAN_BACKEND_CPU is asked. (cudaDeviceReset is no way on: it takes streams and
+ * AUTO too, which does not silently take the CPU. Destroy all contexts and buffers, and go on in a new
+ * process, or with a context of VSCAN_BACKEND_CPU. (cudaDeviceReset does not help: it takes streams and
  * memory away from contexts that use them.)
  * A call leaves the caller's current device as it was, or says that it could not. An error that the caller
  * has not yet taken by cudaGetLastError is neither taken for the library's own nor removed.
@@ -101,7 +101,7 @@
 
 #include <stdint.h>
 
-/* Version of this header. The library's own, at run time: vscan_version(). */
+/** Version of this header. The library's own, at run time: vscan_version(). */
 #define VSCAN_VERSION_MAJOR 0
 #define VSCAN_VERSION_MINOR 1
 #define VSCAN_VERSION_PATCH 0
@@ -117,26 +117,26 @@
 extern "C" {
 #endif
 
-/* VSCAN_VERSION is 10000 * major + 100 * minor + patch, as vscan_version() returns it. */
+/** VSCAN_VERSION is 10000 * major + 100 * minor + patch, as vscan_version() returns it. */
 enum {
     VSCAN_VERSION = 10000 * VSCAN_VERSION_MAJOR + 100 * VSCAN_VERSION_MINOR + VSCAN_VERSION_PATCH
 };
 
-/* A context: a backend, a device, a stream, workspace, the last error. */
+/** A context: a backend, a device, a stream, workspace, the last error. */
 typedef struct vscan_ctx vscan_ctx;
 
-/* A typed vector that belongs to a context, or a view of a range of one. */
+/** A typed vector that belongs to a context, or a view of a range of one. */
 typedef struct vscan_buffer vscan_buffer;
 
-/* What a scan leaves for the next one, where a vector is scanned in pieces. */
+/** What a scan leaves for the next one, where a vector is scanned in pieces. */
 typedef struct vscan_carry vscan_carry;
 
 /* ---- Statuses -------------------------------------------------------------------------------- */
 
-/*
- * What a call came to. Numbers are grouped by cause and never change. What each asks of the caller:
+/**
+ * The result of a call. Numbers are grouped by cause and never change. What each asks of the caller:
  *
- *   NULL - VALUE    The call is wrong; the sentence names the argument. Mend the program.
+ *   NULL - VALUE    The call is wrong; the sentence names the argument. Correct the program.
  *   HANDLE, CONTEXT The same; often a handle was destroyed too early.
  *   POINTER         The memory is no device memory of the context's device: copy it there first.
  *   STRUCT_SIZE     Set size to sizeof; or the library is older than the header: ask for less.
@@ -148,53 +148,54 @@ typedef struct vscan_carry vscan_carry;
  *   CAPTURE         Make the call before the capture or after it; for a lack of workspace, reserve.
  *   BACKEND         Read the sentence, which has the driver's words.
  *   TOTALS_LENGTH, OUT_LENGTH   Make the buffer as long as the sentence or the count says; call again.
- *   DIVISION, POSITION, REPEATED, OFFSETS   The data is wrong: what the call wrote is described with it.
+ *   DIVISION, POSITION, REPEATED, OFFSETS   The data is wrong. The function's comment says what the call
+ *                   has written.
  */
 typedef enum vscan_status {
-    VSCAN_OK = 0,
+    VSCAN_OK = 0, /**< all went well */
 
     /* 100-199: an argument was refused; nothing was enqueued, nothing was written */
-    VSCAN_ERROR_NULL = 100,        /* a pointer that must not be NULL is NULL */
-    VSCAN_ERROR_HANDLE = 101,      /* not a live handle of the kind asked for */
-    VSCAN_ERROR_CONTEXT = 102,     /* a buffer belongs to another context */
-    VSCAN_ERROR_TYPE = 103,        /* the wrong element type */
-    VSCAN_ERROR_LENGTH = 104,      /* a buffer has the wrong length, or a length is negative */
-    VSCAN_ERROR_RANGE = 105,       /* a position or range lies outside the buffer */
-    VSCAN_ERROR_OVERLAP = 106,     /* two buffers overlap in a way that is not allowed */
-    VSCAN_ERROR_ENUM = 107,        /* a number that is no value of the enum asked for */
-    VSCAN_ERROR_PAIR = 108,        /* the operator does not exist for the element type */
-    VSCAN_ERROR_STRUCT_SIZE = 109, /* the size member of an options struct is not understood */
-    VSCAN_ERROR_OVERFLOW = 110,    /* the size in bytes does not fit in memory's address range */
-    VSCAN_ERROR_ALIGNMENT = 111,   /* a pointer or offset is not aligned as its type needs */
-    VSCAN_ERROR_POINTER = 112,     /* a wrapped pointer is not memory that the backend can use */
-    VSCAN_ERROR_VALUE = 113,       /* an argument has a value outside what is documented */
-    VSCAN_ERROR_CARRY = 114,       /* a carry, or a saved one, that does not fit the call */
+    VSCAN_ERROR_NULL = 100,        /**< a pointer that must not be NULL is NULL */
+    VSCAN_ERROR_HANDLE = 101,      /**< not a live handle of the kind asked for */
+    VSCAN_ERROR_CONTEXT = 102,     /**< a buffer belongs to another context */
+    VSCAN_ERROR_TYPE = 103,        /**< the wrong element type */
+    VSCAN_ERROR_LENGTH = 104,      /**< a buffer has the wrong length, or a length is negative */
+    VSCAN_ERROR_RANGE = 105,       /**< a position or range lies outside the buffer */
+    VSCAN_ERROR_OVERLAP = 106,     /**< two buffers overlap in a way that is not allowed */
+    VSCAN_ERROR_ENUM = 107,        /**< a number that is no value of the enum asked for */
+    VSCAN_ERROR_PAIR = 108,        /**< the operator does not exist for the element type */
+    VSCAN_ERROR_STRUCT_SIZE = 109, /**< the size member of an options struct is not understood */
+    VSCAN_ERROR_OVERFLOW = 110,    /**< the size in bytes does not fit in memory's address range */
+    VSCAN_ERROR_ALIGNMENT = 111,   /**< a pointer or offset is not aligned as its type needs */
+    VSCAN_ERROR_POINTER = 112,     /**< a wrapped pointer is not memory that the backend can use */
+    VSCAN_ERROR_VALUE = 113,       /**< an argument has a value outside what is documented */
+    VSCAN_ERROR_CARRY = 114,       /**< a carry, or a saved one, that does not fit the call */
 
     /* 200-299: resources */
-    VSCAN_ERROR_HOST_MEMORY = 200,   /* the host has no memory left */
-    VSCAN_ERROR_DEVICE_MEMORY = 201, /* the device has no memory left */
+    VSCAN_ERROR_HOST_MEMORY = 200,   /**< the host has no memory left */
+    VSCAN_ERROR_DEVICE_MEMORY = 201, /**< the device has no memory left */
 
     /* 300-399: backends and devices */
-    VSCAN_ERROR_NO_BACKEND = 300,  /* this libvscan was built without the backend asked for */
-    VSCAN_ERROR_NO_DRIVER = 301,   /* the backend's driver is missing or too old */
-    VSCAN_ERROR_NO_DEVICE = 302,   /* no device of that number */
-    VSCAN_ERROR_NO_KERNEL = 303,   /* the device is one that this libvscan has no kernels for */
-    VSCAN_ERROR_UNSUPPORTED = 304, /* this backend has no such thing (a stream on the CPU) */
-    VSCAN_ERROR_CAPTURE = 305,     /* not possible while the stream is being captured */
-    VSCAN_ERROR_BACKEND = 306,     /* the backend failed; vscan_ctx_last_error has its words */
-    VSCAN_ERROR_DEVICE_LOST = 307, /* a fault on the device has ended its use by this process */
+    VSCAN_ERROR_NO_BACKEND = 300,  /**< this libvscan was built without the backend asked for */
+    VSCAN_ERROR_NO_DRIVER = 301,   /**< the backend's driver is missing or too old */
+    VSCAN_ERROR_NO_DEVICE = 302,   /**< no device of that number */
+    VSCAN_ERROR_NO_KERNEL = 303,   /**< the device is one that this libvscan has no kernels for */
+    VSCAN_ERROR_UNSUPPORTED = 304, /**< this backend has no such thing (a stream on the CPU) */
+    VSCAN_ERROR_CAPTURE = 305,     /**< not possible while the stream is being captured */
+    VSCAN_ERROR_BACKEND = 306,     /**< the backend failed; vscan_ctx_last_error has its words */
+    VSCAN_ERROR_DEVICE_LOST = 307, /**< a fault on the device has ended its use by this process */
 
     /* 400-499: found in the data while the work ran; reported by the next call that waits */
-    VSCAN_ERROR_TOTALS_LENGTH = 400, /* more segments than the totals buffer has elements */
-    VSCAN_ERROR_DIVISION = 401,      /* an integer was divided by 0 */
-    VSCAN_ERROR_POSITION = 402,      /* a position outside the vector that it is a position in */
-    VSCAN_ERROR_REPEATED = 403,   /* a position that must stand only once stands more than once */
-    VSCAN_ERROR_OUT_LENGTH = 404, /* more results than the output buffer has elements */
-    VSCAN_ERROR_OFFSETS = 405,    /* an offset less than the one before it, or outside the vector */
+    VSCAN_ERROR_TOTALS_LENGTH = 400, /**< more segments than the totals buffer has elements */
+    VSCAN_ERROR_DIVISION = 401,      /**< an integer was divided by 0 */
+    VSCAN_ERROR_POSITION = 402,      /**< a position outside the vector that it is a position in */
+    VSCAN_ERROR_REPEATED = 403,   /**< a position that must stand only once stands more than once */
+    VSCAN_ERROR_OUT_LENGTH = 404, /**< more results than the output buffer has elements */
+    VSCAN_ERROR_OFFSETS = 405, /**< an offset less than the one before it, or outside the vector */
     VSCAN_STATUS_FORCE_INT = 0x7fffffff
 } vscan_status;
 
-/*
+/**
  * The name of a status, "VSCAN_ERROR_NULL", and a sentence on what it means. Static strings, never
  * NULL; for a number that is no status, "VSCAN_ERROR_UNKNOWN" and a sentence that says so.
  * Since 0.1.0.
@@ -204,7 +205,7 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
 
 /* ---- Types and operators --------------------------------------------------------------------- */
 
-/*
+/**
  * Element types. int, float and double can be scanned with every operator. Bytes and bits are
  * flags: false is 0, true is anything else; what the library writes is 0 and 1. Bit i of a VSCAN_BIT
  * vector is bit i % 32, counted from the lowest, of 32-bit word i / 32; its memory is whole words,
@@ -212,17 +213,17 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
  * mapped, not scanned.
  */
 typedef enum vscan_type {
-    VSCAN_NONE = 0,    /* no type: there are no values, or there is no buffer */
-    VSCAN_INT = 11,    /* int32_t */
-    VSCAN_FLOAT = 12,  /* IEEE 754 binary32 */
-    VSCAN_DOUBLE = 13, /* IEEE 754 binary64 */
-    VSCAN_BYTE = 14,   /* uint8_t, a flag */
-    VSCAN_BIT = 15,    /* one bit, a flag */
-    VSCAN_LONG = 16,   /* int64_t, a count or a position */
+    VSCAN_NONE = 0,    /**< no type: there are no values, or there is no buffer */
+    VSCAN_INT = 11,    /**< int32_t */
+    VSCAN_FLOAT = 12,  /**< IEEE 754 binary32 */
+    VSCAN_DOUBLE = 13, /**< IEEE 754 binary64 */
+    VSCAN_BYTE = 14,   /**< uint8_t, a flag */
+    VSCAN_BIT = 15,    /**< one bit, a flag */
+    VSCAN_LONG = 16,   /**< int64_t, a count or a position */
     VSCAN_TYPE_FORCE_INT = 0x7fffffff
 } vscan_type;
 
-/*
+/**
  * Operators, each for int, float and double.
  *
  *   plus      int: modulo 2^32. float, double: IEEE addition in the fixed order. Identity 0.
@@ -234,81 +235,80 @@ typedef enum vscan_type {
  *             stands alone, as the first result of an exclusive scan.
  */
 typedef enum vscan_op {
-    VSCAN_PLUS = 31,
-    VSCAN_MAX = 32,
-    VSCAN_MIN = 33,
-    VSCAN_AND = 34,
-    VSCAN_OR = 35,
+    VSCAN_PLUS = 31, /**< sum */
+    VSCAN_MAX = 32,  /**< IEEE 754-2019 maximum */
+    VSCAN_MIN = 33,  /**< IEEE 754-2019 minimum */
+    VSCAN_AND = 34,  /**< int: bit by bit; float, double: logical */
+    VSCAN_OR = 35,   /**< int: bit by bit; float, double: logical */
     VSCAN_OP_FORCE_INT = 0x7fffffff
 } vscan_op;
 
-/*
+/**
  * One number, for a member of an options struct: zero is none. holds says which of the others is read.
  */
 typedef struct vscan_value {
-    int32_t holds; /* VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE or VSCAN_LONG; 0: there is no value */
+    int32_t holds; /**< VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE or VSCAN_LONG; 0: there is no value */
     int32_t as_int;
     float as_float;
-    int32_t unused; /* 0 */
+    int32_t unused; /**< 0 */
     double as_double;
     int64_t as_long;
 } vscan_value;
 
-/*
+/**
  * Options of the functions that count: the place for the count, a one-element buffer of long, or NULL.
  * vscan_buffer_get brings the count to the host.
  */
 typedef struct vscan_count_options {
-    int64_t size;        /* sizeof(vscan_count_options) */
-    vscan_buffer *count; /* what is counted is said at the function; overlaps nothing */
+    int64_t size;        /**< sizeof(vscan_count_options) */
+    vscan_buffer *count; /**< what is counted is said at the function; overlaps nothing */
 } vscan_count_options;
 
-/* inclusive: out[i] covers in[i]; exclusive: out[i] covers only what comes before in[i]. */
+/** inclusive: out[i] covers in[i]; exclusive: out[i] covers only what comes before in[i]. */
 typedef enum vscan_kind {
-    VSCAN_INCLUSIVE = 0,
-    VSCAN_EXCLUSIVE = 81,
+    VSCAN_INCLUSIVE = 0,  /**< out[i] covers in[i]; the default */
+    VSCAN_EXCLUSIVE = 81, /**< out[i] covers only what comes before in[i] */
     VSCAN_KIND_FORCE_INT = 0x7fffffff
 } vscan_kind;
 
-/* backward: the forward scan of the reversed vector, reversed. */
+/** backward: the forward scan of the reversed vector, reversed. */
 typedef enum vscan_direction {
-    VSCAN_FORWARD = 0,
-    VSCAN_BACKWARD = 83,
+    VSCAN_FORWARD = 0,   /**< from the first element on; the default */
+    VSCAN_BACKWARD = 83, /**< the forward scan of the reversed vector, reversed */
     VSCAN_DIRECTION_FORCE_INT = 0x7fffffff
 } vscan_direction;
 
 /* ---- Version, backends, devices -------------------------------------------------------------- */
 
-/*
+/**
  * The version of the library that is loaded: 10000 * major + 100 * minor + patch, and "0.1.0".
  * Since 0.1.0.
  */
 VSCAN_API int32_t vscan_version(void);
 VSCAN_API const char *vscan_version_text(void);
 
-/*
+/**
  * Backends. AUTO is CUDA when a device with kernels for it can be used, else the CPU; the
  * environment variable VSCAN_BACKEND (cpu or cuda) decides in place of AUTO, and never in place of
  * an explicit choice.
  */
 typedef enum vscan_backend {
-    VSCAN_BACKEND_AUTO = 0,
-    VSCAN_BACKEND_CPU = 91,
-    VSCAN_BACKEND_CUDA = 92,
+    VSCAN_BACKEND_AUTO = 0,  /**< CUDA where it can be used, else the CPU; the default */
+    VSCAN_BACKEND_CPU = 91,  /**< the processor */
+    VSCAN_BACKEND_CUDA = 92, /**< NVIDIA GPUs */
     VSCAN_BACKEND_FORCE_INT = 0x7fffffff
 } vscan_backend;
 
-/*
+/**
  * Sets *count to the number of devices of a backend (not AUTO): the CPU has one; CUDA has those that
- * the driver shows, and 0 where it shows none or fails for whatever reason, where there is no driver, or
- * where the library was built without CUDA. Why there are none, vscan_device_name tells. Waits for
- * nothing.
+ * the driver shows. It has 0 if the driver shows none, fails or is missing, or if the library was built
+ * without CUDA; vscan_device_name says why. Does not wait.
  *   count   not NULL
  * Statuses: NULL, ENUM. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_device_count(vscan_backend backend, int32_t *count);
 
-/*
+/**
  * Copies the device's name ("NVIDIA H200") into name, cut to capacity bytes with its closing 0.
  *   device    0 .. count - 1
  *   name      not NULL; capacity bytes, at least 1
@@ -317,7 +317,7 @@ VSCAN_API vscan_status vscan_device_count(vscan_backend backend, int32_t *count)
 VSCAN_API vscan_status vscan_device_name(vscan_backend backend, int32_t device, char *name,
                                          int64_t capacity);
 
-/*
+/**
  * The device's memory in bytes: all of it, and what is free now. For the CPU, the machine's RAM.
  *   total_bytes, free_bytes   either may be NULL
  * Statuses: ENUM, NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
@@ -327,7 +327,7 @@ VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device
 
 /* ---- Context --------------------------------------------------------------------------------- */
 
-/*
+/**
  * Options structs begin with their size in bytes, sizeof the struct, and are zero in what the caller
  * does not set: zero is always the default. The library reads the members that size covers, so a
  * program built against an older header goes on working. VSCAN_ERROR_STRUCT_SIZE is: a size smaller
@@ -335,15 +335,15 @@ VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device
  * further bytes that are not zero.
  */
 typedef struct vscan_ctx_options {
-    int64_t size;    /* sizeof(vscan_ctx_options) */
-    int32_t backend; /* a vscan_backend */
-    int32_t device;  /* which of the backend's devices, from 0 */
-    int32_t threads; /* CPU: how many threads at most; 0: see vscan_ctx_set_threads */
-    int32_t unused;  /* 0 */
-    void *stream;    /* CUDA: a cudaStream_t of the caller; NULL: a stream of the context's own */
+    int64_t size;    /**< sizeof(vscan_ctx_options) */
+    int32_t backend; /**< a vscan_backend */
+    int32_t device;  /**< which of the backend's devices, from 0 */
+    int32_t threads; /**< CPU: how many threads at most; 0: see vscan_ctx_set_threads */
+    int32_t unused;  /**< 0 */
+    void *stream;    /**< CUDA: a cudaStream_t of the caller; NULL: a stream of the context's own */
 } vscan_ctx_options;
 
-/*
+/**
  * Makes a context. Its backend and device never change.
  *   options   NULL: all defaults
  *   ctx       not NULL; receives the context, and is left alone on failure
@@ -356,14 +356,14 @@ typedef struct vscan_ctx_options {
  */
 VSCAN_API vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx);
 
-/*
+/**
  * Waits for the context's work and releases it. NULL is legal and does nothing. Buffers that still
  * belong to it can afterwards only be destroyed; every other use of them is VSCAN_ERROR_HANDLE.
  * Statuses: HANDLE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
 
-/*
+/**
  * Waits until all work of the context is done, and reports what went wrong in it since the last
  * report: a late error (statuses from 400), or BACKEND. Of several late errors the first one found is
  * reported, and all are dropped. The sentence names the function that had been called, one of the
@@ -373,7 +373,7 @@ VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
  */
 VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
 
-/*
+/**
  * Makes the context enqueue on another stream; work enqueued so far comes first on it, except where
  * one of the two streams is being captured: the order is then the caller's.
  *   stream   a cudaStream_t of the context's device; NULL: the context's own stream again. The
@@ -382,18 +382,18 @@ VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
  */
 VSCAN_API vscan_status vscan_ctx_set_stream(vscan_ctx *ctx, void *stream);
 
-/*
+/**
  * Sets *stream to the cudaStream_t that the context enqueues on: the place to begin a capture.
  *   stream   not NULL
  * Statuses: UNSUPPORTED (CPU). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream);
 
-/* Which backend and device the context has; 0 and -1 when ctx is no context. Since 0.1.0. */
+/** Which backend and device the context has; 0 and -1 when ctx is no context. Since 0.1.0. */
 VSCAN_API vscan_backend vscan_ctx_backend(const vscan_ctx *ctx);
 VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
 
-/*
+/**
  * How many threads the CPU backend uses at most, the caller's among them; more than there are
  * processors for are not used. 0 to set: as VSCAN_NUM_THREADS says in the environment, else the first
  * number of OMP_NUM_THREADS, else one for each processor that the process may use. What is no number
@@ -405,21 +405,31 @@ VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
 VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);
 VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
-/*
- * Grows the workspace so that no later operation on vectors of up to n elements allocates: scans,
- * segmented scans, reductions, segmented reductions, packs, conversions of segments. One workspace
- * serves all types. Not those of rows and columns; nor sorts and splits, which need memory in
- * proportion to their vectors: see vscan_sort_reserve and vscan_split. Scans alone need no more than
- * a new context has (ints and floats) or twice that. Without it the workspace grows when a longer
- * vector first comes; that cannot happen during a stream capture (VSCAN_ERROR_CAPTURE), so reserve,
- * or run once, before capturing. Never shrinks. May wait.
+/**
+ * Grows the workspace so that later calls on vectors of up to n elements allocate nothing. One workspace
+ * serves all types. Never shrinks. May wait. What allocates when:
+ *
+ *     scan                                     never for int and float; for double once, see below
+ *     scan_segmented, reduce, reduce_*,        when a longer vector first comes; vscan_ctx_reserve does it
+ *     pack, pack_compare, enumerate,           ahead of time
+ *     distribute_segmented, distribute_totals,
+ *     heads_to_offsets, lengths_to_offsets
+ *     scan_rows, scan_columns, reduce_rows,    when another shape first comes: call once before
+ *     reduce_columns
+ *     sort, sort_by_offsets                    when a longer sort first comes; vscan_sort_reserve does it
+ *     split, split_*                           when a longer vector first comes: call once before
+ *     map_*, compare*, select*, convert,       never
+ *     index, distribute, gather, permute
+ *
+ * A capture cannot allocate (VSCAN_ERROR_CAPTURE), so reserve, or make the call once, before capturing. A
+ * scan of doubles needs twice the workspace that a new context has.
  *   type   int, float or double
  *   n      elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n);
 
-/*
+/**
  * What the last failed call on this context said: function, argument, reason, and the backend's own
  * words where it had any; "" when nothing has failed. With NULL, the same for the last call of this
  * thread that failed without a live context at hand (vscan_ctx_create, a NULL or dead handle, ...).
@@ -430,7 +440,7 @@ VSCAN_API const char *vscan_ctx_last_error(const vscan_ctx *ctx);
 
 /* ---- Buffer ---------------------------------------------------------------------------------- */
 
-/*
+/**
  * Makes a vector of n elements in the backend's memory. Its contents are undefined.
  *   type     any vscan_type
  *   n        elements, at least 0
@@ -440,7 +450,7 @@ VSCAN_API const char *vscan_ctx_last_error(const vscan_ctx *ctx);
 VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
                                            vscan_buffer **buffer);
 
-/*
+/**
  * Makes a buffer of memory that the caller owns: device or managed memory of the context's device
  * for CUDA, host memory for the CPU. The caller keeps it alive, and orders his own use of it against
  * the context's stream; destroying the buffer does not free it.
@@ -452,7 +462,7 @@ VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int6
 VSCAN_API vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
                                          vscan_buffer **buffer);
 
-/*
+/**
  * Makes a buffer of elements offset .. offset + n - 1 of another, which it shares and keeps alive:
  * the two may be destroyed in any order.
  *   offset   at least 0; for bits a multiple of 32
@@ -463,14 +473,14 @@ VSCAN_API vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *
 VSCAN_API vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
                                          vscan_buffer **view);
 
-/*
+/**
  * Waits for work that uses the buffer and releases it, and its memory when no view of it is left.
  * NULL is legal and does nothing.
  * Statuses: HANDLE, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_destroy(vscan_buffer *buffer);
 
-/*
+/**
  * Length in elements, type, and address of the first element (in the backend's memory; NULL when
  * the length is 0). -1, 0 and NULL when buffer is no buffer. Since 0.1.0.
  */
@@ -478,7 +488,7 @@ VSCAN_API int64_t vscan_buffer_length(const vscan_buffer *buffer);
 VSCAN_API vscan_type vscan_buffer_type(const vscan_buffer *buffer);
 VSCAN_API void *vscan_buffer_pointer(const vscan_buffer *buffer);
 
-/*
+/**
  * Copies n elements from the host to elements offset .. offset + n - 1. The host memory may be used
  * again at once; may wait for that.
  *   offset   at least 0; for bits a multiple of 32
@@ -489,7 +499,7 @@ VSCAN_API void *vscan_buffer_pointer(const vscan_buffer *buffer);
 VSCAN_API vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
                                            const void *host);
 
-/*
+/**
  * Copies elements offset .. offset + n - 1 to the host. Waits for all work of the context, and
  * reports its late errors like vscan_ctx_synchronize (the elements have then been copied all the
  * same). For bits, bits of the last word past the n-th are 0.
@@ -499,7 +509,7 @@ VSCAN_API vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset,
 VSCAN_API vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
                                              void *host);
 
-/*
+/**
  * Sets every element: buffer[i] = *value.
  *   value   not NULL; one element on the host, read before the call returns (bits: a uint8_t, 0 or
  *           not)
@@ -507,20 +517,20 @@ VSCAN_API vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t
  */
 VSCAN_API vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value);
 
-/*
+/**
  * Sets one element: buffer[i] = *value. As fill, for i in 0 .. length - 1.
  * Statuses: NULL, RANGE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value);
 
-/*
+/**
  * Gets one element: *value = buffer[i] (bits: a uint8_t, 0 or 1). Waits and reports as download.
  *   value   not NULL; one element on the host
  * Statuses: NULL, RANGE, CAPTURE, and those from 400. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value);
 
-/*
+/**
  * Copies a vector: to[i] = from[i], for all i.
  *   to, from   of one context, one type and one length; the very same elements, or no overlap
  * Statuses: CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
@@ -552,7 +562,7 @@ VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer 
  * replayed graph goes on where the carry is then, each time.
  */
 
-/*
+/**
  * Makes a carry.
  *   op, type    a pair that vscan_scan takes
  *   direction   a vscan_direction
@@ -563,14 +573,14 @@ VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer 
 VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
                                           vscan_direction direction, vscan_carry **carry);
 
-/*
+/**
  * Waits for work that uses the carry, and releases it. NULL is legal and does nothing. A carry may be
  * destroyed after its context.
  * Statuses: HANDLE, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_destroy(vscan_carry *carry);
 
-/*
+/**
  * Begins a new vector: no element is before the next one.
  *   initial   the initial value of the vector, one element on the host that is read before the call
  *             returns, or NULL: none. In a segmented scan it stands before every segment
@@ -578,17 +588,17 @@ VSCAN_API vscan_status vscan_carry_destroy(vscan_carry *carry);
  */
 VSCAN_API vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial);
 
-/*
+/**
  * to becomes what from is. Both belong to one context and have the same operator, type and direction; they
  * may be the same carry. Asynchronous; can be captured.
  * Statuses: NULL, HANDLE, CONTEXT, CARRY (operator, type or direction differ). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to);
 
-/* Bytes of a saved carry. */
+/** Bytes of a saved carry. */
 enum { VSCAN_CARRY_BYTES = 384 };
 
-/*
+/**
  * Writes what the carry holds to the host, for another context, process, machine or backend. All numbers
  * are little-endian; an element is its bits in the low bytes of 8.
  *
@@ -612,7 +622,7 @@ enum { VSCAN_CARRY_BYTES = 384 };
  */
 VSCAN_API vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes);
 
-/*
+/**
  * The carry becomes what was saved. A block that is refused changes nothing.
  *   block   not NULL; read before the call returns
  *   bytes   of block, at least VSCAN_CARRY_BYTES
@@ -624,16 +634,16 @@ VSCAN_API vscan_status vscan_carry_restore(vscan_carry *carry, const void *block
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
 typedef struct vscan_scan_options {
-    int64_t size;                       /* sizeof(vscan_scan_options) */
-    int32_t kind;                       /* a vscan_kind */
-    int32_t direction;                  /* a vscan_direction */
-    vscan_value initial;                /* in's type, or nothing */
-    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
-    vscan_buffer *total;                /* a one-element buffer for the total, or NULL */
-    vscan_carry *carry;                 /* where to go on, or NULL */
+    int64_t size;                       /**< sizeof(vscan_scan_options) */
+    int32_t kind;                       /**< a vscan_kind */
+    int32_t direction;                  /**< a vscan_direction */
+    vscan_value initial;                /**< in's type, or nothing */
+    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
+    vscan_buffer *total;                /**< a one-element buffer for the total, or NULL */
+    vscan_carry *carry;                 /**< where to go on, or NULL */
 } vscan_scan_options;
 
-/*
+/**
  * Scan, also called prefix sum (Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3).
  * With z the initial value where there is one, and + standing for the operator, forward:
  *
@@ -668,17 +678,17 @@ VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffe
                                   vscan_buffer *out, const vscan_scan_options *options);
 
 typedef struct vscan_scan_segmented_options {
-    int64_t size;                       /* sizeof(vscan_scan_segmented_options) */
-    int32_t kind;                       /* a vscan_kind */
-    int32_t direction;                  /* a vscan_direction */
-    vscan_value initial;                /* in's type, or nothing */
-    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
-    vscan_buffer *totals;               /* a buffer for one total a segment, or NULL */
-    vscan_buffer *count;                /* a one-element long buffer, or NULL */
-    vscan_carry *carry;                 /* where to go on, or NULL */
+    int64_t size;                       /**< sizeof(vscan_scan_segmented_options) */
+    int32_t kind;                       /**< a vscan_kind */
+    int32_t direction;                  /**< a vscan_direction */
+    vscan_value initial;                /**< in's type, or nothing */
+    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
+    vscan_buffer *totals;               /**< a buffer for one total a segment, or NULL */
+    vscan_buffer *count;                /**< a one-element long buffer, or NULL */
+    vscan_carry *carry;                 /**< where to go on, or NULL */
 } vscan_scan_segmented_options;
 
-/*
+/**
  * Segmented scan (Blelloch 1990, ch. 3; Schwartz 1980): a scan of every segment by itself. Segments are
  * given by head flags. In all functions an argument of the name heads means this: element i starts a
  * segment where heads[i] is set, and element 0 starts one whether it is set or not; a segment ends
@@ -717,15 +727,15 @@ VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const v
 /* ---- Reduce ---------------------------------------------------------------------------------- */
 
 typedef struct vscan_reduce_options {
-    int64_t size;                       /* sizeof(vscan_reduce_options) */
-    int32_t direction;                  /* a vscan_direction; matters for the bits of float plus */
-    int32_t unused;                     /* 0 */
-    vscan_value initial;                /* in's type, or nothing */
-    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
-    vscan_carry *carry;                 /* where to go on, or NULL */
+    int64_t size;        /**< sizeof(vscan_reduce_options) */
+    int32_t direction;   /**< a vscan_direction; matters for the bits of float plus */
+    int32_t unused;      /**< 0 */
+    vscan_value initial; /**< in's type, or nothing */
+    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
+    vscan_carry *carry;                 /**< where to go on, or NULL */
 } vscan_reduce_options;
 
-/*
+/**
  * Reduction: total = z + in[0] + in[1] + ... + in[n-1], to the bit what vscan_scan gives as total.
  *   in        int, float or double; never written
  *   total     a one-element buffer of in's type; may be the same element as initial_buffer,
@@ -743,13 +753,13 @@ VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buf
 /* ---- Segmented reduction --------------------------------------------------------------------- */
 
 typedef struct vscan_reduce_segmented_options {
-    int64_t size;                       /* sizeof(vscan_reduce_segmented_options) */
-    vscan_value initial;                /* in's type, or nothing */
-    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
-    vscan_buffer *count;                /* a one-element long buffer, or NULL */
+    int64_t size;                       /**< sizeof(vscan_reduce_segmented_options) */
+    vscan_value initial;                /**< in's type, or nothing */
+    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
+    vscan_buffer *count;                /**< a one-element long buffer, or NULL */
 } vscan_reduce_segmented_options;
 
-/*
+/**
  * Segmented reduction, one total a segment (Blelloch 1990, ch. 3): for a segment k of elements s .. e,
  *
  *     totals[k] = z + in[s] + in[s+1] + ... + in[e]
@@ -774,12 +784,12 @@ VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const
                                               const vscan_reduce_segmented_options *options);
 
 typedef struct vscan_reduce_by_offsets_options {
-    int64_t size;                       /* sizeof(vscan_reduce_by_offsets_options) */
-    vscan_value initial;                /* in's type, or nothing */
-    const vscan_buffer *initial_buffer; /* the same as a one-element buffer, or NULL */
+    int64_t size;                       /**< sizeof(vscan_reduce_by_offsets_options) */
+    vscan_value initial;                /**< in's type, or nothing */
+    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
 } vscan_reduce_by_offsets_options;
 
-/*
+/**
  * The same with segments given by where they begin and end, as the rows of a sparse matrix are:
  * segment k has the elements offsets[k] .. offsets[k+1] - 1.
  *   offsets   int or long; one more than there are segments, so at least 1, each at least 0, at least
@@ -799,23 +809,23 @@ VSCAN_API vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, cons
 
 /* ---- Rows and columns ------------------------------------------------------------------------ */
 
-/*
+/**
  * A matrix is a buffer in which row r has its elements at r * pitch, r * pitch + 1, ...,
  * r * pitch + columns - 1. What lies between the end of a row and the beginning of the next one, and
  * after the last one, is never read and never written.
  */
 typedef struct vscan_matrix_options {
-    int64_t size;        /* sizeof(vscan_matrix_options) */
-    int32_t kind;        /* a vscan_kind; 0 in a reduction */
-    int32_t direction;   /* a vscan_direction */
-    int64_t pitch;       /* elements from one row to the next, at least columns; 0: columns */
-    vscan_value initial; /* in's type, or nothing */
-    const vscan_buffer *initial_buffer; /* a buffer of one element, or of one a line, or NULL */
-    vscan_buffer *totals;               /* a buffer of one element a line, or NULL; NULL in a
+    int64_t size;        /**< sizeof(vscan_matrix_options) */
+    int32_t kind;        /**< a vscan_kind; 0 in a reduction */
+    int32_t direction;   /**< a vscan_direction */
+    int64_t pitch;       /**< elements from one row to the next, at least columns; 0: columns */
+    vscan_value initial; /**< in's type, or nothing */
+    const vscan_buffer *initial_buffer; /**< a buffer of one element, or of one a line, or NULL */
+    vscan_buffer *totals;               /**< a buffer of one element a line, or NULL; NULL in a
                                            reduction */
 } vscan_matrix_options;
 
-/*
+/**
  * Scans every line of a matrix by itself: every row, or every column. A line's results and its total
  * have exactly the bits that vscan_scan gives for a vector of the line's elements alone, with the same
  * kind, direction and initial value (Iverson, A Programming Language, 1962: the scan along an axis).
@@ -824,7 +834,7 @@ typedef struct vscan_matrix_options {
  *   in              int, float or double, of at least (rows - 1) * pitch + columns elements, or of any
  *                   length where rows or columns is 0; never written, except where it is out
  *   out             of in's type and length, with the same pitch; the very same elements as in (in
- *                   place), or no overlap of the two buffers, of what lies between rows neither
+ *                   place), or no overlap of the two buffers, gaps between rows included
  *   rows, columns   at least 0
  *   options         NULL: inclusive, forward, pitch = columns, no initial value, no totals
  *     initial, initial_buffer   at most one of them. One element stands before every line, several
@@ -846,7 +856,7 @@ VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vsc
                                           int64_t rows, int64_t columns, vscan_buffer *out,
                                           const vscan_matrix_options *options);
 
-/*
+/**
  * Reduces every line of a matrix: totals[l] is the total of row l, or of column l, to the bit what
  * vscan_scan_rows and vscan_scan_columns give as totals.
  *   totals    of in's type, of `rows` elements (vscan_reduce_columns: of `columns`); overlaps nothing
@@ -871,7 +881,7 @@ VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const v
  * once. A scalar is one element on the host, of the vector's type, read before the call returns.
  */
 
-/*
+/**
  * Unary operators, for int, long, float and double.
  *
  *   negate        -a; the least integer stays what it is
@@ -882,15 +892,15 @@ VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const v
  *   square root   float and double only; correctly rounded, NaN for what is less than 0
  */
 typedef enum vscan_unary {
-    VSCAN_UNARY_NEGATE = 41,
-    VSCAN_UNARY_NOT = 42,
-    VSCAN_UNARY_ABSOLUTE = 43,
-    VSCAN_UNARY_SQUARE = 44,
-    VSCAN_UNARY_SQUARE_ROOT = 45,
+    VSCAN_UNARY_NEGATE = 41,   /**< -a */
+    VSCAN_UNARY_NOT = 42,      /**< integers: ~a; float, double: 1.0 where a equals 0, else 0.0 */
+    VSCAN_UNARY_ABSOLUTE = 43, /**< a without its sign */
+    VSCAN_UNARY_SQUARE = 44,   /**< a * a */
+    VSCAN_UNARY_SQUARE_ROOT = 45, /**< float and double only */
     VSCAN_UNARY_FORCE_INT = 0x7fffffff
 } vscan_unary;
 
-/*
+/**
  * Binary operators, for int, long, float and double.
  *
  *   add, subtract, multiply   int: modulo 2^32; long: modulo 2^64. float, double: IEEE 754
@@ -908,33 +918,33 @@ typedef enum vscan_unary {
  *                             shifts all bits out: 0, or -1 where a negative a is shifted right
  */
 typedef enum vscan_binary {
-    VSCAN_BINARY_ADD = 51,
-    VSCAN_BINARY_SUBTRACT = 52,
-    VSCAN_BINARY_MULTIPLY = 53,
-    VSCAN_BINARY_DIVIDE = 54,
-    VSCAN_BINARY_REMAINDER = 55,
-    VSCAN_BINARY_MAX = 56,
-    VSCAN_BINARY_MIN = 57,
-    VSCAN_BINARY_AND = 58,
-    VSCAN_BINARY_OR = 59,
-    VSCAN_BINARY_XOR = 60,
-    VSCAN_BINARY_SHIFT_LEFT = 61,
-    VSCAN_BINARY_SHIFT_RIGHT = 62,
+    VSCAN_BINARY_ADD = 51,         /**< a + b */
+    VSCAN_BINARY_SUBTRACT = 52,    /**< a - b */
+    VSCAN_BINARY_MULTIPLY = 53,    /**< a * b */
+    VSCAN_BINARY_DIVIDE = 54,      /**< a / b; integers: towards 0 */
+    VSCAN_BINARY_REMAINDER = 55,   /**< int and long only, of a's sign */
+    VSCAN_BINARY_MAX = 56,         /**< as VSCAN_MAX */
+    VSCAN_BINARY_MIN = 57,         /**< as VSCAN_MIN */
+    VSCAN_BINARY_AND = 58,         /**< integers: bit by bit; else logical */
+    VSCAN_BINARY_OR = 59,          /**< integers: bit by bit; else logical */
+    VSCAN_BINARY_XOR = 60,         /**< integers: bit by bit; else logical */
+    VSCAN_BINARY_SHIFT_LEFT = 61,  /**< int and long only */
+    VSCAN_BINARY_SHIFT_RIGHT = 62, /**< int and long only; the sign comes in */
     VSCAN_BINARY_FORCE_INT = 0x7fffffff
 } vscan_binary;
 
-/* Comparisons, as in IEEE 754: with a NaN on either side only "not equal" holds; -0 equals +0. */
+/** Comparisons, as in IEEE 754: with a NaN on either side only "not equal" holds; -0 equals +0. */
 typedef enum vscan_relation {
-    VSCAN_EQUAL = 71,
-    VSCAN_NOT_EQUAL = 72,
-    VSCAN_LESS = 73,
-    VSCAN_LESS_OR_EQUAL = 74,
-    VSCAN_GREATER = 75,
-    VSCAN_GREATER_OR_EQUAL = 76,
+    VSCAN_EQUAL = 71,            /**< a == b */
+    VSCAN_NOT_EQUAL = 72,        /**< a != b; also with a NaN */
+    VSCAN_LESS = 73,             /**< a < b */
+    VSCAN_LESS_OR_EQUAL = 74,    /**< a <= b */
+    VSCAN_GREATER = 75,          /**< a > b */
+    VSCAN_GREATER_OR_EQUAL = 76, /**< a >= b */
     VSCAN_RELATION_FORCE_INT = 0x7fffffff
 } vscan_relation;
 
-/*
+/**
  * out[i] = op in[i]
  *   in    any type that op works on
  *   out   of in's type and length; in place or apart
@@ -944,7 +954,7 @@ typedef enum vscan_relation {
 VSCAN_API vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
                                        vscan_buffer *out);
 
-/*
+/**
  * out[i] = a[i] op b[i]
  *   a     any type that op works on
  *   b     of a's type and length; may be a
@@ -955,7 +965,7 @@ VSCAN_API vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vsc
 VSCAN_API vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
                                         const vscan_buffer *b, vscan_buffer *out);
 
-/*
+/**
  * A vector and a scalar: out[i] = a[i] op right, and out[i] = left op b[i].
  *   a, b          int, long, float or double, whichever op works on
  *   right, left   not NULL; one element on the host
@@ -967,7 +977,7 @@ VSCAN_API vscan_status vscan_map_right(vscan_ctx *ctx, vscan_binary op, const vs
 VSCAN_API vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const void *left,
                                       const vscan_buffer *b, vscan_buffer *out);
 
-/*
+/**
  * flags[i] = 1 where a[i] relation b[i] holds, else 0
  *   a       int, long, float or double
  *   b       of a's type and length; may be a
@@ -977,7 +987,7 @@ VSCAN_API vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const voi
 VSCAN_API vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                                      const vscan_buffer *b, vscan_buffer *flags);
 
-/*
+/**
  * flags[i] = 1 where a[i] relation right holds, else 0
  *   right   not NULL; one element on the host
  * The rest as vscan_compare. Since 0.1.0.
@@ -986,7 +996,7 @@ VSCAN_API vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relati
                                            const vscan_buffer *a, const void *right,
                                            vscan_buffer *flags);
 
-/*
+/**
  * out[i] = a[i] where flags[i] is set, else b[i]
  *   flags   int, byte or bit; overlaps nothing that is written
  *   a       any type; flags come out as they are, of bytes too
@@ -998,7 +1008,7 @@ VSCAN_API vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags,
                                     const vscan_buffer *a, const vscan_buffer *b,
                                     vscan_buffer *out);
 
-/*
+/**
  * A vector and a scalar: out[i] = a[i] where flags[i] is set, else right; and out[i] = left where
  * flags[i] is set, else b[i].
  *   right, left   not NULL; one element on the host (bits: a uint8_t, 0 or not)
@@ -1011,7 +1021,7 @@ VSCAN_API vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *fla
                                          const void *left, const vscan_buffer *b,
                                          vscan_buffer *out);
 
-/*
+/**
  * out[i] = in[i], in out's type:
  *   float, double to int, long   towards 0; what does not fit becomes the nearest number that does,
  *                                and NaN becomes 0
@@ -1027,7 +1037,7 @@ VSCAN_API vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vsc
 
 /* ---- Positions ------------------------------------------------------------------------------- */
 
-/*
+/**
  * Numbers the elements: out[i] = first + i * step, computed modulo 2^64, and then, for int modulo
  * 2^32, for float and double rounded to nearest.
  *   out   int, long, float or double
@@ -1036,10 +1046,10 @@ VSCAN_API vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vsc
  */
 VSCAN_API vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out);
 
-/*
+/**
  * Distribute: out[i] = value[0]. Unlike vscan_buffer_fill, the value is on the device: a total, or
  * one element of another vector, by a view of it.
- *   value   one element; overlaps out in nothing
+ *   value   one element, outside of out
  *   out     of value's type, any one
  * n = 0 does nothing. Asynchronous; can be captured; no allocation.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (value has not 1 element), OVERLAP. Since 0.1.0.
@@ -1047,7 +1057,7 @@ VSCAN_API vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, 
 VSCAN_API vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value,
                                         vscan_buffer *out);
 
-/*
+/**
  * Gather: out[i] = in[positions[i]]
  *   in          any type but bit, any length
  *   positions   int or long, 0 .. the length of in - 1; any of them any number of times
@@ -1061,11 +1071,11 @@ VSCAN_API vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in,
                                     const vscan_buffer *positions, vscan_buffer *out);
 
 typedef struct vscan_permute_options {
-    int64_t size;          /* sizeof(vscan_permute_options) */
-    vscan_buffer *written; /* a bit buffer of out's length, or NULL */
+    int64_t size;          /**< sizeof(vscan_permute_options) */
+    vscan_buffer *written; /**< a bit buffer of out's length, or NULL */
 } vscan_permute_options;
 
-/*
+/**
  * Permute, also called scatter: out[positions[i]] = in[i]; elements of out that no position names
  * stay as they were.
  *   in          any type but bit
@@ -1088,7 +1098,7 @@ VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
 
 /* ---- Pack ------------------------------------------------------------------------------------ */
 
-/*
+/**
  * Pack, also called compact, filter, or stream compaction: the elements of in whose flag is set move
  * to the front of out, in their order. With k(i) = the number of set flags before i:
  *
@@ -1112,7 +1122,7 @@ VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
 VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
                                   vscan_buffer *out, const vscan_count_options *options);
 
-/*
+/**
  * Pack with in[i] relation right in the place of flags[i]: no flags are written or read.
  *   in         int, long, float or double
  *   relation   as in vscan_compare
@@ -1123,7 +1133,7 @@ VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relatio
                                           const vscan_buffer *in, const void *right,
                                           vscan_buffer *out, const vscan_count_options *options);
 
-/*
+/**
  * Enumerate: out[i] = the number of set flags before i, so out[0] = 0, and out[i] is where vscan_pack
  * would put element i.
  *   flags     int, byte or bit
@@ -1139,22 +1149,22 @@ VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
-/* descending: the order of the keys turned round; keys that are equal keep their order in both. */
+/** descending: the order of the keys turned round; keys that are equal keep their order in both. */
 typedef enum vscan_order {
-    VSCAN_ASCENDING = 0,
-    VSCAN_DESCENDING = 85,
+    VSCAN_ASCENDING = 0,   /**< the smallest key first; the default */
+    VSCAN_DESCENDING = 85, /**< the largest key first */
     VSCAN_ORDER_FORCE_INT = 0x7fffffff
 } vscan_order;
 
 typedef struct vscan_sort_options {
-    int64_t size;      /* sizeof(vscan_sort_options) */
-    int32_t order;     /* a vscan_order */
-    int32_t first_bit; /* keys of int and long: only bits from this one on are compared, */
-    int32_t bits;      /* so many of them; 0: all that there are from first_bit on */
-    int32_t unused;    /* 0 */
+    int64_t size;      /**< sizeof(vscan_sort_options) */
+    int32_t order;     /**< a vscan_order */
+    int32_t first_bit; /**< keys of int and long: the lowest bit that is compared */
+    int32_t bits;      /**< how many bits are compared; 0: all from first_bit on */
+    int32_t unused;    /**< 0 */
 } vscan_sort_options;
 
-/*
+/**
  * Sort, stable: keys_out is keys in order, values_out the values in the order of their keys. With p the
  * one permutation of 0 .. n - 1 for which, for all i < j, keys[p(i)] comes before keys[p(j)], or the two
  * are equal and p(i) < p(j),
@@ -1186,7 +1196,7 @@ VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys,
                                   const vscan_buffer *values, vscan_buffer *keys_out,
                                   vscan_buffer *values_out, const vscan_sort_options *options);
 
-/*
+/**
  * Sorts every segment by itself: segment k is elements offsets[k] .. offsets[k + 1] - 1, as in the
  * compressed sparse row format. Segments may be empty; elements before the first one and after the
  * last one go to out as they are.
@@ -1206,7 +1216,7 @@ VSCAN_API vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer 
                                              vscan_buffer *values_out,
                                              const vscan_sort_options *options);
 
-/*
+/**
  * Grows the memory for sorts so that no later sort of up to n elements of these types allocates,
  * segmented or not: what vscan_ctx_reserve does not do. Without it a capture needs one plain call first
  * (VSCAN_ERROR_CAPTURE). Memory that was captured into a graph is kept until the context goes, other
@@ -1221,7 +1231,7 @@ VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan
 
 /* ---- Split ----------------------------------------------------------------------------------- */
 
-/*
+/**
  * Split (Blelloch 1990, ch. 3): elements whose flag is clear move to the left, those whose flag is set
  * to the right, both in their order. With z(i) and k(i) the numbers of clear and of set flags before i:
  *
@@ -1247,7 +1257,7 @@ VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
                                    const vscan_buffer *flags, vscan_buffer *out,
                                    const vscan_count_options *options);
 
-/*
+/**
  * Segmented split (Blelloch 1990, ch. 3; it is the step of a quicksort of all segments at once): a split
  * of every segment within its own places. Segments are those of vscan_scan_segmented: element i starts
  * one where heads[i] is set, and element 0 always does. In a segment of elements s .. e with c clear
@@ -1258,14 +1268,14 @@ VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
  *
  *   heads   int, byte or bit, whatever flags are, of in's length; overlaps nothing that is written; may
  *           be flags
- * The rest as vscan_split; count is that of all clear flags of the vector. Heads are read and kept as
- * flags are.
+ * The rest as vscan_split; the count is of all clear flags of the vector. Heads are read and kept as flags
+ * are. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                              const vscan_buffer *flags, const vscan_buffer *heads,
                                              vscan_buffer *out, const vscan_count_options *options);
 
-/*
+/**
  * The positions of a split and of a segmented split: out[i] = where element i goes, a permutation, so that
  * vscan_permute with these positions splits any vector alike, and vscan_gather takes it back.
  *   flags, heads, options   as above
@@ -1283,14 +1293,14 @@ VSCAN_API vscan_status vscan_split_segmented_positions(vscan_ctx *ctx, const vsc
 
 /* ---- Segments -------------------------------------------------------------------------------- */
 
-/* Which element of a segment. */
+/** Which element of a segment. */
 typedef enum vscan_end {
-    VSCAN_FIRST = 86,
-    VSCAN_LAST = 87,
+    VSCAN_FIRST = 86, /**< the first element of a segment */
+    VSCAN_LAST = 87,  /**< the last element of a segment */
     VSCAN_END_FORCE_INT = 0x7fffffff
 } vscan_end;
 
-/*
+/**
  * Segmented distribute, also called a segmented copy (Blelloch 1990, ch. 3): an element of each segment
  * to all its places,
  *
@@ -1310,7 +1320,7 @@ VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end whic
                                                   const vscan_buffer *in, const vscan_buffer *heads,
                                                   vscan_buffer *out);
 
-/*
+/**
  * out[i] = the total of the segment that i is in, to the bit as vscan_reduce_segmented has it. in is int,
  * float or double. Two passes. The rest as vscan_distribute_segmented; another status: PAIR.
  * Since 0.1.0.
@@ -1324,7 +1334,7 @@ VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, cons
  * place. Nothing outside a vector is read or written, whatever the numbers are.
  */
 
-/*
+/**
  * offsets[k] = where segment k begins; offsets[count] = n.
  *   heads     int, byte or bit. Element i starts a segment where heads[i] is set, and element 0
  *             always does
@@ -1340,10 +1350,10 @@ VSCAN_API vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer
                                               vscan_buffer *offsets,
                                               const vscan_count_options *options);
 
-/*
+/**
  * heads[i] = 1 where i is one of the offsets, else 0. An offset that stands more than once, before
- * segments that are empty, sets the same flag again: heads cannot tell of empty segments. An offset of
- * n, as the last one is, sets none.
+ * segments that are empty, sets the same flag again: heads cannot show empty segments. An offset of n, as
+ * the last one is, sets none.
  *   offsets   int or long, any number of them, as in vscan_reduce_by_offsets
  *   heads     int, byte or bit; overlaps nothing
  * Where an offset is less than the one before it or outside 0 .. n, it sets no flag, and
@@ -1353,10 +1363,11 @@ VSCAN_API vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer
 VSCAN_API vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
                                               vscan_buffer *heads);
 
-/*
+/**
  * lengths[k] = offsets[k+1] - offsets[k], modulo 2^32 or 2^64
  *   offsets   int or long, at least 1 element
- *   lengths   of offsets' type, one element less; overlaps nothing. Of none, nothing is done
+ *   lengths   of offsets' type, one element less; overlaps nothing. A single offset has no lengths, and
+ *             nothing is written then
  * Where an offset is less than the one before it, or the first one less than 0, VSCAN_ERROR_OFFSETS is
  * reported by the next call that waits.
  * No allocation. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 0.1.0.
@@ -1364,7 +1375,7 @@ VSCAN_API vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer
 VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
                                                 vscan_buffer *lengths);
 
-/*
+/**
  * offsets[k] = lengths[0] + ... + lengths[k-1], so offsets[0] = 0, and the last one is the sum of all.
  *   lengths   int or long, none less than 0
  *   offsets   of lengths' type, or long; one element more; overlaps nothing
@@ -1399,7 +1410,7 @@ VSCAN_API vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buff
  * the workspace that they have got: so a scan of 100 floats takes about a tenth of a microsecond.
  */
 
-/*
+/**
  * out = the scan of in, as in vscan_scan.
  * Statuses: NULL, LENGTH, OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY; VALUE (VSCAN_TEST_CPU in the
  * environment). Since 0.1.0.
@@ -1408,7 +1419,7 @@ VSCAN_API vscan_status vscan_host_scan(vscan_op op, vscan_type type, vscan_kind 
                                        vscan_direction direction, const void *in, int64_t n,
                                        void *out);
 
-/*
+/**
  * out = the scan of every segment of in, as in vscan_scan_segmented.
  *   heads   n bytes: element i starts a segment where heads[i] is not 0, and element 0 always does
  * Statuses: as vscan_host_scan. Since 0.1.0.
@@ -1417,7 +1428,7 @@ VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, v
                                                  vscan_direction direction, const void *in,
                                                  const uint8_t *heads, int64_t n, void *out);
 
-/*
+/**
  * The same with segments given by where they begin and end: segment k has the elements
  * offsets[k] .. offsets[k+1] - 1, and may be empty.
  *   offsets    segments + 1 numbers: the first is 0, the last is n, and none is less than the one before
@@ -1430,7 +1441,7 @@ VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, 
                                                   int64_t n, const int64_t *offsets,
                                                   int64_t segments, void *out);
 
-/*
+/**
  * *total = the reduction of in, as in vscan_reduce; the identity when n = 0.
  *   direction   matters for the bits of float and double plus
  *   total       one element of in's type, not NULL; no element of in
@@ -1439,7 +1450,7 @@ VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, 
 VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
                                          const void *in, int64_t n, void *total);
 
-/*
+/**
  * Sorts keys, and values by their keys, as in vscan_sort; stable.
  *   order        VSCAN_ASCENDING or VSCAN_DESCENDING
  *   key_type     int, float, double or long
