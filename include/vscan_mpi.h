@@ -133,6 +133,27 @@ VSCAN_API vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_b
 VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
                                         vscan_buffer *total, const vscan_reduce_options *options);
 
+/*
+ * The vector's segmented scan: what vscan_scan_segmented gives for the whole of it, to the bit. Collective.
+ * Segments may go over any number of parts. Element 0 of the whole vector starts a segment; the first
+ * element of another part does where its flag is set.
+ *   op        the same on all ranks
+ *   in, out   as in vscan_scan_segmented; of this rank's context, in this rank's length
+ *   heads     int, byte or bit, of in's length, of this rank's context; overlaps nothing that is written. Ranks may
+ *             have flags of different types
+ *   options   as in vscan_scan_segmented, but for carry and totals, which are NULL. kind, direction and the
+ *             initial value are the same on all ranks
+ *     count   receives the number of segments of the whole vector, on each rank that asks for it; overlaps
+ *             nothing
+ * Each rank reads its part twice and writes it once. Its flags are read once more from an end of the part to the
+ * first one that is set; those of a GPU are brought to the host for that.
+ * Statuses: those of vscan_scan_segmented, DIFFERENT, MPI; of any rank, on all. VALUE also for a carry and for
+ * totals. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
+                                                const vscan_buffer *heads, vscan_buffer *out,
+                                                const vscan_scan_segmented_options *options);
+
 #ifdef __cplusplus
 }
 #endif

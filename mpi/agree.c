@@ -38,8 +38,9 @@ vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status s
 }
 
 static const char *name_of(int32_t call) {
-    static const char *const names[] = {
-        [CALL_SCAN] = "vscan_mpi_scan", [CALL_REDUCE] = "vscan_mpi_reduce"};
+    static const char *const names[] = {[CALL_SCAN] = "vscan_mpi_scan",
+                                        [CALL_REDUCE] = "vscan_mpi_reduce",
+                                        [CALL_SCAN_SEGMENTED] = "vscan_mpi_scan_segmented"};
     return call > 0 && call < (int)(sizeof names / sizeof *names) ? names[call]
                                                                   : "another function";
 }

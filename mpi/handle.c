@@ -124,11 +124,11 @@ void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t byt
 /* ---- Making and destroying ------------------------------------------------------------------- */
 
 static void release(vscan__mpi *mpi) {
-    for (int i = 0; i < 4; i++) {
-        (void)vscan_carry_destroy(mpi->carries.of[i / 2][i % 2]);
-        (void)vscan_carry_destroy(mpi->host_carries.of[i / 2][i % 2]);
+    for (int i = 0; i < CARRIES; i++) {
+        (void)vscan_carry_destroy(mpi->carries.of[i]);
+        (void)vscan_carry_destroy(mpi->host_carries.of[i]);
     }
-    for (int i = 0; i < 3; i++) (void)vscan_buffer_destroy(mpi->one[i]);
+    for (int i = 0; i < 6; i++) (void)vscan_buffer_destroy(mpi->one[i]);
     for (int i = 0; i < 2; i++) (void)vscan_buffer_destroy(mpi->sums[i]);
     (void)vscan_ctx_destroy(mpi->host);
     free(mpi->room_sums.memory);

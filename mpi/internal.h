@@ -22,14 +22,21 @@ union vscan__mpi_value {
 typedef union vscan__mpi_value value;
 
 /* Collective functions, as they stand in an agreement. */
-enum vscan__mpi_call { CALL_SCAN = 1, CALL_REDUCE };
+enum vscan__mpi_call { CALL_SCAN = 1, CALL_REDUCE, CALL_SCAN_SEGMENTED };
+
+/* What else a rank says in an agreement. */
+enum vscan__mpi_fact {
+    FACT_HEAD = 1,  /* the first element of its part, in memory, starts a segment */
+    FACT_COUNTS = 2 /* it asks for the number of segments */
+};
 
 /* What each rank tells all others before any data moves. Members from call to initial must be equal. */
 struct vscan__mpi_record {
     int32_t status; /* what the rank itself thinks of its arguments */
     int32_t call;
     int32_t op, type, kind, direction;
-    int32_t has_initial, unused;
+    int32_t has_initial;
+    int32_t facts; /* enum vscan__mpi_fact, of this rank alone */
     value initial;
     int64_t n; /* elements of its part */
 };
@@ -38,13 +45,15 @@ struct vscan__mpi_record {
 struct vscan__mpi_told {
     int64_t status;
     value v;
+    int64_t open; /* as in struct vscan__mpi_scan */
 };
 
 enum { SENTENCE = 512 }; /* bytes, with the closing 0 */
 
-/* Carries of float and double plus, made when they are first needed. */
+/* Carries, made when they are first needed. */
+enum { CARRIES = 5 * 6 * 2 }; /* operators, types, directions */
 struct vscan__mpi_carries {
-    vscan_carry *of[2][2]; /* double or not, backward or not */
+    vscan_carry *of[CARRIES];
 };
 
 /* What is behind a handle. */
@@ -61,7 +70,7 @@ typedef struct vscan__mpi {
     int64_t *begin;                    /* size + 1: see layout.h */
     int *counts, *displacements;       /* one a rank: of an MPI_Allgatherv */
     struct vscan__mpi_carries carries, host_carries;
-    vscan_buffer *one[3];  /* buffers of one element: see vscan__mpi_one */
+    vscan_buffer *one[6];  /* of one element, by type */
     vscan_buffer *sums[2]; /* of tiles: floats, doubles */
     struct vscan__mpi_room {
         void *memory;
@@ -143,6 +152,10 @@ struct vscan__mpi_scan {
     value initial;
     const vscan_buffer *in;
     int64_t n; /* of this rank's part */
+    /* Of a segmented scan: the flags, and where the last segment that begins in the part does so, in the
+       direction of the scan, from 0 to n; -1: none does. What lies before it is nothing to later parts. */
+    const vscan_buffer *heads;
+    int64_t open;
 };
 
 /* What comes before this rank's part, and of the whole vector. */
@@ -150,6 +163,7 @@ struct vscan__mpi_prefix {
     bool failed_on_all; /* the status is that of all ranks; else it is this rank's alone */
     bool begins;        /* nothing: no element is before the part */
     bool needs_carry;   /* else before is an initial value */
+    bool starts;        /* the part's first element starts a segment, as the part before says */
     value before;       /* as an initial value of the part */
     unsigned char carry[VSCAN_CARRY_BYTES]; /* saved */
     value total;
@@ -163,11 +177,37 @@ vscan_status vscan__mpi_sum_parts(vscan__mpi *mpi, const struct vscan__mpi_scan 
 vscan_status vscan__mpi_combine_parts(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
                                       struct vscan__mpi_prefix *prefix);
 
-/* A carry of plus of that type: the context's, or that of the host's context. */
-vscan_status vscan__mpi_carry(vscan__mpi *mpi, bool of_host, vscan_type type, bool backward,
+/* A carry for such a scan: the context's, or that of the host's context. */
+vscan_status vscan__mpi_carry(vscan__mpi *mpi, bool of_host, const struct vscan__mpi_scan *scan,
                               vscan_carry **carry);
 
-/* The context's buffer of one element of an operator's type. */
+/* A saved carry (vscan.h says where in it what lies): reading and writing a number, and its closing sum. */
+enum vscan__mpi_at {
+    AT_FLAGS = 15,
+    AT_POSITION = 16,
+    AT_INITIAL = 24,
+    AT_R1 = 32,
+    AT_R2 = 40,
+    AT_R3 = 48,
+    AT_R4 = 56,
+    AT_LAST = 64,
+    AT_GROUP = 72,
+    AT_CHECK = 376
+};
+uint64_t vscan__mpi_get(const unsigned char *block, int at);
+void vscan__mpi_put(unsigned char *block, int at, uint64_t number);
+void vscan__mpi_sign(unsigned char *block);
+
+/* The context's buffer of one element of a type. */
 vscan_status vscan__mpi_one(vscan__mpi *mpi, vscan_type type, vscan_buffer **buffer);
+
+/* ---- heads.c --------------------------------------------------------------------------------- */
+
+/* Where in memory the first or the last set flag is, or -1. */
+vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bool last,
+                                  int64_t *found);
+
+/* How many flags are set. */
+vscan_status vscan__mpi_count_heads(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count);
 
 #endif

@@ -4,34 +4,58 @@
 
 #include "internal.h"
 
-vscan_status vscan__mpi_carry(vscan__mpi *mpi, bool of_host, vscan_type type, bool backward,
+vscan_status vscan__mpi_carry(vscan__mpi *mpi, bool of_host, const struct vscan__mpi_scan *scan,
                               vscan_carry **carry) {
     vscan_ctx *const ctx = of_host ? mpi->host : mpi->ctx;
+    const int pair = 6 * ((int)scan->op - VSCAN_PLUS) + (int)scan->type - VSCAN_INT;
     vscan_carry **const kept =
-        &(of_host ? &mpi->host_carries : &mpi->carries)->of[type == VSCAN_DOUBLE][backward];
+        &(of_host ? &mpi->host_carries : &mpi->carries)->of[2 * pair + scan->backward];
     if (*kept == NULL)
         TRY(vscan__mpi_say(mpi, ctx,
-                           vscan_carry_create(ctx, VSCAN_PLUS, type,
-                                              backward ? VSCAN_BACKWARD : VSCAN_FORWARD, kept)));
+                           vscan_carry_create(ctx, scan->op, scan->type,
+                                              scan->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+                                              kept)));
     *carry = *kept;
     return VSCAN_OK;
 }
 
+uint64_t vscan__mpi_get(const unsigned char *block, int at) {
+    uint64_t number = 0;
+    for (int i = 0; i < 8; i++) number |= (uint64_t)block[at + i] << 8 * i;
+    return number;
+}
+
+void vscan__mpi_put(unsigned char *block, int at, uint64_t number) {
+    for (int i = 0; i < 8; i++) block[at + i] = (unsigned char)(number >> 8 * i);
+}
+
+void vscan__mpi_sign(unsigned char *block) {
+    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
+    for (int i = 0; i < AT_CHECK; i++) sum = (sum ^ block[i]) * UINT64_C(0x100000001b3);
+    vscan__mpi_put(block, AT_CHECK, sum);
+}
+
 vscan_status vscan__mpi_one(vscan__mpi *mpi, vscan_type type, vscan_buffer **buffer) {
-    vscan_buffer **const kept = &mpi->one[type == VSCAN_INT ? 0 : type == VSCAN_FLOAT ? 1 : 2];
+    vscan_buffer **const kept = &mpi->one[type - VSCAN_INT];
     if (*kept == NULL)
         TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, 1, kept)));
     *buffer = *kept;
     return VSCAN_OK;
 }
 
-/* The part's reduction. */
+/* The reduction of the part, from its open segment on. */
 static vscan_status combine_part(vscan__mpi *mpi, const struct vscan__mpi_scan *scan, value *v) {
-    vscan_buffer *one;
+    vscan_buffer *one, *part;
+    const int64_t n = scan->n - (scan->open > 0 ? scan->open : 0);
     v->bits = 0;
-    if (scan->n == 0) return VSCAN_OK;
+    if (n == 0) return VSCAN_OK;
     TRY(vscan__mpi_one(mpi, scan->type, &one));
-    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_reduce(mpi->ctx, scan->op, scan->in, one, NULL)));
+    TRY(vscan__mpi_say(mpi, mpi->ctx,
+                       vscan_buffer_view((vscan_buffer *)(uintptr_t)scan->in,
+                                         scan->backward ? 0 : scan->n - n, n, &part)));
+    const vscan_status status = vscan_reduce(mpi->ctx, scan->op, part, one, NULL);
+    (void)vscan_buffer_destroy(part);
+    TRY(vscan__mpi_say(mpi, mpi->ctx, status));
     return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(one, 0, v));
 }
 
@@ -48,34 +72,57 @@ static vscan_status combine(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
     return vscan__mpi_say(mpi, mpi->host, status);
 }
 
+/* The carry at this part's begin, for a segmented scan. */
+static vscan_status make_carry(vscan__mpi *mpi, const struct vscan__mpi_scan *scan, int64_t begin,
+                               struct vscan__mpi_prefix *prefix) {
+    vscan_carry *carry;
+    unsigned char *const block = prefix->carry;
+    TRY(vscan__mpi_carry(mpi, true, scan, &carry));
+    TRY(vscan__mpi_say(mpi, mpi->host, vscan_carry_reset(carry, NULL)));
+    TRY(vscan__mpi_say(mpi, mpi->host, vscan_carry_save(carry, block, VSCAN_CARRY_BYTES)));
+    block[AT_FLAGS] = (unsigned char)(scan->has_initial | prefix->starts << 1);
+    vscan__mpi_put(block, AT_POSITION, (uint64_t)begin);
+    vscan__mpi_put(block, AT_INITIAL, scan->initial.bits);
+    vscan__mpi_put(block, AT_R4, prefix->before.bits);
+    vscan__mpi_put(block, AT_LAST, prefix->before.bits);
+    vscan__mpi_sign(block);
+    return VSCAN_OK;
+}
+
 /* Folds what all ranks have told: those before this one, and all. */
 static vscan_status fold(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
                          struct vscan__mpi_prefix *prefix) {
     const int64_t size = vscan__mpi_size_of(scan->type);
     char *const values = (char *)mpi->operands;
     /* the initial value is an operand like others */
-    int64_t count = scan->has_initial, before = 0;
+    int64_t count = scan->has_initial, begin = 0;
     memcpy(values, &scan->initial, (size_t)size);
-    prefix->begins = true;
     for (int i = 0; i < mpi->size; i++) {
         const int rank = scan->backward ? mpi->size - 1 - i : i;
+        const struct vscan__mpi_told *const told = mpi->told + rank;
+        const int64_t n = mpi->records[rank].n;
         if (rank == mpi->rank) {
-            before = count;
-            prefix->begins = count == scan->has_initial;
+            prefix->begins = begin == 0 || n == 0;
+            prefix->needs_carry = scan->heads != NULL;
+            if (count > 0) TRY(combine(mpi, scan, values, count, &prefix->before));
+            if (prefix->needs_carry && !prefix->begins) TRY(make_carry(mpi, scan, begin, prefix));
         }
-        if (mpi->records[rank].n > 0)
-            memcpy(values + count++ * size, &mpi->told[rank].v, (size_t)size);
+        begin += n;
+        if (told->open >= 0) count = scan->has_initial; /* a segment begins in the part */
+        if (n > 0 && told->open < n) {
+            memcpy(values + count * size, &told->v, (size_t)size);
+            count++;
+        }
     }
-    prefix->needs_carry = false;
-    if (!prefix->begins) TRY(combine(mpi, scan, values, before, &prefix->before));
     return combine(mpi, scan, values, count, &prefix->total);
 }
 
 vscan_status vscan__mpi_combine_parts(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
                                       struct vscan__mpi_prefix *prefix) {
     enum { BYTES = sizeof *mpi->told };
-    struct vscan__mpi_told own;
+    struct vscan__mpi_told own = {.open = -1};
     own.status = combine_part(mpi, scan, &own.v);
+    own.open = scan->open;
     prefix->failed_on_all = true;
     TRY(vscan__mpi_check(
         mpi, MPI_Allgather(&own, BYTES, MPI_BYTE, mpi->told, BYTES, MPI_BYTE, mpi->comm),

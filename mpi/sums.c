@@ -22,29 +22,19 @@
 
 enum { TAG_TILE = 1, TAG_SUM };
 
-/* Bytes of a saved carry, see vscan.h. */
-enum {
-    AT_POSITION = 16,
-    AT_R1 = 32,
-    AT_R2 = 40,
-    AT_R3 = 48,
-    AT_R4 = 56,
-    AT_LAST = 64,
-    AT_CHECK = 376
-};
-
 /* What this rank knows while it exchanges. */
 struct sums {
     vscan__mpi *mpi;
     const struct vscan__mpi_scan *scan;
     layout l;
     int place;
-    int64_t begin, end; /* of the part */
-    int64_t first_tile,
-        tiles; /* whole ones in the part; first_tile: the first begin of one, perhaps beyond it */
-    const char *tile_sums;   /* in memory's order */
+    int64_t begin, end;    /* of the part */
+    int64_t from;          /* its first element that matters to what follows it: see struct scan */
+    int64_t first_tile;    /* from there on the first begin of a tile, perhaps beyond the part */
+    int64_t tiles;         /* whole ones after it */
+    const char *tile_sums; /* in memory's order */
     const char *head, *tail; /* the elements before the whole tiles, and after them */
-    value head_sum;          /* of the tile that ends in the part but begins before it */
+    value head_sum;          /* of the tile that ends in the part but begins before `from` */
     value r3_begin, r3_end;  /* at the cuts */
     unsigned char state_begin[VSCAN_CARRY_BYTES], state_end[VSCAN_CARRY_BYTES]; /* inside tiles */
     vscan_status status; /* of this rank; a rank that has failed goes on telling something */
@@ -68,22 +58,6 @@ static value add(const struct sums *s, value a, value b) {
     return sum;
 }
 
-static uint64_t get_number(const unsigned char *block, int at) {
-    uint64_t number = 0;
-    for (int i = 0; i < 8; i++) number |= (uint64_t)block[at + i] << 8 * i;
-    return number;
-}
-
-static void put_number(unsigned char *block, int at, uint64_t number) {
-    for (int i = 0; i < 8; i++) block[at + i] = (unsigned char)(number >> 8 * i);
-}
-
-static void sign(unsigned char *block) {
-    uint64_t sum = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (int i = 0; i < AT_CHECK; i++) sum = (sum ^ block[i]) * UINT64_C(0x100000001b3);
-    put_number(block, AT_CHECK, sum);
-}
-
 /* ---- The part -------------------------------------------------------------------------------- */
 
 /* Where elements from .. from + n - 1 of the part, in the direction of the scan, begin in memory. */
@@ -98,7 +72,7 @@ static vscan_status advance(const struct sums *s, const unsigned char *before, c
     const struct vscan__mpi_scan *const scan = s->scan;
     vscan_carry *carry;
     vscan_buffer *in = NULL;
-    TRY(vscan__mpi_carry(mpi, true, scan->type, scan->backward, &carry));
+    TRY(vscan__mpi_carry(mpi, true, scan, &carry));
     vscan_status status = before == NULL ? vscan_carry_reset(carry, NULL)
                                          : vscan_carry_restore(carry, before, VSCAN_CARRY_BYTES);
     if (status == VSCAN_OK)
@@ -162,6 +136,30 @@ static vscan_status sum_tiles(struct sums *s) {
     return status;
 }
 
+/* The state inside a tile of which the first `skipped` elements are absent. */
+static vscan_status begin_inside(const struct sums *s, int64_t skipped, unsigned char *state) {
+    TRY(advance(s, NULL, NULL, 0, state));
+    vscan__mpi_put(state, AT_POSITION, (uint64_t)skipped);
+    for (int at = AT_R1; at < AT_GROUP; at += 8) vscan__mpi_put(state, at, nothing(s).bits);
+    for (int64_t i = 0; i < skipped % VSCAN__GROUP; i++)
+        vscan__mpi_put(state, AT_GROUP + 8 * (int)i, nothing(s).bits);
+    vscan__mpi_sign(state);
+    return VSCAN_OK;
+}
+
+/* Takes the head, after the state before it, to what follows it. */
+static vscan_status finish_head(struct sums *s, const unsigned char *before) {
+    unsigned char after[VSCAN_CARRY_BYTES];
+    const int64_t n = vscan__mpi_lower(s->first_tile, s->end) - s->from;
+    memcpy(after, before, sizeof after);
+    if (n > 0) TRY(advance(s, before, s->head, n, after));
+    if (s->first_tile <= s->end)
+        s->head_sum.bits = vscan__mpi_get(after, AT_R3);
+    else
+        memcpy(s->state_end, after, sizeof after);
+    return VSCAN_OK;
+}
+
 /* All that does not depend on other parts. */
 static vscan_status read_part(struct sums *s) {
     const int64_t size = vscan__mpi_size_of(s->scan->type);
@@ -174,10 +172,16 @@ static vscan_status read_part(struct sums *s) {
         room = vscan__mpi_room(s->mpi, &s->mpi->room_edges, 2 * s->l.tile * size);
         if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
     }
-    const int64_t head = vscan__mpi_lower(s->first_tile, s->end) - s->begin;
-    TRY(on_host(s, 0, head, room, &s->head));
-    const int64_t from = head + s->tiles * s->l.tile, tail = s->end - s->begin - from;
-    TRY(on_host(s, from, tail, room == NULL ? NULL : room + s->l.tile * size, &s->tail));
+    const int64_t before = s->from - s->begin;
+    const int64_t head = vscan__mpi_lower(s->first_tile, s->end) - s->from;
+    TRY(on_host(s, before, head, room, &s->head));
+    const int64_t at = before + head + s->tiles * s->l.tile, tail = s->end - s->begin - at;
+    TRY(on_host(s, at, tail, room == NULL ? NULL : room + s->l.tile * size, &s->tail));
+    if (s->scan->open >= 0 && s->from % s->l.tile != 0) {
+        unsigned char state[VSCAN_CARRY_BYTES];
+        TRY(begin_inside(s, s->from % s->l.tile, state));
+        TRY(finish_head(s, state));
+    }
     return tail > 0 ? advance(s, NULL, s->tail, tail, s->state_end) : VSCAN_OK;
 }
 
@@ -219,21 +223,16 @@ static vscan_status receive(struct sums *s, void *what, int bytes, int tag) {
 
 /* The state inside the tile at each cut. */
 static vscan_status pass_tiles(struct sums *s) {
-    const bool ends_tile = s->first_tile <= s->end, sends = vscan__mpi_passes_tile(&s->l, s->end);
-    if (sends && ends_tile) TRY(send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE));
+    const bool sends = vscan__mpi_passes_tile(&s->l, s->end);
+    const bool waits = s->first_tile > s->end && s->scan->open < 0;
+    if (sends && !waits) TRY(send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE));
     if (vscan__mpi_passes_tile(&s->l, s->begin)) {
         TRY(receive(s, s->state_begin, VSCAN_CARRY_BYTES, TAG_TILE));
-        unsigned char after[VSCAN_CARRY_BYTES] = "";
-        const int64_t n = vscan__mpi_lower(s->first_tile, s->end) - s->begin;
         /* a rank that failed has sent no saved carry; all will hear of it */
-        if (s->status == VSCAN_OK && s->state_begin[0] != 0)
-            s->status = advance(s, s->state_begin, s->head, n, after);
-        if (ends_tile)
-            s->head_sum.bits = get_number(after, AT_R3);
-        else
-            memcpy(s->state_end, after, sizeof after);
+        if (s->status == VSCAN_OK && s->state_begin[0] != 0 && s->scan->open < 0)
+            s->status = finish_head(s, s->state_begin);
     }
-    if (sends && !ends_tile) TRY(send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE));
+    if (sends && waits) TRY(send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE));
     return VSCAN_OK;
 }
 
@@ -241,13 +240,15 @@ static vscan_status pass_tiles(struct sums *s) {
 static vscan_status pass_sums(struct sums *s) {
     const layout *l = &s->l;
     const int64_t last = s->end / l->block * l->block; /* begin of the block at the part's end */
-    const bool begins_block = last >= s->begin, sends = vscan__mpi_passes_sum(l, s->end);
-    if (begins_block) s->r3_end = add_tiles(s, s->r3_end, last / l->tile, s->end / l->tile);
-    if (begins_block && sends) TRY(send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM));
+    const bool sends = vscan__mpi_passes_sum(l, s->end);
+    const bool waits = last < s->begin && s->scan->open < 0;
+    const int64_t from = vscan__mpi_higher(last, s->from) / l->tile, end = s->end / l->tile;
+    if (!waits) s->r3_end = add_tiles(s, s->r3_end, from, end);
+    if (!waits && sends) TRY(send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM));
     if (vscan__mpi_passes_sum(l, s->begin))
         TRY(receive(s, &s->r3_begin, sizeof s->r3_begin, TAG_SUM));
-    if (!begins_block) s->r3_end = add_tiles(s, s->r3_begin, s->begin / l->tile, s->end / l->tile);
-    if (!begins_block && sends) TRY(send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM));
+    if (waits) s->r3_end = add_tiles(s, s->r3_begin, from, end);
+    if (waits && sends) TRY(send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM));
     return VSCAN_OK;
 }
 
@@ -260,23 +261,28 @@ static bool is_published(const struct sums *s, int q, int64_t block) {
     return vscan__mpi_is_published(&s->l, block);
 }
 
-/* What this part tells, in the order of layout.h: vscan__mpi_values_of. */
+/* What this part tells, in the order of layout.h: vscan__mpi_values_of. In a segmented scan, before that,
+   the position of `from`, or -1. What lies before it is told as nothing. */
 static void tell(const struct sums *s, value *to) {
     const layout *l = &s->l;
-    const int64_t tiles = l->block / l->tile;
-    const int64_t from = s->begin / l->tile, end = s->end / l->tile;
+    const int64_t tiles = l->block / l->tile, end = s->end / l->tile;
+    if (s->scan->heads != NULL)
+        *to++ = (value){.bits = (uint64_t)(s->scan->open < 0 ? -1 : s->from)};
     for (int64_t j = s->begin / l->block; s->begin < s->end && j <= (s->end - 1) / l->block; j++) {
-        const int64_t first = vscan__mpi_higher(from, j * tiles);
+        const int64_t first = vscan__mpi_higher(s->begin / l->tile, j * tiles);
         const int64_t last = vscan__mpi_lower(end, (j + 1) * tiles);
+        const int64_t from = vscan__mpi_higher(first, s->from / l->tile);
+        const bool goes_on = j * l->block < s->begin && s->scan->open < 0;
         if (is_published(s, s->place, j))
-            for (int64_t tile = first; tile < last; tile++) *to++ = sum_of(s, tile);
+            for (int64_t tile = first; tile < last; tile++)
+                *to++ = tile < from ? nothing(s) : sum_of(s, tile);
         else if ((j + 1) * l->block <= s->end)
-            *to++ = add_tiles(s, j * l->block < s->begin ? s->r3_begin : nothing(s), first, last);
+            *to++ = add_tiles(s, goes_on ? s->r3_begin : nothing(s), from, last);
     }
     if (s->begin < s->end && s->end == vscan__mpi_length(l)) {
         *to++ = s->r3_end;
         *to = nothing(s);
-        if (s->end % l->tile != 0) to->bits = get_number(s->state_end, AT_LAST);
+        if (s->end % l->tile != 0) to->bits = vscan__mpi_get(s->state_end, AT_LAST);
     }
 }
 
@@ -285,7 +291,7 @@ static vscan_status make_room(struct sums *s, struct vscan__mpi_prefix *prefix) 
     vscan__mpi *const mpi = s->mpi;
     int64_t values = 0;
     for (int q = 0; q < mpi->size; q++) {
-        const int64_t count = 1 + vscan__mpi_values_of(&s->l, q);
+        const int64_t count = 1 + (s->scan->heads != NULL) + vscan__mpi_values_of(&s->l, q);
         if (values + count > INT_MAX) {
             prefix->failed_on_all = true;
             return vscan__mpi_fail(mpi, VSCAN_ERROR_OVERFLOW, "the vector is too long for MPI");
@@ -326,16 +332,20 @@ static void make_carry(const struct sums *s, value r3, value r4, struct vscan__m
     value inside = nothing(s); /* X2 at the element before */
     memcpy(block, s->state_begin, VSCAN_CARRY_BYTES);
     if (s->begin % s->l.tile != 0) {
-        inside.bits = get_number(block, AT_LAST);
+        inside.bits = vscan__mpi_get(block, AT_LAST);
     } else {
-        put_number(block, AT_R1, inside.bits);
-        put_number(block, AT_R2, inside.bits);
+        vscan__mpi_put(block, AT_R1, inside.bits);
+        vscan__mpi_put(block, AT_R2, inside.bits);
     }
-    put_number(block, AT_POSITION, (uint64_t)s->begin);
-    put_number(block, AT_R3, r3.bits);
-    put_number(block, AT_R4, r4.bits);
-    put_number(block, AT_LAST, add(s, r4, add(s, r3, inside)).bits);
-    sign(block);
+    vscan__mpi_put(block, AT_POSITION, (uint64_t)s->begin);
+    vscan__mpi_put(block, AT_R3, r3.bits);
+    vscan__mpi_put(block, AT_R4, r4.bits);
+    vscan__mpi_put(block, AT_LAST, add(s, r4, add(s, r3, inside)).bits);
+    if (s->scan->heads != NULL) {
+        block[AT_FLAGS] = (unsigned char)(s->scan->has_initial | prefix->starts << 1);
+        vscan__mpi_put(block, AT_INITIAL, s->scan->initial.bits);
+    }
+    vscan__mpi_sign(block);
 }
 
 /* Adds up what all ranks have told. */
@@ -343,10 +353,10 @@ static void add_up(const struct sums *s, struct vscan__mpi_prefix *prefix) {
     const layout *l = &s->l;
     const value *const all = s->mpi->room_all.memory;
     const int64_t n = vscan__mpi_length(l);
-    value r4 = s->scan->has_initial ? s->scan->initial : nothing(s);
-    value r3 = nothing(s); /* of a block that is published */
+    const value z = s->scan->has_initial ? s->scan->initial : nothing(s);
+    value r4 = z, r3 = nothing(s); /* r3: of a block that is published */
     prefix->begins = s->begin == 0 || s->begin == s->end;
-    prefix->needs_carry = s->begin % l->block != 0;
+    prefix->needs_carry = s->scan->heads != NULL || s->begin % l->block != 0;
     for (int q = 0; q < l->parts; q++) {
         const value *v = all + s->mpi->displacements[rank_of(s, q)] + 1;
         const int64_t end = l->begin[q + 1];
@@ -357,8 +367,11 @@ static void add_up(const struct sums *s, struct vscan__mpi_prefix *prefix) {
                            prefix);
         }
         if (l->begin[q] == end) continue;
+        const int64_t from = s->scan->heads != NULL ? (int64_t)(v++)->bits : -1;
+        const int64_t cut = from < 0 ? -1 : from / l->block; /* the block where all begins again */
         for (int64_t j = l->begin[q] / l->block; j <= (end - 1) / l->block; j++) {
             const bool ends = (j + 1) * l->block <= end;
+            if (j == cut) r4 = z, r3 = nothing(s);
             if (is_published(s, q, j)) {
                 for (int64_t i = vscan__mpi_tiles_in(l, q, j); i > 0; i--) r3 = add(s, r3, *v++);
                 if (ends) r4 = add(s, r4, r3), r3 = nothing(s);
@@ -366,6 +379,7 @@ static void add_up(const struct sums *s, struct vscan__mpi_prefix *prefix) {
                 r4 = add(s, r4, *v++);
             }
         }
+        if (cut > (end - 1) / l->block) r4 = z, r3 = nothing(s);
         if (end < n) continue;
         if (n % l->block == 0)
             prefix->total = r4;
@@ -409,7 +423,8 @@ vscan_status vscan__mpi_sum_parts(vscan__mpi *mpi, const struct vscan__mpi_scan 
                    .block = VSCAN__LEVEL_3};
     s.begin = mpi->begin[s.place];
     s.end = mpi->begin[s.place + 1];
-    s.first_tile = (s.begin + s.l.tile - 1) / s.l.tile * s.l.tile;
+    s.from = s.begin + vscan__mpi_higher(0, scan->open);
+    s.first_tile = (s.from + s.l.tile - 1) / s.l.tile * s.l.tile;
     s.tiles = vscan__mpi_higher(0, s.end / s.l.tile - s.first_tile / s.l.tile);
     s.r3_begin = s.r3_end = s.head_sum = nothing(&s);
     vscan_status status = make_room(&s, prefix);

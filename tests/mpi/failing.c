@@ -43,10 +43,14 @@ WRAPPED(reduce,
          const vscan_reduce_options *options),
         (ctx, op, in, total, options))
 WRAPPED(reduce_rows,
-        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *totals, int64_t rows,
-         int64_t columns, const vscan_matrix_options *options),
-        (ctx, op, in, totals, rows, columns, options))
+        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, int64_t rows, int64_t columns,
+         vscan_buffer *totals, const vscan_matrix_options *options),
+        (ctx, op, in, rows, columns, totals, options))
 WRAPPED(scan,
         (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
          const vscan_scan_options *options),
         (ctx, op, in, out, options))
+WRAPPED(scan_segmented,
+        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, const vscan_buffer *heads,
+         vscan_buffer *out, const vscan_scan_segmented_options *options),
+        (ctx, op, in, heads, out, options))

@@ -12,84 +12,113 @@
 enum { N = 3 * VSCAN__TILE_FLOAT };
 
 static float elements[N], results[N];
+static uint8_t flags[N];
 static int64_t cut[MOST_RANKS + 1];
+static struct part in, out, heads, total;
 
-static vscan_status run(const struct part *in, const struct part *out) {
-    return vscan_mpi_scan(mpi, VSCAN_PLUS, in->buffer, out->buffer, NULL);
+/* The calls: scans with the two exchanges, and a segmented one. */
+enum { PLUS, MAX, SEGMENTED, CALLS };
+
+static vscan_status run(int call) {
+    const vscan_op op = call == MAX ? VSCAN_MAX : VSCAN_PLUS;
+    const vscan_scan_options options = {.size = sizeof options, .total = total.buffer};
+    if (call == SEGMENTED)
+        return vscan_mpi_scan_segmented(mpi, op, in.buffer, heads.buffer, out.buffer, NULL);
+    return vscan_mpi_scan(mpi, op, in.buffer, out.buffer, &options);
 }
 
-/* A vector that was made anew: what is kept from call to call is made then too. */
+/* What the calls should give, by one call on the whole vector. */
+static void compute(int call) {
+    vscan_buffer *all, *result, *starts;
+    const vscan_op op = call == MAX ? VSCAN_MAX : VSCAN_PLUS;
+    OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, elements, N, &all));
+    OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, results, N, &result));
+    OK(vscan_buffer_wrap(ctx, VSCAN_BYTE, flags, N, &starts));
+    if (call == SEGMENTED)
+        OK(vscan_scan_segmented(ctx, op, all, starts, result, NULL));
+    else
+        OK(vscan_scan(ctx, op, all, result, NULL));
+    OK(vscan_buffer_destroy(all));
+    OK(vscan_buffer_destroy(result));
+    OK(vscan_buffer_destroy(starts));
+}
+
+/* What is kept from call to call is made anew. */
 static void renew(void) {
     OK(vscan_mpi_destroy(mpi));
     OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
 }
 
-static void check_right(const struct part *in, const struct part *out) {
-    OK(run(in, out));
-    CHECK(first_difference(VSCAN_FLOAT, elements_of(out), results + cut[rank],
+static void check_right(int call) {
+    OK(run(call));
+    CHECK(first_difference(VSCAN_FLOAT, elements_of(&out), results + cut[rank],
                            cut[rank + 1] - cut[rank]) < 0,
           "wrong after a failure");
 }
 
-static void fail_library(const struct part *in, const struct part *out, int culprit) {
+static void fail_library(int call, int culprit) {
     char name[16];
     snprintf(name, sizeof name, "rank %d", culprit);
-    for (int64_t call = 1;; call++) {
-        if (call % 3 == 1) renew();
-        if (rank == culprit) library_calls_until_failure = call;
-        const vscan_status status = run(in, out);
+    enum { EVERY = 8 }; /* call that has all to make */
+    for (int64_t number = 1;; number++) {
+        if (number % EVERY == 1) renew();
+        if (rank == culprit) library_calls_until_failure = number;
+        const vscan_status status = run(call);
         int64_t left = library_calls_until_failure;
         library_calls_until_failure = 0;
         MPI_Bcast(&left, 1, MPI_INT64_T, culprit, MPI_COMM_WORLD);
         if (left > 0) {
-            CHECK(status == VSCAN_OK && call > 5, "failed after %lld calls", (long long)call);
-            if (call % 3 == 1) return; /* when all is made anew, there are most calls */
+            CHECK(status == VSCAN_OK && number > 5, "failed after %lld calls", (long long)number);
+            if (number % EVERY == 1) return;
             continue;
         }
         CHECK(status == VSCAN_ERROR_HOST_MEMORY, "call %lld fails on rank %d: %s: %s",
-              (long long)call, culprit, vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
+              (long long)number, culprit, vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
         CHECK(strstr(vscan_mpi_last_error(mpi), name) != NULL, "who has failed? \"%s\"",
               vscan_mpi_last_error(mpi));
-        check_right(in, out);
+        check_right(call);
     }
 }
 
-static void fail_mpi(const struct part *in, const struct part *out) {
+static void fail_mpi(int call) {
     const vscan_status failed = (vscan_status)VSCAN_MPI_ERROR_MPI;
-    for (int64_t call = 1;; call++) {
+    for (int64_t number = 1;; number++) {
         renew();
-        collectives_until_failure = call;
-        const vscan_status status = run(in, out);
+        collectives_until_failure = number;
+        const vscan_status status = run(call);
         const int64_t left = collectives_until_failure;
         collectives_until_failure = 0;
         if (left > 0) {
-            CHECK(status == VSCAN_OK && call > 3, "failed");
+            CHECK(status == VSCAN_OK && number > 3, "failed");
             return;
         }
         CHECK(status == failed && strstr(vscan_mpi_last_error(mpi), "MPI_All") != NULL, "%s: %s",
               vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
-        CHECK(run(in, out) == failed && strstr(vscan_mpi_last_error(mpi), "earlier") != NULL,
+        CHECK(run(call) == failed && strstr(vscan_mpi_last_error(mpi), "earlier") != NULL,
               "goes on: %s", vscan_mpi_last_error(mpi));
     }
 }
 
 void test_failures(void) {
-    vscan_buffer *all, *result;
     draw_elements(VSCAN_FLOAT, elements, N);
-    OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, elements, N, &all));
-    OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, results, N, &result));
-    OK(vscan_scan(ctx, VSCAN_PLUS, all, result, NULL));
-    OK(vscan_buffer_destroy(all));
-    OK(vscan_buffer_destroy(result));
-    for (int i = 0; i < 3; i++) {
-        draw_cuts(i == 0 ? 1 : (int)draw_below(CUTS), N, VSCAN__TILE_FLOAT, cut);
+    for (int i = 0; i < 20; i++) flags[draw_below(N)] = 1;
+    const int only = ranks > 4 ? (int)draw_below(CALLS) : -1; /* many ranks take long */
+    for (int call = 0; call < CALLS; call++) {
+        if (only >= 0 && call != only) continue;
+        const int way = call == PLUS ? 1 : (int)draw_below(CUTS); /* even parts send most */
+        draw_cuts(way, N, VSCAN__TILE_FLOAT, cut);
         const int64_t length = cut[rank + 1] - cut[rank];
-        struct part in = new_part(VSCAN_FLOAT, elements + cut[rank], length);
-        struct part out = new_part(VSCAN_FLOAT, NULL, length);
-        fail_library(&in, &out, i == 0 ? ranks - 1 : (int)draw_below(ranks));
-        if (i == 0) fail_mpi(&in, &out);
+        in = new_part(VSCAN_FLOAT, elements + cut[rank], length);
+        out = new_part(VSCAN_FLOAT, NULL, length);
+        heads = new_part(VSCAN_BYTE, flags + cut[rank], length);
+        total = new_part(VSCAN_FLOAT, NULL, 1);
+        compute(call);
+        fail_library(call, call == PLUS ? ranks - 1 : (int)draw_below(ranks));
+        fail_mpi(call);
         renew();
         end_part(&in);
         end_part(&out);
+        end_part(&heads);
+        end_part(&total);
     }
 }

@@ -57,6 +57,23 @@ static void refuse_buffers(bool me) {
     OK(vscan_buffer_destroy(one));
 }
 
+static vscan_status segmented(vscan_buffer *heads, const vscan_scan_segmented_options *options) {
+    return vscan_mpi_scan_segmented(mpi, VSCAN_PLUS, in, heads, out, options);
+}
+
+static void refuse_segments(bool me) {
+    vscan_scan_segmented_options options = {.size = sizeof options, .totals = me ? other : NULL};
+    expect(segmented(bytes, &options), VSCAN_ERROR_VALUE, "totals is not NULL");
+    options = (vscan_scan_segmented_options){.size = sizeof options, .count = me ? other : NULL};
+    expect(segmented(bytes, &options), VSCAN_ERROR_TYPE, "count has the wrong type");
+    expect(segmented(me ? NULL : bytes, NULL), VSCAN_ERROR_NULL, "heads is NULL");
+    expect(segmented(me ? longer : bytes, NULL), VSCAN_ERROR_LENGTH, "heads has 1001");
+    expect(segmented(me ? in : bytes, NULL), VSCAN_ERROR_TYPE, "heads are not");
+    if (culprit > 0)
+        expect(me ? segmented(bytes, NULL) : scan(VSCAN_PLUS, in, out, NULL),
+               (vscan_status)VSCAN_MPI_ERROR_DIFFERENT, "calls vscan_mpi_scan_segmented, rank 0");
+}
+
 static void refuse_options(bool me) {
     vscan_scan_options options = {.size = me ? 3 : (int64_t)sizeof options};
     expect(scan(VSCAN_PLUS, in, out, &options), VSCAN_ERROR_STRUCT_SIZE, "options->size is 3");
@@ -84,11 +101,15 @@ static void refuse_options(bool me) {
     expect(scan(VSCAN_PLUS, in, out, &options), different, "kind is");
     options = (vscan_scan_options){.size = sizeof options, .direction = me ? VSCAN_BACKWARD : 0};
     expect(scan(VSCAN_PLUS, in, out, &options), different, "direction is");
-    options = (vscan_scan_options){.size = sizeof options,
-                                   .initial = {.holds = VSCAN_FLOAT, .as_float = me ? -1 : 1}};
+    vscan_buffer *z;
+    const float value = me ? -1 : 1;
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, 1, &z));
+    OK(vscan_buffer_fill(z, &value));
+    options = (vscan_scan_options){.size = sizeof options, .initial_buffer = z};
     expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
-    options.initial = (vscan_value){.holds = me ? VSCAN_NONE : VSCAN_FLOAT, .as_float = 1};
+    options.initial_buffer = me ? NULL : z;
     expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
+    OK(vscan_buffer_destroy(z));
     expect(scan(VSCAN_PLUS, me ? other : in, me ? other : out, NULL), different, "element type");
     expect(me ? vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, NULL) : scan(VSCAN_PLUS, in, out, NULL),
            different, "calls vscan_mpi_reduce, rank 0 vscan_mpi_scan");
@@ -166,6 +187,7 @@ void test_refused(void) {
         culprit = i == 0 ? ranks - 1 : (int)draw_below(ranks);
         refuse_buffers(rank == culprit);
         refuse_options(rank == culprit);
+        refuse_segments(rank == culprit);
     }
     refuse_handles();
     check_shares();

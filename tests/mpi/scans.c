@@ -12,8 +12,8 @@ static const vscan_op ops[] = {VSCAN_PLUS, VSCAN_MAX, VSCAN_MIN, VSCAN_AND, VSCA
 enum { RECORD_BYTES = 48, CARRY_BYTES = VSCAN_CARRY_BYTES };
 
 /* The formula of mpi/README.md, for one scan that finds its memory there; called after it. */
-static void check_counts(vscan_op op, vscan_type type, bool backward, const int64_t *cut,
-                         const struct counted *before) {
+static void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented,
+                         const int64_t *cut, const struct counted *before) {
     int64_t begin[MOST_RANKS + 1], messages = 0, bytes = 0, contributed = RECORD_BYTES + 8;
     if (op == VSCAN_PLUS && type != VSCAN_INT) {
         for (int q = 0; q <= ranks; q++) begin[q] = backward ? cut[ranks] - cut[ranks - q] : cut[q];
@@ -27,9 +27,9 @@ static void check_counts(vscan_op op, vscan_type type, bool backward, const int6
             messages = tile + sum;
             bytes = tile * CARRY_BYTES + sum * 8;
         }
-        contributed += 8 + 8 * vscan__mpi_values_of(&l, q);
+        contributed += 8 + 8 * segmented + 8 * vscan__mpi_values_of(&l, q);
     } else {
-        contributed += 16;
+        contributed += 24;
     }
     CHECK(counted.messages - before->messages == messages, "%lld messages, not %lld",
           (long long)(counted.messages - before->messages), (long long)messages);
@@ -45,7 +45,8 @@ static void check_counts(vscan_op op, vscan_type type, bool backward, const int6
 
 static char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];
 
-static vscan_value option_of(vscan_type type, const char *element) {
+/* An element as a member of options; NULL: none. */
+static vscan_value option_of(vscan_type type, const void *element) {
     vscan_value option = {.holds = element != NULL ? (int32_t)type : VSCAN_NONE};
     if (element == NULL) return option;
     if (type == VSCAN_INT) memcpy(&option.as_int, element, sizeof option.as_int);
@@ -54,82 +55,171 @@ static vscan_value option_of(vscan_type type, const char *element) {
     return option;
 }
 
-void test_scan(int64_t number) {
-    const vscan_type type = types[draw_below(3)];
-    const vscan_op op = draw_below(2) ? VSCAN_PLUS : ops[draw_below(5)];
-    const int32_t kind = draw_below(2) ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
-    const int32_t direction = draw_below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
-    const bool has_initial = draw_below(2), in_place = draw_below(2), on_device = draw_below(2);
-    const int64_t n = draw_length(), size = size_of(type);
-    const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-    const int way = (int)(number % CUTS);
-    int64_t cut[MOST_RANKS + 1];
-    draw_cuts(way, n, tile, cut);
-    draw_elements(type, whole, n);
-    char initial[8], total[8], total_in_buffer[8];
-    draw_elements(type, initial, 1);
+/* A case: a vector, its parts, a way to scan it, and one call on the whole of it. */
+struct scan_case {
+    int64_t number, n, size, first, length, cut[MOST_RANKS + 1];
+    vscan_type type;
+    vscan_op op;
+    int32_t kind, direction;
+    bool has_initial, in_place;
+    int way;
+    struct part in, out, initial;
+    vscan_value value; /* the initial value, here or in the buffer */
+    const vscan_buffer *buffer;
+    vscan_buffer *all, *result;
+};
 
-    /* one call on the whole vector */
-    vscan_buffer *all, *result, *one_total;
-    OK(vscan_buffer_wrap(ctx, type, whole, n, &all));
-    OK(vscan_buffer_wrap(ctx, type, expected, n, &result));
-    vscan_scan_options options = {.size = sizeof options,
-                                  .kind = kind,
-                                  .direction = direction,
-                                  .initial = option_of(type, has_initial ? initial : NULL)};
-    OK(vscan_buffer_create(ctx, type, 1, &one_total));
-    options.total = one_total;
-    OK(vscan_scan(ctx, op, all, result, &options));
-    OK(vscan_buffer_get(one_total, 0, total));
-    OK(vscan_buffer_destroy(one_total));
+static struct scan_case new_case(int64_t number) {
+    struct scan_case c = {.number = number, .type = types[draw_below(3)]};
+    c.op = draw_below(2) ? VSCAN_PLUS : ops[draw_below(5)];
+    c.kind = draw_below(2) ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
+    c.direction = draw_below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    c.has_initial = draw_below(2);
+    c.in_place = draw_below(2);
+    c.n = draw_length();
+    c.size = size_of(c.type);
+    c.way = (int)(number % CUTS);
+    draw_cuts(c.way, c.n, c.type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT, c.cut);
+    draw_elements(c.type, whole, c.n);
+    char value[8];
+    draw_elements(c.type, value, 1);
+    c.first = c.cut[rank];
+    c.length = c.cut[rank + 1] - c.first;
+    c.initial = new_part(c.type, value, 1);
+    const bool on_host = draw_below(2);
+    c.value = option_of(c.type, c.has_initial && on_host ? value : NULL);
+    c.buffer = c.has_initial && !on_host ? c.initial.buffer : NULL;
+    c.in = new_part(c.type, whole + c.first * c.size, c.length);
+    c.out = c.in_place ? c.in : new_part(c.type, NULL, c.length);
+    OK(vscan_buffer_wrap(ctx, c.type, whole, c.n, &c.all));
+    OK(vscan_buffer_wrap(ctx, c.type, expected, c.n, &c.result));
+    return c;
+}
 
-    const int64_t first = cut[rank], length = cut[rank + 1] - first;
-    struct part in = new_part(type, whole + first * size, length), out = in;
-    if (!in_place) out = new_part(type, NULL, length);
-    struct part one = new_part(type, initial, 1), sum = new_part(type, NULL, 1);
-    if (has_initial && on_device) {
-        options.initial = (vscan_value){0};
-        options.initial_buffer = one.buffer;
-    }
-    const bool asks = rank != number % 2; /* who asks need not agree */
-    options.total = asks ? sum.buffer : NULL;
-    const struct counted before = counted;
-    OK(vscan_mpi_scan(mpi, op, in.buffer, out.buffer, &options));
-    check_counts(op, type, direction == VSCAN_BACKWARD, cut, &before);
+/* Fails where the part's results are not those of the one call. */
+static void compare_case(const struct scan_case *c) {
     const int64_t wrong =
-        first_difference(type, elements_of(&out), expected + first * size, length);
-    CHECK(wrong < 0,
-          "case %lld: type %d, op %d, kind %d, direction %d, n %lld, initial %d, cuts %d: part "
-          "%lld .. "
-          "%lld is wrong from %lld on",
-          (long long)number, (int)type, (int)op, (int)kind, (int)direction, (long long)n,
-          has_initial, way, (long long)first, (long long)(first + length),
-          (long long)(first + wrong));
-    OK(vscan_buffer_get(sum.buffer, 0, total_in_buffer));
-    CHECK(!asks || first_difference(type, total_in_buffer, total, 1) < 0,
+        first_difference(c->type, elements_of(&c->out), expected + c->first * c->size, c->length);
+    CHECK(
+        wrong < 0,
+        "case %lld: type %d, op %d, kind %d, direction %d, n %lld, initial %d, cuts %d: part %lld "
+        ".. %lld is wrong from %lld on",
+        (long long)c->number, (int)c->type, (int)c->op, (int)c->kind, (int)c->direction,
+        (long long)c->n, c->has_initial, c->way, (long long)c->first,
+        (long long)(c->first + c->length), (long long)(c->first + wrong));
+}
+
+static void end_case(struct scan_case *c) {
+    end_part(&c->in);
+    if (!c->in_place) end_part(&c->out);
+    end_part(&c->initial);
+    OK(vscan_buffer_destroy(c->all));
+    OK(vscan_buffer_destroy(c->result));
+}
+
+void test_scan(int64_t number) {
+    struct scan_case c = new_case(number);
+    struct part total = new_part(c.type, NULL, 1), sum = new_part(c.type, NULL, 1);
+    vscan_scan_options options = {.size = sizeof options,
+                                  .kind = c.kind,
+                                  .direction = c.direction,
+                                  .initial = c.value,
+                                  .initial_buffer = c.buffer,
+                                  .total = total.buffer};
+    OK(vscan_scan(ctx, c.op, c.all, c.result, &options));
+    options.total = rank % 3 < 2 ? sum.buffer : NULL; /* who asks need not agree */
+    const struct counted before = counted;
+    OK(vscan_mpi_scan(mpi, c.op, c.in.buffer, c.out.buffer, &options));
+    check_counts(c.op, c.type, c.direction == VSCAN_BACKWARD, false, c.cut, &before);
+    compare_case(&c);
+    CHECK(options.total == NULL ||
+              first_difference(c.type, elements_of(&sum), elements_of(&total), 1) < 0,
           "case %lld: type %d, op %d, direction %d, n %lld, initial %d, cuts %d: wrong total",
-          (long long)number, (int)type, (int)op, (int)direction, (long long)n, has_initial, way);
+          (long long)number, (int)c.type, (int)c.op, (int)c.direction, (long long)c.n,
+          c.has_initial, c.way);
 
     /* the reduction, of what was in the part */
-    if (in_place && length > 0)
-        memcpy(elements_of(&in), whole + first * size, (size_t)(length * size));
-    struct part sum_alone = new_part(type, NULL, 1);
+    const char *const elements = whole + c.first * c.size;
+    const size_t bytes = (size_t)(c.length * c.size);
+    if (c.in_place && bytes > 0) memcpy(elements_of(&c.in), elements, bytes);
+    memset(elements_of(&sum), 0x55, (size_t)c.size);
     const vscan_reduce_options reduce = {.size = sizeof reduce,
-                                         .direction = direction,
-                                         .initial = option_of(type, has_initial ? initial : NULL)};
-    OK(vscan_mpi_reduce(mpi, op, in.buffer, asks ? sum_alone.buffer : NULL, &reduce));
-    OK(vscan_buffer_get(sum_alone.buffer, 0, total_in_buffer));
-    CHECK(!asks || first_difference(type, total_in_buffer, total, 1) < 0,
+                                         .direction = c.direction,
+                                         .initial = c.value,
+                                         .initial_buffer = c.buffer};
+    OK(vscan_mpi_reduce(mpi, c.op, c.in.buffer, rank % 3 < 2 ? sum.buffer : NULL, &reduce));
+    CHECK(rank % 3 == 2 || first_difference(c.type, elements_of(&sum), elements_of(&total), 1) < 0,
           "case %lld: wrong reduction", (long long)number);
-    CHECK(length == 0 ||
-              memcmp(elements_of(&in), whole + first * size, (size_t)(length * size)) == 0,
+    CHECK(bytes == 0 || memcmp(elements_of(&c.in), elements, bytes) == 0,
           "case %lld: a reduction has written its input", (long long)number);
-
-    end_part(&in);
-    if (!in_place) end_part(&out);
-    end_part(&one);
+    end_part(&total);
     end_part(&sum);
-    end_part(&sum_alone);
-    OK(vscan_buffer_destroy(all));
-    OK(vscan_buffer_destroy(result));
+    end_case(&c);
+}
+
+/* ---- Segmented scans ------------------------------------------------------------------------- */
+
+/* Flags: rare, frequent or none, often at the cuts. */
+static void draw_flags(uint8_t *flags, int64_t n, const int64_t *cut) {
+    static const int64_t every[] = {1, 2, 50, 3000, 60000, INT64_MAX};
+    const int64_t mean = every[draw_below(6)];
+    for (int64_t i = 0; i < n; i++)
+        flags[i] = draw_below(mean) == 0 ? (uint8_t)(1 + draw_below(255)) : 0;
+    for (int r = 0; r <= ranks && draw_below(3) > 0; r++) {
+        const int64_t i = cut[r] + draw_below(3) - 1;
+        if (i >= 0 && i < n) flags[i] = (uint8_t)draw_below(2);
+    }
+}
+
+/* Flags first .. first + n - 1 as a buffer of a type. */
+static struct part new_flags(vscan_type type, const uint8_t *flags, int64_t n) {
+    if (type == VSCAN_BYTE) return new_part(type, flags, n);
+    int32_t *const words = calloc((size_t)n + 1, sizeof *words);
+    CHECK(words != NULL, "no memory");
+    for (int64_t i = 0; i < n; i++)
+        if (type == VSCAN_INT)
+            words[i] = flags[i] != 0 ? -(int32_t)flags[i] : 0;
+        else
+            words[i / 32] |= (int32_t)((uint32_t)(flags[i] != 0) << i % 32);
+    if (type == VSCAN_BIT && n % 32 != 0)
+        words[n / 32] |= (int32_t)(UINT32_MAX << n % 32); /* ignored */
+    struct part part = new_part(VSCAN_INT, words, type == VSCAN_INT ? n : (n + 31) / 32);
+    if (type == VSCAN_BIT) {
+        OK(vscan_buffer_destroy(part.buffer));
+        OK(vscan_buffer_wrap(ctx, VSCAN_BIT, elements_of(&part), n, &part.buffer));
+    }
+    free(words);
+    return part;
+}
+
+void test_segmented(int64_t number) {
+    static const vscan_type forms[] = {VSCAN_BYTE, VSCAN_INT, VSCAN_BIT};
+    static uint8_t flags[LONGEST + 64];
+    struct scan_case c = new_case(number);
+    const int64_t form = draw_below(3);
+    draw_flags(flags, c.n, c.cut);
+    struct part heads = new_flags(VSCAN_BYTE, flags, c.n);
+    struct part own = new_flags(forms[(form + rank) % 3], flags + c.first, c.length);
+    struct part count = new_part(VSCAN_LONG, NULL, 1), all = new_part(VSCAN_LONG, NULL, 1);
+    vscan_scan_segmented_options options = {.size = sizeof options,
+                                            .kind = c.kind,
+                                            .direction = c.direction,
+                                            .initial = c.value,
+                                            .initial_buffer = c.buffer,
+                                            .count = count.buffer};
+    OK(vscan_scan_segmented(ctx, c.op, c.all, heads.buffer, c.result, &options));
+    const bool counts = draw_below(2);
+    options.count = counts && rank % 3 < 2 ? all.buffer : NULL;
+    const struct counted before = counted;
+    OK(vscan_mpi_scan_segmented(mpi, c.op, c.in.buffer, own.buffer, c.out.buffer, &options));
+    if (!counts) check_counts(c.op, c.type, c.direction == VSCAN_BACKWARD, true, c.cut, &before);
+    compare_case(&c);
+    CHECK(options.count == NULL || memcmp(elements_of(&count), elements_of(&all), 8) == 0,
+          "case %lld: %lld segments, not %lld", (long long)number,
+          (long long)*(int64_t *)elements_of(&all), (long long)*(int64_t *)elements_of(&count));
+    end_part(&heads);
+    end_part(&own);
+    end_part(&count);
+    end_part(&all);
+    end_case(&c);
 }

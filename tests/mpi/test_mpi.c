@@ -11,7 +11,7 @@ int rank, ranks;
 uint64_t seed;
 vscan_ctx *ctx;
 vscan_mpi *mpi;
-static int64_t cases = 150;
+static int64_t cases = 100;
 
 void end_badly(void) {
     MPI_Abort(MPI_COMM_WORLD, 1);
@@ -40,7 +40,10 @@ int main(int argc, char **argv) {
     CHECK(vscan_mpi_rank(mpi) == rank && vscan_mpi_size(mpi) == ranks, "not this rank");
     test_refused();
     test_failures();
-    for (int64_t i = 0; i < cases; i++) test_scan(i);
+    for (int64_t i = 0; i < cases; i++) {
+        test_scan(i);
+        test_segmented(i);
+    }
     OK(vscan_mpi_destroy(mpi));
     OK(vscan_ctx_destroy(ctx));
     if (rank == 0) printf("%lld cases passed\n", (long long)cases);

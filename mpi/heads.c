@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Looks for the first or the last flag of a part that is set, and counts those that are. */
+#include <string.h>
+
+#include "internal.h"
+
+/* Whether one of these bytes is not 0. */
+static bool any(const unsigned char *bytes, int64_t n) {
+    unsigned char all = 0;
+    for (int64_t i = 0; i < n; i++) all |= bytes[i];
+    return all != 0;
+}
+
+static bool is_set(vscan_type type, const void *flags, int64_t i) {
+    switch ((int)type) {
+    case VSCAN_INT:
+        return ((const int32_t *)flags)[i] != 0;
+    case VSCAN_BYTE:
+        return ((const uint8_t *)flags)[i] != 0;
+    default:
+        return (((const uint32_t *)flags)[i / 32] >> i % 32 & 1) != 0;
+    }
+}
+
+/* The first or the last of n flags on the host that is set, or -1. */
+static int64_t look(vscan_type type, const void *flags, int64_t n, bool last) {
+    enum { STEP = 4096 };
+    for (int64_t i = 0, steps = (n + STEP - 1) / STEP; i < steps; i++) {
+        const int64_t at = (last ? steps - 1 - i : i) * STEP;
+        const int64_t length = n - at < STEP ? n - at : STEP;
+        const int64_t bytes =
+            type == VSCAN_BIT ? (length + 31) / 32 * 4 : length * vscan__mpi_size_of(type);
+        const int64_t offset = type == VSCAN_BIT ? at / 8 : at * vscan__mpi_size_of(type);
+        if (!any((const unsigned char *)flags + offset, bytes)) continue;
+        for (int64_t k = 0; k < length; k++)
+            if (is_set(type, flags, last ? at + length - 1 - k : at + k))
+                return last ? at + length - 1 - k : at + k;
+    }
+    return -1;
+}
+
+vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bool last,
+                                  int64_t *found) {
+    enum { SHORTEST = 1 << 10, LONGEST = 1 << 20 }; /* of the pieces that are copied */
+    const vscan_type type = vscan_buffer_type(flags);
+    const int64_t n = vscan_buffer_length(flags);
+    *found = -1;
+    if (vscan_ctx_backend(mpi->ctx) == VSCAN_BACKEND_CPU) {
+        *found = look(type, vscan_buffer_pointer(flags), n, last);
+        return VSCAN_OK;
+    }
+    char *const room = vscan__mpi_room(mpi, &mpi->room_edges, LONGEST * sizeof(int32_t));
+    if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
+    int64_t begin = 0, end = n; /* not looked at yet; pieces of bits begin with a word */
+    for (int64_t most = SHORTEST; begin < end; most = most < LONGEST ? 2 * most : most) {
+        const int64_t from = !last ? begin : end <= most ? 0 : (end - most + 31) / 32 * 32;
+        const int64_t length = !last && end - begin > most ? most : end - from;
+        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_download(flags, from, length, room)));
+        const int64_t at = look(type, room, length, last);
+        if (at >= 0) {
+            *found = from + at;
+            break;
+        }
+        if (last)
+            end = from;
+        else
+            begin = from + length;
+    }
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_count_heads(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count) {
+    enum { PIECE = 1 << 20 };
+    const vscan_type type = vscan_buffer_type(flags);
+    const int64_t n = vscan_buffer_length(flags);
+    const bool on_host = vscan_ctx_backend(mpi->ctx) == VSCAN_BACKEND_CPU;
+    *count = 0;
+    for (int64_t at = 0; at < n; at += PIECE) {
+        const int64_t length = n - at < PIECE ? n - at : PIECE;
+        const int64_t offset = type == VSCAN_BIT ? at / 8 : at * vscan__mpi_size_of(type);
+        const char *piece = (const char *)vscan_buffer_pointer(flags) + offset;
+        if (!on_host) {
+            char *const room = vscan__mpi_room(mpi, &mpi->room_edges, PIECE * sizeof(int32_t));
+            if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
+            TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_download(flags, at, length, room)));
+            piece = room;
+        }
+        for (int64_t i = 0; i < length; i++) *count += is_set(type, piece, i);
+    }
+    return VSCAN_OK;
+}
