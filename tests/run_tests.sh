@@ -57,6 +57,7 @@ if [ "${CI:-}" = true ]; then
     want openmpi-bin command -v mpirun.openmpi
     want libmpich-dev command -v mpicc.mpich
     want mpich command -v mpirun.mpich
+    want python3-mpi4py /usr/bin/python3 -c 'import mpi4py'
     want valgrind command -v valgrind
     want libc6-dbg test -d /usr/lib/debug/.build-id # without it memcheck misreads strlen and the like
 fi
