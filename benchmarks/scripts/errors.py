@@ -33,9 +33,9 @@ def scan_by_vscan(x):
     ctx, buffer, out = ctypes.c_void_p(), ctypes.c_void_p(), np.empty_like(x)
     n, zero = ctypes.c_int64(len(x)), ctypes.c_int64(0)
     if (library.vscan_ctx_create(None, ctypes.byref(ctx))
-            or library.vscan_buffer_create(ctx, 2, n, ctypes.byref(buffer))
+            or library.vscan_buffer_create(ctx, 12, n, ctypes.byref(buffer))
             or library.vscan_buffer_upload(buffer, zero, n, ctypes.c_void_p(x.ctypes.data))
-            or library.vscan_scan(ctx, 1, buffer, buffer, None)
+            or library.vscan_scan(ctx, 31, buffer, buffer, None)
             or library.vscan_buffer_download(buffer, zero, n, ctypes.c_void_p(out.ctypes.data))
             or library.vscan_buffer_destroy(buffer) or library.vscan_ctx_destroy(ctx)):
         sys.exit("a call of libvscan failed")
