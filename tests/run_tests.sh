@@ -59,6 +59,7 @@ if [ "${CI:-}" = true ]; then
     want mpich command -v mpirun.mpich
     want python3-mpi4py /usr/bin/python3 -c 'import mpi4py'
     want valgrind command -v valgrind
+    want musl-tools command -v musl-gcc
     want libc6-dbg test -d /usr/lib/debug/.build-id # without it memcheck misreads strlen and the like
 fi
 if [ $model = ON ]; then
