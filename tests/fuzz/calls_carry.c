@@ -95,7 +95,7 @@ static struct carry_arg begin(void) {
     static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
     call_begin();
     home_drawn();
-    struct carry *const y = &carries[below(CARRIES)];
+    struct carry *const y = &carries[below(2) ? last_carry : below(CARRIES)];
     struct carry_arg a = {y->handle, y};
     if (!carry_alive(y) || one_in(4))
         a = carry_drawn(VSCAN_PLUS + (int)below(5), types[below(3)],

@@ -13,19 +13,19 @@ struct scanned {
     struct arg in, initial_buffer;
     const void *initial;
     struct carry_arg carry;
+    bool goes_on; /* with a carry: one that was found, or a new one */
 };
-
-static int64_t last_carry; /* its place in the table */
 
 /* The operator, the type and so on; often those of a carry with which the call then goes on, more often
    than not the one that a scan was last given. */
 static void draw_scan(struct scanned *s, bool has_kind, bool segmented) {
     const int64_t way = below(8);
-    const int64_t first = way > 5 ? last_carry : way == 5 ? below(CARRIES) : CARRIES;
+    const int64_t first = way > 4 ? last_carry : way == 4 ? below(CARRIES) : CARRIES;
     *s = (struct scanned){.op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM)};
     if (has_kind) s->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     s->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     s->type = type_drawn(SCANNED);
+    s->goes_on = way >= 4;
     if (call.refusals != 0) return; /* what is hostile stays */
     for (int64_t k = first; k < CARRIES && s->carry.y == NULL; k++) {
         struct carry *const y = &carries[k];
@@ -41,7 +41,7 @@ static void draw_scan(struct scanned *s, bool has_kind, bool segmented) {
 /* At most one initial value, or a carry; two of them are refused. */
 static void draw_begin(struct scanned *s, bool may_carry) {
     const vscan_type type = s->in.b != NULL ? s->in.b->type : VSCAN_INT;
-    const int64_t way = s->carry.y != NULL ? 0 : below(6);
+    const int64_t way = s->carry.y != NULL ? 0 : s->goes_on ? 3 : below(6);
     const bool two = hostile();
     s->initial = way == 1 || (two && way < 4) ? value_drawn(type, true) : NULL;
     if (way == 2 || (two && way > 2)) s->initial_buffer = vector_drawn(type, 1, VALUES);

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "draw.h"
 #include "reference.h"
 
 enum { LONGEST_CARRY = 60000 }; /* elements; a longer one is not followed */
+
+int64_t last_carry;
 
 static struct carry *new_carry(vscan_op op, vscan_type type, int32_t direction) {
     struct carry *y = &carries[below(CARRIES)];
@@ -24,6 +27,11 @@ static struct carry *new_carry(vscan_op op, vscan_type type, int32_t direction) 
     if (counted("vscan_carry_create",
                 vscan_carry_create(call.home->handle, op, type, direction, &y->handle)) != VSCAN_OK)
         wrong("no carry: %s", vscan_ctx_last_error(call.home->handle));
+    if (below(2)) return y;
+    fill_values(type, 1, &y->initial);
+    y->has_initial = true;
+    if (counted("vscan_carry_reset", vscan_carry_reset(y->handle, &y->initial)) != VSCAN_OK)
+        wrong("no initial value: %s", vscan_ctx_last_error(call.home->handle));
     return y;
 }
 

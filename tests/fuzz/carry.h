@@ -10,6 +10,7 @@ struct carry_arg {
     vscan_carry *handle;
     struct carry *y;
 };
+extern int64_t last_carry; /* its place in the table: the one that a scan was last given */
 struct carry_arg carry_drawn(int op, vscan_type type, int32_t direction);
 
 /* What the manual refuses of it as options->carry. */

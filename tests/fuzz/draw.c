@@ -58,7 +58,7 @@ int64_t length_drawn(void) {
     if (way < 140) return way % 40;
     if (way < 220) return borders[below(18)];
     if (way < 240) return below(6000);
-    if (way < 253) return borders[below(32)];
+    if (way < 255) return borders[below(32)];
     return below(LONGEST);
 }
 

@@ -140,7 +140,7 @@ static void disorder(int64_t *x, int64_t n, int64_t limit, struct inputs_random 
 /* In order, 0 .. limit; sometimes not. */
 struct arg offsets_drawn(vscan_type type, int64_t limit) {
     struct inputs_random random = random_drawn();
-    const int64_t n = 1 + (below(4) ? below(40) : below(3000));
+    const int64_t n = 1 + (below(4) ? below(40) : length_drawn());
     const int64_t longest = below(3) == 0 ? 4 : 1 + 2 * limit / n;
     int64_t *const x = scratch(n * 8);
     int64_t at = below(2) ? 0 : inputs_below(&random, limit / 4 + 1);

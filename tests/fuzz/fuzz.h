@@ -30,9 +30,9 @@ enum {
     CARRIES = 6,
     OUTPUTS = 6,
     ARGUMENTS = 8,
-    PIECE = 24,      /* bytes of the input for a call */
-    LONGEST = 70000, /* elements of a vector */
-    MARGIN = 256     /* bytes around an argument that are looked at after a call */
+    PIECE = 24,       /* bytes of the input for a call */
+    LONGEST = 200000, /* elements of a vector; from 131072 on every call may have two threads */
+    MARGIN = 256      /* bytes around an argument that are looked at after a call */
 };
 
 /* ---- The input's bytes ------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "carry.h"
 #include "fuzz.h"
 #include "reference.h"
 
@@ -195,6 +196,7 @@ static void choose_instructions(unsigned number) {
 void world_begin(void) {
     begin_arena();
     turn = 0;
+    last_carry = 0;
     unsetenv("VSCAN_BACKEND");
     const unsigned first = byte_drawn();
     choose_instructions(first);
