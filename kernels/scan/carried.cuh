@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             ((const volatile uint64_t *)scan.carry)[threadIdx.x];
     if (threadIdx.x == 0) {
         old.nothing = Pair::out(Pair::identity);
-        segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
+        if (c.goes_on) segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
     }
     __threadfence();
     __syncthreads();
@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         } else {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
-                here.load(items[r], in, begin + r * shape::load_items, backward, old);
+                here.load(items[r], in, begin + r * shape::load_items, backward, whole, old);
         }
         if (Segmented)
             with_flag_type(scan.flag_type, [&](auto type) {
@@ -272,7 +272,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             } else {
 #pragma unroll
                 for (int r = 0; r < shape::loads; ++r)
-                    here.store(items[r], out, begin + r * shape::load_items, backward);
+                    here.store(items[r], out, begin + r * shape::load_items, backward, whole);
             }
         }
 
@@ -315,20 +315,12 @@ __global__ void nothing_carried(const __grid_constant__ vscan__scan scan) {
 
 /* ---- Pairs that any order suits, without segments -------------------------------------------- */
 
-/* The kernels for scans and reductions go on from r4, and leave their total in `last`. Before and
-   after them one thread does the rest. */
-template <class Pair>
-__global__ void begin_carried_total(const __grid_constant__ vscan__scan scan) {
-    vscan__carry_state &carry = *scan.carry;
-    if (carry.position > 0) return;
-    carry.r4.bits = carry.flags & VSCAN__CARRY_HAS_INITIAL ? carry.initial.bits
-                                                           : word_of(Pair::out(Pair::identity));
-    carry.r1.bits = carry.r2.bits = carry.r3.bits = carry.last.bits = 0;
-    for (int k = 0; k < VSCAN__GROUP; ++k) carry.group[k].bits = 0;
-}
-
+/* The kernels for scans and reductions go on from r4, and leave their total in `last`. One thread does
+   the rest after them. */
 template <class T>
 __global__ void end_carried_total(const __grid_constant__ vscan__scan scan) {
+    let_next_kernel_begin();
+    wait_for_kernel_before();
     vscan__carry_state &carry = *scan.carry;
     carry.position += scan.n;
     carry.flags &= VSCAN__CARRY_HAS_INITIAL;
@@ -344,17 +336,28 @@ static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan
     begun.has_initial = 2;
     begun.initial_at = &scan->carry->r4;
     begun.total = &scan->carry->last;
-    cudaError_t error = start(begin_carried_total<Pair>, 1, 1, 0, launch->stream, *scan);
-    if (error == cudaSuccess) error = launcher(launch, &begun);
-    if (error == cudaSuccess)
-        error = start(end_carried_total<typename Pair::T>, 1, 1, 0, launch->stream, *scan);
-    return error;
+    const cudaError_t error = launcher(launch, &begun);
+    if (error != cudaSuccess) return error;
+    return start(end_carried_total<typename Pair::T>, 1, 1, 0, launch->stream, *scan,
+                 launch->may_overlap);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
+/* scan_large where the carry is: scan/large_carried.cu. */
+template <class T>
+cudaError_t launch_large_carried(vscan__launch *launch, const scan_arguments &a);
+
+/* From 1 MiB on: there, it takes as long as scan_carried. */
+template <class Pair>
+static bool large_carried_fits(const vscan__launch *launch, const vscan__scan *scan) {
+    const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
+    return !Pair::in_any_order && scan->flags == nullptr && scan->out != nullptr &&
+           launch->shared_memory > 0 && bytes >= launch->large_from / 8;
+}
+
 /* In launches whose aggregates have room among the status words, each of which goes on where the
-   one before ended. Their vectors begin at whole tiles in memory. */
+   one before ended. */
 template <class Pair>
 static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan,
                                   vscan__launcher *scan_launcher,
@@ -362,8 +365,6 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
     using T = typename Pair::T;
     using shape = partition_shape<Pair>;
     constexpr int64_t tile = nested<T>::tile;
-    constexpr int64_t words = (Pair::in_any_order ? VSCAN__PARTITIONS_A_TILE : nested<T>::blocks) *
-                              words_each<typename Pair::U>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(nothing_carried<Pair>, 1, 1, 0, launch->stream, *scan);
@@ -384,6 +385,11 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
         if (error != cudaSuccess) return error;
     }
+    const bool large = large_carried_fits<Pair>(launch, scan);
+    const int64_t aggregates = large                ? 1
+                               : Pair::in_any_order ? VSCAN__PARTITIONS_A_TILE
+                                                    : nested<T>::blocks; /* of a tile */
+    const int64_t words = aggregates * words_each<typename Pair::U>;
     const int64_t room = launch->words / words - 1; /* the carry's tile may be one more */
     const int64_t items = tile * (room < launch->scan_tiles ? room : launch->scan_tiles);
     vscan__scan &portion = c.a.scan;
@@ -398,6 +404,13 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
                                                                   : 1;
         if (scan->flags != nullptr)
             portion.flags = (const char *)scan->flags + first * flag_bits / 8;
+        if constexpr (!Pair::in_any_order) {
+            if (large) {
+                const cudaError_t error = launch_large_carried<T>(launch, c.a);
+                if (error != cudaSuccess) return error;
+                continue;
+            }
+        }
         const int64_t longest = portion.n + (Pair::in_any_order ? 0 : tile - 1);
         const int64_t partitions = (longest + shape::items - 1) / shape::items;
         const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;

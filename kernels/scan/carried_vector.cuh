@@ -58,11 +58,17 @@ struct carried_partition {
     int from, to, skew;
 
     /* `at` and the V - 1 elements after it: in a vector that begins (backward: ends) with the
-       partition, as lane_items has them */
+       partition, as lane_items has them. whole: the call has all of them. */
     template <int V>
     __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
-                                         bool backward, const carry_before<T> &old) const {
+                                         bool backward, bool whole,
+                                         const carry_before<T> &old) const {
         const T *const in = backward ? vector - V - at : vector + at;
+        if (whole) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) items.raw[j] = in[j];
+            return;
+        }
 #pragma unroll
         for (int j = 0; j < V; ++j) {
             const int k = at + (backward ? V - 1 - j : j);
@@ -73,12 +79,12 @@ struct carried_partition {
     }
     template <int V>
     __device__ __forceinline__ void store(const lane_items<Pair, V> &items, T *vector, int at,
-                                          bool backward) const {
+                                          bool backward, bool whole) const {
         T *const out = backward ? vector - V - at : vector + at;
 #pragma unroll
         for (int j = 0; j < V; ++j) {
             const int k = at + (backward ? V - 1 - j : j);
-            if (k >= from && k < to) out[j] = items.raw[j];
+            if (whole || (k >= from && k < to)) out[j] = items.raw[j];
         }
     }
 };

@@ -70,6 +70,7 @@ static __device__ void init_barriers(typename Shape::shared &shared) {
         shared.prefix_ready.init(s, 1);
     }
     shared.edge.init(0, 4);
+    if constexpr (Shape::goes_on) shared.carry.written.init(0, a);
     shared.staged_full.init(0, a * Shape::quarter_parts);
     shared.staged_empty.init(0, a);
     fence_for_tma();
@@ -89,6 +90,7 @@ static __device__ __forceinline__ void scan_large_block(const large_arguments &b
     if (warp == shape::loader) copy_warps<Pair, Segmented>{block}.begin_early();
     if (threadIdx.x == 0) init_barriers<shape>(shared);
     wait_for_kernel_before(false);
+    if constexpr (is_carried<Pair>) begin_carry<Pair>(shared, b);
     if (threadIdx.x == 0) {
         U initial = Pair::identity;
         if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
@@ -145,7 +147,7 @@ static cudaError_t map_lines(const vscan__launch *launch, line_map *v, const voi
                              const vscan__scan *scan) {
     using T = typename Shape::T;
     constexpr int R = Shape::line_items;
-    v->first = scan->backward ? scan->n % R : 0;
+    v->first = scan->backward && !Shape::goes_on ? scan->n % R : 0;
     char *const first = (char *)vector + v->first * sizeof(T);
     v->shift = (int)((uintptr_t)first % 16 / sizeof(T));
     v->lines = (scan->n - v->first + v->shift) / R;
@@ -187,7 +189,8 @@ static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a, 
         error = launch_head_bits(launch, a.scan, shape::items, b.heads);
         if (error != cudaSuccess) return error;
     }
-    const int64_t tiles = (a.scan.n + shape::items - 1) / shape::items;
+    const int64_t longest = a.scan.n + (shape::goes_on ? shape::items - 1 : 0);
+    const int64_t tiles = (longest + shape::items - 1) / shape::items;
     const int blocks = (int)(tiles < launch->multiprocessors ? tiles : launch->multiprocessors);
     return start(scan_large<Pair, Segmented>, blocks, shape::threads, bytes, launch->stream, b,
                  launch->may_overlap);

@@ -9,7 +9,7 @@
 #ifndef VSCAN_SCAN_LARGE_COPY_CUH
 #define VSCAN_SCAN_LARGE_COPY_CUH
 
-#include "scan/large_roles.cuh"
+#include "scan/large_carried.cuh"
 
 namespace vscan {
 
@@ -26,6 +26,7 @@ struct copy_warps : large_role<Pair, Segmented> {
     using common::address;
     using common::b;
     using common::first_line;
+    using common::goes_on;
     using common::heads_of;
     using common::in_memory;
     using common::in_shift;
@@ -47,7 +48,7 @@ struct copy_warps : large_role<Pair, Segmented> {
         ticket t = {0, 0};
         if (lane == 0) {
             t = take_ticket(a.lookback);
-            end_launch_after(a.lookback, t, tiles() + gridDim.x);
+            end_launch_after(a.lookback, t, tiles() + gridDim.x + goes_on);
             if (first) shared.epoch = t.epoch;
         }
         return __shfl_sync(warp_mask, t.index, 0);
@@ -93,7 +94,7 @@ struct copy_warps : large_role<Pair, Segmented> {
     __device__ void begin_early() const {
         if (lane == 0 && b.in.lines > 0) tensor_prefetch(&b.in.map);
         if (lane == 1 && b.out.lines > 0) tensor_prefetch(&b.out.map);
-        prefetch(blockIdx.x);
+        if (!goes_on) prefetch(blockIdx.x); /* where the tiles are, only the carry tells */
     }
 
     /* Whether any line of the quarter that begins with line `first` is whole in the vector. */
@@ -106,7 +107,9 @@ struct copy_warps : large_role<Pair, Segmented> {
         const int64_t line = first_line(b.in, tile);
         /* a tile may have no whole line */
         const bool more = in_shift() > 0 && line + shape::lines < b.in.lines &&
-                          (line + shape::lines > 0 || b.in.first >= b.in.shift);
+                          (goes_on ? line + shape::lines >= 0
+                                   : line + shape::lines > 0 || b.in.first >= b.in.shift);
+        constexpr int after_bytes = shape::after_items * (int)sizeof(T);
 #pragma unroll 1
         for (int q = 0; q < shape::quarters; ++q) {
             const int quarter = in_memory(q, shape::quarters);
@@ -114,8 +117,8 @@ struct copy_warps : large_role<Pair, Segmented> {
             const int64_t first = line + quarter * shape::quarter_lines;
             const bool any = of_rows || is_in(b.in, first);
             uint64_t *const barrier = barriers + q * step;
-            barrier_arrive_expecting(barrier,
-                                     (any ? shape::quarter_items * sizeof(T) : 0) + 16 * last);
+            barrier_arrive_expecting(barrier, (any ? shape::quarter_items * sizeof(T) : 0) +
+                                                  after_bytes * last);
             T *const to = shared.slot[slot] + quarter * shape::quarter_items;
             if constexpr (of_rows)
                 tensor_load(to, &b.in.map, (int)first, matrix_row_of(tile), barrier);
@@ -123,7 +126,8 @@ struct copy_warps : large_role<Pair, Segmented> {
                 tensor_load(to, &b.in.map, (int)first, barrier);
             if (last)
                 tma_load(shared.after[slot],
-                         address((const T *)a.scan.in, b.in, tile, shape::items), 16, barrier);
+                         address((const T *)a.scan.in, b.in, tile, shape::items), after_bytes,
+                         barrier);
         }
     }
 
@@ -158,12 +162,14 @@ struct copy_warps : large_role<Pair, Segmented> {
     /* Loads a tile that has elements outside of whole lines, as `edges` tiles before had. */
     __device__ void load_edge(int k, int64_t tile, int edges) const {
         const int slot = slot_of(k);
-        if (b.in.lines > 0) {
-            if (lane == 0) load_lines(slot, tile, shared.edge.of(0), 0);
-            shared.edge.wait(edges);
+        if (lane == 0 && b.in.lines > 0) load_lines(slot, tile, shared.edge.of(0), 0);
+        if constexpr (goes_on) {
+            load_carried_edge(*this, slot, tile, edges);
+        } else {
+            if (b.in.lines > 0) shared.edge.wait(edges);
+            load_left_over(slot, tile, true);
+            load_left_over(slot, tile, false);
         }
-        load_left_over(slot, tile, true);
-        load_left_over(slot, tile, false);
         fence_for_tma(); /* TMA loads the slot's next tile */
         for (int q = 0; q < shape::quarters && lane == 0; ++q) shared.loaded.arrive(k, q);
     }
@@ -174,15 +180,19 @@ struct copy_warps : large_role<Pair, Segmented> {
             /* A ticket takes some time to arrive, and later tiles wait for it from then on. */
             if (k > shape::slots) shared.prefix_ready.wait(k - shape::slots - 1);
             const int64_t tile = take(k == 0);
-            if (tile < tiles() && !(k == 0 && tile == blockIdx.x)) prefetch(tile);
+            if (tile < tiles() && !(k == 0 && (goes_on || tile == blockIdx.x))) prefetch(tile);
             /* The scan warps have read tile k - 3 (`emptied`, when tile k - 1 was loaded), so
                they have finished tile k - 4: its stage can be overwritten. */
             if (lane == 0) {
                 shared.taken.set(k, tile);
                 shared.taken.arrive(k);
             }
-            if (tile >= tiles()) break;
-            const bool edge = !of_rows && has_left_over(b.in, tile);
+            if (tile >= tiles()) {
+                if constexpr (goes_on) move_carry(*this, tile, &carried_memory_of(a.lookback).next);
+                break;
+            }
+            const bool edge =
+                !of_rows && (has_left_over(b.in, tile) || (tile == 0 && this->skew() > 0));
             for (int q = 0; q < shape::quarters; ++q) shared.emptied.wait_for_previous(k, q);
             if (edge)
                 load_edge(k, tile, edges++);
@@ -258,9 +268,12 @@ struct copy_warps : large_role<Pair, Segmented> {
             const int shift = out_shift();
             /* shifted, a tile ends in a line that may not be whole */
             const bool by_lines =
-                of_rows || (line >= 0 && line + shape::lines <= b.out.lines &&
-                            (shift == 0 || (line * R + b.out.first >= 0 &&
-                                            (line + shape::lines) * R + b.out.first <= a.scan.n)));
+                of_rows ||
+                (line >= 0 && line + shape::lines <= b.out.lines &&
+                 (goes_on      ? shift == 0 && line * R >= b.out.shift
+                  : shift == 0 ? true
+                               : line * R + b.out.first >= 0 &&
+                                     (line + shape::lines) * R + b.out.first <= a.scan.n));
 #pragma unroll 1
             for (int q = 0; q < shape::quarters; ++q) {
                 const int quarter = in_memory(q, shape::quarters);
@@ -269,7 +282,9 @@ struct copy_warps : large_role<Pair, Segmented> {
                     store_quarter(tile, (int)line + quarter * shape::quarter_lines,
                                   shared.staged + quarter * shape::quarter_items);
             }
-            if (!by_lines)
+            if (goes_on && !by_lines)
+                store_carried(*this, tile);
+            else if (!by_lines)
                 store_vectors(tile);
             else if (shift > 0)
                 store_shifted(tile, line);

@@ -7,7 +7,7 @@
 #ifndef VSCAN_SCAN_LARGE_PREFIX_CUH
 #define VSCAN_SCAN_LARGE_PREFIX_CUH
 
-#include "scan/large_roles.cuh"
+#include "scan/large_carried.cuh"
 
 namespace vscan {
 
@@ -118,6 +118,7 @@ struct prefix_warp : large_role<Pair, Segmented> {
     using common = large_role<Pair, Segmented>;
     using T = typename Pair::T;
     using U = typename Pair::U;
+    using shape = large_shape<Pair, Segmented>;
     using common::a;
     using common::lane;
     using common::matrix;
@@ -132,6 +133,11 @@ struct prefix_warp : large_role<Pair, Segmented> {
     __device__ void find_prefixes() const {
         U r4 = Segmented ? Pair::identity : shared.initial, r3 = Pair::identity;
         int64_t row = 0, prefix_ready = 0, heads_before = 0;
+        if constexpr (common::goes_on) {
+            const before_tile<Pair> p = before_call<Pair>(shared.carry.old);
+            r3 = p.r3, r4 = p.r4;
+            row = -(shared.carry.old.position / shape::items % nested<T>::tiles); /* level 3 */
+        }
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);
             if (tile >= tiles()) return;
@@ -160,6 +166,8 @@ struct prefix_warp : large_role<Pair, Segmented> {
                 shared.heads_before[stage_of(k)] = heads_before;
                 shared.prefix_ready.arrive(k);
             }
+            if constexpr (common::goes_on)
+                if (tile == tiles() - 1) leave_carry(*this, k, tile, p);
         }
     }
 };

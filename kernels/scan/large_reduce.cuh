@@ -38,7 +38,6 @@ struct reduce_warps : large_role<Pair, Segmented> {
     using common::group_heads;
     using common::hand_back;
     using common::in_memory;
-    using common::in_shift;
     using common::lane;
     using common::shared;
     using common::slot_of;
@@ -82,8 +81,7 @@ struct reduce_warps : large_role<Pair, Segmented> {
     __device__ U sum_group(int slot, int stage, int part) const {
         const int lane = again(common::lane), line = part * 32 + lane;
         U x[R], sum;
-        read_line<Pair>(x, shared.slot[0], slot * shape::lines + in_memory(line, shape::lines),
-                        in_shift(), shared.after[slot], false);
+        this->read(x, slot, in_memory(line, shape::lines), false);
         if (Segmented) {
             const uint32_t heads = group_heads(stage, line / shape::group_lanes);
             const uint32_t last = heads ? 0x80000000u >> __clz(heads) : 0;
@@ -139,6 +137,17 @@ struct reduce_warps : large_role<Pair, Segmented> {
 
     /* ---- The nested order -------------------------------------------------------------------- */
 
+    /* For the sum of a group of a call's first tile that precedes the carry's group: see
+       scan/large_carried.cuh. */
+    __device__ void stand_in(int group, U &sum) const {
+        const int skew = (int)shared.carry.skew, end = skew / VSCAN__GROUP;
+        if (group >= end) return;
+        sum = Pair::identity;
+        if (group == 0) sum = element_of<T>(shared.carry.old.r2);
+        if (group == skew / VSCAN__LEVEL_1 * shape::block_groups)
+            sum = element_of<T>(shared.carry.old.r1);
+    }
+
     __device__ void sum_tile(int warp, int k) const {
         const int slot = slot_of(k), stage = stage_of(k);
         /* first what needs only heads: elements may still be in flight */
@@ -153,8 +162,10 @@ struct reduce_warps : large_role<Pair, Segmented> {
             const int part = s * shape::reduction_warps + again(warp),
                       q = part / shape::quarter_parts, line = part * 32 + again(lane);
             wait_loaded(k, q);
-            const U sum = sum_group(slot, stage, part);
+            U sum = sum_group(slot, stage, part);
             hand_back(k, q);
+            if constexpr (shape::goes_on)
+                if (shared.taken.known(k) == 0) stand_in(line / shape::group_lanes, sum);
             if (line % shape::group_lanes == 0)
                 shared.prefixes[stage][shape::index_of_group(line / shape::group_lanes)] = sum;
         }

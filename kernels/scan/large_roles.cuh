@@ -54,11 +54,12 @@ static __device__ __forceinline__ int log_bits_of_flags(const vscan__scan &scan)
 /* What each role begins with. k: index of a tile among those of the block. */
 template <class Pair, bool Segmented>
 struct large_role {
+    using pair = Pair;
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::line_items;
-    static constexpr bool of_rows = is_row_by_row<Pair>;
+    static constexpr bool of_rows = is_row_by_row<Pair>, goes_on = shape::goes_on;
 
     const large_arguments &b;
     const scan_arguments &a;
@@ -71,9 +72,22 @@ struct large_role {
     __device__ const large_rows_arguments &matrix() const {
         return static_cast<const large_rows_arguments &>(b);
     }
-    /* Rows of a matrix begin at multiples of 16 bytes. */
-    __device__ int in_shift() const { return of_rows ? 0 : b.in.shift; }
-    __device__ int out_shift() const { return of_rows ? 0 : b.out.shift; }
+    /* Elements of a tile's first line that precede the tile. Rows of a matrix begin at multiples of
+       16 bytes. */
+    __device__ int in_shift() const {
+        if constexpr (goes_on) return shared.carry.in_offset;
+        return of_rows ? 0 : b.in.shift;
+    }
+    __device__ int out_shift() const {
+        if constexpr (goes_on) return shared.carry.out_offset;
+        return of_rows ? 0 : b.out.shift;
+    }
+    /* Elements of all tiles, and of those before the call. */
+    __device__ int64_t length() const { return a.scan.n + skew(); }
+    __device__ int64_t skew() const {
+        if constexpr (goes_on) return shared.carry.skew;
+        return 0;
+    }
 
     /* A tile's index in its matrix row; the row's index in the matrix. */
     __device__ uint32_t tile_in_row(int64_t tile) const {
@@ -94,6 +108,11 @@ struct large_role {
             return a.scan.backward ? matrix().length / R - (t + 1) * shape::lines
                                    : t * shape::lines;
         }
+        if constexpr (goes_on) { /* rounded down; v.first is 0 */
+            const int64_t begin = a.scan.backward ? length() - (tile + 1) * shape::items
+                                                  : tile * shape::items - skew();
+            return (begin + v.shift) >> (R == 32 ? 5 : 4);
+        }
         return a.scan.backward ? (a.scan.n - v.first) / R - (tile + 1) * shape::lines
                                : tile * shape::lines;
     }
@@ -106,7 +125,8 @@ struct large_role {
         int64_t f = low || v.lines * R < first ? first : v.lines * R;
         int64_t t = low ? (first > 0 ? v.shift : 0) : a.scan.n + first;
         f = f - begin < 0 ? 0 : f - begin;
-        t = t - begin > shape::items + v.shift ? shape::items + v.shift : t - begin;
+        const int end = shape::items + (goes_on ? in_shift() : v.shift); /* of the tile */
+        t = t - begin > end ? end : t - begin;
         *from = f < t ? (int)f : 0;
         *to = f < t ? (int)t : 0;
     }
@@ -123,7 +143,7 @@ struct large_role {
     __device__ const char *heads_of(int64_t tile) const {
         return b.heads.of(tile, a.scan.n / shape::items);
     }
-    __device__ int64_t tiles() const { return (a.scan.n + shape::items - 1) / shape::items; }
+    __device__ int64_t tiles() const { return (length() + shape::items - 1) / shape::items; }
     /* As in scan_portable: the initial value is read before an aggregate is published. */
     __device__ bool carry() const {
         return !Segmented && a.scan.has_initial == 2 && a.scan.initial_at == a.scan.total;
@@ -137,6 +157,15 @@ struct large_role {
         constexpr int G = shape::group_items;
         const uint32_t heads = shared.heads[stage][group * G / 32];
         return G == 32 ? heads : heads >> (group * G % 32) & ((1u << G % 32) - 1);
+    }
+
+    /* read_line, of the slots of tiles that are loaded. */
+    __device__ __forceinline__ void read(U (&x)[R], int slot, int at_line, bool reversed) const {
+        const int line = slot * shape::lines + at_line;
+        if constexpr (goes_on)
+            read_line_at<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed);
+        else
+            read_line<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed);
     }
 
     /* Waits until a quarter can be read; where lines are shifted, the next one too. */

@@ -22,10 +22,10 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using common::a;
     using common::b;
     using common::carry;
+    using common::goes_on;
     using common::group_heads;
     using common::hand_back;
     using common::in_memory;
-    using common::in_shift;
     using common::lane;
     using common::matrix;
     using common::matrix_row_of;
@@ -64,8 +64,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
             /* in memory order where any order of combining is allowed, else in scan order */
             U x[R];
             wait_loaded(k, q);
-            read_line<Pair>(x, shared.slot[0], slot * shape::lines + at_line, in_shift(),
-                            shared.after[slot], reversed);
+            this->read(x, slot, at_line, reversed);
             hand_back(k, q);
             if (Segmented && Pair::in_any_order && a.scan.backward)
                 heads = __brev(heads) >> (32 - R);
@@ -121,7 +120,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                         if (!a.scan.has_initial && line == 0 && tile_in_row(tile) == 0)
                             first = Pair::visible;
                     } else if (!Segmented && tile == 0 && line == 0) {
-                        first = visible;
+                        if (begins()) first = visible;
                     }
                     heads = opaque(heads);
                     if (Pair::in_any_order && a.scan.backward)
@@ -223,15 +222,28 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         }
     }
 
+    /* Nothing precedes element 0, no initial value either. */
+    __device__ bool begins() const {
+        if constexpr (goes_on)
+            return shared.carry.old.position == 0 &&
+                   !(shared.carry.old.flags & VSCAN__CARRY_HAS_INITIAL);
+        return true;
+    }
+
     __device__ __forceinline__ void write(const U (&y)[R], int at_line) const {
-        if (out_shift() == 0)
-            write_line<Pair, 0>(y, shared.staged, at_line);
-        else if (out_shift() == 1)
-            write_line<Pair, 1>(y, shared.staged, at_line);
-        else if (out_shift() == 2)
-            write_line<Pair, 2 % shape::vector_items>(y, shared.staged, at_line);
-        else
-            write_line<Pair, 3 % shape::vector_items>(y, shared.staged, at_line);
+        constexpr int V = shape::vector_items;
+        const int offset = out_shift();
+        with_constant<goes_on ? R / V : 1>(offset / V, [&](auto constant) {
+            constexpr int first = decltype(constant)::value;
+            if (offset % V == 0)
+                write_line<Pair, 0, first>(y, shared.staged, at_line);
+            else if (offset % V == 1)
+                write_line<Pair, 1, first>(y, shared.staged, at_line);
+            else if (offset % V == 2)
+                write_line<Pair, 2 % V, first>(y, shared.staged, at_line);
+            else
+                write_line<Pair, 3 % V, first>(y, shared.staged, at_line);
+        });
     }
 
     /* The same for a matrix row. */
@@ -244,7 +256,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
 
     /* Stores the inclusive result of the vector's last element as the total. */
     __device__ void write_total(const U (&y)[R], int64_t tile, int line) const {
-        int64_t last = a.scan.n - 1 - tile * shape::items;
+        int64_t last = this->length() - 1 - tile * shape::items;
         if (last / R != line) return;
         if (Pair::in_any_order) last = in_memory((int)last, shape::items);
         if (carry()) __threadfence();

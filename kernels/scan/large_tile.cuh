@@ -12,12 +12,31 @@
 #ifndef VSCAN_SCAN_LARGE_TILE_CUH
 #define VSCAN_SCAN_LARGE_TILE_CUH
 
+#include <type_traits>
+
 #include "common/nested.cuh"
 #include "common/pipeline.cuh"
+#include "core/carry.h"
 #include "scan/portable.cuh"
 #include "scan/tuning.cuh"
 
 namespace vscan {
+
+/* Marks a pair whose scans go on where a carry is: see scan/large_carried.cuh. */
+template <class Pair>
+struct carried : Pair {};
+template <class Pair>
+static constexpr bool is_carried = false;
+template <class Pair>
+static constexpr bool is_carried<carried<Pair>> = true;
+
+/* Shared memory of such a scan. */
+struct carried_state {
+    vscan__carry_state old, next;
+    int64_t skew;              /* the elements of the carry's tile that precede the call's */
+    int in_offset, out_offset; /* elements before a tile's first one in its first line */
+    handover<1> written;       /* by the load warp */
+};
 
 template <class Pair, bool Segmented>
 struct large_shape {
@@ -80,11 +99,14 @@ struct large_shape {
         (flags_ahead * flag_warps * flag_bytes + quarter_items * 4 - 1) / (quarter_items * 4);
     static constexpr int lookback_words =
         large_lookback_words; /* of a lane of the prefix warp at a time: 160 tiles */
+    static constexpr bool goes_on = is_carried<Pair>;
+    static constexpr int after_items = goes_on ? line_items : vector_items;
 
     struct shared {
         T slot[slots][items];
-        T staged[items + vector_items];
-        alignas(16) T after[slots][vector_items]; /* what follows a slot's last line in memory */
+        T staged[items + after_items];
+        /* what follows a slot's last line in memory */
+        alignas(goes_on ? line_bytes : 16) T after[slots][after_items];
         /* what precedes a group: in the tile, and last the tile's end; nested order: in the block
            of level 1 (R1), at index_of_group */
         alignas(16) U prefixes[stages][parts * part_groups + (Pair::in_any_order ? 2 : 0)];
@@ -110,6 +132,7 @@ struct large_shape {
         handover<1, quarters> staged_full, staged_empty;
         U r2[stages][Pair::in_any_order ? 1 : blocks]; /* nested order: of the blocks of level 1 */
         U r3[stages];                                  /* of the tile */
+        std::conditional_t<goes_on, carried_state, char> carry;
 
         /* Bit g: a segment begins in group g of a block of level 1. */
         __device__ __forceinline__ uint32_t block_heads(int stage, int block) const {
@@ -151,6 +174,36 @@ static __device__ __forceinline__ void combine_twice(bool there, typename Pair::
     changed_here(x);
 }
 
+/* raw[j] = raw[j + shift], for a shift of 1 to V - 1. In place for doubles: registers do not suffice
+   for copies. */
+template <int V, class T, int N>
+static __device__ __forceinline__ void shift_elements(T (&raw)[N], int shift) {
+    if (shift & 1) {
+#pragma unroll
+        for (int j = 0; j + 1 < N; ++j)
+            if (V == 2)
+                move_here(raw[j], raw[j + 1]);
+            else
+                raw[j] = raw[j + 1];
+    }
+    if (V > 2 && shift & 2) {
+#pragma unroll
+        for (int j = 0; j + 2 < N; ++j) raw[j] = raw[j + 2];
+    }
+}
+
+/* x[j] = raw[j], or reversed. */
+template <class Pair, int R, int N>
+static __device__ __forceinline__ void take_line(typename Pair::U (&x)[R],
+                                                 typename Pair::T (&raw)[N], bool reversed) {
+    if (reversed) {
+#pragma unroll
+        for (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
+    }
+#pragma unroll
+    for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+}
+
 /*
  * Reads a line: x[j] = its element j, in memory order or reversed. `line` counts in memory order,
  * through all slots.
@@ -179,26 +232,49 @@ static __device__ __forceinline__ void read_line(typename Pair::U (&x)[R],
                                 ? (const int4 *)slot + next * vectors + next % vectors
                                 : (const int4 *)after);
         memcpy(raw + R, &quad, 16);
-        /* in place for doubles: registers do not suffice for copies */
-        if (shift & 1) {
-#pragma unroll
-            for (int j = 0; j + 1 < R + V; ++j)
-                if (V == 2)
-                    move_here(raw[j], raw[j + 1]);
-                else
-                    raw[j] = raw[j + 1];
-        }
-        if (V > 2 && shift & 2) {
-#pragma unroll
-            for (int j = 0; j + 2 < R + V; ++j) raw[j] = raw[j + 2];
-        }
+        shift_elements<V>(raw, shift);
     }
-    if (reversed) {
-#pragma unroll
-        for (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
+    take_line<Pair>(x, raw, reversed);
+}
+
+/* Calls use with a constant for each `first` below Count: the 16-byte vectors of a line are then at
+   constant places. */
+template <int Count, class Use>
+static __device__ __forceinline__ void with_constant(int first, const Use &use) {
+    if constexpr (Count == 1) {
+        use(std::integral_constant<int, 0>());
+    } else if (first == Count - 1) {
+        use(std::integral_constant<int, Count - 1>());
+    } else {
+        with_constant<Count - 1>(first, use);
     }
+}
+
+/* The same where the elements lie any number of elements further on in a slot, fewer than a line
+   has. `after` has a whole line then, and is aligned to it. */
+template <class Pair, int R>
+static __device__ __forceinline__ void
+read_line_at(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, int offset,
+             const typename Pair::T *after, bool reversed) {
+    using T = typename Pair::T;
+    constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
+    T raw[R + V];
+    const int next = line + 1;
+    /* of the vectors 0 of both lines, in bytes */
+    const int here = made_here(16 * (line * vectors + line % vectors));
+    const int there = made_here(next % 512 ? 16 * (next * vectors + next % vectors)
+                                           : (int)((const char *)after - (const char *)slot));
+    with_constant<vectors>(offset / V, [&](auto constant) {
+        constexpr int first = decltype(constant)::value;
 #pragma unroll
-    for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+        for (int c = 0; c <= vectors; ++c) {
+            const int at = (first + c < vectors ? here : there) ^ 16 * ((first + c) % vectors);
+            const int4 quad = *(const int4 *)((const char *)slot + at);
+            memcpy(raw + c * V, &quad, 16);
+        }
+    });
+    shift_elements<V>(raw, offset % V);
+    take_line<Pair>(x, raw, reversed);
 }
 
 /* Reverses the elements of a line. */
@@ -209,8 +285,8 @@ static __device__ __forceinline__ void reverse_line(U (&x)[R]) {
 }
 
 /* Writes a line: y[j] becomes its element j, in memory order. The slot has room for one more
-   line. */
-template <class Pair, int Shift, int R>
+   line. Elements lie further on by First vectors and Shift elements. */
+template <class Pair, int Shift, int First, int R>
 static __device__ __forceinline__ void write_line(const typename Pair::U (&y)[R],
                                                   typename Pair::T *slot, int line) {
     using T = typename Pair::T;
@@ -218,18 +294,20 @@ static __device__ __forceinline__ void write_line(const typename Pair::U (&y)[R]
     T raw[R];
 #pragma unroll
     for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[j]);
-    const int to = made_here(16 * (line * vectors + line % vectors)); /* of the first vector, in
-                                                                         bytes */
+    const int next = line + 1;
+    /* of the vectors 0 of both lines, in bytes */
+    const int here = made_here(16 * (line * vectors + line % vectors));
+    const int there = 16 * (next * vectors + next % vectors);
 #pragma unroll
     for (int c = Shift > 0; c < vectors; ++c) {
         int4 quad;
         memcpy(&quad, raw + c * V - Shift, 16);
-        *(int4 *)((char *)slot + (to ^ 16 * c)) = quad;
+        const int at = (First + c < vectors ? here : there) ^ 16 * ((First + c) % vectors);
+        *(int4 *)((char *)slot + at) = quad;
     }
     if (Shift > 0) {
-        const int next = line + 1;
-        T *const begin = (T *)((char *)slot + to);
-        T *const end = (T *)((int4 *)slot + next * vectors + next % vectors);
+        T *const begin = (T *)((char *)slot + (here ^ 16 * First));
+        T *const end = (T *)((char *)slot + (there ^ 16 * First));
 #pragma unroll
         for (int j = Shift; j < V; ++j) begin[j] = raw[j - Shift];
 #pragma unroll

@@ -4,6 +4,7 @@
 #include "api/context.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -11,16 +12,41 @@ typedef struct vscan__carry_state state;
 
 /* ---- Making and destroying ------------------------------------------------------------------- */
 
+enum { AT_R4 = offsetof(state, r4) / 8 };
+
+/* What changes nothing, for a pair that any order suits. */
+static union vscan__value identity(vscan_op op, vscan_type type) {
+    union vscan__value value = {.as_long = 0};
+    if (type == VSCAN_INT) {
+        if (op == VSCAN_AND) value.as_int = ~0;
+        if (op == VSCAN_MAX) value.as_int = INT32_MIN;
+        if (op == VSCAN_MIN) value.as_int = INT32_MAX;
+        return value;
+    }
+    const float x = op == VSCAN_AND   ? 1.0f
+                    : op == VSCAN_MAX ? -INFINITY
+                    : op == VSCAN_MIN ? INFINITY
+                                      : 0.0f;
+    if (type == VSCAN_FLOAT)
+        value.as_float = x;
+    else
+        value.as_double = x;
+    return value;
+}
+
 static vscan_status reset(vscan_ctx *ctx, const vscan_carry *carry, const void *initial) {
     const union vscan__value flags = {.as_long = initial != NULL ? VSCAN__CARRY_HAS_INITIAL : 0};
     _Static_assert(offsetof(state, position) == 0 && offsetof(state, flags) == 8 &&
                        offsetof(state, initial) == 16,
                    "longs 0, 1, 2");
+    const union vscan__value value =
+        initial != NULL ? vscan__load(carry->type, initial) : identity(carry->op, carry->type);
     TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 0, 3, (union vscan__value){0}));
+    if (!vscan__adds_in_order(carry->pair))
+        TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, AT_R4, 1, value));
     if (initial == NULL) return VSCAN_OK;
     TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 1, 1, flags));
-    return ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 2, 1,
-                              vscan__load(carry->type, initial));
+    return ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 2, 1, value);
 }
 
 static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_direction direction,
@@ -48,7 +74,10 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_d
         carry->op = op;
         carry->type = type;
         carry->direction = (int32_t)direction;
-        status = reset(ctx, carry, NULL);
+        /* all of it: of a pair that any order suits, only parts are ever written */
+        status = ctx->backend->fill(ctx, VSCAN_LONG, memory, 0, sizeof(state) / 8,
+                                    (union vscan__value){0});
+        if (status == VSCAN_OK) status = reset(ctx, carry, NULL);
     }
     if (status != VSCAN_OK) {
         if (carry != NULL) vscan__pool_give(&vscan__carry_pool, carry);
@@ -202,6 +231,8 @@ static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void
     state s;
     s.flags = from[AT_KIND + 3];
     for (int i = 0; i < NUMBERS; i++) *number(&s, i) = get(from + AT_STATE + 8 * i, 8);
+    if (s.position == 0 && !vscan__adds_in_order(carry->pair))
+        s.r4 = s.flags & VSCAN__CARRY_HAS_INITIAL ? s.initial : identity(carry->op, carry->type);
     return ctx->backend->upload(ctx, carry->state, &s, sizeof s);
 }
 

@@ -3,8 +3,9 @@
  * What a carry holds, in the backend's memory. It is also bytes 16 .. 327 of a saved carry (vscan.h),
  * with the same numbers in the same places. An element is its bits in the low bytes of 8.
  *
- * With position = 0 only the first three members mean anything. In pairs that any order suits r4 is the
- * total so far, with the initial value in it, and so is last; r1, r2, r3 and group are unused.
+ * With position = 0 only the first three members mean anything; but in pairs that any order suits r4 is
+ * the total so far, with the initial value in it, from the reset on, and so is last behind the first
+ * element; r1, r2, r3 and group stay 0.
  */
 #ifndef VSCAN_CORE_CARRY_H
 #define VSCAN_CORE_CARRY_H
