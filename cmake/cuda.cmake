@@ -71,6 +71,10 @@ execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --help OUTPUT_VARIABLE help)
 if(help MATCHES "--compress-mode") # CUDA 12.8 and later
   set(compress -compress-mode=size)
 endif()
+if(help MATCHES "--objdir-as-tempdir") # CUDA 11.6 and later
+  # The names of its files in /tmp, which have its process's number, would get into objects.
+  set(reproducible -objtemp)
+endif()
 
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS kernels/*.cu)
 add_library(vscan_kernels OBJECT ${kernels})
@@ -83,7 +87,7 @@ target_compile_definitions(vscan_kernels PRIVATE VSCAN_BUILDING)
 # The host code must need no C++ runtime, and neither side may contract a * b + c: see lib/core/order.h.
 list(JOIN vscan_hardening "," hardening)
 target_compile_options(vscan_kernels PRIVATE
-  --fmad=false ${compress} -Xcompiler=${hardening}
+  --fmad=false ${compress} ${reproducible} -Xcompiler=${hardening}
   -Xcompiler=-Wall,-ffp-contract=off,-fno-exceptions,-fno-rtti,-fno-threadsafe-statics)
 
 string(REPLACE ";" " " text "${architectures}")

@@ -5,7 +5,7 @@ set(vscan_hardening -fstack-protector-strong)
 # Indirect calls arrive only where functions begin: x86-64, 64-bit ARM. The library is marked so only
 # where everything in it is, the C library's start files and cudart too.
 foreach(flag -fcf-protection -mbranch-protection=standard)
-  string(MAKE_C_IDENTIFIER has${flag} has)
+  string(MAKE_C_IDENTIFIER vscan_has${flag} has)
   check_c_compiler_flag("-Werror ${flag}" ${has}) # Clang accepts and ignores those of other machines
   if(${has})
     list(APPEND vscan_hardening ${flag})

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # libvscan_mpi: the target vscan_mpi, where an MPI is there (vscan_with_mpi). VSCAN_MPI=ON requires one.
-set(VSCAN_MPI AUTO CACHE STRING "libvscan_mpi: AUTO (where an mpicc works), ON or OFF")
+set(mpi AUTO)
+if(NOT PROJECT_IS_TOP_LEVEL OR NOT VSCAN_SHARED)
+  set(mpi OFF) # only if asked for
+endif()
+set(VSCAN_MPI ${mpi} CACHE STRING "libvscan_mpi: AUTO (where an mpicc works), ON or OFF")
 set_property(CACHE VSCAN_MPI PROPERTY STRINGS AUTO ON OFF)
 
 # add_mpi(NAME MPICC): an interface target with what the compiler wrapper would add; sets NAME_found.
@@ -48,6 +52,7 @@ file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.c)
 add_library(vscan_mpi SHARED ${mpi_sources})
 add_library(vscan::mpi ALIAS vscan_mpi)
 set_target_properties(vscan_mpi PROPERTIES
+  LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
   VERSION ${PROJECT_VERSION}
   SOVERSION ${abi_version}
   EXPORT_NAME mpi

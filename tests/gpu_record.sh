@@ -108,7 +108,7 @@ head_of_record() {
 
 # library_tested: name, size, digest.
 library_tested() {
-    file=$(find "$run/../lib" -name 'libvscan.so.*.*.*' -type f)
+    file=$(find "$run/../lib" -name 'libvscan.so.*[0-9]' -type f)
     echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
 }
 

@@ -5,8 +5,8 @@
 #     consume.sh CASE SOURCE PREFIX WORK
 #
 # SOURCE is the checkout, PREFIX where libvscan is installed, WORK a folder to build in, which is
-# emptied. From the environment: CC, CXX, CMAKE, VERSION (the version that is expected). Exits with
-# 77 where the case needs something that is not here, after saying what.
+# emptied. From the environment: CC, CXX, CMAKE, VERSION (the version that is expected), BUILD (the build
+# folder). Exits with 77 where the case needs something that is not here, after saying what.
 set -eu
 
 case_name=$1
@@ -62,6 +62,17 @@ by_pkg_config() {
 # same_lines EXPECTED GOT: compares two files.
 same_lines() {
     diff -u "$1" "$2" || fail "the two lists differ"
+}
+
+# files_under FOLDER: the files and links, sorted.
+files_under() {
+    mkdir -p "$1" && (cd "$1" && find . ! -type d | sed 's,^\./,,' | LC_ALL=C sort)
+}
+
+# as_subproject ARGUMENT OF CMAKE...: configures parent_project, which has the sources as a part of its own.
+as_subproject() {
+    "$CMAKE" -S "$consumers/parent_project" -B build -DVSCAN_SOURCE="$source" -DVERSION="$VERSION" \
+        -DVSCAN_CUDA=OFF "$@"
 }
 
 use_prefix "$prefix"
@@ -218,6 +229,94 @@ moved_prefix)
         -DVERSION="$VERSION"
     "$CMAKE" --build build
     build/consumer
+    ;;
+
+subproject)
+    as_subproject
+    grep -q '^CMAKE_BUILD_TYPE:STRING=$' build/CMakeCache.txt || fail "the parent's build type is changed"
+    sed -n 's/^\([A-Za-z_][A-Za-z0-9_]*\)[-A-Z]*:[A-Z]*=.*/\1/p' build/CMakeCache.txt |
+        grep -v -E '^(_?CMAKE_|VSCAN_|vscan_|parent_|FIND_PACKAGE_|VERSION$)' >foreign || true
+    [ ! -s foreign ] || fail "options without a prefix: $(tr '\n' ' ' <foreign)"
+    as_subproject -DCMAKE_BUILD_TYPE=Debug # which takes less time to compile
+    "$CMAKE" --build build --parallel 2
+    build/consumer
+    "$CMAKE" --install build --prefix installed
+    [ "$(files_under installed)" = bin/consumer ] || fail "installs more than the parent does"
+    ;;
+
+static)
+    # By FetchContent, as a static library, which is then installed with the parent.
+    as_subproject -DFETCH=ON -DBUILD_SHARED_LIBS=OFF -DVSCAN_INSTALL=ON -DCMAKE_BUILD_TYPE=Debug
+    "$CMAKE" --build build --parallel 2
+    "$CMAKE" --install build --prefix installed
+    use_prefix "$work/installed"
+    archive=$(find installed -name libvscan.a)
+    nm -g --defined-only "$archive" | sed -n 's/.* [A-Z] //p' | LC_ALL=C sort >got
+    same_lines "$consumers/exports.txt" got
+    # shellcheck disable=SC2046,SC2086 # flags are words
+    for static in '' -static; do
+        "$CC" $static $strict -std=c99 -DEXPECTED_VERSION="\"$VERSION\"" -o consumer \
+            "$consumers/consumer.c" $(pkg-config --static --cflags --libs libvscan)
+        ./consumer
+    done
+    "$CMAKE" -S "$consumers/cmake_project" -B by_cmake -DCMAKE_PREFIX_PATH="$work/installed" \
+        -DVERSION="$VERSION"
+    "$CMAKE" --build by_cmake
+    for program in build/consumer by_cmake/consumer; do
+        $program
+        ! readelf -d $program | grep libvscan || fail "$program is not linked statically"
+    done
+    readelf -d by_cmake/libplugin.so | grep NODELETE || fail "a library around it can be unloaded"
+    ;;
+
+components)
+    "$CMAKE" --install "$BUILD" --prefix all >/dev/null
+    for component in runtime development documentation mpi debug; do
+        "$CMAKE" --install "$BUILD" --component $component --prefix $component >/dev/null
+    done
+    for component in runtime development documentation mpi; do files_under $component; done |
+        LC_ALL=C sort >parts
+    files_under all >whole
+    same_lines whole parts
+    cat whole
+    ! grep -v -E '^share/doc/|^share/licenses/' whole | grep -v -E '^lib.*vscan|^include/vscan[_a-z]*\.h$' ||
+        fail "a strange file is installed"
+    for file in $(files_under runtime); do
+        case $file in
+        lib*/libvscan.so.* | share/*/copyright | share/*/LICENSE) ;;
+        *) fail "runtime has $file" ;;
+        esac
+    done
+    grep -q '^Copyright: .*libvscan' runtime/share/doc/libvscan?*/copyright || fail "no copyright"
+    ;;
+
+debug_symbols)
+    "$CMAKE" --install "$BUILD" --component debug --prefix installed
+    [ -n "$(files_under installed)" ] || skip "not a Release build"
+    ! readelf -SW "$library" | grep -E '\.(symtab|debug)' || fail "symbols are left in the library"
+    id=$(readelf -n "$library" | sed -n 's/.*Build ID: //p')
+    symbols=installed/lib/debug/.build-id/$(echo "$id" | cut -c1-2)/$(echo "$id" | cut -c3-).debug
+    [ -f "$symbols" ] || fail "no symbols for build $id"
+    at=$(nm "$symbols" | sed -n 's/ t vscan__fail$//p')
+    addr2line -e "$symbols" "$at" | grep -E '/core/error\.c:[0-9]+$' || fail "no line of vscan__fail"
+    ! strings "$symbols" | grep -F "$source/" || fail "names of folders"
+    ;;
+
+system_prefix)
+    DESTDIR=$work/root "$CMAKE" --install "$BUILD" --prefix /usr >/dev/null
+    use_prefix "$work/root"
+    cat "$pc"
+    ! grep -F .. "$pc" || fail "libvscan.pc does not name the system's folders"
+    flags=$(pkg-config --cflags --libs libvscan | tr -d ' ')
+    [ "$flags" = -lvscan ] || fail "the compiler is told of the system's folders: $flags"
+    ;;
+
+tests_installed)
+    "$CMAKE" -S "$source/tests/installed" -B build -DCMAKE_PREFIX_PATH="$prefix"
+    "$CMAKE" --build build --parallel 2 --target test_reduce squares
+    ldd build/run/test_reduce | grep -F "$prefix/" || fail "not the installed library"
+    (cd build && ctest --output-on-failure -R '^(test_reduce|program.squares)\.cpu$' | tee got)
+    grep -q '0 tests failed out of 2' build/got || fail "tests failed"
     ;;
 
 readme_example)

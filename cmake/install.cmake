@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+# What is installed, in components: runtime, development, documentation, mpi where it is built, and debug
+# where that is asked for.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vscan)
+
+install(TARGETS vscan EXPORT vscanTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/vscan.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+
+# libvscan.pc names its prefix relative to where it lies itself, so the prefix can be moved. Not so where it
+# belongs to the system: pkg-config leaves out the system's own folders only by their plain names.
+file(RELATIVE_PATH pc_prefix ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+string(REGEX REPLACE "/$" "" pc_prefix "\${pcfiledir}/${pc_prefix}")
+file(RELATIVE_PATH pc_libdir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_LIBDIR})
+file(RELATIVE_PATH pc_includedir ${CMAKE_INSTALL_PREFIX} ${CMAKE_INSTALL_FULL_INCLUDEDIR})
+set(pc_libs_private "-pthread -lm") # for whoever links with the static library
+if(vscan_with_cuda)
+  string(APPEND pc_libs_private " -ldl -lrt")
+endif()
+function(install_pc name component)
+  configure_file(${name}.pc.in ${name}.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
+  install(CODE "
+    if(CMAKE_INSTALL_PREFIX MATCHES \"^/usr(/local)?/?$\")
+      set(pc \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${pc_libdir}/pkgconfig/${name}.pc\")
+      file(READ \${pc} text)
+      string(REPLACE [[${pc_prefix}]] \${CMAKE_INSTALL_PREFIX} text \"\${text}\")
+      file(WRITE \${pc} \"\${text}\")
+    endif()" COMPONENT ${component})
+endfunction()
+install_pc(libvscan development)
+
+if(vscan_with_mpi)
+  install(TARGETS vscan_mpi EXPORT vscanMpiTargets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+  install(EXPORT vscanMpiTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT mpi)
+  install(FILES include/vscan_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT mpi)
+  install_pc(libvscan_mpi mpi)
+endif()
+
+configure_package_config_file(cmake/vscanConfig.cmake.in vscanConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+set(compatibility SameMajorVersion)
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion) # until 1.0 a minor version may change the interface
+endif()
+write_basic_package_version_file(vscanConfigVersion.cmake COMPATIBILITY ${compatibility})
+install(FILES ${PROJECT_BINARY_DIR}/vscanConfig.cmake ${PROJECT_BINARY_DIR}/vscanConfigVersion.cmake
+        DESTINATION ${package_dir} COMPONENT development)
+install(EXPORT vscanTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT development)
+
+# Licences lie where Debian looks for them, one for each of its packages (cmake/packages.cmake).
+set(cudart_in_copyright)
+if(vscan_with_cuda)
+  file(READ cmake/copyright_cudart.txt cudart_in_copyright)
+endif()
+configure_file(cmake/copyright.in copyright @ONLY)
+set(doc ${CMAKE_INSTALL_DATAROOTDIR}/doc)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/licenses/vscan COMPONENT runtime)
+install(FILES ${PROJECT_BINARY_DIR}/copyright
+        DESTINATION ${doc}/libvscan${abi_version} COMPONENT runtime)
+install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-dev COMPONENT development)
+install(FILES README.md CHANGELOG.md DESTINATION ${doc}/libvscan-dev COMPONENT documentation)
+
+if(vscan_symbols)
+  # lib/debug/.build-id/ab/cdef.debug
+  install(CODE "
+    execute_process(COMMAND \"${CMAKE_READELF}\" -n \"${vscan_symbols}\" OUTPUT_VARIABLE notes)
+    string(REGEX MATCH \"Build ID: ([0-9a-f][0-9a-f])([0-9a-f]+)\" found \"\${notes}\")
+    file(INSTALL \"${vscan_symbols}\" RENAME \"\${CMAKE_MATCH_2}.debug\"
+         DESTINATION \"\${CMAKE_INSTALL_PREFIX}/lib/debug/.build-id/\${CMAKE_MATCH_1}\")"
+    COMPONENT debug EXCLUDE_FROM_ALL)
+endif()
