@@ -68,6 +68,8 @@ install(FILES ${PROJECT_BINARY_DIR}/copyright DESTINATION ${doc}/libvscan-dev CO
 install(FILES README.md CHANGELOG.md DESTINATION ${doc}/libvscan-dev COMPONENT documentation)
 
 if(vscan_symbols)
+  install(FILES ${PROJECT_BINARY_DIR}/copyright
+          DESTINATION ${doc}/libvscan${abi_version}-dbgsym COMPONENT debug EXCLUDE_FROM_ALL)
   # lib/debug/.build-id/ab/cdef.debug
   install(CODE "
     execute_process(COMMAND \"${CMAKE_READELF}\" -n \"${vscan_symbols}\" OUTPUT_VARIABLE notes)

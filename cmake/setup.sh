@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh disable=SC2154
-# Sourced by cmake/quickstart.sh and tests/run_tests.sh, with $root set to the checkout: installs
+# Sourced by cmake/quickstart.sh, cmake/package.sh and tests/run_tests.sh, with $root set to the checkout: installs
 # the packages that are missing, and configures and builds the library in build/release.
 #
 # From the environment, all optional: VSCAN_CUDA and VSCAN_CUDA_ARCHITECTURES, as the CMake options
@@ -9,6 +9,9 @@
 cmake_needed=3.24    # as in CMakeLists.txt
 cmake_of_pypi=3.31.6 # taken where the distribution has an older one (Ubuntu 22.04)
 size_limit=13500000  # bytes of libvscan.so
+package_limit=12500000   # bytes of libvscanN_*.deb and of libvscan-*.tgz
+package_dev_limit=100000 # of libvscan-dev_*.deb
+package_dbgsym_limit=5000000 # of libvscanN-dbgsym_*.deb
 time_limit=600       # seconds of a build of everything on two cores
 
 : "${CC:=cc}"

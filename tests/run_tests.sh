@@ -66,6 +66,19 @@ if [ $model = ON ]; then
     want spin command -v spin
     want relacy-dev test -f /usr/include/relacy/relacy.hpp
 fi
+if [ "${CI:-}" = true ]; then
+    # for tests/consumers/hello
+    want rustc command -v rustc
+    want golang-go command -v go
+    want gfortran command -v gfortran
+    want ruby command -v ruby
+    want default-jdk-headless command -v javac
+    want libjna-java test -f /usr/share/java/jna.jar
+    # for tests/packages
+    want dpkg-dev command -v dpkg-shlibdeps
+    want lintian command -v lintian
+    want mmdebstrap command -v mmdebstrap
+fi
 get_tools
 
 # sanitized FOLDER KIND [ARGUMENT OF CMAKE...]: a build of the CPU backend and the test programs.
