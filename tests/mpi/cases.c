@@ -46,6 +46,7 @@ void draw_cuts(int way, int64_t n, int64_t tile, int64_t *cut) {
         return;
     }
     const int64_t middle = draw_below(n + 1);
+    const int64_t skew = draw_below(2) ? n % VSCAN__LEVEL_3 : 0;
     for (int i = 1; i < ranks; i++) switch (way) {
         case 1:
             cut[i] = n * i / ranks;
@@ -65,8 +66,8 @@ void draw_cuts(int way, int64_t n, int64_t tile, int64_t *cut) {
             break;
         }
         case 6:
-            cut[i] = draw_below(n / VSCAN__LEVEL_3 + 1) * VSCAN__LEVEL_3;
-            break; /* whole blocks */
+            cut[i] = skew + draw_below(n / VSCAN__LEVEL_3 + 1) * VSCAN__LEVEL_3;
+            break; /* whole blocks, from either end */
         default:
             cut[i] = draw_below(n + 1);
         }

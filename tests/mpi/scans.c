@@ -165,6 +165,12 @@ static void draw_flags(uint8_t *flags, int64_t n, const int64_t *cut) {
     const int64_t mean = every[draw_below(6)];
     for (int64_t i = 0; i < n; i++)
         flags[i] = draw_below(mean) == 0 ? (uint8_t)(1 + draw_below(255)) : 0;
+    if (draw_below(3) == 0) { /* segments that are whole parts, or several */
+        memset(flags, 0, (size_t)n);
+        for (int r = 0; r < ranks; r++)
+            if (cut[r] < n) flags[cut[r]] = (uint8_t)draw_below(2);
+        return;
+    }
     for (int r = 0; r <= ranks && draw_below(3) > 0; r++) {
         const int64_t i = cut[r] + draw_below(3) - 1;
         if (i >= 0 && i < n) flags[i] = (uint8_t)draw_below(2);
