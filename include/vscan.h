@@ -367,8 +367,8 @@ VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
  * Waits until all work of the context is done, and reports what went wrong in it since the last
  * report: a late error (statuses from 400), or BACKEND. Of several late errors the first one found is
  * reported, and all are dropped. The sentence names the function that had been called, one of the
- * elements at fault, and the functions in whose calls errors were found too. (On CUDA it may be without
- * these names.)
+ * elements at fault, and the functions in whose calls errors were found too. (On CUDA the first one is of
+ * the function that was called first.)
  * Statuses: CAPTURE, and those from 400. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);

@@ -137,7 +137,7 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
     if (root->references == 1 && root->pointer != NULL) {
         vscan_status status = ctx->backend->may_wait(ctx);
         /* Any other failure, of a device that is lost for example, must not keep the buffer. */
-        if (status == VSCAN_ERROR_CAPTURE) return vscan__leave(ctx, status);
+        if (status == VSCAN_ERROR_CAPTURE) return vscan__leave_captured(ctx, status);
         /* The caller's memory is not released, but the caller may do so next: NULL only waits. */
         ctx->backend->release(ctx, root->owned ? root->pointer : NULL);
     }

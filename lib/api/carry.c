@@ -108,7 +108,7 @@ vscan_status vscan_carry_destroy(vscan_carry *carry) {
     pthread_mutex_lock(&ctx->mutex);
     ctx->running = __func__;
     const vscan_status status = ctx->backend->may_wait(ctx);
-    if (status == VSCAN_ERROR_CAPTURE) return vscan__leave(ctx, status);
+    if (status == VSCAN_ERROR_CAPTURE) return vscan__leave_captured(ctx, status);
     ctx->backend->release(ctx, found->state);
     vscan__pool_give(&vscan__carry_pool, found);
     vscan__ctx_unreference(ctx);

@@ -75,6 +75,13 @@ static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
     return status;
 }
 
+/* Ends a destruction that a capture forbids. Where the context is gone, nobody can ask it for the sentence:
+   it is the thread's then. */
+static inline vscan_status vscan__leave_captured(vscan_ctx *ctx, vscan_status status) {
+    if (!vscan__is_live(ctx)) vscan__restore_thread_error(ctx->error);
+    return vscan__leave(ctx, status);
+}
+
 /* ---- Checks; the context is locked ----------------------------------------------------------- */
 
 /* The handle of a live buffer of this context, which becomes that buffer. */
@@ -121,24 +128,23 @@ static inline bool vscan__overlap(const vscan_buffer *a, const vscan_buffer *b) 
     return first_a < first_b + (uintptr_t)b->bytes && first_b < first_a + (uintptr_t)a->bytes;
 }
 
-/* No byte in common; NULL and empty buffers have none. */
+/* No byte in common; other may be NULL, and has none then, as an empty buffer. */
 vscan_status vscan__refuse_overlap(vscan_ctx *ctx, const char *name, const char *other_name);
 static inline vscan_status vscan__check_apart(vscan_ctx *ctx, const char *name,
                                               const vscan_buffer *buffer, const char *other_name,
                                               const vscan_buffer *other) {
-    if (buffer == NULL || other == NULL || !vscan__overlap(buffer, other)) return VSCAN_OK;
+    if (other == NULL || !vscan__overlap(buffer, other)) return VSCAN_OK;
     return vscan__refuse_overlap(ctx, name, other_name);
 }
 
-/* No byte in common, or the very same elements. */
+/* No byte in common, or the very same elements; of two vectors of one length. */
 vscan_status vscan__refuse_partial(vscan_ctx *ctx, const char *name, const char *other_name);
 static inline vscan_status vscan__check_same_or_apart(vscan_ctx *ctx, const char *name,
                                                       const vscan_buffer *buffer,
                                                       const char *other_name,
                                                       const vscan_buffer *other) {
     if (!vscan__overlap(buffer, other)) return VSCAN_OK;
-    if (buffer->pointer == other->pointer && buffer->type == other->type && buffer->n == other->n)
-        return VSCAN_OK;
+    if (buffer->pointer == other->pointer && buffer->type == other->type) return VSCAN_OK;
     return vscan__refuse_partial(ctx, name, other_name);
 }
 

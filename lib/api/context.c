@@ -42,7 +42,7 @@ static vscan_status create_on(vscan_backend backend, const vscan_ctx_options *op
     pthread_mutex_unlock(&ctx->mutex);
     if (status != VSCAN_OK) {
         /* The context does not stay: its sentence becomes the thread's. */
-        if (ctx->error[0] != 0) vscan__restore_thread_error(ctx->error);
+        vscan__restore_thread_error(ctx->error);
         pthread_mutex_destroy(&ctx->mutex);
         vscan__pool_give(&vscan__ctx_pool, ctx);
         return status;

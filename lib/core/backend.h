@@ -190,7 +190,7 @@ typedef vscan_status vscan__matrix_fn(vscan_ctx *ctx, const struct vscan__matrix
 struct vscan__backend {
     const char *name; /* as VSCAN_BACKEND in the environment spells it */
 
-    /* devices; no context yet */
+    /* devices; no context yet. `device` is below the count, here and in open. */
     vscan_status (*device_count)(int32_t *count); /* NO_BACKEND, NO_DRIVER: with *count = 0 */
     vscan_status (*device_name)(int32_t device, char *name, int64_t capacity);
     vscan_status (*device_memory)(int32_t device, int64_t *total, int64_t *free); /* none NULL */

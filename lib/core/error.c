@@ -48,8 +48,7 @@ void vscan__note_late(vscan_ctx *ctx, const char *function, vscan_status late, i
     }
     for (int i = 0; i < errors->functions; i++)
         if (errors->function[i] == function) return;
-    if (function != NULL && errors->functions < VSCAN__LATE_FUNCTIONS)
-        errors->function[errors->functions++] = function;
+    if (errors->functions < VSCAN__LATE_FUNCTIONS) errors->function[errors->functions++] = function;
 }
 
 /* What was found first. */
@@ -60,8 +59,7 @@ static void describe(const struct vscan__late_errors *errors, char *text, size_t
         [VSCAN_ERROR_REPEATED - VSCAN_ERROR_DIVISION] = "met a position for the second time",
         [VSCAN_ERROR_OFFSETS - VSCAN_ERROR_DIVISION] =
             "met an offset that is less than the one before it or outside the vector, a length "
-            "below "
-            "0, or a sum of lengths that is too large"};
+            "below 0, or a sum of lengths that is too large"};
     if (errors->status == VSCAN_ERROR_OUT_LENGTH)
         snprintf(text, capacity,
                  "had %" PRId64 " elements to write and less room; those that fit were written",
@@ -88,9 +86,8 @@ vscan_status vscan__report_late(vscan_ctx *ctx) {
                                  i == 1 ? "; errors were found too by " : ", ", errors.function[i]);
     ctx->late.status = VSCAN_OK;
     ctx->late.functions = 0;
-    return VSCAN__FAIL(ctx, errors.status, "an earlier call%s%s %s%s",
-                       errors.functions > 0 ? " of " : "",
-                       errors.functions > 0 ? errors.function[0] : "", first, others);
+    return VSCAN__FAIL(ctx, errors.status, "an earlier call of %s %s%s", errors.function[0], first,
+                       others);
 }
 
 /* ---- The texts ------------------------------------------------------------------------------- */

@@ -144,7 +144,7 @@ static void begin_child(void) {
         if (pthread_mutex_trylock(&ctx->mutex) == 0) {
             pthread_mutex_unlock(&ctx->mutex);
         } else {
-            if (vscan__is_live(ctx)) vscan__unpublish(ctx);
+            set_handle((struct vscan__free_slot *)(void *)ctx, handle_in(ctx)); /* live or not */
             ctx->lost = true;
         }
     }

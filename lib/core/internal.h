@@ -88,7 +88,7 @@ void vscan__save_thread_error(char saved[VSCAN__ERROR_CAPACITY]);
 void vscan__restore_thread_error(const char saved[VSCAN__ERROR_CAPACITY]);
 
 /*
- * Notes a late error of a call of that function; NULL: not known which. at: one of the elements that it was found at;
+ * Notes a late error of a call of that function. at: one of the elements that it was found at;
  * OUT_LENGTH, TOTALS_LENGTH: how many elements or segments there were, and room for how many; -1: not
  * known.
  */

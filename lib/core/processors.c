@@ -21,31 +21,31 @@ enum { LINE = 2048, NAME = 1024 }; /* bytes; longer ones are passed over */
 
 /* ---- Control groups -------------------------------------------------------------------------- */
 
-static FILE *open_file(const char *root, const char *name) {
+static FILE *open_file(const char *root, const char *folder, const char *name) {
     char path[3 * NAME];
-    const int length = snprintf(path, sizeof path, "%s%s", root, name);
-    return length > 0 && length < (int)sizeof path ? fopen(path, "re") : NULL;
+    const int length = snprintf(path, sizeof path, "%s%s%s", root, folder, name);
+    return (size_t)length < sizeof path ? fopen(path, "re") : NULL;
 }
 
 /* The first line of a file, or nothing. */
-static void read_line(const char *folder, const char *name, char line[NAME]) {
+static void read_line(const char *root, const char *folder, const char *name, char line[NAME]) {
     line[0] = 0;
-    FILE *file = open_file(folder, name);
+    FILE *file = open_file(root, folder, name);
     if (file == NULL) return;
     if (fgets(line, NAME, file) == NULL) line[0] = 0;
     fclose(file);
 }
 
 /* The processors of one group, or 0 where it has no quota. */
-static long quota_of(const char *folder, bool v2) {
+static long quota_of(const char *root, const char *folder, bool v2) {
     char line[NAME], period_line[NAME];
     long long quota = 0, period = 0;
     if (v2) {
-        read_line(folder, "/cpu.max", line); /* "max PERIOD" where there is none */
+        read_line(root, folder, "/cpu.max", line); /* "max PERIOD" where there is none */
         if (sscanf(line, "%lld %lld", &quota, &period) != 2) return 0;
     } else {
-        read_line(folder, "/cpu.cfs_quota_us", line); /* -1 where there is none */
-        read_line(folder, "/cpu.cfs_period_us", period_line);
+        read_line(root, folder, "/cpu.cfs_quota_us", line); /* -1 where there is none */
+        read_line(root, folder, "/cpu.cfs_period_us", period_line);
         quota = strtoll(line, NULL, 10);
         period = strtoll(period_line, NULL, 10);
     }
@@ -55,15 +55,14 @@ static long quota_of(const char *folder, bool v2) {
 
 /* The least of a group's and those above it, or 0; mount: where its hierarchy is. */
 static long least_quota(const char *root, const char *mount, const char *group, bool v2) {
-    char folder[3 * NAME];
-    const int length = snprintf(folder, sizeof folder, "%s%s%s", root, mount, group);
-    if (length < 0 || length >= (int)sizeof folder) return 0;
+    char folder[2 * NAME]; /* both are shorter than NAME */
     long least = 0;
+    snprintf(folder, sizeof folder, "%s%s", mount, group);
     for (;;) {
-        const long quota = quota_of(folder, v2);
+        const long quota = quota_of(root, folder, v2);
         if (quota > 0 && (least == 0 || quota < least)) least = quota;
         char *last = strrchr(folder, '/');
-        if (last == NULL || last < folder + strlen(root) + strlen(mount)) return least;
+        if (last == NULL || last < folder + strlen(mount)) return least;
         *last = 0;
     }
 }
@@ -78,7 +77,7 @@ static bool has_word(const char *list, const char *word) {
 
 /* The group of the process in the hierarchy of version 2, or in the one of "cpu" of version 1. */
 static bool find_group(const char *root, bool v2, char group[NAME]) {
-    FILE *file = open_file(root, "/proc/self/cgroup");
+    FILE *file = open_file(root, "", "/proc/self/cgroup");
     if (file == NULL) return false;
     char line[LINE];
     bool found = false;
@@ -86,7 +85,7 @@ static bool find_group(const char *root, bool v2, char group[NAME]) {
         line[strcspn(line, "\n")] = 0; /* "NUMBER:CONTROLLERS:GROUP", none of them in version 2 */
         char *controllers = strchr(line, ':');
         char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
-        if (path == NULL || strlen(path) > NAME) continue;
+        if (path == NULL || strlen(path) > NAME) continue; /* with its colon */
         *path++ = 0;
         controllers++;
         if (v2 ? controllers[0] != 0 : !has_word(controllers, "cpu")) continue;
@@ -99,7 +98,7 @@ static bool find_group(const char *root, bool v2, char group[NAME]) {
 
 /* The processors by the quotas of all hierarchies, or 0. */
 static long count_by_quota(const char *root) {
-    FILE *file = open_file(root, "/proc/self/mountinfo");
+    FILE *file = open_file(root, "", "/proc/self/mountinfo");
     if (file == NULL) return 0;
     char line[LINE], top[NAME], mount[NAME], type[NAME], options[NAME], group[NAME];
     long least = 0;

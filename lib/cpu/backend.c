@@ -19,6 +19,12 @@ static vscan_status device_count(int32_t *count) {
     return VSCAN_OK;
 }
 
+/* As much of a text as there is room for. */
+static void keep(const char *text, char *name, size_t capacity) {
+    name[0] = '\0';
+    strncat(name, text, capacity - 1);
+}
+
 /* The line "model name : ..." of /proc/cpuinfo, which not every architecture has. */
 static bool model_name(char *name, size_t capacity) {
     FILE *file = fopen("/proc/cpuinfo", "re");
@@ -26,15 +32,9 @@ static bool model_name(char *name, size_t capacity) {
     bool found = false;
     char line[512];
     while (!found && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "model name", 10) != 0) continue;
-        const char *value = strchr(line, ':');
-        if (value == NULL) continue;
-        value += 1 + strspn(value + 1, " \t");
-        const size_t length = strcspn(value, "\n");
-        if (length == 0) continue;
-        const size_t kept = length < capacity ? length : capacity - 1;
-        memcpy(name, value, kept);
-        name[kept] = '\0';
+        char value[sizeof line];
+        if (sscanf(line, "model name%*[ \t]: %[^\n]", value) != 1) continue;
+        keep(value, name, capacity);
         found = true;
     }
     fclose(file);
@@ -43,12 +43,7 @@ static bool model_name(char *name, size_t capacity) {
 
 static vscan_status device_name(int32_t device, char *name, int64_t capacity) {
     (void)device;
-    if (!model_name(name, (size_t)capacity)) {
-        const char *unknown = "CPU";
-        const size_t kept = capacity > 3 ? 3 : (size_t)capacity - 1;
-        memcpy(name, unknown, kept);
-        name[kept] = '\0';
-    }
+    if (!model_name(name, (size_t)capacity)) keep("CPU", name, (size_t)capacity);
     return VSCAN_OK;
 }
 
@@ -81,8 +76,8 @@ static vscan_status choose_set(vscan_ctx *ctx, struct set *set) {
 #if defined __x86_64__
     __builtin_cpu_init(); /* this may be called before constructors are */
     const bool avx2 = __builtin_cpu_supports("avx2");
-    const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+    const bool avx512 = !!__builtin_cpu_supports("avx512f") & !!__builtin_cpu_supports("avx512dq") &
+                        !!__builtin_cpu_supports("avx512bw") & !!__builtin_cpu_supports("avx512vl");
     const struct set sets[] = {SET(avx512, avx512), SET(avx2, avx2), SET(portable, true)};
 #else
     const struct set sets[] = {{.name = "avx512"}, {.name = "avx2"}, SET(portable, true)};
@@ -130,13 +125,10 @@ static void close_state(vscan_ctx *ctx) {
     ctx->state = NULL;
 }
 
-/* The workspace has one size for vectors of all lengths (VSCAN__CPU_BATCH), but for what segmented
-   reductions need for each thread; sorts have their own. */
+/* One workspace serves all types. Scans alone need one; sorts have their own. */
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
-    const int64_t worth = n * vscan__element_size(type) / VSCAN__CPU_SPARE;
-    const int threads = (int)vscan__cpu_smaller(worth, vscan__threads(ctx));
-    return vscan__cpu_spare(ctx, threads < 1 ? 1 : threads) != NULL ? VSCAN_OK
-                                                                    : vscan__cpu_no_spare(ctx);
+    (void)type;
+    return vscan__cpu_reserve_scans(ctx, n);
 }
 
 static vscan_status no_stream(vscan_ctx *ctx) {

@@ -33,10 +33,10 @@ static char *element(const struct run *run, const void *v, int64_t position, int
     return (char *)(uintptr_t)v + i * run->pair->size;
 }
 
-/* The last head before position `end` of the call, at `begin` or after it; or -1. */
+/* The last head before position `end` of the call, at `begin`, which comes before, or after it; or -1. */
 static int64_t last_head(const struct run *run, int64_t begin, int64_t end) {
     uint32_t words[VSCAN__CPU_WORDS];
-    if (!run->call.segmented || begin >= end) return -1;
+    if (!run->call.segmented) return -1;
     struct vscan__cpu_call call = run->call;
     call.before = 0;
     vscan__cpu_heads_at(&call, begin, end - begin, words);
@@ -166,8 +166,7 @@ static void scan_rest(vscan_ctx *ctx, struct run *run, int64_t h, state *to) {
     call->begin = &run->prefix;
     call->partial = &partial;
     call->tiles = (rest.n - 1) / pair->tile + 1;
-    call->stream = call->stream && rest.out != NULL;
-    if (rest.out == NULL && !call->segmented) {
+    if (rest.out == NULL) { /* a reduction, which has no segments */
         vscan__cpu_reduce_levels(ctx, &rest, pair, &run->prefix.levels, &partial);
         call->end = run->prefix;
         call->last = vscan__cpu_last(pair, &call->end.levels);

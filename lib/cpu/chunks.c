@@ -12,7 +12,7 @@ struct run {
 static void run_chunk(void *work, int part, int parts) {
     struct run *run = work;
     const struct chunk chunk = chunk_of(run->n, part, parts);
-    run->found[part] = chunk.n > 0 ? run->chunk(run->work, chunk.first, chunk.n) : nothing;
+    run->found[part] = run->chunk(run->work, chunk.first, chunk.n);
 }
 
 struct found vscan__cpu_run_chunks(chunk_fn *chunk, const void *work, int64_t n, int threads) {

@@ -24,16 +24,15 @@ enum {
     for (int64_t at = (first), count; (count = vscan__cpu_smaller((first) + (n)-at, BLOCK)) > 0;   \
          at += BLOCK)
 
-/* Elements first .. first + n - 1; n may be 0. */
+/* Elements first .. first + n - 1; n > 0 unless the vector has none: a part has many blocks. */
 struct chunk {
     int64_t first, n;
 };
 
 static inline struct chunk chunk_of(int64_t n, int part, int parts) {
     const int64_t blocks = (n + BLOCK - 1) / BLOCK;
-    const int64_t each = (blocks + parts - 1) / parts * BLOCK;
-    const int64_t first = vscan__cpu_smaller(part * each, n);
-    return (struct chunk){first, vscan__cpu_smaller(each, n - first)};
+    const int64_t first = blocks * part / parts * BLOCK, end = blocks * (part + 1) / parts * BLOCK;
+    return (struct chunk){first, vscan__cpu_smaller(end, n) - first};
 }
 
 /* The first elements at which something was found that a late error tells of; -1: none. */

@@ -100,6 +100,7 @@ typedef vscan_status vscan__cpu_scan_fn(vscan_ctx *ctx, const struct vscan__scan
                                         const struct vscan__cpu_pair *pair);
 vscan__cpu_scan_fn vscan__cpu_scan, vscan__cpu_scan_segmented; /* scan.c */
 vscan__cpu_scan_fn vscan__cpu_reduce_segmented;                /* scan.c */
+vscan_status vscan__cpu_reserve_scans(vscan_ctx *ctx, int64_t n);
 vscan__cpu_scan_fn vscan__cpu_reduce;                          /* reduce.c */
 vscan__cpu_scan_fn vscan__cpu_scan_on;                         /* carry.c: scan->carry is set */
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,

@@ -169,8 +169,6 @@ static inline __attribute__((always_inline)) void whole_words(const struct vscan
     if (scan->backward) {
         for (int64_t i = 0; i < count; i++)
             words[i] = reversed(word_at(scan, type, scan->n - p - 31 - 32 * i));
-    } else if (type == VSCAN_BIT && p % 32 == 0) {
-        memcpy(words, (const uint32_t *)scan->flags + p / 32, (size_t)count * sizeof *words);
     } else {
         for (int64_t i = 0; i < count; i++) words[i] = word_at(scan, type, p + 32 * i);
     }
@@ -190,8 +188,11 @@ static void heads_of_flags(const struct vscan__scan *scan, int64_t first, int64_
             whole_words(scan, VSCAN_INT, p, whole - from, to);
         else if (scan->flag_type == VSCAN_BYTE)
             whole_words(scan, VSCAN_BYTE, p, whole - from, to);
-        else
+        else if (scan->backward || p % 32 != 0)
             whole_words(scan, VSCAN_BIT, p, whole - from, to);
+        else
+            memcpy(to, (const uint32_t *)scan->flags + p / 32,
+                   (size_t)(whole - from) * sizeof *words);
     }
     for (int64_t i = 0; i < count; i++) {
         if (i == from && whole > from) i = whole;

@@ -12,7 +12,7 @@ enum {
 };
 
 static int64_t size_of(int32_t type) {
-    return type == VSCAN_BIT ? 1 : vscan__element_size((vscan_type)type);
+    return vscan__element_size((vscan_type)type);
 }
 
 /* One call. */

@@ -121,11 +121,8 @@ vscan_status vscan__cpu_reduce(vscan_ctx *ctx, const struct vscan__scan *scan,
     struct reduction reduction = {
         .scan = scan, .pair = pair, .state = ctx->state, .levels = vscan__cpu_begin(pair)};
     if (initial != NULL) reduction.levels.r4 = pair->take(initial);
-    union vscan__value last = {.bits = 0}; /* what callers see where nothing was added */
-    if (scan->n > 0) reduce(ctx, &reduction);
-    if (scan->n > 0 || !pair->sum || initial != NULL)
-        last = vscan__cpu_last(pair, &reduction.levels);
-    pair->put(scan->total, last);
+    reduce(ctx, &reduction); /* there are elements: see is_small in backend.c */
+    pair->put(scan->total, vscan__cpu_last(pair, &reduction.levels));
     vscan__restore_modes(pair->arithmetic, &modes);
     return VSCAN_OK;
 }

@@ -4,6 +4,7 @@
  * thread takes tile after tile; several do so in batches (scan_batches.c). What precedes a tile is the
  * same for all of them (levels.h), so results do not depend on the number of threads.
  */
+#include "core/threads.h"
 #include "cpu/modes.h"
 #include "cpu/parallel.h"
 #include "cpu/scan.h"
@@ -36,6 +37,19 @@ char *vscan__cpu_spare(vscan_ctx *ctx, int threads) {
 vscan_status vscan__cpu_no_spare(vscan_ctx *ctx) {
     return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for %d bytes of workspace",
                        VSCAN__CPU_SPARE);
+}
+
+/* For elements of 8 bytes, and as many threads as a call may have, whatever the context is set to later. */
+vscan_status vscan__cpu_reserve_scans(vscan_ctx *ctx, int64_t n) {
+    const int64_t tiles = n / VSCAN__TILE_DOUBLE + 1;
+    const int64_t most = vscan__cpu_smaller(vscan__processors(), VSCAN__CPU_THREADS);
+    const int threads = (int)vscan__cpu_smaller(tiles / TILES_WORTH, most);
+    if (vscan__cpu_spare(ctx, threads > 1 ? threads : 1) == NULL) return vscan__cpu_no_spare(ctx);
+    if (threads < 2 || vscan__cpu_reserve_batches(ctx->state, tiles, threads,
+                                                  n >= STREAM_FROM / (int64_t)sizeof(double)))
+        return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for the workspace of %d threads",
+                       threads);
 }
 
 vscan_status vscan__cpu_scan_tiles(vscan_ctx *ctx, struct vscan__cpu_call *call) {
@@ -86,13 +100,11 @@ vscan_status vscan__cpu_scan(vscan_ctx *ctx, const struct vscan__scan *scan,
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
     struct vscan__cpu_call call;
     vscan__cpu_prepare(ctx, scan, pair, &call);
-    if (scan->n > 0) {
-        (void)vscan__cpu_scan_tiles(ctx, &call); /* there is an out */
-        /* a tile writes what precedes it, and for the first one that may be the inner identity */
-        if (scan->exclusive)
-            pair->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * pair->size,
-                      call.empty);
-    }
+    /* there are elements (see is_small in backend.c), and there is an out */
+    (void)vscan__cpu_scan_tiles(ctx, &call);
+    /* a tile writes what precedes it, and for the first one that may be the inner identity */
+    if (scan->exclusive)
+        pair->put((char *)scan->out + (scan->backward ? scan->n - 1 : 0) * pair->size, call.empty);
     if (scan->total != NULL) pair->put(scan->total, call.last);
     vscan__restore_modes(pair->arithmetic, &modes);
     return VSCAN_OK;

@@ -135,6 +135,11 @@ void vscan__cpu_put_totals(const struct vscan__cpu_call *call, int64_t first, in
 /* Scans all tiles with so many threads, 2 or more; false: no memory for what they share. */
 bool vscan__cpu_scan_batches(struct vscan__cpu_call *call, int threads);
 
+/* Makes room for that, for up to so many tiles and threads, of two tiles each or more; stream: past the caches
+   too. false: no memory. */
+bool vscan__cpu_reserve_batches(struct vscan__cpu_state *state, int64_t tiles, int threads,
+                                bool stream);
+
 /* ---- reduce.c -------------------------------------------------------------------------------- */
 
 /* Adds all tiles of the scan's vector to the levels; *partial: those before a last tile that is not

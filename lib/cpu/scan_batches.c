@@ -30,7 +30,9 @@ enum {
     /* Of a chunk: 4 x 64 KiB of input in the cache of a thread, and as much of the next batch's, or
        4 tiles as they are kept. With 2 sixteen threads were as fast at 2^24 floats, and slower at
        2^26 by a twentieth. */
-    TILES_EACH = 4
+    TILES_EACH = 4,
+    /* What a segmented scan keeps beside a tile: the words of heads of two */
+    HEADS_BYTES = 2 * VSCAN__CPU_WORDS * (int)sizeof(uint32_t)
 };
 
 /* What is published of a chunk, in cache lines of its own. */
@@ -256,21 +258,36 @@ static void make_room(struct vscan__cpu_call *call, int threads) {
     if (call->pair->overlap == NULL || call->scan->totals != NULL ||
         !vscan__cpu_span_of(call, 0).stream)
         return;
-    call->kept_bytes =
-        call->pair->kept + (call->segmented ? 2 * VSCAN__CPU_WORDS * (int64_t)sizeof(uint32_t) : 0);
+    call->kept_bytes = call->pair->kept + (call->segmented ? HEADS_BYTES : 0);
     if (vscan__cpu_grow(&state->kept_memory, &state->kept_bytes,
                         call->kept_bytes * call->each * threads))
         call->kept = state->kept_memory;
 }
 
-bool vscan__cpu_scan_batches(struct vscan__cpu_call *call, int threads) {
-    struct vscan__cpu_state *state = call->state;
-    call->each = vscan__cpu_smaller(TILES_EACH, (call->tiles + threads - 1) / threads);
-    const int64_t chunks = (call->tiles + call->each - 1) / call->each;
+/* Statuses that nobody has written, where there were fewer. */
+static bool grow_statuses(struct vscan__cpu_state *state, int64_t chunks) {
     const int64_t bytes = (int64_t)sizeof(struct vscan__cpu_status) * chunks;
     const bool fresh = bytes > state->status_bytes;
     if (!vscan__cpu_grow(&state->status_memory, &state->status_bytes, bytes)) return false;
     if (fresh) memset(state->status_memory, 0, (size_t)bytes);
+    return true;
+}
+
+bool vscan__cpu_reserve_batches(struct vscan__cpu_state *state, int64_t tiles, int threads,
+                                bool stream) {
+    int64_t kept = 0;
+    for (int pair = 0; pair < vscan__pair_count; pair++)
+        if (state->pairs[pair].kept > kept) kept = state->pairs[pair].kept;
+    kept += HEADS_BYTES;
+    return grow_statuses(state, (tiles + 1) / 2) &&
+           (!stream ||
+            vscan__cpu_grow(&state->kept_memory, &state->kept_bytes, kept * TILES_EACH * threads));
+}
+
+bool vscan__cpu_scan_batches(struct vscan__cpu_call *call, int threads) {
+    struct vscan__cpu_state *state = call->state;
+    call->each = vscan__cpu_smaller(TILES_EACH, (call->tiles + threads - 1) / threads);
+    if (!grow_statuses(state, (call->tiles + call->each - 1) / call->each)) return false;
     call->statuses = state->status_memory;
     call->epoch = ++state->epoch; /* 0: nobody has written the status */
     make_room(call, threads);

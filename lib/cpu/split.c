@@ -205,7 +205,7 @@ static void place_chunk(const struct run *run, int64_t first, int64_t n, struct 
         for (int64_t i = 0, stop; i < size; i = stop) {
             stop = next_head(heads, i + 1, size);
             const bool head = heads[i / 32] >> i % 32 & 1;
-            if (head || (at == first && i == 0)) {
+            if (head || at == first) { /* the segment that the chunk begins in has i = 0 */
                 int64_t clear = stop - i - count_set(bytes + i, stop - i);
                 if (stop == size) clear += count_ahead(split, at + size, first + n, places.tail);
                 if (head) places.clear = at + i;

@@ -54,7 +54,7 @@ static vscan_status launched(vscan_ctx *ctx, int before, vscan_status room, cuda
 /* With the words that n elements of a type need. */
 static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan_type type,
                            int64_t n, vscan__launcher *launcher) {
-    struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
+    struct vscan__launch *launch = vscan__cuda_launch(ctx);
     int before;
     TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     const vscan_status room = vscan__cuda_grow_words(ctx, vscan__words_needed(launch, type, n));
@@ -137,7 +137,7 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
                                   vscan_type type, enum vscan__pair pair,
                                   vscan__matrix_launcher *launcher) {
     const int64_t size = vscan__element_size(type);
-    struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;
+    struct vscan__launch *launch = vscan__cuda_launch(ctx);
     const int64_t from =
         matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
     if (!matrix->columns && matrix->length >= from / size)
@@ -170,7 +170,7 @@ VSCAN__PAIRS(X)
         int before;                                                                                \
         TRY(vscan__cuda_enter(ctx, ctx->device, &before));                                         \
         return launched(ctx, before, VSCAN_OK,                                                     \
-                        vscan__launch_##family(&vscan__cuda_state(ctx)->launch, work));            \
+                        vscan__launch_##family(vscan__cuda_launch(ctx), work));                    \
     }
 MAP(unary, map)
 MAP(binary, map)
@@ -188,7 +188,7 @@ MAP(subtract, ranges)
 /* A launch that publishes words, as many as for so many elements of a type that can be reserved for. */
 #define PACK(family, as, structure, elements)                                                      \
     static vscan_status pack_##family(vscan_ctx *ctx, const struct vscan__##structure *pack) {     \
-        struct vscan__launch *launch = &vscan__cuda_state(ctx)->launch;                            \
+        struct vscan__launch *launch = vscan__cuda_launch(ctx);                                    \
         int before;                                                                                \
         TRY(vscan__cuda_enter(ctx, ctx->device, &before));                                         \
         const vscan_status room =                                                                  \
@@ -227,7 +227,8 @@ static vscan_status run_sort(vscan_ctx *ctx, const struct vscan__sort *sort,
     int before;
     TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     const vscan_status room = ready_for_sort(ctx, sort);
-    const cudaError_t error = room == VSCAN_OK ? launcher(&state->launch, sort) : cudaSuccess;
+    const cudaError_t error =
+        room == VSCAN_OK ? launcher(vscan__cuda_launch(ctx), sort) : cudaSuccess;
     if (error != cudaSuccess) state->sorts_unclean = true;
     return launched(ctx, before, room, error);
 }

@@ -19,7 +19,7 @@ void vscan__cuda_close(vscan_ctx *ctx) {
     vscan__free_growing(&state->lines);
     vscan__free_growing(&state->scratch);
     vscan__free_growing(&state->sorts);
-    if (state->launch.late != NULL) vscan__cuda_forget(cudaFreeHost(state->launch.late));
+    if (state->late.records != NULL) vscan__cuda_forget(cudaFreeHost(state->late.records));
     if (state->own != NULL) vscan__cuda_forget(cudaStreamDestroy(state->own));
     vscan__cuda_forget(vscan__cuda_make_current_again(before));
     free(state);
@@ -97,15 +97,15 @@ static vscan_status fill_state(vscan_ctx *ctx, void *stream) {
     TRY(choose_kernels(ctx, &state->launch));
     TRY_CUDA(ctx, "creating a stream", cudaStreamCreate(&state->own));
     state->launch.stream = stream != NULL ? (cudaStream_t)stream : state->own;
+    const size_t bytes = VSCAN__CUDA_FUNCTIONS * sizeof *state->late.records;
     TRY_CUDA(ctx, "allocating page-locked memory",
-             cudaHostAlloc((void **)&state->launch.late, sizeof *state->launch.late,
+             cudaHostAlloc((void **)&state->late.records, bytes,
                            cudaHostAllocPortable | cudaHostAllocMapped));
-    memset(state->launch.late, 0, sizeof *state->launch.late);
+    memset(state->late.records, 0, bytes);
     return vscan__cuda_grow_words(ctx, FIRST_WORDS);
 }
 
 vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream) {
-    TRY(vscan__cuda_check_device(ctx->device));
     int before;
     TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     ctx->state = calloc(1, sizeof(struct vscan__cuda_state));
@@ -119,12 +119,42 @@ vscan_status vscan__cuda_open(vscan_ctx *ctx, void *stream) {
 
 /* ---- Stream ---------------------------------------------------------------------------------- */
 
+struct vscan__launch *vscan__cuda_launch(vscan_ctx *ctx) {
+    struct vscan__cuda_state *state = vscan__cuda_state(ctx);
+    struct vscan__cuda_late *late = &state->late;
+    const char *const running = vscan__running(ctx);
+    int k = late->last; /* often the same function is called again and again */
+    if (k == late->functions || late->function[k] != running)
+        for (k = 0; k < late->functions && late->function[k] != running; k++) {
+        }
+    if (k == late->functions) late->function[late->functions++] = running;
+    if (late->turn[k] == 0) late->turn[k] = ++late->turns;
+    late->last = k;
+    state->launch.late = &late->records[k];
+    return &state->launch;
+}
+
+/* Of the functions in whose names there is a record, the one that was called first; or NONE. A replay of a
+   graph is no call. */
+enum { NONE = -1 };
+static int first_late(const struct vscan__cuda_late *late) {
+    int first = NONE;
+    for (int k = 0; k < late->functions; k++)
+        if (*(volatile int32_t *)&late->records[k].status != VSCAN_OK &&
+            (first == NONE || late->turn[k] < late->turn[first]))
+            first = k;
+    return first;
+}
+
 static vscan_status take_late(vscan_ctx *ctx) {
-    volatile struct vscan__late *late = vscan__cuda_state(ctx)->launch.late;
-    const vscan_status status = (vscan_status)late->status;
-    if (status == VSCAN_OK) return VSCAN_OK;
-    late->status = VSCAN_OK;
-    vscan__note_late(ctx, NULL, status, late->at, -1);
+    struct vscan__cuda_late *late = &vscan__cuda_state(ctx)->late;
+    for (int k; (k = first_late(late)) != NONE;) {
+        volatile struct vscan__late *record = &late->records[k];
+        vscan__note_late(ctx, late->function[k], (vscan_status)record->status, record->at, -1);
+        record->status = VSCAN_OK;
+    }
+    memset(late->turn, 0, sizeof late->turn);
+    late->turns = 0;
     return vscan__report_late(ctx);
 }
 

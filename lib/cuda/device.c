@@ -79,19 +79,8 @@ vscan_status vscan__cuda_device_count(int32_t *count) {
     return VSCAN_OK;
 }
 
-vscan_status vscan__cuda_check_device(int32_t device) {
-    int32_t count;
-    TRY(vscan__cuda_device_count(&count));
-    if (device < 0 || device >= count)
-        return VSCAN__FAIL(NULL, VSCAN_ERROR_NO_DEVICE,
-                           "argument 'device' is %d; CUDA shows %d devices here", (int)device,
-                           (int)count);
-    return VSCAN_OK;
-}
-
 vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacity) {
     struct cudaDeviceProp properties;
-    TRY(vscan__cuda_check_device(device));
     TRY_CUDA(NULL, "reading device properties", cudaGetDeviceProperties(&properties, device));
     size_t length = strlen(properties.name);
     if (length > (size_t)capacity - 1) length = (size_t)capacity - 1;
@@ -102,7 +91,6 @@ vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacit
 
 vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available) {
     size_t free_bytes = 0, total_bytes = 0;
-    TRY(vscan__cuda_check_device(device));
     int before;
     TRY(vscan__cuda_enter(NULL, device, &before));
     const cudaError_t error = cudaMemGetInfo(&free_bytes, &total_bytes);

@@ -12,8 +12,21 @@ struct vscan__growing {
     int64_t bytes;               /* of the newest; 0: there is none */
 };
 
+/* A record of late errors for each public function that has launched kernels, so that a record tells whose
+   call found one; also of a graph's launches, which keep the address. */
+enum { VSCAN__CUDA_FUNCTIONS = 64 }; /* more than launch anything */
+struct vscan__cuda_late {
+    struct vscan__late *records; /* page-locked */
+    const char *function[VSCAN__CUDA_FUNCTIONS];
+    int64_t
+        turn[VSCAN__CUDA_FUNCTIONS]; /* its first call since the last report, 1, 2, ...; 0: none */
+    int functions, last;
+    int64_t turns;
+};
+
 struct vscan__cuda_state {
     struct vscan__launch launch; /* its stream is the one in use */
+    struct vscan__cuda_late late;
     cudaStream_t own;
     struct vscan__growing words;   /* launch.workspace */
     struct vscan__growing lines;   /* a workspace for matrices that need more words than that has */
@@ -68,12 +81,15 @@ vscan_status vscan__cuda_is_capturing(vscan_ctx *ctx, cudaStream_t stream, bool 
 vscan_status vscan__cuda_may_wait(vscan_ctx *ctx);
 vscan_status vscan__cuda_wait(vscan_ctx *ctx); /* for the stream */
 
-vscan_status vscan__cuda_check_device(int32_t device);
-
 /* Slots of struct vscan__backend. */
 vscan_status vscan__cuda_device_count(int32_t *count);
 vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacity);
 vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available);
+
+/* ---- context.c ------------------------------------------------------------------------------- */
+
+/* What a launch needs: late errors will be told of in the name of the function that is running. */
+struct vscan__launch *vscan__cuda_launch(vscan_ctx *ctx);
 
 /* ---- memory.c -------------------------------------------------------------------------------- */
 

@@ -108,6 +108,7 @@ static bool may_absorb(const struct attempt *a) {
 
 /* Whether a call may fail like this when something has failed in it. */
 static bool suits(vscan_status status) {
+    if (strcmp(faults_last(), "slot may_wait") == 0) return status == VSCAN_ERROR_CAPTURE;
     if (strncmp(faults_last(), "slot ", 5) == 0) return status == VSCAN_ERROR_BACKEND;
     if (strncmp(faults_last(), "cu", 2) != 0) return status == VSCAN_ERROR_HOST_MEMORY;
     if (faults_mode() == FAULT_LOST) return status == VSCAN_ERROR_DEVICE_LOST;

@@ -31,6 +31,15 @@ void cudart_set_pending(int error) {
 int cudart_pending(void) {
     return 0;
 }
+void check_late_errors(struct tour *tour) {
+    (void)tour;
+}
+void check_answers(struct tour *tour) {
+    (void)tour;
+}
+void check_pairs(struct tour *tour) {
+    (void)tour;
+}
 void cudart_capture(enum cudart_capture capture) {
     (void)capture;
 }

@@ -37,6 +37,8 @@ static struct memory {
     bool host;
 } memories[MOST];
 
+struct cudart_answers cudart_answers;
+
 static struct cudart_live alive;
 static _Thread_local int current;
 static _Thread_local cudaError_t pending;
@@ -176,6 +178,8 @@ const char *cudaGetErrorString(cudaError_t error) {
 
 cudaError_t cudaGetDeviceCount(int *count) {
     EVENT(false);
+    if (cudart_answers.error_of_count != 0)
+        return pending = (cudaError_t)cudart_answers.error_of_count;
     *count = DEVICES;
     return cudaSuccess;
 }
@@ -202,13 +206,15 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
 cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, int device) {
     EVENT(false);
     (void)device;
-    *value = attribute == cudaDevAttrMultiProcessorCount ? 132 : 227 << 10;
+    *value = attribute == cudaDevAttrMultiProcessorCount ? 132
+             : cudart_answers.little_shared_memory       ? 48 << 10
+                                                         : 227 << 10;
     return cudaSuccess;
 }
 
 cudaError_t cudaDriverGetVersion(int *version) {
     EVENT(false);
-    *version = 13000;
+    *version = cudart_answers.driver != 0 ? cudart_answers.driver : 13000;
     return cudaSuccess;
 }
 
@@ -241,8 +247,9 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *symbol, void **function
                              const cuuint64_t *, const cuuint64_t *, const cuuint32_t *,
                              const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle,
                              CUtensorMapL2promotion, CUtensorMapFloatOOBfill) = encode_tiled;
-    memcpy(function, &encode, sizeof encode);
-    *found = cudaDriverEntryPointSuccess;
+    if (cudart_answers.tensor_maps != CUDART_NULL) memcpy(function, &encode, sizeof encode);
+    *found = cudart_answers.tensor_maps == CUDART_NOT_FOUND ? cudaDriverEntryPointSymbolNotFound
+                                                            : cudaDriverEntryPointSuccess;
     return cudaSuccess;
 }
 
@@ -272,8 +279,10 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status) {
     EVENT(true);
     check_stream(__func__, stream);
-    *status =
-        capturing == CUDART_CAPTURING ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    const bool captured =
+        capturing == CUDART_CAPTURING ||
+        (capturing == CUDART_CALLERS_STREAM_CAPTURES && stream == &callers_stream);
+    *status = captured ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
     if (capturing != CUDART_ANOTHER_CAPTURES) return cudaSuccess;
     return pending = cudaErrorStreamCaptureImplicit;
 }
@@ -348,9 +357,11 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes,
     EVENT(true);
     const struct memory *memory = memory_at(pointer);
     memset(attributes, 0, sizeof *attributes);
-    attributes->type = memory == NULL ? cudaMemoryTypeUnregistered
-                       : memory->host ? cudaMemoryTypeHost
-                                      : cudaMemoryTypeDevice;
+    if (cudart_answers.pointers == CUDART_OLD) return pending = cudaErrorInvalidValue;
+    attributes->type = cudart_answers.pointers == CUDART_MANAGED ? cudaMemoryTypeManaged
+                       : memory == NULL                          ? cudaMemoryTypeUnregistered
+                       : memory->host                            ? cudaMemoryTypeHost
+                                                                 : cudaMemoryTypeDevice;
     attributes->device = memory != NULL ? memory->device : -1;
     return cudaSuccess;
 }
@@ -380,7 +391,7 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     EVENT_OF(true, cudaErrorMemoryAllocation);
     (void)function;
     memset(attributes, 0, sizeof *attributes);
-    attributes->ptxVersion = 90;
+    attributes->ptxVersion = cudart_answers.kernels != 0 ? cudart_answers.kernels : 90;
     return cudaSuccess;
 }
 

@@ -68,8 +68,22 @@ void *cudart_callers_stream(void);
 void cudart_destroy_callers_stream(void); /* until cudart_callers_stream is called again */
 void cudart_set_pending(int error); /* what cudaGetLastError says next, as a caller's mistake */
 int cudart_pending(void);
-enum cudart_capture { CUDART_NONE, CUDART_CAPTURING, CUDART_ANOTHER_CAPTURES };
+enum cudart_capture {
+    CUDART_NONE,
+    CUDART_CAPTURING,
+    CUDART_ANOTHER_CAPTURES,
+    CUDART_CALLERS_STREAM_CAPTURES
+};
 void cudart_capture(enum cudart_capture capture);
+
+/* What other machines would answer; all 0: as this one does. */
+struct cudart_answers {
+    int error_of_count, driver, kernels; /* kernels: for which architecture, 90 for sm_90 */
+    bool little_shared_memory;
+    enum { CUDART_FOUND, CUDART_NOT_FOUND, CUDART_NULL } tensor_maps;
+    enum { CUDART_KNOWN, CUDART_MANAGED, CUDART_OLD } pointers; /* old: an error for the host's */
+};
+extern struct cudart_answers cudart_answers;
 
 /* ---- every_call.c, attempt.c ----------------------------------------------------------------- */
 
@@ -93,6 +107,42 @@ int64_t every_call_of_event(enum fault_kind kind, int64_t n);
 
 /* Counts as wrong. */
 void tour_wrong(struct tour *tour, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A call must say this. */
+#define WANT(tour, expected, call)                                                                 \
+    do {                                                                                           \
+        const vscan_status status_ = (call);                                                       \
+        if (status_ != (expected))                                                                 \
+            tour_wrong(tour, "%s says %s, not %s", #call, vscan_status_name(status_),              \
+                       vscan_status_name(expected));                                               \
+    } while (0)
+
+/* ---- room.c -------------------------------------------------------------------------------------- */
+
+/* No memory at two places that every_call.c does not come to: for the handle of a context, a buffer or a
+   carry when its pool is full, and in a scan past the caches. */
+void check_full_pools(vscan_backend backend, struct tour *tour);
+/* Nothing allocates after vscan_ctx_reserve. */
+void check_reserved(vscan_backend backend, struct tour *tour);
+void check_long_scan(struct tour *tour);
+
+/* ---- machine.c ----------------------------------------------------------------------------------- */
+
+/* What a process is like where fork cannot be handled: it has no threads; and where the machine tells nothing
+   of itself. */
+void check_no_atfork(struct tour *tour);
+void check_empty_files(struct tour *tour);
+
+/* ---- answers.c, pairs.c -------------------------------------------------------------------------- */
+
+/* The CUDA backend on other machines; and every pair, with what every_call.c has no memory or time for. */
+void check_answers(struct tour *tour);
+void check_pairs(struct tour *tour);
+
+/* ---- late.c -------------------------------------------------------------------------------------- */
+
+/* Late errors of the CUDA backend: whose calls they are of. */
+void check_late_errors(struct tour *tour);
 
 /* ---- capture.c ------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /*
  * Makes every event of every_call.c fail, one after the other:
  *
- *     faults cpu|cuda
+ *     faults cpu|cuda|NO_ATFORK|EMPTY_FILES (the last two with VSCAN_FAULTS_... set, see wrapped.c)
  *
  * First cold, each in a process of its own, in which what the library makes once (pools, threads) is
  * still to be made; then warm, in this process, where what stays behind can be counted. Prints how many
@@ -172,6 +172,9 @@ static void all_warm(void) {
     for (int mode = 0; mode < FAULT_MODES; mode++) run_warm(FAULT_CUDA, mode, events[FAULT_CUDA]);
     memset(&tour, 0, sizeof tour);
     check_captures(&tour);
+    check_late_errors(&tour);
+    check_answers(&tour);
+    check_pairs(&tour);
     check_run(FAULT_NONE, FAULT_ONCE, 0, &tour);
 }
 
@@ -242,15 +245,29 @@ static void all_cold(void) {
     munmap(report, sizeof *report);
 }
 
+static int run_check(void (*check)(struct tour *)) {
+    struct tour tour = {0};
+    check(&tour);
+    if (tour.wrong > 0) printf("WRONG: %s\n", tour.first_wrong);
+    return tour.wrong > 0;
+}
+
 int main(int argc, char **argv) {
     if (argc == 2 && strcmp(argv[1], "cpu") == 0) backend = VSCAN_BACKEND_CPU;
     if (argc == 2 && strcmp(argv[1], "cuda") == 0) backend = VSCAN_BACKEND_CUDA;
+    if (argc == 2 && strcmp(argv[1], "NO_ATFORK") == 0) return run_check(check_no_atfork);
+    if (argc == 2 && strcmp(argv[1], "EMPTY_FILES") == 0) return run_check(check_empty_files);
     if (backend == 0) {
-        fprintf(stderr, "usage: %s cpu|cuda\n", argv[0]);
+        fprintf(stderr, "usage: %s cpu|cuda|NO_ATFORK|EMPTY_FILES\n", argv[0]);
         return 2;
     }
     all_cold();
     all_warm();
+    struct tour tour = {0};
+    check_full_pools(backend, &tour);
+    check_reserved(backend, &tour);
+    if (backend == VSCAN_BACKEND_CPU) check_long_scan(&tour);
+    check_run(FAULT_NONE, FAULT_ONCE, 0, &tour);
     for (int k = 0; k < 2 && backend == VSCAN_BACKEND_CUDA; k++) {
         setenv("VSCAN_TEST_KERNELS", k == 0 ? "tma" : "portable", 1); /* lib/cuda/context.c */
         printf("VSCAN_TEST_KERNELS=%s\n", getenv("VSCAN_TEST_KERNELS"));

@@ -10,15 +10,14 @@
 extern const struct vscan__backend __real_vscan__cpu;
 struct vscan__backend __wrap_vscan__cpu;
 
-static bool strikes(vscan_ctx *ctx, const char *slot) {
-    if (!faults_strike(FAULT_SLOT, slot, false)) return false;
-    VSCAN__FAIL(ctx, VSCAN_ERROR_BACKEND, "a fault of the test's in %s", slot);
-    return true;
+static vscan_status strike(vscan_ctx *ctx, const char *slot, vscan_status status) {
+    if (!faults_strike(FAULT_SLOT, slot, false)) return VSCAN_OK;
+    return VSCAN__FAIL(ctx, status, "a fault of the test's in %s", slot);
 }
 
 #define SLOT(name, of, parameters, ...)                                                            \
     static vscan_status slot_##name parameters {                                                   \
-        if (strikes(of, "slot " #name)) return VSCAN_ERROR_BACKEND;                                \
+        TRY(strike(of, "slot " #name, VSCAN_ERROR_BACKEND));                                       \
         return __real_vscan__cpu.name(__VA_ARGS__);                                                \
     }
 SLOT(device_count, NULL, (int32_t * count), count)
@@ -40,9 +39,9 @@ SLOT(fill, ctx,
       union vscan__value value),
      ctx, type, pointer, first, n, value)
 
-/* A buffer that could never be destroyed would be a leak: this one fails alone. */
+/* As in a capture. A buffer that could never be destroyed would be a leak: this one fails alone. */
 static vscan_status slot_may_wait(vscan_ctx *ctx) {
-    if (faults_mode() == FAULT_ONCE && strikes(ctx, "slot may_wait")) return VSCAN_ERROR_BACKEND;
+    if (faults_mode() == FAULT_ONCE) TRY(strike(ctx, "slot may_wait", VSCAN_ERROR_CAPTURE));
     return __real_vscan__cpu.may_wait(ctx);
 }
 
@@ -74,7 +73,7 @@ WORK(X)
 
 #define PAIR_SLOT(pair, name, of)                                                                  \
     static vscan_status name##_##pair(vscan_ctx *ctx, const struct vscan__##of *work) {            \
-        if (strikes(ctx, "slot " #name)) return VSCAN_ERROR_BACKEND;                               \
+        TRY(strike(ctx, "slot " #name, VSCAN_ERROR_BACKEND));                                      \
         return __real_vscan__cpu.pairs[vscan__pair_##pair].name(ctx, work);                        \
     }
 #define PAIR_WORK(X, pair)                                                                         \

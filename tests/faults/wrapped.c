@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the linker puts in place of the C library's allocations and of pthread_create. */
+/* What the linker puts in place of the C library's allocations, of fopen and of what threads need. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
@@ -81,6 +82,29 @@ int __wrap_munmap(void *memory, size_t bytes);
 int __wrap_munmap(void *memory, size_t bytes) {
     live--;
     return __real_munmap(memory, bytes);
+}
+
+/* As of a machine that tells nothing of itself: with VSCAN_FAULTS_EMPTY_FILES every file is empty. */
+FILE *__real_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode);
+FILE *__wrap_fopen(const char *path, const char *mode) {
+    if (no_memory("fopen")) return NULL;
+    return __real_fopen(getenv("VSCAN_FAULTS_EMPTY_FILES") != NULL ? "/dev/null" : path, mode);
+}
+
+/* Called when the program is loaded, before any fault can be armed. */
+int __real_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void));
+int __wrap_pthread_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void)) {
+    if (getenv("VSCAN_FAULTS_NO_ATFORK") != NULL) return ENOMEM;
+    return __real_pthread_atfork(prepare, parent, child);
+}
+
+int __real_pthread_attr_init(pthread_attr_t *attributes);
+int __wrap_pthread_attr_init(pthread_attr_t *attributes);
+int __wrap_pthread_attr_init(pthread_attr_t *attributes) {
+    if (faults_strike(FAULT_THREAD, "pthread_attr_init", false)) return ENOMEM;
+    return __real_pthread_attr_init(attributes);
 }
 
 int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes,

@@ -66,7 +66,23 @@ static int64_t length_of_piece(const struct pieces *p, int64_t done, struct inpu
     if (inputs_below(random, 4) == 0) n = inputs_below(random, 3);
     if (inputs_below(random, 8) == 0) /* up to the end of a block */
         n = VSCAN__LEVEL_1 - done % VSCAN__LEVEL_1;
+    if (inputs_below(random, 8) == 0) /* of a tile, or one more */
+        n = (1 + inputs_below(random, 2)) * reference_tile(p->type) -
+            done % reference_tile(p->type);
     return n < p->n - done ? n : p->n - done;
+}
+
+/* The flags of a piece, of any type. */
+static vscan_buffer *flags_of_piece(const uint8_t *flags, int64_t n, struct inputs_random *random) {
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+    const vscan_type type = types[inputs_below(random, 3)];
+    void *const encoded = allocate(type, n);
+    vscan_buffer *buffer;
+    inputs_flags_encode(type, n, flags, inputs_next(random), encoded);
+    ok(harness_ctx(), vscan_buffer_create(harness_ctx(), type, n, &buffer));
+    ok(harness_ctx(), vscan_buffer_upload(buffer, 0, n, encoded));
+    free(encoded);
+    return buffer;
 }
 
 static void in_pieces(const struct pieces *p) {
@@ -95,22 +111,20 @@ static void in_pieces(const struct pieces *p) {
     reference_scan(&r);
     memcpy(got, expected, reference_bytes(type, p->n)); /* for what is only reduced */
 
-    vscan_buffer *v, *set;
+    vscan_buffer *v;
     vscan_carry *carry;
     ok(ctx, vscan_buffer_create(ctx, type, p->n, &v));
-    ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, p->n, &set));
     ok(ctx, vscan_buffer_upload(v, 0, p->n, in));
-    ok(ctx, vscan_buffer_upload(set, 0, p->n, flags));
     ok(ctx,
        vscan_carry_create(ctx, p->op, type, p->backward ? VSCAN_BACKWARD : VSCAN_FORWARD, &carry));
     if (p->initial) ok(ctx, vscan_carry_reset(carry, &z));
     for (int64_t done = 0; done < p->n;) {
         const int64_t here = length_of_piece(p, done, &random);
         const int64_t first = p->backward ? p->n - done - here : done;
-        vscan_buffer *piece, *piece_flags;
+        vscan_buffer *piece, *piece_flags = NULL;
         ok(ctx, vscan_buffer_view(v, first, here, &piece));
-        ok(ctx, vscan_buffer_view(set, first, here, &piece_flags));
         if (p->segmented) {
+            piece_flags = flags_of_piece(flags + first, here, &random);
             const vscan_scan_segmented_options options = {
                 .size = sizeof options,
                 .kind = p->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
@@ -167,7 +181,6 @@ static void in_pieces(const struct pieces *p) {
     }
     ok(ctx, vscan_carry_destroy(carry));
     ok(ctx, vscan_buffer_destroy(v));
-    ok(ctx, vscan_buffer_destroy(set));
     free(in);
     free(expected);
     free(got);
@@ -240,6 +253,36 @@ static void carry_reset(void **state) {
     ok(ctx, vscan_buffer_destroy(v));
 }
 
+/* A carry that has seen no element, of pairs with an order and without. */
+static void carry_saved_at_first(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    for (int type = VSCAN_INT; type <= VSCAN_FLOAT; type++) {
+        unsigned char before[VSCAN_CARRY_BYTES], after[VSCAN_CARRY_BYTES];
+        vscan_carry *carry;
+        vscan_buffer *v, *one;
+        int32_t total = 0;
+        ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)type, VSCAN_FORWARD, &carry));
+        ok(ctx, vscan_carry_save(carry, before, sizeof before));
+        ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 40, &v));
+        ok(ctx, vscan_buffer_fill(v, &(int32_t){1}));
+        ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 1, &one));
+        const vscan_reduce_options options = {.size = sizeof options, .carry = carry};
+        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, &options));
+        ok(ctx, vscan_buffer_get(one, 0, &total));
+        assert_int_equal(total, 40); /* as a float too: the least one, 40 times */
+        ok(ctx, vscan_carry_restore(carry, before, sizeof before));
+        ok(ctx, vscan_carry_save(carry, after, sizeof after));
+        assert_memory_equal(before, after, sizeof before);
+        ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, &options));
+        ok(ctx, vscan_buffer_get(one, 0, &total));
+        assert_int_equal(total, 40);
+        ok(ctx, vscan_carry_destroy(carry));
+        ok(ctx, vscan_buffer_destroy(v));
+        ok(ctx, vscan_buffer_destroy(one));
+    }
+}
+
 /* Backward pieces of segments: the totals and their number are those of the piece. A late error is
    reported where a carry is saved, which is complete all the same. */
 static void carry_totals(void **state) {
@@ -271,6 +314,12 @@ static void carry_totals(void **state) {
     assert_int_equal(count, 2);
     assert_int_equal(sums[0], 1 + 2 + 3);
     assert_int_equal(sums[1], 4 + 5 + 6);
+    vscan_scan_segmented_options counted = options;
+    counted.totals = NULL;
+    counted.count = harness_one(ctx, VSCAN_LONG);
+    ok(ctx, vscan_scan_segmented(ctx, VSCAN_PLUS, v, flags, totals, &counted));
+    harness_take(ctx, counted.count, &count);
+    assert_int_equal(count, 2); /* without the totals too */
 
     ok(ctx, vscan_carry_save(carry, before, sizeof before));
     ok(ctx, vscan_gather(ctx, v, positions, totals));
@@ -301,8 +350,9 @@ static void carry_refused(void **state) {
             vscan_carry_create(ctx, (vscan_op)6, VSCAN_FLOAT, VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "type",
             vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)7, VSCAN_FORWARD, &none));
-    refused(ctx, VSCAN_ERROR_PAIR, "type",
-            vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_LONG, VSCAN_FORWARD, &none));
+    for (int type = VSCAN_BYTE; type <= VSCAN_LONG; type++)
+        refused(ctx, VSCAN_ERROR_PAIR, "type",
+                vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)type, VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "direction",
             vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, 2, &none));
     assert_null(none);
@@ -396,9 +446,9 @@ static void carry_refused(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(carry_pieces),  cmocka_unit_test(carry_long),
-        cmocka_unit_test(carry_reset),   cmocka_unit_test(carry_totals),
-        cmocka_unit_test(carry_refused),
+        cmocka_unit_test(carry_pieces),         cmocka_unit_test(carry_long),
+        cmocka_unit_test(carry_saved_at_first), cmocka_unit_test(carry_reset),
+        cmocka_unit_test(carry_totals),         cmocka_unit_test(carry_refused),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -121,7 +121,6 @@ static void check_report(int first) {
 
 static void each_alone(void **state) {
     (void)state;
-    if (harness_backend != VSCAN_BACKEND_CPU) skip(); /* no names yet on CUDA */
     for (int i = 0; i < CALLS_ALL; i++) {
         make_call(i);
         make_call(i);
@@ -132,7 +131,6 @@ static void each_alone(void **state) {
 
 static void all_together(void **state) {
     (void)state;
-    if (harness_backend != VSCAN_BACKEND_CPU) skip(); /* no names yet on CUDA */
     for (int first = 0; first < CALLS_ALL; first++) {
         for (int i = 0; i < CALLS_ALL; i++) make_call((first + i) % CALLS_ALL);
         make_call(first);

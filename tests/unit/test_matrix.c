@@ -329,6 +329,23 @@ static void test_pair(vscan_op op, vscan_type type) {
 VSCAN__PAIRS(X)
 #undef X
 
+/* So few rows, so long, that all threads of a CPU reduce one after the other. */
+static void few_long_rows(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 7};
+    for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; type++)
+        for (int reduce = 0; reduce < 2; reduce++) {
+            struct matrix_case c = {.op = VSCAN_PLUS, .type = (vscan_type)type};
+            c.rows = 2;
+            c.columns = (1 << 20) / (int64_t)reference_bytes(c.type, 1) + 1000;
+            do draw(&c, &random);
+            while (c.by_columns);
+            c.reduce = reduce;
+            if (reduce) c.exclusive = c.in_place = false;
+            run_case(&c, &random);
+        }
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status rows_on(vscan_ctx *ctx) {
@@ -480,7 +497,8 @@ int main(int argc, char **argv) {
 #define X(pair, op, type, OP, TYPE) cmocka_unit_test(matrix_##pair),
         VSCAN__PAIRS(X)
 #undef X
-            world_unit_test(refused_handles),
+            cmocka_unit_test(few_long_rows),
+        world_unit_test(refused_handles),
         world_unit_test(refused_shapes),
         world_unit_test(refused_options),
     };

@@ -310,6 +310,43 @@ static void late(void **state) {
     ok(NULL, vscan_buffer_destroy(out));
 }
 
+/* Of several wrong positions, in chunks of several threads, the first one is named; so is the first repeated
+   one. A vector without elements has no position at all. */
+static void first_of_many(void **state) {
+    (void)state;
+    enum { N = 400000 };
+    vscan_ctx *ctx = harness_ctx();
+    int64_t *positions = malloc(N * sizeof *positions);
+    vscan_buffer *v, *p, *out, *bytes, *none;
+    assert_non_null(positions);
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, N, &v));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, N, &p));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, N, &out));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_BIT, N, &bytes));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 0, &none));
+    ok(ctx, vscan_buffer_fill(v, &(int32_t){1}));
+    const vscan_permute_options options = {.size = sizeof options, .written = bytes};
+    for (int repeated = 0; repeated < 2; repeated++) {
+        for (int64_t i = 0; i < N; i++) positions[i] = N - 1 - i;
+        for (int64_t i = 123456; i < N; i += 10007) positions[i] = repeated ? N - 1 : -i;
+        ok(ctx, vscan_buffer_upload(p, 0, N, positions));
+        ok(ctx, vscan_permute(ctx, v, p, out, &options));
+        const vscan_status status = repeated ? VSCAN_ERROR_REPEATED : VSCAN_ERROR_POSITION;
+        if (harness_backend == VSCAN_BACKEND_CPU && !repeated)
+            refused(ctx, status, "element 123456", vscan_ctx_synchronize(ctx));
+        else /* who is the second of several threads may change */
+            refused(ctx, status, "element ", vscan_ctx_synchronize(ctx));
+    }
+    ok(ctx, vscan_gather(ctx, none, p, out));
+    refused(ctx, VSCAN_ERROR_POSITION, "element ", vscan_ctx_synchronize(ctx));
+    ok(ctx, vscan_buffer_destroy(v));
+    ok(ctx, vscan_buffer_destroy(p));
+    ok(ctx, vscan_buffer_destroy(out));
+    ok(ctx, vscan_buffer_destroy(bytes));
+    ok(ctx, vscan_buffer_destroy(none));
+    free(positions);
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status index_on(vscan_ctx *ctx) {
@@ -408,7 +445,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test(index_elements), cmocka_unit_test(distribute),
         cmocka_unit_test(gather),         cmocka_unit_test(permute),
         cmocka_unit_test(there_and_back), cmocka_unit_test(late),
-        world_unit_test(refused_handles), world_unit_test(refused_vectors),
+        cmocka_unit_test(first_of_many),  world_unit_test(refused_handles),
+        world_unit_test(refused_vectors),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -397,6 +397,31 @@ static int idle_workers_sleep(void) {
     return end_job(&job) ? 0 : __LINE__;
 }
 
+/* More threads are asked for than the pool has parts. The number for tests is read once in a process, so this
+   is one that begins anew. */
+static int most_threads(void) {
+    enum { BYTES = 45 << 20, POOL = 256 };
+    if (SANITIZED) return 0;
+    if (strcmp(getenv("VSCAN_TEST_THREADS"), "300") != 0) {
+        setenv("VSCAN_TEST_THREADS", "300", 1);
+        setenv("VSCAN_TEST_FILTER", "pool_most_threads", 1);
+        execl("/proc/self/exe", "test_pool", "cpu", (char *)NULL);
+        return __LINE__;
+    }
+    const vscan_ctx_options options = {
+        .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = 300};
+    vscan_ctx *ctx;
+    vscan_buffer *buffer;
+    MUST(vscan_ctx_create(&options, &ctx) == VSCAN_OK);
+    MUST(vscan_buffer_create(ctx, VSCAN_BYTE, BYTES, &buffer) == VSCAN_OK);
+    MUST(vscan_buffer_fill(buffer, &(uint8_t){3}) == VSCAN_OK);
+    MUST(count_threads() == POOL);
+    const uint8_t *bytes = vscan_buffer_pointer(buffer);
+    for (int i = 0; i < BYTES; i++) MUST(bytes[i] == 3);
+    MUST(vscan_buffer_destroy(buffer) == VSCAN_OK);
+    return vscan_ctx_destroy(ctx) == VSCAN_OK ? 0 : __LINE__;
+}
+
 /* ---- The environment ---------------------------------------------------------------------------- */
 
 static int threads_by_default(void) {
@@ -432,7 +457,7 @@ static int asks_environment(void) {
     X(fork_before_use)                                                                             \
     X(fork_after_use)                                                                              \
     X(fork_during_use) X(no_processes) X(threads_end) X(many_callers) X(small_stacks) X(signals)   \
-        X(signals_are_blocked) X(one_processor) X(in_succession) X(idle_workers_sleep)
+        X(signals_are_blocked) X(one_processor) X(in_succession) X(idle_workers_sleep) X(most_threads)
 
 #define X(name)                                                                                    \
     static void pool_##name(void **state) {                                                        \

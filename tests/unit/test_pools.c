@@ -62,8 +62,20 @@ static void emptied(void **state) {
     assert_true(vscan__pool_had(pool, handle));
 }
 
+/* No slot has a number that a handle has no room for. */
+static void no_number_left(void **state) {
+    (void)state;
+    static struct vscan__pool full = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                                      .kind = vscan__kind_carry,
+                                      .first = 64,
+                                      .slot = VSCAN__CARRY_SLOT};
+    full.next = full.end = UINT64_C(1) << VSCAN__NUMBER_BITS;
+    assert_null(vscan__pool_take(&full));
+    assert_int_equal(full.used, 0);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_generation),
-                                       cmocka_unit_test(emptied)};
+                                       cmocka_unit_test(emptied), cmocka_unit_test(no_number_left)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

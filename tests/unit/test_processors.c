@@ -5,6 +5,7 @@
  */
 #include "harness.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,19 @@
 #include "core/threads.h"
 
 static char root[64];
+
+/* In place of the C library's: a machine that has so many processors; -1: that cannot tell. */
+static int processors = 64;
+int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *mask) {
+    (void)pid;
+    if (processors < 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    memset(mask, 0, bytes);
+    for (int i = 0; i < processors; i++) CPU_SET_S((size_t)i, bytes, mask);
+    return 0;
+}
 
 /* Writes a file below root, and the folders that lead to it. */
 static void write_file(const char *name, const char *text) {
@@ -46,10 +60,18 @@ static int remove_root(void **state) {
 
 /* As many as the mask leaves, but no more than the quota says. */
 static void expect_quota(int quota) {
-    cpu_set_t mask;
-    assert_int_equal(sched_getaffinity(0, sizeof mask, &mask), 0);
-    const int all = CPU_COUNT(&mask);
-    assert_int_equal(vscan__count_processors(root), quota > 0 && quota < all ? quota : all);
+    assert_int_equal(vscan__count_processors(root),
+                     quota > 0 && quota < processors ? quota : processors);
+}
+
+static void processors_by_mask(void **state) {
+    (void)state;
+    for (processors = 1; processors < 1000; processors *= 3) expect_quota(0);
+    processors = 0;
+    assert_int_equal(vscan__count_processors(root), 1);
+    processors = -1;
+    assert_int_equal(vscan__count_processors(root), sysconf(_SC_NPROCESSORS_ONLN));
+    processors = 64;
 }
 
 #define V2 "30 24 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -64,8 +86,32 @@ static void processors_without_groups(void **state) {
     write_file("/proc/self/cgroup", "");
     write_file("/proc/self/mountinfo", "nothing that could be read\n - \n1 2 3\n");
     expect_quota(0);
-    write_file("/proc/self/cgroup", "0::\nnothing\n:\n0::/a\n");
+    write_file("/proc/self/cgroup", "nothing\n:\n0::\n0::/a\n");
     write_file("/proc/self/mountinfo", V2);
+    expect_quota(0);
+}
+
+/* Files as no kernel writes them. */
+static void processors_by_wrong_files(void **state) {
+    (void)state;
+    char longer[4000];
+    memset(longer, 'x', sizeof longer - 1);
+    longer[sizeof longer - 1] = 0;
+    assert_int_equal(vscan__count_processors(longer), processors);
+    write_file("/proc/self/mountinfo", "30 24 0:26 / - cgroup2\n" V2);
+    expect_quota(0); /* no list of groups */
+    write_file("/proc/self/cgroup", "4:cpu:/a\n");
+    expect_quota(0); /* none of version 2 */
+    memcpy(longer, "0::/", 4);
+    longer[1500] = 0;
+    write_file("/proc/self/cgroup", longer);
+    expect_quota(0);
+    write_file("/proc/self/mountinfo", "30 24 0:26 / group rw - cgroup2 cgroup2 rw\n");
+    write_file("/proc/self/cgroup", "0::a\n");
+    expect_quota(0); /* a path that does not begin at the root */
+    write_file("/proc/self/mountinfo", V2);
+    write_file("/proc/self/cgroup", "0::/a\n");
+    write_file("/sys/fs/cgroup/a/cpu.max", "");
     expect_quota(0);
 }
 
@@ -82,9 +128,11 @@ static void processors_v2(void **state) {
                  {"150000 100000\n", "max 100000\n", 1},
                  {"8000 1000\n", "99 50\n", 1},
                  {"200000 100000\n", "max 100000\n", 2},
+                 {"200000 100000\n", "300000 100000\n", 2},
+                 {"300000 100000\n", "200000 100000\n", 2},
                  {"rubbish\n", "\n", 0},
                  {"-5 100000\n", "100000 0\n", 0},
-                 {"100000", "9000000 100000\n", 90}};
+                 {"rubbish\n", "9000000 100000\n", 90}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         write_file("/sys/fs/cgroup/a/b/cpu.max", cases[i].inner);
         write_file("/sys/fs/cgroup/a/cpu.max", cases[i].outer);
@@ -111,6 +159,25 @@ static void processors_v1(void **state) {
     expect_quota(1);
 }
 
+/* Both versions at once, and two mounts: the least counts. */
+static void processors_of_several_mounts(void **state) {
+    (void)state;
+    write_file("/proc/self/mountinfo",
+               V2 "33 24 0:29 / /one rw - cgroup cgroup rw,notcpu,cpux,cpu\n"
+                  "34 24 0:29 / /two rw - cgroup cgroup rw,xcpu\n");
+    write_file("/proc/self/cgroup", "4:cpu:/\n0::/\n");
+    write_file("/one/cpu.cfs_period_us", "100000\n");
+    write_file("/two/cpu.cfs_period_us", "100000\n");
+    write_file("/two/cpu.cfs_quota_us", "100000\n"); /* of no group for processors */
+    for (int v2 = 2; v2 < 5; v2++) {
+        write_file("/one/cpu.cfs_quota_us", "300000\n");
+        char text[40];
+        snprintf(text, sizeof text, "%d00000 100000\n", v2);
+        write_file("/sys/fs/cgroup/cpu.max", text);
+        expect_quota(v2 < 3 ? v2 : 3);
+    }
+}
+
 /* A container: the group's name is the host's, and what is mounted is that group. */
 static void processors_in_a_container(void **state) {
     (void)state;
@@ -129,9 +196,12 @@ static void processors_in_a_container(void **state) {
 int main(int argc, char **argv) {
 #define GROUPS_TEST(name) cmocka_unit_test_setup_teardown(name, new_root, remove_root)
     const struct CMUnitTest tests[] = {
+        GROUPS_TEST(processors_by_mask),
         GROUPS_TEST(processors_without_groups),
+        GROUPS_TEST(processors_by_wrong_files),
         GROUPS_TEST(processors_v2),
         GROUPS_TEST(processors_v1),
+        GROUPS_TEST(processors_of_several_mounts),
         GROUPS_TEST(processors_in_a_container),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -298,6 +298,92 @@ static void offsets_to_others(void **state) {
 }
 
 /* Sums beyond an int: found where offsets are int, right where they are long. */
+/* Where there is nothing at all. */
+static void none(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    vscan_buffer *numbers, *flags, *set, *one, *ones;
+    int32_t got[3] = {0};
+    int64_t count = -1;
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 0, &numbers));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 0, &flags));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 3, &set));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 1, &one));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, 1, &ones));
+    ok(ctx, vscan_buffer_fill(set, &(int32_t){7}));
+    ok(ctx, vscan_buffer_fill(one, &(int32_t){7}));
+    ok(ctx, vscan_distribute_segmented(ctx, VSCAN_FIRST, numbers, flags, numbers));
+    ok(ctx, vscan_distribute_totals(ctx, VSCAN_PLUS, numbers, flags, numbers));
+    const vscan_count_options counted = {.size = sizeof counted, .count = ones};
+    ok(ctx, vscan_heads_to_offsets(ctx, flags, one, &counted));
+    ok(ctx, vscan_buffer_get(ones, 0, &count));
+    assert_int_equal(count, 0);
+    ok(ctx, vscan_buffer_get(one, 0, got));
+    assert_int_equal(got[0], 0);
+    ok(ctx, vscan_offsets_to_heads(ctx, numbers, set)); /* no offset: no flag */
+    ok(ctx, vscan_buffer_download(set, 0, 3, got));
+    assert_true(got[0] == 0 && got[1] == 0 && got[2] == 0);
+    ok(ctx, vscan_offsets_to_heads(ctx, one, flags));
+    ok(ctx, vscan_offsets_to_heads(ctx, numbers, flags));
+    ok(ctx, vscan_buffer_fill(one, &(int32_t){7}));
+    ok(ctx, vscan_lengths_to_offsets(ctx, numbers, one));
+    ok(ctx, vscan_lengths_to_offsets(ctx, numbers, ones));
+    ok(ctx, vscan_buffer_get(one, 0, got));
+    assert_int_equal(got[0], 0);
+    vscan_buffer *const all[] = {numbers, flags, set, one, ones};
+    for (int k = 0; k < 5; k++) ok(ctx, vscan_buffer_destroy(all[k]));
+}
+
+/* Lengths of which the first offset alone is below 0. */
+static void first_offset_below_0(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    for (int type = VSCAN_INT; type <= VSCAN_LONG; type += VSCAN_LONG - VSCAN_INT) {
+        const int32_t ints[3] = {-2, 5, 9};
+        const int64_t longs[3] = {-2, 5, 9};
+        vscan_buffer *offsets, *lengths;
+        ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 3, &offsets));
+        ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 2, &lengths));
+        ok(ctx, vscan_buffer_upload(offsets, 0, 3, type == VSCAN_INT ? (const void *)ints : longs));
+        ok(ctx, vscan_offsets_to_lengths(ctx, offsets, lengths));
+        refused(ctx, VSCAN_ERROR_OFFSETS, "element 0", vscan_ctx_synchronize(ctx));
+        ok(ctx, vscan_buffer_destroy(offsets));
+        ok(ctx, vscan_buffer_destroy(lengths));
+    }
+}
+
+/* Offsets and lengths for several threads; far from the first element two offsets descend. */
+static void late_descent(void **state) {
+    (void)state;
+    enum { K = 400000, AT = 300001 };
+    vscan_ctx *ctx = harness_ctx();
+    int32_t *host = malloc((K + 1) * sizeof *host);
+    vscan_buffer *offsets, *lengths, *sums;
+    assert_non_null(host);
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, K + 1, &offsets));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, K, &lengths));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, K + 1, &sums));
+    for (int32_t i = 0; i <= K; i++) host[i] = 3 * i;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        if (wrong) host[AT] = host[AT + 50] = 0;
+        ok(ctx, vscan_buffer_upload(offsets, 0, K + 1, host));
+        ok(ctx, vscan_offsets_to_lengths(ctx, offsets, lengths));
+        if (!wrong)
+            ok(ctx, vscan_ctx_synchronize(ctx));
+        else if (harness_backend == VSCAN_BACKEND_CPU)
+            refused(ctx, VSCAN_ERROR_OFFSETS, "element 300001", vscan_ctx_synchronize(ctx));
+        else
+            refuses(VSCAN_ERROR_OFFSETS, vscan_ctx_synchronize(ctx));
+        if (wrong) continue;
+        ok(ctx, vscan_lengths_to_offsets(ctx, lengths, sums));
+        ok(ctx, vscan_buffer_download(sums, 0, K + 1, host));
+        for (int32_t i = 0; i <= K; i++) assert_int_equal(host[i], 3 * i);
+    }
+    vscan_buffer *const all[] = {offsets, lengths, sums};
+    for (int k = 0; k < 3; k++) ok(ctx, vscan_buffer_destroy(all[k]));
+    free(host);
+}
+
 static void sums_beyond_int(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();
@@ -484,6 +570,9 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(flags_to_offsets),
                                        cmocka_unit_test(many_flags_to_offsets),
                                        cmocka_unit_test(offsets_to_others),
+                                       cmocka_unit_test(none),
+                                       cmocka_unit_test(first_offset_below_0),
+                                       cmocka_unit_test(late_descent),
                                        cmocka_unit_test(sums_beyond_int),
                                        cmocka_unit_test(sums_beyond_long),
                                        world_unit_test(refused_handles),

@@ -311,6 +311,34 @@ static void late(void **state) {
     ok(NULL, vscan_buffer_destroy(at));
 }
 
+/* One segment that is longer than a thread's share, among short ones. */
+static void one_long_segment(void **state) {
+    (void)state;
+    enum { N = 300000, SEGMENTS = 4 };
+    vscan_ctx *ctx = harness_ctx();
+    const int64_t offsets[SEGMENTS + 1] = {0, 1000, 200000, 201000, N};
+    int32_t *values = malloc(N * sizeof *values);
+    vscan_buffer *v, *at;
+    assert_non_null(values);
+    for (int64_t i = 0; i < N; i++) values[i] = (int32_t)(i * 7919 % 100003);
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, N, &v));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, SEGMENTS + 1, &at));
+    ok(ctx, vscan_buffer_upload(v, 0, N, values));
+    ok(ctx, vscan_buffer_upload(at, 0, SEGMENTS + 1, offsets));
+    ok(ctx, vscan_sort_by_offsets(ctx, v, NULL, at, v, NULL, NULL));
+    uint32_t before = 0, after = 0; /* sums of squares: the same elements */
+    for (int64_t i = 0; i < N; i++) before += (uint32_t)values[i] * (uint32_t)values[i];
+    ok(ctx, vscan_buffer_download(v, 0, N, values));
+    for (int64_t i = 0; i < N; i++) after += (uint32_t)values[i] * (uint32_t)values[i];
+    assert_int_equal(before, after);
+    for (int k = 0; k < SEGMENTS; k++)
+        for (int64_t i = offsets[k] + 1; i < offsets[k + 1]; i++)
+            assert_true(values[i - 1] <= values[i]);
+    ok(NULL, vscan_buffer_destroy(v));
+    ok(NULL, vscan_buffer_destroy(at));
+    free(values);
+}
+
 /* Memory that is outgrown, and memory that is reserved, one sort after the other without waiting. */
 static void in_a_row(void **state) {
     (void)state;
@@ -494,10 +522,10 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sort_all),       cmocka_unit_test(sort_segmented),
         cmocka_unit_test(positions),      cmocka_unit_test(order_of_floats),
-        cmocka_unit_test(late),           cmocka_unit_test(in_a_row),
-        cmocka_unit_test(beyond_2_31),    world_unit_test(refused_handles),
-        world_unit_test(refused_vectors), world_unit_test(refused_options),
-        world_unit_test(refused_reserve),
+        cmocka_unit_test(late),           cmocka_unit_test(one_long_segment),
+        cmocka_unit_test(in_a_row),       cmocka_unit_test(beyond_2_31),
+        world_unit_test(refused_handles), world_unit_test(refused_vectors),
+        world_unit_test(refused_options), world_unit_test(refused_reserve),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
