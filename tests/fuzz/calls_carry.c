@@ -75,7 +75,8 @@ void fuzz_carry_create(void) {
     if (result == NULL) refuse(VSCAN_ERROR_NULL);
     const bool fine = right();
     struct context *const ctx = call.ctx;
-    MAKE(vscan_carry_create, (call.ctx_handle, (vscan_op)op, (vscan_type)type, direction, result));
+    MAKE(vscan_carry_create,
+         (call.ctx_handle, (vscan_op)op, (vscan_type)type, (vscan_direction)direction, result));
     if (fine != (handle != NULL)) wrong("vscan_carry_create and its handle differ");
     if (!fine) return;
     free(place->values);

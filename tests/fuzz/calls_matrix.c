@@ -124,7 +124,8 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
         reduce ? vector_drawn(type, lines, OPEN) : output_drawn(type, length_of(m->in, 0), &m->in);
     const int64_t way = below(4);
     const bool two = hostile();
-    if (way == 1 || two) m->initial = value_drawn(type, true);
+    const vscan_type given = m->in.b != NULL ? m->in.b->type : type;
+    if (way == 1 || two) m->initial = value_drawn(given, true);
     if (way == 2 || two) m->initial_buffer = vector_drawn(type, below(2) ? 1 : lines, VALUES);
     if (!reduce && below(2)) m->totals = vector_drawn(type, lines, OPEN);
     if (hostile()) m->rows = hostile_number(m->rows);
@@ -134,14 +135,13 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
     if (reduce && hostile()) m->totals = vector_drawn(type, lines, OPEN);
     if (reduce && (m->kind != 0 || m->totals.handle != NULL)) refuse(VSCAN_ERROR_VALUE);
     check_vectors(m);
-    const vscan_matrix_options o = {
-        .size = sizeof o,
-        .kind = m->kind,
-        .direction = m->direction,
-        .pitch = m->pitch,
-        .initial = option_value(m->in.b != NULL ? m->in.b->type : type, m->initial),
-        .initial_buffer = m->initial_buffer.handle,
-        .totals = m->totals.handle};
+    const vscan_matrix_options o = {.size = sizeof o,
+                                    .kind = m->kind,
+                                    .direction = m->direction,
+                                    .pitch = m->pitch,
+                                    .initial = option_value(given, m->initial),
+                                    .initial_buffer = m->initial_buffer.handle,
+                                    .totals = m->totals.handle};
     m->options = options_drawn(&o, sizeof o);
     if (!right()) return;
     const struct arg totals = reduce ? m->to : m->totals;

@@ -24,8 +24,9 @@ static struct carry *new_carry(vscan_op op, vscan_type type, int32_t direction) 
                         .op = op,
                         .type = type,
                         .direction = direction};
-    if (counted("vscan_carry_create",
-                vscan_carry_create(call.home->handle, op, type, direction, &y->handle)) != VSCAN_OK)
+    if (counted("vscan_carry_create", vscan_carry_create(call.home->handle, op, type,
+                                                         (vscan_direction)direction, &y->handle)) !=
+        VSCAN_OK)
         wrong("no carry: %s", vscan_ctx_last_error(call.home->handle));
     if (below(2)) return y;
     fill_values(type, 1, &y->initial);
