@@ -280,6 +280,10 @@ run_tool() {
     for file in "$log/$1".*.out; do
         file=${file%.out}
         status=$(cat "$file.status")
+        if grep -q 'terminated before first instrumented API call' "$file.out"; then
+            echo "${file#"$log/$1".}: uses the GPU in other processes alone" # test_backends
+            continue
+        fi
         summary=$(grep -E '(ERROR|RACECHECK) SUMMARY' "$file.out" | sed 's/^=* *//' || true)
         echo "${file#"$log/$1".}: $(outcome "$status"), ${summary:-no summary}," \
             "$(cat "$file.seconds") s"
