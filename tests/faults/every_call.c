@@ -42,7 +42,7 @@ enum name {
 
 bool every_call_short;
 static vscan_buffer *all[BUFFERS];
-static vscan_carry *carry, *other;
+static vscan_carry *carry, *other, *highest;
 static int64_t n;
 #define B(name) all[name]
 
@@ -179,6 +179,8 @@ static void carries(void) {
     CALL(vscan_carry_restore, carry, host.block, sizeof host.block);
     CALL(vscan_reduce, c, VSCAN_PLUS, B(FLOATS), B(ONE_FLOAT),
          SET(vscan_reduce_options, .carry = carry));
+    CALL(vscan_carry_create, c, VSCAN_MAX, VSCAN_INT, VSCAN_FORWARD, &highest);
+    CALL(vscan_carry_reset, highest, &(int32_t){3});
 }
 
 static void matrix(void) {
@@ -263,6 +265,7 @@ static void reserve(void) {
 static void destroy_all(void) {
     for (int k = 0; k < BUFFERS / 2; k++) CALL(vscan_buffer_destroy, all[k]);
     CALL(vscan_carry_destroy, carry);
+    CALL(vscan_carry_destroy, highest);
     CALL(vscan_ctx_destroy, run.ctx);
     run.ctx = NULL;
     cudart_destroy_callers_stream(); /* now the caller may */
@@ -275,7 +278,7 @@ void every_call(vscan_backend backend, int64_t watched, struct tour *tour) {
     memset(tour, 0, sizeof *tour);
     memset(&host, 0, sizeof host);
     memset(all, 0, sizeof all);
-    carry = other = NULL;
+    carry = other = highest = NULL;
     n = backend == VSCAN_BACKEND_CUDA || every_call_short ? N_CUDA : N;
     run = (struct run){.tour = tour,
                        .backend = backend,

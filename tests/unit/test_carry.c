@@ -253,16 +253,18 @@ static void carry_reset(void **state) {
     ok(ctx, vscan_buffer_destroy(v));
 }
 
-/* A carry that has seen no element, of pairs with an order and without. */
+/* A carry that has seen no element, of pairs with an order and without, with an initial value or none. */
 static void carry_saved_at_first(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();
-    for (int type = VSCAN_INT; type <= VSCAN_FLOAT; type++) {
+    for (int k = 0; k < 4; k++) {
+        const int type = VSCAN_INT + k / 2, initial = k % 2 ? 7 : 0;
         unsigned char before[VSCAN_CARRY_BYTES], after[VSCAN_CARRY_BYTES];
         vscan_carry *carry;
         vscan_buffer *v, *one;
         int32_t total = 0;
         ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)type, VSCAN_FORWARD, &carry));
+        if (initial != 0) ok(ctx, vscan_carry_reset(carry, &initial));
         ok(ctx, vscan_carry_save(carry, before, sizeof before));
         ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 40, &v));
         ok(ctx, vscan_buffer_fill(v, &(int32_t){1}));
@@ -270,13 +272,13 @@ static void carry_saved_at_first(void **state) {
         const vscan_reduce_options options = {.size = sizeof options, .carry = carry};
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, &options));
         ok(ctx, vscan_buffer_get(one, 0, &total));
-        assert_int_equal(total, 40); /* as a float too: the least one, 40 times */
+        assert_int_equal(total, 40 + initial); /* as a float too: multiples of the least one */
         ok(ctx, vscan_carry_restore(carry, before, sizeof before));
         ok(ctx, vscan_carry_save(carry, after, sizeof after));
         assert_memory_equal(before, after, sizeof before);
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, &options));
         ok(ctx, vscan_buffer_get(one, 0, &total));
-        assert_int_equal(total, 40);
+        assert_int_equal(total, 40 + initial);
         ok(ctx, vscan_carry_destroy(carry));
         ok(ctx, vscan_buffer_destroy(v));
         ok(ctx, vscan_buffer_destroy(one));
