@@ -18,7 +18,10 @@ static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns, i
                            "options->pitch is %" PRId64 ", must be at least columns, %" PRId64,
                            *pitch, columns);
     *elements = 0;
-    if (rows == 0 || columns == 0) return VSCAN_OK;
+    if (rows == 0 || columns == 0) {
+        *pitch = columns; /* multiples of what was given may overflow, and there is nothing at them */
+        return VSCAN_OK;
+    }
     if (__builtin_mul_overflow(rows - 1, *pitch, elements) ||
         __builtin_add_overflow(*elements, columns, elements))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,

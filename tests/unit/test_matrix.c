@@ -361,6 +361,26 @@ static vscan_status column_sums_on(vscan_ctx *ctx) {
     return vscan_reduce_columns(ctx, VSCAN_PLUS, w.in, 1, N, w.out, NULL);
 }
 
+/* Rows without elements lie nowhere: no multiple of their pitch may be computed (the sanitizers see it). */
+static void nothing_far_apart(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    vscan_buffer *in, *totals;
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 0, &in));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 5, &totals));
+    ok(ctx, vscan_buffer_fill(totals, &(int32_t){7}));
+    const vscan_matrix_options o = {.size = sizeof o, .pitch = INT64_MAX / 2};
+    ok(ctx, vscan_reduce_rows(ctx, VSCAN_PLUS, in, 5, 0, totals, &o));
+    for (int k = 0; k < 5; k++) {
+        int32_t total = 7;
+        ok(ctx, vscan_buffer_get(totals, k, &total));
+        assert_int_equal(total, 0);
+    }
+    ok(ctx, vscan_scan_rows(ctx, VSCAN_PLUS, in, 5, 0, in, &o));
+    ok(ctx, vscan_buffer_destroy(in));
+    ok(ctx, vscan_buffer_destroy(totals));
+}
+
 static void refused_handles(void **state) {
     (void)state;
     world_check_contexts(rows_on);
@@ -498,6 +518,7 @@ int main(int argc, char **argv) {
         VSCAN__PAIRS(X)
 #undef X
             cmocka_unit_test(few_long_rows),
+        cmocka_unit_test(nothing_far_apart),
         world_unit_test(refused_handles),
         world_unit_test(refused_shapes),
         world_unit_test(refused_options),
