@@ -474,7 +474,8 @@ static void refused_options(void **state) {
     o.initial_buffer = w.one_float;
     REFUSED(VSCAN_ERROR_TYPE, "options->initial_buffer ");
     o.initial_buffer = NULL;
-    const int64_t sizes[] = {0, -1, 8, sizeof o - 1, INT64_MAX, INT64_MIN};
+    const int64_t sizes[] = {0, -1, 8, sizeof(vscan_reduce_by_offsets_options) - 1, INT64_MAX,
+                             INT64_MIN}; /* of both structs */
     for (int k = 0; k < 6; k++) {
         o.size = sizes[k];
         REFUSED(VSCAN_ERROR_STRUCT_SIZE, "size");
