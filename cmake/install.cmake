@@ -21,8 +21,8 @@ set(pc_libs_private "-pthread -lm") # for whoever links with the static library
 if(vscan_with_cuda)
   string(APPEND pc_libs_private " -ldl -lrt")
 endif()
-function(install_pc name component)
-  configure_file(${name}.pc.in ${name}.pc @ONLY)
+function(install_pc folder name component)
+  configure_file(${folder}/${name}.pc.in ${name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${name}.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component})
   install(CODE "
@@ -33,14 +33,14 @@ function(install_pc name component)
       file(WRITE \${pc} \"\${text}\")
     endif()" COMPONENT ${component})
 endfunction()
-install_pc(libvscan development)
+install_pc(. libvscan development)
 
 if(vscan_with_mpi)
   install(TARGETS vscan_mpi EXPORT vscanMpiTargets
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
   install(EXPORT vscanMpiTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT mpi)
   install(FILES include/vscan_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT mpi)
-  install_pc(libvscan_mpi mpi)
+  install_pc(mpi libvscan_mpi mpi)
 endif()
 
 configure_package_config_file(cmake/vscanConfig.cmake.in vscanConfig.cmake
