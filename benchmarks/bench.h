@@ -180,6 +180,7 @@ void host_make_values(const struct work *work);
 void host_make_flags(struct work *work); /* and segment_count */
 /* Reads so many bytes of something else, by so many threads. */
 void host_flush(int64_t bytes, int threads);
+void host_end_openmp(void); /* its threads; the next parallel region starts them anew */
 void host_prepare_checked_call(const struct work *work);
 bool host_mode(const struct work *work, enum mode mode); /* whether anything on the host has it */
 

@@ -2,6 +2,7 @@
 /* Data in the host's memory. */
 #include "bench.h"
 
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,4 +85,8 @@ void host_prepare_checked_call(const struct work *work) {
 bool host_mode(const struct work *work, enum mode mode) {
     (void)work;
     return mode == MODE_STREAM || mode == MODE_LATENCY;
+}
+
+void host_end_openmp(void) {
+    omp_pause_resource_all(omp_pause_hard);
 }

@@ -19,7 +19,8 @@ enum {
     GRAPH_CALLS_AT_MOST = 256,
     CALLS_AT_MOST = 512,
     CALLS_AT_MOST_ON_HOST = 1 << 16, /* there is no queue that could fill */
-    HOST_CALLS = 32
+    HOST_CALLS = 32,
+    WAKING_CALLS = 2
 };
 
 double now_us(void) {
@@ -43,22 +44,24 @@ bool timing_calls(struct runner *runner) {
 /* ---- Samples: microseconds a call ------------------------------------------------------------ */
 
 /*
- * After a parallel region the idle threads of GNU's OpenMP ask for work for some 20 ms before they
- * sleep, and keep their processors from an engine that brings threads of its own. So such an engine
- * waits, and wakes its threads with a call that is not counted.
+ * A sample is about calls in succession, whose threads are awake (what a single call takes is mode
+ * latency), so calls that are not counted come first: the first call after a pause may do without threads
+ * that sleep, and the second wakes them. After a parallel region the idle threads of GNU's OpenMP ask for
+ * work for some 20 ms before they sleep, and would keep their processors from an engine that brings
+ * threads of its own: for such an engine they are ended.
  */
 static bool settle(struct runner *runner) {
-    const struct timespec pause = {.tv_nsec = 25 * 1000 * 1000};
-    if (!runner->settle) return true;
-    nanosleep(&pause, NULL);
-    if (runner->flush) host_flush(runner->flush, 1);
-    return timing_call(runner);
+    const int threads = runner->work->threads;
+    if (threads > 1 && runner->engine->own_threads) host_end_openmp();
+    if (runner->flush) host_flush(runner->flush, runner->engine->own_threads ? 1 : threads);
+    const bool asleep = threads > 1 && (runner->engine->own_threads || !runner->flush);
+    for (int call = 0; call < WAKING_CALLS && asleep; call++)
+        if (!timing_call(runner)) return false;
+    return true;
 }
 
 static bool sample_on_host(struct runner *runner, double *us) {
     if (!settle(runner)) return false;
-    /* by the threads of the engine, which are awake then, as they are from call to call */
-    if (runner->flush && !runner->settle) host_flush(runner->flush, runner->work->threads);
     const double begin = now_us();
     if (!timing_calls(runner)) return false;
     *us = (now_us() - begin) / (double)runner->calls;
@@ -95,6 +98,9 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
     if (plan->calls_most > 0 && most > plan->calls_most) most = plan->calls_most;
     const int64_t sets = runner->work->sets;
     if (plan->cold && (on_host || !covered) && most > sets) most = sets;
+    /* nor one that a call not counted has used */
+    if (plan->cold && on_host && most > sets - WAKING_CALLS && sets > 2 * WAKING_CALLS)
+        most = sets - WAKING_CALLS;
     const int64_t least_calls = on_host && one_suffices ? 1 : 2;
     runner->calls = wanted < (double)least_calls ? least_calls
                     : wanted > (double)most      ? most
@@ -105,7 +111,6 @@ static bool choose_calls(const struct timing_plan *plan, struct runner *runner) 
     const int64_t used = plan->mode == MODE_GRAPH && runner->calls < sets ? runner->calls : sets;
     const bool flushed = plan->cold && (on_host || used * bytes < plan->cache_bytes);
     runner->flush = flushed ? plan->cache_bytes : 0;
-    runner->settle = runner->engine->own_threads && runner->work->threads > 1;
     return plan->mode != MODE_GRAPH || device_capture(runner);
 }
 

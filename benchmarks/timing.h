@@ -15,7 +15,6 @@ struct runner {
     int64_t calls; /* a sample */
     int64_t next;  /* set */
     int64_t flush; /* bytes to read before a sample, or 0 */
-    bool settle;   /* wait before a sample until OpenMP's idle threads have gone to sleep */
     void *graph;   /* a cudaGraphExec_t */
     double samples[RUNS_AT_MOST];
 };

@@ -397,6 +397,7 @@ const struct engine engine_vscan_cpu = {.name = "vscan-cpu",
                                         .supports = supports_cpu,
                                         .prepare = prepare_cpu,
                                         .run = run_cpu,
+                                        .own_threads = true,
                                         .finish = finish_cpu};
 
 /* ---- The plain scan beside a segmented one: what the segments cost ---------------------------- */
@@ -423,6 +424,7 @@ const struct engine engine_vscan_cpu_plain = {.name = "vscan-cpu-plain",
                                               .supports = supports_plain,
                                               .prepare = prepare_plain,
                                               .run = run_plain,
+                                              .own_threads = true,
                                               .finish = finish_plain,
                                               .bytes = plain_bytes};
 
@@ -469,6 +471,7 @@ const struct engine engine_vscan_cpu_carry = {.name = "vscan-cpu-carry",
                                               .supports = supports_carry_cpu,
                                               .prepare = prepare_carry_cpu,
                                               .run = run_carry_cpu,
+                                              .own_threads = true,
                                               .finish = finish_carry_cpu};
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
