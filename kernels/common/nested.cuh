@@ -54,6 +54,12 @@ struct before_tile {
             }
         }
     }
+    /* Whether one of so many tiles is the last of its block of level 3. */
+    template <class Index>
+    __device__ __forceinline__ bool ends_level_3(Index tile, int tiles) const {
+        constexpr int all = nested<typename Pair::T>::tiles;
+        return (int)((uint32_t)tile % all) + tiles >= all;
+    }
     /* X4 from X2. */
     __device__ __forceinline__ U sum(U x2) const {
         if constexpr (Pair::in_any_order) return Pair::combine(r4, x2);

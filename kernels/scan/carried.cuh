@@ -31,6 +31,7 @@
 #include "scan/carried_vector.cuh"
 #include "scan/portable_any_order.cuh"
 #include "scan/portable_in_order.cuh"
+#include "scan/small_carried.cuh"
 #include "scan/tuning.cuh"
 
 namespace vscan {
@@ -348,7 +349,6 @@ static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan
 template <class T>
 cudaError_t launch_large_carried(vscan__launch *launch, const scan_arguments &a);
 
-/* From 1 MiB on: there, it takes as long as scan_carried. */
 template <class Pair>
 static bool large_carried_fits(const vscan__launch *launch, const vscan__scan *scan) {
     const int64_t bytes = scan->n * (int64_t)sizeof(typename Pair::T);
@@ -380,6 +380,9 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
     c.a.scan = *scan;
     c.a.lookback = lookback_of(launch);
     c.a.late = launch->late;
+    if constexpr (!Pair::in_any_order) {
+        if (small_carried_fits<Pair>(launch, scan)) return launch_small_carried<Pair>(launch, c.a);
+    }
     c.a.count_backward = scan->backward && scan->totals != nullptr;
     if (c.a.count_backward) {
         const cudaError_t error = vscan__launch_count_segments(launch, scan);

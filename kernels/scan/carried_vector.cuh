@@ -159,6 +159,9 @@ struct before_carried_tile : before_tile<Pair> {
     __device__ __forceinline__ void pass(int64_t tile, U sum) {
         before_tile<Pair>::pass(first_tile + tile, sum);
     }
+    __device__ __forceinline__ bool ends_level_3(int64_t tile, int tiles) const {
+        return before_tile<Pair>::ends_level_3(first_tile + tile, tiles);
+    }
 };
 
 /* ---- The new carry --------------------------------------------------------------------------- */

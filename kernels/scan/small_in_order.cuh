@@ -18,12 +18,14 @@
 #ifndef VSCAN_SCAN_SMALL_IN_ORDER_CUH
 #define VSCAN_SCAN_SMALL_IN_ORDER_CUH
 
+#include <type_traits>
+
 #include "scan/level_1.cuh"
 #include "scan/small_shape.cuh"
 
 namespace vscan {
 
-template <class Pair, bool Segmented, int Loads, int Warps>
+template <class Pair, bool Segmented, int Loads, int Warps, class Before = before_tile<Pair>>
 struct in_order_shared {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
@@ -44,7 +46,7 @@ struct in_order_shared {
     U r2;
     uint32_t r2_heads;
     uint32_t counts[Warps];
-    before_tile<Pair> before;
+    Before before;
 };
 
 /*
@@ -52,9 +54,9 @@ struct in_order_shared {
  * `end` ones. before: what precedes the partition's tile; r2: its blocks in the tile; heads: how
  * many there are before it, if counting. By all threads.
  */
-template <class Pair, bool Segmented, class Shared>
+template <class Pair, bool Segmented, class Shared, class Before>
 static __device__ __forceinline__ void
-look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &heads, Shared &shared,
+look_back_in_order(Before &before, typename Pair::U &r2, uint32_t &heads, Shared &shared,
                    const lookback_memory &memory, epoch_t epoch, int end, typename Pair::U initial,
                    bool counting) {
     using U = typename Pair::U;
@@ -158,14 +160,21 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
             packed<U, wide> s[step / wide];
 #pragma unroll
             for (int q = 0; q < step / wide; ++q) s[q] = shared.sums.quads[t / wide + q];
+            constexpr bool may_end = !std::is_same_v<Before, before_tile<Pair>> ||
+                                     nested<U>::tiles < Shared::tiles; /* a block of level 3 */
+            if (may_end && before.ends_level_3(t, step)) {
+#pragma unroll
+                for (int j = 0; j < step; ++j) {
+                    if (Segmented && t + j < last) continue;
+                    if (t + j < own) before.pass(t + j, s[j / wide].value[j % wide]);
+                }
+                continue;
+            }
 #pragma unroll
             for (int j = 0; j < step; ++j) {
                 const U next =
                     Segmented && t + j < last ? Pair::identity : s[j / wide].value[j % wide];
-                if constexpr (nested<U>::tiles >= Shared::tiles)
-                    before.r3 = Pair::combine(before.r3, next);
-                else if (t + j < own)
-                    before.pass(t + j, next);
+                before.r3 = Pair::combine(before.r3, next);
             }
         }
     }
@@ -183,23 +192,30 @@ look_back_in_order(before_tile<Pair> &before, typename Pair::U &r2, uint32_t &he
     }
 }
 
-/* What precedes the lane's groups: found by all threads of a block. */
-template <class Pair, bool Segmented, int Loads, int Warps>
+/* What precedes the lane's groups: found by all threads of a block. Before: what precedes a tile, and
+   how one is passed. */
+template <class Pair, bool Segmented, int Loads, int Warps, class Before = before_tile<Pair>>
 struct in_order_before {
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
-    using shared_t = in_order_shared<Pair, Segmented, Loads, Warps>;
+    using shared_t = in_order_shared<Pair, Segmented, Loads, Warps, Before>;
     static constexpr int blocks = shared_t::blocks, groups = nested<U>::groups;
-    before_tile<Pair> tile;
+    Before tile;
     U initial, r2;
     uint32_t count; /* counting: heads in all earlier partitions */
 
     __device__ __forceinline__ void find(shared_t &shared, const small_place &place, U initial_,
                                          bool) {
+        find_from(shared, place, initial_, Before::from(initial_));
+        if (place.last && threadIdx.x == shape::threads - 1) advance(place.lookback, place.epoch);
+    }
+    /* first: what precedes the first tile */
+    __device__ __forceinline__ void find_from(shared_t &shared, const small_place &place,
+                                              U initial_, const Before &first) {
         const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
         auto &own = shared.own;
         initial = initial_;
-        tile = tile.from(initial);
+        tile = first;
         r2 = Pair::identity;
         count = 0;
         jitter(place.lookback, place.epoch, place.partition * Warps + warp, jitter_publish);
@@ -216,7 +232,6 @@ struct in_order_before {
         }
         look_back_in_order<Pair, Segmented>(tile, r2, count, shared, place.lookback, place.epoch,
                                             place.partition * blocks, initial, place.counting);
-        if (place.last && threadIdx.x == shape::threads - 1) advance(place.lookback, place.epoch);
 #pragma unroll
         for (int b = 0; b < blocks - 1; ++b) {
             if (b >= warp * shape::warp_groups / groups) break;

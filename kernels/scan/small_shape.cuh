@@ -49,7 +49,7 @@ struct small_shape {
     static constexpr int groups = Warps * warp_groups;
     static constexpr int scan_groups = groups / 32; /* of a lane */
     static constexpr int scan_lanes = groups / scan_groups;
-    static constexpr int polls = Loads == 1 ? 1 : 2; /* partitions that a thread waits for */
+    static constexpr int polls = Loads == 1 || Warps > small_warps ? 1 : 2; /* partitions that a thread waits for */
     static constexpr int max_partitions = polls * threads;
 };
 

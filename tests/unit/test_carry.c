@@ -211,21 +211,28 @@ static void carry_pieces(void **state) {
                 }
 }
 
-/* Across the end of a block of level 3. */
+/* By pieces for each shape of the kernels, from the shortest to the longest; across the end of a block of
+   level 3, too. */
 static void carry_long(void **state) {
     (void)state;
+    static const int64_t longest[] = {300000, 1200000, 5000000};
     if (harness_small()) skip();
-    for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++) {
-        const struct pieces p = {.op = VSCAN_PLUS,
-                                 .type = (vscan_type)type,
-                                 .n = VSCAN__LEVEL_3 + 100000,
-                                 .longest = 5000000,
-                                 .exclusive = type == VSCAN_FLOAT,
-                                 .backward = type == VSCAN_DOUBLE,
-                                 .initial = true,
-                                 .mixed = true};
-        in_pieces(&p);
-    }
+    for (int type = VSCAN_FLOAT; type <= VSCAN_DOUBLE; type++)
+        for (int i = 0; i < 3; i++)
+            for (int mode = 0; mode < 4; mode++) {
+                if (i == 2 && (mode & 1) != (mode >> 1)) continue;
+                const bool end = (mode & 1) != (type == VSCAN_FLOAT);
+                const struct pieces p = {.op = VSCAN_PLUS,
+                                         .type = (vscan_type)type,
+                                         .n = i == 2 || end ? VSCAN__LEVEL_3 + 100000
+                                                            : 7 * longest[i],
+                                         .longest = longest[i],
+                                         .exclusive = mode & 1,
+                                         .backward = mode >> 1,
+                                         .initial = true,
+                                         .mixed = i == 2};
+                in_pieces(&p);
+            }
 }
 
 /* A carry goes on where it is, and begins anew after a reset. */

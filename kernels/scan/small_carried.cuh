@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans and reductions of vectors of up to a few MiB that go on from a carry (core/carry.h), for pairs
+ * that add in order. As in scan/small.cuh a block owns one partition, in the order of the blocks, and
+ * there are no tickets. As in scan/carried.cuh partitions are those of a virtual vector: the call's
+ * elements begin at position `skew`, and a stand-in precedes them.
+ *
+ * Where the carry is is known on the device alone. The host launches as many blocks as the longest
+ * virtual vector needs; all read the carry when they start. So behind the block of the last partition
+ * there may be some without elements, which publish a word when they have read the carry. The block of
+ * the last partition waits for all blocks before it anyway, and looks for the words of those behind it.
+ * If all are there, as is usual, all have read the old carry, and it writes the new one at once. It must
+ * not wait for them, since they may not run before it ends. If some are missing it writes the new carry
+ * into the workspace, and the last block of the launch moves it: that one waits for a word of every
+ * block before it.
+ *
+ * So blocks wait for earlier blocks alone. Memory order is as in scan/small.cuh; a carry to be moved is
+ * written before the fence that precedes the word, and read behind the fence after it.
+ */
+#ifndef VSCAN_SCAN_SMALL_CARRIED_CUH
+#define VSCAN_SCAN_SMALL_CARRIED_CUH
+
+#include "common/shifted.cuh"
+#include "scan/carried_vector.cuh"
+#include "scan/small_in_order.cuh"
+
+namespace vscan {
+
+/* What precedes the element behind the last one, position n of the virtual vector, at each level. By a
+   thread of the last partition's block. */
+template <class Pair, class BeforeT, class Shared>
+static __device__ __forceinline__ void
+write_small_levels(vscan__carry_state &to, const BeforeT &before, const Shared &shared, int n,
+                   int first_item) {
+    using U = typename Pair::U;
+    const int b = (n - 1 - first_item) / VSCAN__LEVEL_1; /* its block of level 1 */
+    U r1 = Pair::identity, r2 = shared.r2;
+    for (int k = 0; k < b; ++k) r2 = Pair::combine(r2, shared.own.sums[k]);
+    if (n % VSCAN__LEVEL_1 != 0)
+        r1 = shared.own.r1[b][n % VSCAN__LEVEL_1 / VSCAN__GROUP];
+    else
+        r2 = Pair::combine(r2, shared.own.sums[b]);
+    before_carried_tile<Pair> tile = before.tile;
+    if (n % nested<U>::tile == 0) {
+        tile.pass(first_item / nested<U>::tile, r2);
+        r2 = Pair::identity;
+    }
+    to.r1.bits = word_of(r1);
+    to.r2.bits = word_of(r2);
+    to.r3.bits = word_of(tile.r3);
+    to.r4.bits = word_of(tile.r4);
+}
+
+template <class Pair, int Loads, int Warps>
+__global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *small_warps / Warps)
+    scan_small_carried(const __grid_constant__ small_arguments hot) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = small_shape<Pair, Loads, Warps>;
+    constexpr int V = shape::lane_items, tile = nested<T>::tile,
+                  state_words = (int)sizeof(vscan__carry_state) / 8;
+    using before_t = in_order_before<Pair, false, Loads, Warps, before_carried_tile<Pair>>;
+    constexpr int blocks = before_t::blocks; /* aggregates of a partition */
+    constexpr U nothing_to_move =
+        0; /* in place of the first of them; 1: the new carry is to move */
+    static_assert(tile / shape::items <= 32, "a lane for each block without elements");
+    __shared__ typename before_t::shared_t shared;
+    __shared__ carry_before<T> old;
+    __shared__ U unfinished[VSCAN__GROUP]; /* the elements of the last group */
+    __shared__ bool moves;                 /* whether the last block moves the new carry */
+
+    const scan_arguments &a = hot.rest;
+    const vscan__scan &scan = a.scan;
+    vscan__carry_state *const carry = scan.carry;
+    carried_memory &memory = carried_memory_of(a.lookback);
+    const bool backward = hot.backward;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int partition = (int)blockIdx.x, first_item = partition * shape::items;
+    const int begin = warp * (Loads * shape::load_items) + lane * V; /* in the partition */
+    const bool last_block = partition == (int)gridDim.x - 1;
+
+    /* ---- The old carry ----------------------------------------------------------------------- */
+    /* some blocks prefetch for others: where the own elements are is not known yet */
+#pragma unroll
+    for (int r = 0; r < Loads; ++r)
+        prefetch_element<false, T>(hot, first_item + begin + r * shape::load_items);
+    wait_for_kernel_before(true);
+    const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
+    const int64_t position = *(const volatile int64_t *)&carry->position;
+    const epoch_t epoch = read_epoch(lookback);
+    if (threadIdx.x < state_words)
+        ((uint64_t *)&old.state)[threadIdx.x] = ((const volatile uint64_t *)carry)[threadIdx.x];
+    if (threadIdx.x == 0) old.nothing = Pair::identity;
+    const int skew = (int)(position % tile), n = skew + hot.n;
+    const int partitions = (n + shape::items - 1) / shape::items;
+    if (partition >= partitions) {
+        jitter(lookback, epoch, partition, jitter_publish);
+        __syncthreads(); /* all threads have read the carry */
+        if (threadIdx.x == 0) publish<U>(lookback, epoch, partition * blocks, nothing_to_move);
+        if (!last_block) return;
+        for (int p = (int)threadIdx.x; p < partition; p += shape::threads) {
+            const U word = wait_for<U>(lookback, epoch, p * blocks);
+            if (p == partitions - 1) moves = word != nothing_to_move;
+        }
+        __threadfence();
+        __syncthreads();
+        if (moves && threadIdx.x < state_words)
+            ((volatile uint64_t *)carry)[threadIdx.x] =
+                ((const volatile uint64_t *)&memory.next)[threadIdx.x];
+        if (threadIdx.x == shape::threads - 1) advance(lookback, epoch);
+        scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+        return;
+    }
+    const bool last_partition = partition == partitions - 1;
+
+    /* ---- Load, and scan inside groups -------------------------------------------------------- */
+    const int left = n - first_item;
+    const carried_partition<Pair> here = {first_item, first_item < skew ? skew - first_item : 0,
+                                          left < shape::items ? left : shape::items, skew};
+    /* the partition's first element in scan order, if only in theory */
+    const T *const in = (const T *)hot.in + (backward ? left : first_item - skew);
+    const int warp_begin = begin - lane * V;
+    const bool whole = warp_begin >= here.from && warp_begin + Loads * shape::load_items <= here.to;
+    if (here.from > 0) __syncthreads(); /* `old` is read */
+    lane_items<Pair, V> items[Loads];
+    const int in_misses = (int)((uintptr_t)in % 16 / sizeof(T));
+    /* the vectors of 16 bytes that the warp's elements begin and end in are the call's */
+    const bool inside =
+        warp_begin - V >= skew - first_item && warp_begin + Loads * shape::load_items + V <= left;
+    if (whole && in_misses == 0) {
+#pragma unroll
+        for (int r = 0; r < Loads; ++r)
+            items[r].load_whole(in, begin + r * shape::load_items, 0, backward);
+    } else if (inside && !backward) {
+        load_shifted(items, in + begin, in_misses, lane);
+    } else {
+#pragma unroll
+        for (int r = 0; r < Loads; ++r)
+            here.load(items[r], in, begin + r * shape::load_items, backward, whole, old);
+    }
+    U x[Loads][V];
+    uint32_t no_heads = 0;
+    const int first = lane & ~(shape::group_lanes - 1);
+    const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
+    U *const sums = &shared.groups.sum(warp * shape::warp_groups + lane / shape::group_lanes);
+#pragma unroll
+    for (int r = 0; r < Loads; ++r) {
+        const int i = begin + r * shape::load_items;
+        items[r].items(x[r], backward);
+        if (last_partition) {
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
+                    unfinished[(i + j) % VSCAN__GROUP] = x[r][j];
+        }
+        sklansky<Pair, false, shape::group_lanes>(x[r], no_heads, 0, lane);
+    }
+    if (group_end) {
+#pragma unroll
+        for (int r = 0; r < Loads; ++r) sums[r * shape::load_groups] = x[r][V - 1];
+    }
+    __syncthreads();
+
+    /* ---- What precedes each group; publish; look back ---------------------------------------- */
+    const vscan__carry_state &from = old.state;
+    const bool has_initial = from.flags & VSCAN__CARRY_HAS_INITIAL;
+    const U initial = has_initial ? element_of<T>(from.initial) : Pair::identity;
+    before_carried_tile<Pair> before_call = before_carried_tile<Pair>::from(initial);
+    if (position > 0)
+        before_call = {{element_of<T>(from.r3), element_of<T>(from.r4)}, position / tile};
+    const small_place place = {lookback, epoch, partition, last_partition, false, false};
+    before_t before;
+    before.find_from(shared, place, initial, before_call);
+    bool at_once = true; /* all blocks have read the old carry */
+    if (last_partition && !last_block) {
+        if (warp == 0) {
+            U word;
+            const int p = partitions + lane;
+            if (p < (int)gridDim.x) at_once = try_read(lookback, epoch, p * blocks, &word);
+            at_once = __all_sync(warp_mask, at_once);
+            if (lane == 0) moves = !at_once;
+        }
+        __syncthreads();
+        at_once = !moves;
+        if (at_once && threadIdx.x == 0)
+            publish<U>(lookback, epoch, partition * blocks, nothing_to_move);
+    }
+
+    /* ---- Results ----------------------------------------------------------------------------- */
+    vscan__carry_state &next = at_once ? *carry : memory.next;
+    T *const out = (T *)hot.out + (backward ? left : first_item - skew);
+#pragma unroll
+    for (int r = 0; r < Loads; ++r) {
+        const int i = begin + r * shape::load_items;
+        const auto of_group = before.of_group(shared, r, false);
+        U y[V];
+#pragma unroll
+        for (int j = 0; j < V; ++j) y[j] = of_group.result(x[r][j], false);
+        if (last_partition && i + V >= here.to && i < here.to) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                if (i + j != here.to - 1) continue;
+                if (hot.total != nullptr) *(T *)hot.total = y[j];
+                next.last.bits = word_of(y[j]);
+            }
+        }
+        if (hot.exclusive) {
+            const U before_lane = __shfl_up_sync(warp_mask, y[V - 1], 1);
+#pragma unroll
+            for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
+            y[0] = lane == first ? of_group.base() : before_lane;
+            if (first_item <= skew) {
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    if (i + j != here.from) continue;
+                    y[j] = element_of<T>(from.last);
+                    if (position == 0) y[j] = has_initial ? initial : Pair::visible;
+                }
+            }
+        }
+        items[r].results(y, backward);
+    }
+    if (hot.out != nullptr) {
+        const int out_misses = (int)((uintptr_t)out % 16 / sizeof(T));
+        if (whole && out_misses == 0) {
+#pragma unroll
+            for (int r = 0; r < Loads; ++r)
+                items[r].store_whole(out, begin + r * shape::load_items, 0, backward);
+        } else if (whole && !backward) {
+            store_shifted(items, out + begin, out_misses, lane);
+        } else {
+#pragma unroll
+            for (int r = 0; r < Loads; ++r)
+                here.store(items[r], out, begin + r * shape::load_items, backward, whole);
+        }
+    }
+    if (!last_partition) return;
+
+    /* ---- The new carry ----------------------------------------------------------------------- */
+    if (threadIdx.x < VSCAN__GROUP)
+        next.group[threadIdx.x].bits =
+            threadIdx.x < (unsigned)(n % VSCAN__GROUP) ? word_of(unfinished[threadIdx.x]) : 0;
+    if (threadIdx.x == 0) {
+        next.position = position + hot.n;
+        next.flags = from.flags & VSCAN__CARRY_HAS_INITIAL;
+        next.initial = from.initial;
+        write_small_levels<Pair>(next, before, shared, n, first_item);
+    }
+    if (last_block) {
+        if (threadIdx.x == shape::threads - 1) advance(lookback, epoch);
+        scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+        return;
+    }
+    if (at_once) return;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) publish<U>(lookback, epoch, partition * blocks, U(1));
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+/* The call's elements and what may precede them in the carry's tile. */
+template <class Pair>
+static int64_t longest_carried(const vscan__scan *scan) {
+    return scan->n + nested<typename Pair::T>::tile - 1;
+}
+
+template <class Pair>
+using tall_partitions = small_shape<Pair, wide_loads, tall_warps>;
+
+template <class Pair>
+static bool small_carried_fits(const vscan__launch *launch, const vscan__scan *scan) {
+    using tall = tall_partitions<Pair>;
+    return scan->flags == nullptr &&
+           scan->n * (int64_t)sizeof(typename Pair::T) <= launch->small_to &&
+           longest_carried<Pair>(scan) <= (int64_t)tall::items * tall::max_partitions;
+}
+
+template <class Pair>
+static cudaError_t launch_small_carried(const vscan__launch *launch, const scan_arguments &rest) {
+    using narrow = narrow_partitions<Pair>;
+    using wide = wide_partitions<Pair>;
+    small_arguments a = {};
+    a.in = rest.scan.in;
+    a.out = rest.scan.out;
+    a.total = rest.scan.total;
+    a.n = (int32_t)rest.scan.n;
+    a.exclusive = (uint8_t)rest.scan.exclusive;
+    a.backward = (uint8_t)rest.scan.backward;
+    a.delay = (uint8_t)(rest.lookback.delay ? rest.lookback.delay % 255 + 1 : 0);
+    a.header = rest.lookback.header;
+    a.rest = rest;
+    const int longest = (int)longest_carried<Pair>(&rest.scan);
+    const auto launch_it = [&](auto kernel, int items, int threads) {
+        return start(kernel, (longest + items - 1) / items, threads, 0, launch->stream, a,
+                     launch->may_overlap);
+    };
+    using tall = tall_partitions<Pair>;
+    using middle = small_shape<Pair, middle_loads, small_warps>;
+    if (longest <= narrow::items * narrow::max_partitions)
+        return launch_it(scan_small_carried<Pair, narrow::loads, small_warps>, narrow::items,
+                         narrow::threads);
+    if (longest <= middle::items * middle::max_partitions)
+        return launch_it(scan_small_carried<Pair, middle::loads, small_warps>, middle::items,
+                         middle::threads);
+    if (longest <= wide::items * wide::max_partitions)
+        return launch_it(scan_small_carried<Pair, wide::loads, small_warps>, wide::items,
+                         wide::threads);
+    return launch_it(scan_small_carried<Pair, tall::loads, tall_warps>, tall::items, tall::threads);
+}
+
+} /* namespace vscan */
+
+#endif
