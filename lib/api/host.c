@@ -68,13 +68,13 @@ static vscan_status check_array(const struct array *a) {
     return VSCAN_OK;
 }
 
-/* No byte in common; same_too: or the very same elements. */
+/* No byte in common; same_too: or the very same elements, of one type and number. */
 static vscan_status check_apart(const struct array *a, const struct array *b, bool same_too) {
     const uintptr_t at_a = (uintptr_t)a->at, at_b = (uintptr_t)b->at;
     const uintptr_t end_a = at_a + (uintptr_t)vscan__bytes(a->type, a->n);
     const uintptr_t end_b = at_b + (uintptr_t)vscan__bytes(b->type, b->n);
     if (a->n == 0 || b->n == 0 || at_a >= end_b || at_b >= end_a) return VSCAN_OK;
-    if (same_too && at_a == at_b && end_a == end_b) return VSCAN_OK;
+    if (same_too && at_a == at_b) return VSCAN_OK;
     return same_too ? vscan__refuse_partial(NULL, a->name, b->name)
                     : vscan__refuse_overlap(NULL, a->name, b->name);
 }
@@ -90,77 +90,69 @@ static vscan_status check_pair(vscan_op op, vscan_type type, enum vscan__pair *p
     return vscan__check_pair(NULL, op, type, pair);
 }
 
-/* What all scans have in common. */
-static vscan_status check_scan(vscan_op op, vscan_type type, vscan_kind kind,
-                               vscan_direction direction, const struct array *in,
-                               const struct array *out, enum vscan__pair *pair,
-                               struct vscan__scan *scan) {
-    TRY(check_pair(op, type, pair));
+/* ---- Scans ----------------------------------------------------------------------------------- */
+
+/* A scan whose arguments were checked. */
+struct host_scan {
+    const char *function;
+    struct array in, out;
+    enum vscan__pair pair;
+    struct vscan__scan scan;
+};
+
+static vscan_status begin_scan(const char *function, vscan_op op, vscan_type type, vscan_kind kind,
+                               vscan_direction direction, const void *in, int64_t n, void *out,
+                               struct host_scan *s) {
+    vscan__set_running(function);
+    s->function = function;
+    s->in = (struct array){"in", type, in, n};
+    s->out = (struct array){"out", type, out, n};
+    TRY(check_pair(op, type, &s->pair));
     if (kind != VSCAN_INCLUSIVE && kind != VSCAN_EXCLUSIVE)
         return vscan__refuse_enum(NULL, "kind", (int32_t)kind, "vscan_kind");
     TRY(vscan__check_direction(NULL, "direction", (int32_t)direction));
-    TRY(check_array(in));
-    TRY(check_array(out));
-    TRY(check_apart(out, in, true));
-    *scan = (struct vscan__scan){.n = in->n,
-                                 .in = in->at,
-                                 .out = (void *)(uintptr_t)out->at,
-                                 .exclusive = kind == VSCAN_EXCLUSIVE,
-                                 .backward = direction == VSCAN_BACKWARD};
+    TRY(check_array(&s->in));
+    TRY(check_array(&s->out));
+    TRY(check_apart(&s->out, &s->in, true));
+    s->scan = (struct vscan__scan){.n = n,
+                                   .in = in,
+                                   .out = out,
+                                   .exclusive = kind == VSCAN_EXCLUSIVE,
+                                   .backward = direction == VSCAN_BACKWARD};
     return VSCAN_OK;
 }
 
-/* ---- Scan, reduction ------------------------------------------------------------------------- */
+/* What says where segments begin. */
+static vscan_status check_segments(const struct host_scan *s, const struct array *by) {
+    TRY(check_array(by));
+    return check_apart(by, &s->out, false);
+}
+
+static vscan_status end_scan(const struct host_scan *s) {
+    vscan_ctx *ctx;
+    if (s->scan.n == 0) return VSCAN_OK;
+    TRY(take(s->function, &ctx));
+    vscan__scan_fn *const scan = s->scan.flags != NULL ? ctx->backend->pairs[s->pair].scan_segmented
+                                                       : ctx->backend->pairs[s->pair].scan;
+    return give(ctx, scan(ctx, &s->scan));
+}
 
 vscan_status vscan_host_scan(vscan_op op, vscan_type type, vscan_kind kind,
                              vscan_direction direction, const void *in, int64_t n, void *out) {
-    vscan__set_running(__func__);
-    const struct array from = {"in", type, in, n}, to = {"out", type, out, n};
-    enum vscan__pair pair;
-    struct vscan__scan scan;
-    vscan_ctx *ctx;
-    TRY(check_scan(op, type, kind, direction, &from, &to, &pair, &scan));
-    if (n == 0) return VSCAN_OK;
-    TRY(take(__func__, &ctx));
-    return give(ctx, ctx->backend->pairs[pair].scan(ctx, &scan));
+    struct host_scan s;
+    TRY(begin_scan(__func__, op, type, kind, direction, in, n, out, &s));
+    return end_scan(&s);
 }
-
-vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
-                               const void *in, int64_t n, void *total) {
-    vscan__set_running(__func__);
-    const struct array from = {"in", type, in, n}, to = {"total", type, total, 1};
-    enum vscan__pair pair;
-    vscan_ctx *ctx;
-    TRY(check_pair(op, type, &pair));
-    TRY(vscan__check_direction(NULL, "direction", (int32_t)direction));
-    TRY(check_array(&from));
-    TRY(check_array(&to));
-    TRY(check_apart(&to, &from, false));
-    const struct vscan__scan scan = {
-        .n = n, .in = in, .total = total, .backward = direction == VSCAN_BACKWARD};
-    TRY(take(__func__, &ctx));
-    return give(ctx, ctx->backend->pairs[pair].reduce(ctx, &scan));
-}
-
-/* ---- Segmented scans ------------------------------------------------------------------------- */
 
 vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, vscan_kind kind,
                                        vscan_direction direction, const void *in,
                                        const uint8_t *heads, int64_t n, void *out) {
-    vscan__set_running(__func__);
-    const struct array from = {"in", type, in, n}, to = {"out", type, out, n};
-    const struct array by = {"heads", VSCAN_BYTE, heads, n};
-    enum vscan__pair pair;
-    struct vscan__scan scan;
-    vscan_ctx *ctx;
-    TRY(check_scan(op, type, kind, direction, &from, &to, &pair, &scan));
-    TRY(check_array(&by));
-    TRY(check_apart(&by, &to, false));
-    if (n == 0) return VSCAN_OK;
-    scan.flags = heads;
-    scan.flag_type = VSCAN_BYTE;
-    TRY(take(__func__, &ctx));
-    return give(ctx, ctx->backend->pairs[pair].scan_segmented(ctx, &scan));
+    struct host_scan s;
+    TRY(begin_scan(__func__, op, type, kind, direction, in, n, out, &s));
+    TRY(check_segments(&s, &(struct array){"heads", VSCAN_BYTE, heads, n}));
+    s.scan.flags = heads;
+    s.scan.flag_type = VSCAN_BYTE;
+    return end_scan(&s);
 }
 
 /* Every element is in a segment, and no offset is less than the one before it. */
@@ -190,32 +182,42 @@ static void mark(uint32_t *bits, const int64_t *offsets, int64_t segments, int64
 vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
                                         vscan_direction direction, const void *in, int64_t n,
                                         const int64_t *offsets, int64_t segments, void *out) {
-    vscan__set_running(__func__);
-    const struct array from = {"in", type, in, n}, to = {"out", type, out, n};
-    enum vscan__pair pair;
-    struct vscan__scan scan;
-    vscan_ctx *ctx;
-    TRY(check_scan(op, type, kind, direction, &from, &to, &pair, &scan));
+    struct host_scan s;
+    TRY(begin_scan(__func__, op, type, kind, direction, in, n, out, &s));
     if (segments < 0 || segments == INT64_MAX)
         return VSCAN__FAIL(NULL, VSCAN_ERROR_LENGTH, "segments is %" PRId64, segments);
-    const struct array by = {"offsets", VSCAN_LONG, offsets, segments + 1};
-    TRY(check_array(&by));
-    TRY(check_apart(&by, &to, false));
+    TRY(check_segments(&s, &(struct array){"offsets", VSCAN_LONG, offsets, segments + 1}));
     TRY(check_offsets(offsets, segments, n));
-    if (n == 0) return VSCAN_OK;
     uint32_t few[64] = {0}, *bits = few; /* a short vector needs no allocation */
     if (n > 32 * 64) bits = calloc((size_t)(n / 32 + 1), sizeof *bits);
     if (bits == NULL)
         return VSCAN__FAIL(NULL, VSCAN_ERROR_HOST_MEMORY, "no memory for %" PRId64 " head flags",
                            n);
     mark(bits, offsets, segments, n);
-    scan.flags = bits;
-    scan.flag_type = VSCAN_BIT;
-    vscan_status status = take(__func__, &ctx);
-    if (status == VSCAN_OK)
-        status = give(ctx, ctx->backend->pairs[pair].scan_segmented(ctx, &scan));
+    s.scan.flags = bits;
+    s.scan.flag_type = VSCAN_BIT;
+    const vscan_status status = end_scan(&s);
     if (bits != few) free(bits);
     return status;
+}
+
+/* ---- Reduction ------------------------------------------------------------------------------- */
+
+vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
+                               const void *in, int64_t n, void *total) {
+    vscan__set_running(__func__);
+    const struct array from = {"in", type, in, n}, to = {"total", type, total, 1};
+    enum vscan__pair pair;
+    vscan_ctx *ctx;
+    TRY(check_pair(op, type, &pair));
+    TRY(vscan__check_direction(NULL, "direction", (int32_t)direction));
+    TRY(check_array(&from));
+    TRY(check_array(&to));
+    TRY(check_apart(&to, &from, false));
+    const struct vscan__scan scan = {
+        .n = n, .in = in, .total = total, .backward = direction == VSCAN_BACKWARD};
+    TRY(take(__func__, &ctx));
+    return give(ctx, ctx->backend->pairs[pair].reduce(ctx, &scan));
 }
 
 /* ---- Sort ------------------------------------------------------------------------------------ */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the library makes of backends that fail, in every way that they may: how many devices there are,
- * which backend AUTO takes, what a context says. lib/api's own code with backends that are made here. And
- * the sentences of late errors, by themselves.
+ * which backend AUTO takes, what a context says. lib/api's own code with backends that are made here. And,
+ * by themselves, the contexts of calls on arrays of the host, options structs that have grown, and the
+ * sentences of late errors.
  */
 #include "api/context.c"
 #include "api/device.c"
+#include "api/host.c"
 
 #include <stdio.h>
 
@@ -33,12 +35,20 @@ static vscan_status open_cuda(vscan_ctx *ctx, void *stream) {
     return VSCAN__FAIL(ctx, failure_of_open, "the test wants it");
 }
 
+static int opened, closed; /* contexts of the CPU */
+
 static vscan_status open_cpu(vscan_ctx *ctx, void *stream) {
     (void)ctx, (void)stream;
+    opened++;
     return VSCAN_OK;
 }
 
-static void close_either(vscan_ctx *ctx) {
+static void close_cpu(vscan_ctx *ctx) {
+    (void)ctx;
+    closed++;
+}
+
+static void close_cuda(vscan_ctx *ctx) {
     (void)ctx;
 }
 
@@ -53,18 +63,34 @@ static void release(vscan_ctx *ctx, void *pointer) {
     free(pointer);
 }
 
+/* A reduction that calls a reduction, which takes another context. */
+static int more_calls;
+static vscan_status reduce_within(vscan_ctx *ctx, const struct vscan__scan *reduction) {
+    (void)ctx;
+    int32_t *const total = reduction->total;
+    *total = 1;
+    if (more_calls-- == 0) return VSCAN_OK;
+    int32_t inner = 0;
+    const int32_t *const in = reduction->in;
+    const vscan_status status =
+        vscan_host_reduce(VSCAN_PLUS, VSCAN_INT, VSCAN_FORWARD, in, reduction->n, &inner);
+    *total += inner;
+    return status;
+}
+
 const struct vscan__backend vscan__cuda = {.name = "cuda",
                                            .device_count = count_cuda,
                                            .open = open_cuda,
-                                           .close = close_either,
+                                           .close = close_cuda,
                                            .allocate = allocate,
                                            .release = release};
 const struct vscan__backend vscan__cpu = {.name = "cpu",
                                           .device_count = count_cpu,
                                           .open = open_cpu,
-                                          .close = close_either,
+                                          .close = close_cpu,
                                           .allocate = allocate,
-                                          .release = release};
+                                          .release = release,
+                                          .pairs[vscan__pair_plus_int].reduce = reduce_within};
 
 enum { FIRST_STATUS = 100, LAST_STATUS = 399 };
 
@@ -134,6 +160,46 @@ static void choice_of_auto(void **state) {
     refused(NULL, VSCAN_ERROR_UNSUPPORTED, "options->stream", vscan_ctx_create(&streamed, &ctx));
 }
 
+/* ---- Arrays on the host ---------------------------------------------------------------------- */
+
+/* Of as many contexts as there were calls at a time, KEPT are left, and taken by the next calls. */
+static void more_calls_than_kept(void **state) {
+    (void)state;
+    const int before = opened - closed;
+    for (int round = 1; round <= 3; round++) {
+        int32_t total = 0;
+        more_calls = KEPT + 4;
+        ok(NULL, vscan_host_reduce(VSCAN_PLUS, VSCAN_INT, VSCAN_FORWARD, &(int32_t){7}, 1, &total));
+        assert_int_equal(total, KEPT + 5);
+        assert_int_equal(opened - closed - before, KEPT);
+        more_calls = KEPT - 1;
+        const int had = opened;
+        ok(NULL, vscan_host_reduce(VSCAN_PLUS, VSCAN_INT, VSCAN_FORWARD, &(int32_t){7}, 1, &total));
+        assert_int_equal(total, KEPT);
+        assert_int_equal(opened, had);
+    }
+}
+
+/* ---- Options --------------------------------------------------------------------------------- */
+
+/* A struct of 16 bytes that has become one of 32: no size between them was ever a struct's. */
+static void grown_options(void **state) {
+    (void)state;
+    enum { FIRST = 16, NOW = 32 };
+    int64_t options[6] = {0, 1, 2, 3, 0, 0}, copy[NOW / 8];
+    for (int64_t size = 8; size <= (int64_t)sizeof options; size += 8) {
+        const bool fits = size == FIRST || size >= NOW;
+        options[0] = size;
+        memset(copy, 0, sizeof copy);
+        refuses(fits ? VSCAN_OK : VSCAN_ERROR_STRUCT_SIZE,
+                vscan__check_options(NULL, options, FIRST, NOW, copy));
+        for (int k = 0; k < NOW / 8; k++)
+            assert_int_equal(copy[k], fits && 8 * k < size ? options[k] : 0);
+    }
+    options[4] = 1;
+    refuses(VSCAN_ERROR_STRUCT_SIZE, vscan__check_options(NULL, options, FIRST, NOW, copy));
+}
+
 /* ---- Late errors ----------------------------------------------------------------------------- */
 
 /* A backend may not know how much room there was; and there may be more functions, or longer names, than a
@@ -161,8 +227,9 @@ static void late_errors(void **state) {
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(device_count),
-                                       cmocka_unit_test(choice_of_auto),
-                                       cmocka_unit_test(late_errors)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(device_count), cmocka_unit_test(choice_of_auto),
+        cmocka_unit_test(more_calls_than_kept), cmocka_unit_test(grown_options),
+        cmocka_unit_test(late_errors)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -80,6 +80,7 @@ static int64_t *offsets_of(const uint8_t *set, int64_t n, struct inputs_random *
         if (inputs_below(random, 40) == 0 && offsets[count - 1] == i) offsets[count++] = i;
     }
     if (n > 0 || inputs_below(random, 2)) offsets[count++] = n;
+    if (inputs_below(random, 2)) offsets[count++] = n;
     *segments = count - 1;
     return offsets;
 }
@@ -234,8 +235,10 @@ static void refused_calls(void **state) {
     REFUSED(VSCAN_ERROR_ENUM, "kind ", plus, i32, (vscan_kind)1, VSCAN_FORWARD, in, 8, out);
     REFUSED(VSCAN_ERROR_ENUM, "direction ", plus, i32, VSCAN_INCLUSIVE,
             (vscan_direction)VSCAN_EXCLUSIVE, in, 8, out);
-    REFUSED(VSCAN_ERROR_PAIR, "type ", plus, VSCAN_LONG, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 4,
-            out);
+    REFUSED(VSCAN_ERROR_PAIR, "type is long,", plus, VSCAN_LONG, VSCAN_INCLUSIVE, VSCAN_FORWARD, in,
+            4, out);
+    REFUSED(VSCAN_ERROR_PAIR, "type is bit,", plus, VSCAN_BIT, VSCAN_INCLUSIVE, VSCAN_FORWARD, in,
+            4, out);
     REFUSED(VSCAN_ERROR_NULL, "in ", plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 8, out);
     REFUSED(VSCAN_ERROR_NULL, "out ", plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, NULL);
     REFUSED(VSCAN_ERROR_LENGTH, "n ", plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, -1, out);
@@ -256,17 +259,24 @@ static void refused_calls(void **state) {
         refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
                 vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
                                            wrong[k], 3, out));
-    refused(NULL, VSCAN_ERROR_LENGTH, "segments ",
-            vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, offsets,
-                                       -1, out));
+    refused(NULL, VSCAN_ERROR_OVERLAP, "offsets ",
+            vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, offsets, 3,
+                                       offsets));
+    static const int64_t no_count[] = {-1, INT64_MIN, INT64_MAX};
+    for (int k = 0; k < 3; k++)
+        refused(NULL, VSCAN_ERROR_LENGTH, "segments ",
+                vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
+                                           offsets, no_count[k], out));
     refused(
         NULL, VSCAN_ERROR_NULL, "offsets ",
         vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, NULL, 3, out));
+    refused(NULL, VSCAN_ERROR_NULL, "in ",
+            vscan_host_reduce(plus, i32, VSCAN_FORWARD, NULL, 8, out));
     refused(NULL, VSCAN_ERROR_NULL, "total ",
             vscan_host_reduce(plus, i32, VSCAN_FORWARD, in, 8, NULL));
     refused(NULL, VSCAN_ERROR_OVERLAP, "total ",
             vscan_host_reduce(plus, i32, VSCAN_FORWARD, in, 8, in + 3));
-    refused(NULL, VSCAN_ERROR_PAIR, "type ",
+    refused(NULL, VSCAN_ERROR_PAIR, "type is byte,",
             vscan_host_reduce(plus, VSCAN_BYTE, VSCAN_FORWARD, in, 8, out));
     refused(NULL, VSCAN_ERROR_ENUM, "direction ",
             vscan_host_reduce(plus, i32, (vscan_direction)1, in, 8, out));
@@ -285,11 +295,20 @@ static void refused_calls(void **state) {
             vscan_host_sort(up, i32, in, i32, NULL, 8, out, out));
     refused(NULL, VSCAN_ERROR_VALUE, "values ",
             vscan_host_sort(up, i32, in, none, in, 8, out, NULL));
+    refused(NULL, VSCAN_ERROR_VALUE, "values_out ",
+            vscan_host_sort(up, i32, in, none, NULL, 8, out, out));
+    int32_t values[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, values_out[8];
     refused(NULL, VSCAN_ERROR_OVERLAP, "values_out ",
-            vscan_host_sort(up, i32, in, i32, offsets, 8, out, out));
+            vscan_host_sort(up, i32, in, i32, values, 8, out, out));
+    refused(NULL, VSCAN_ERROR_OVERLAP, "values_out ",
+            vscan_host_sort(up, i32, in, i32, values, 8, out, in));
+    refused(NULL, VSCAN_ERROR_OVERLAP, "values_out ",
+            vscan_host_sort(up, i32, in, i32, values, 8, out, values + 1));
+    refused(NULL, VSCAN_ERROR_OVERLAP, "values ",
+            vscan_host_sort(up, i32, in, i32, out, 8, out, values_out));
     refused(NULL, VSCAN_ERROR_OVERLAP, "keys_out ",
             vscan_host_sort(up, i32, in, none, NULL, 7, in + 1, NULL));
-    for (int i = 0; i < 8; i++) assert_true(in[i] == i + 1 && out[i] == 9);
+    for (int i = 0; i < 8; i++) assert_true(in[i] == i + 1 && out[i] == 9 && values[i] == i + 1);
     ok(NULL, vscan_host_scan(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 0, NULL));
     ok(NULL, vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 0, offsets,
                                         0, NULL));
