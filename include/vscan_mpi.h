@@ -35,7 +35,7 @@
  *
  * MPI's errors. The library works on a duplicate of the communicator, which returns errors. An error of MPI
  * is VSCAN_MPI_ERROR_MPI on the ranks that see it. Their vscan_mpi is then of no use and says so in every
- * call; the library never aborts.
+ * call; the library never aborts. Until MPI_Finalize, MPI may go on using the buffers of the call that failed.
  *
  * Machines. All ranks have the same byte order, and the same version of libvscan_mpi.
  */
@@ -55,8 +55,9 @@ typedef struct vscan_mpi vscan_mpi;
 
 /* Statuses beside those of vscan_status; they are passed as vscan_status. */
 enum {
-    VSCAN_MPI_ERROR_DIFFERENT = 500, /* ranks call different functions, or with different arguments */
-    VSCAN_MPI_ERROR_MPI = 501        /* MPI failed, is not initialised, or is finalised */
+    VSCAN_MPI_ERROR_DIFFERENT =
+        500,                  /* ranks call different functions, or with different arguments */
+    VSCAN_MPI_ERROR_MPI = 501 /* MPI failed, is not initialised, or is finalised */
 };
 
 /* As vscan_status_name and vscan_status_text, which do not know these two. Since 0.1.0. */
@@ -153,6 +154,28 @@ VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan
 VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
                                                 const vscan_buffer *heads, vscan_buffer *out,
                                                 const vscan_scan_segmented_options *options);
+
+/* ---- Moves between ranks --------------------------------------------------------------------- */
+
+/*
+ * What these functions have in common. Parts of inputs and of outputs may have any lengths, also others
+ * than one another's. An element goes over the network at most once, and not at all where it stays on its
+ * rank; besides, a rank sends and receives a few bytes for each rank. Data of a GPU goes through the host's
+ * memory. They wait for their work. Where a rank has no memory, all ranks know before outputs are written.
+ */
+
+/*
+ * Cuts a vector at other places: the elements of all parts of in, in order, are those of all parts of out.
+ * Rank r's are out_begin(r) .. out_begin(r + 1) - 1 of the whole, where out_begin(r) is the sum of the lengths
+ * of out on ranks 0 .. r - 1. For an even share make out as long as vscan_mpi_share says. Collective.
+ *   in    any type, any length
+ *   out   of in's type; of any length, but the parts of out have as many elements together as those of in. It
+ *         overlaps nothing
+ * Statuses: NULL, HANDLE, CONTEXT, TYPE, LENGTH (also: of all parts together), OVERLAP, OVERFLOW, HOST_MEMORY,
+ * DEVICE_MEMORY, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_rebalance(vscan_mpi *mpi, const vscan_buffer *in,
+                                           vscan_buffer *out);
 
 #ifdef __cplusplus
 }

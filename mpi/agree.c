@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "internal.h"
+#include "move.h"
 
 vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name) {
     if (code == MPI_SUCCESS) return VSCAN_OK;
@@ -40,9 +40,11 @@ vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status s
 static const char *name_of(int32_t call) {
     static const char *const names[] = {[CALL_SCAN] = "vscan_mpi_scan",
                                         [CALL_REDUCE] = "vscan_mpi_reduce",
-                                        [CALL_SCAN_SEGMENTED] = "vscan_mpi_scan_segmented"};
-    return call > 0 && call < (int)(sizeof names / sizeof *names) ? names[call]
-                                                                  : "another function";
+                                        [CALL_SCAN_SEGMENTED] = "vscan_mpi_scan_segmented",
+                                        [CALL_REBALANCE] = "vscan_mpi_rebalance"};
+    const bool is_known =
+        call > 0 && call < (int)(sizeof names / sizeof *names) && names[call] != NULL;
+    return is_known ? names[call] : "another function";
 }
 
 /* Whether a rank's record says what rank 0's says; else a sentence. */
@@ -52,17 +54,21 @@ static vscan_status compare(vscan__mpi *mpi, int rank) {
     if (a->call != b->call)
         return vscan__mpi_fail(mpi, status, "rank %d calls %s, rank 0 %s", rank, name_of(b->call),
                                name_of(a->call));
+    const bool moves = vscan__mpi_word(a->call, 0) != NULL;
     const struct {
         const char *name;
         int32_t a, b;
-    } numbers[] = {{"op", a->op, b->op},
-                   {"the element type", a->type, b->type},
-                   {"kind", a->kind, b->kind},
-                   {"direction", a->direction, b->direction}};
-    for (int i = 0; i < 4; i++)
+    } numbers[] = {{"the element type", a->type, b->type},
+                   {moves ? vscan__mpi_word(a->call, 0) : "op", a->op, b->op},
+                   {moves ? vscan__mpi_word(a->call, 1) : "kind", a->kind, b->kind},
+                   {moves ? vscan__mpi_word(a->call, 2) : "direction", a->direction, b->direction},
+                   {moves ? vscan__mpi_word(a->call, 3) : "has_initial", moves ? a->has_initial : 0,
+                    moves ? b->has_initial : 0}};
+    for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++)
         if (numbers[i].a != numbers[i].b)
             return vscan__mpi_fail(mpi, status, "rank %d: %s is %d, that of rank 0 is %d", rank,
                                    numbers[i].name, (int)numbers[i].b, (int)numbers[i].a);
+    if (moves) return VSCAN_OK; /* initial is a length */
     if (a->has_initial != b->has_initial || a->initial.bits != b->initial.bits)
         return vscan__mpi_fail(mpi, status, "rank %d: the initial value is not that of rank 0",
                                rank);

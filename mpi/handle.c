@@ -139,6 +139,9 @@ static void release(vscan__mpi *mpi) {
     free(mpi->operands);
     free(mpi->begin);
     free(mpi->counts);
+    free(mpi->in_begin);
+    free(mpi->requests);
+    free(mpi->statuses);
     free(mpi);
 }
 
@@ -207,10 +210,18 @@ static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
     mpi->operands = calloc(size + 1, sizeof *mpi->operands);
     mpi->begin = calloc(size + 1, sizeof *mpi->begin);
     mpi->counts = calloc(2 * size, sizeof *mpi->counts);
+    mpi->in_begin = calloc(5 * (size + 1), sizeof *mpi->in_begin);
+    mpi->requests = calloc(2 * size, sizeof *mpi->requests);
+    mpi->statuses = calloc(2 * size, sizeof *mpi->statuses);
     if (mpi->records == NULL || mpi->told == NULL || mpi->operands == NULL || mpi->begin == NULL ||
-        mpi->counts == NULL)
+        mpi->counts == NULL || mpi->in_begin == NULL || mpi->requests == NULL ||
+        mpi->statuses == NULL)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "no host memory");
     mpi->displacements = mpi->counts + size;
+    mpi->out_begin = mpi->in_begin + size + 1;
+    mpi->send_begin = mpi->out_begin + size + 1;
+    mpi->receive_begin = mpi->send_begin + size + 1;
+    mpi->spare = mpi->receive_begin + size + 1;
     const vscan_ctx_options options = {
         .size = sizeof options, .backend = VSCAN_BACKEND_CPU, .threads = 1};
     const vscan_status status = vscan_ctx_create(&options, &mpi->host);

@@ -24,6 +24,9 @@ typedef union vscan__mpi_value value;
 /* Collective functions, as they stand in an agreement. */
 enum vscan__mpi_call { CALL_SCAN = 1, CALL_REDUCE, CALL_SCAN_SEGMENTED };
 
+/* Those that move elements between ranks; what stands in their agreements is in move.h. */
+enum vscan__mpi_call_of_move { CALL_REBALANCE = 32 };
+
 /* What else a rank says in an agreement. */
 enum vscan__mpi_fact {
     FACT_HEAD = 1,  /* the first element of its part, in memory, starts a segment */
@@ -69,6 +72,10 @@ typedef struct vscan__mpi {
     value *operands;                   /* size + 1 */
     int64_t *begin;                    /* size + 1: see layout.h */
     int *counts, *displacements;       /* one a rank: of an MPI_Allgatherv */
+    int64_t *in_begin, *out_begin; /* size + 1 each, as are all of move.h: parts of whole vectors */
+    int64_t *send_begin, *receive_begin, *spare;
+    MPI_Request *requests; /* two a rank */
+    MPI_Status *statuses;
     struct vscan__mpi_carries carries, host_carries;
     vscan_buffer *one[6];  /* of one element, by type */
     vscan_buffer *sums[2]; /* of tiles: floats, doubles */

@@ -72,5 +72,7 @@ void test_scan(int64_t number);
 void test_segmented(int64_t number);
 void test_refused(void);
 void test_failures(void);
+void test_moves(int64_t number);
+void test_wrong_moves(void);
 
 #endif

@@ -18,4 +18,7 @@ extern struct counted counted;
 /* That collective call, counted from now on, fails with MPI_ERR_OTHER; 0: none does. */
 extern int64_t collectives_until_failure;
 
+/* The same of messages between ranks, sent or received without waiting. */
+extern int64_t messages_until_failure;
+
 #endif

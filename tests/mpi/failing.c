@@ -54,3 +54,24 @@ WRAPPED(scan_segmented,
         (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, const vscan_buffer *heads,
          vscan_buffer *out, const vscan_scan_segmented_options *options),
         (ctx, op, in, heads, out, options))
+WRAPPED(buffer_upload, (vscan_buffer * buffer, int64_t at, int64_t n, const void *host),
+        (buffer, at, n, host))
+WRAPPED(gather,
+        (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *positions, vscan_buffer *out),
+        (ctx, in, positions, out))
+WRAPPED(pack,
+        (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
+         const vscan_count_options *options),
+        (ctx, in, flags, out, options))
+WRAPPED(permute,
+        (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *positions, vscan_buffer *out,
+         const vscan_permute_options *options),
+        (ctx, in, positions, out, options))
+WRAPPED(sort,
+        (vscan_ctx * ctx, const vscan_buffer *keys, const vscan_buffer *values,
+         vscan_buffer *keys_out, vscan_buffer *values_out, const vscan_sort_options *options),
+        (ctx, keys, values, keys_out, values_out, options))
+WRAPPED(split,
+        (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
+         const vscan_count_options *options),
+        (ctx, in, flags, out, options))

@@ -40,9 +40,11 @@ int main(int argc, char **argv) {
     CHECK(vscan_mpi_rank(mpi) == rank && vscan_mpi_size(mpi) == ranks, "not this rank");
     test_refused();
     test_failures();
+    test_wrong_moves();
     for (int64_t i = 0; i < cases; i++) {
         test_scan(i);
         test_segmented(i);
+        test_moves(i);
     }
     OK(vscan_mpi_destroy(mpi));
     OK(vscan_ctx_destroy(ctx));

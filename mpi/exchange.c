@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all functions that move elements between ranks share: agreement, checks, areas, the exchange. */
+#include <string.h>
+
+#include "move.h"
+
+/* ---- Agreement ------------------------------------------------------------------------------- */
+
+vscan__mpi *vscan__mpi_enter_move(const vscan_mpi *handle, const char *function,
+                                  vscan_status *status) {
+    vscan__mpi *const mpi = vscan__mpi_enter(handle, function);
+    *status = VSCAN_OK;
+    if (mpi == NULL) *status = handle == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
+    if (mpi == NULL || !mpi->broken) return mpi;
+    *status = vscan__mpi_is_broken(mpi);
+    return NULL;
+}
+
+const char *vscan__mpi_word(int32_t call, int i) {
+    static const char *const words[][4] = {{"", "", "", ""}};
+    const int32_t known = (int32_t)(sizeof words / sizeof *words);
+    return call >= CALL_REBALANCE && call - CALL_REBALANCE < known ? words[call - CALL_REBALANCE][i]
+                                                                   : NULL;
+}
+
+void vscan__mpi_add_up(const vscan__mpi *mpi, const int64_t *length, int64_t *begin) {
+    begin[0] = 0;
+    for (int r = 0; r < mpi->size; r++) begin[r + 1] = begin[r] + length[r];
+}
+
+vscan_status vscan__mpi_agree_move(vscan__mpi *mpi, const struct vscan__mpi_moved *own) {
+    const struct vscan__mpi_record record = {.status = own->status,
+                                             .call = own->call,
+                                             .op = own->with[0],
+                                             .type = own->type,
+                                             .kind = own->with[1],
+                                             .direction = own->with[2],
+                                             .has_initial = own->with[3],
+                                             .initial = {.bits = (uint64_t)own->out},
+                                             .n = own->in};
+    TRY(vscan__mpi_agree(mpi, &record));
+    mpi->in_begin[0] = mpi->out_begin[0] = 0;
+    for (int r = 0; r < mpi->size; r++) {
+        mpi->in_begin[r + 1] = mpi->in_begin[r] + mpi->records[r].n;
+        if (__builtin_add_overflow(mpi->out_begin[r], (int64_t)mpi->records[r].initial.bits,
+                                   &mpi->out_begin[r + 1]))
+            return vscan__mpi_fail(mpi, VSCAN_ERROR_OVERFLOW,
+                                   "the parts of the output have 2^63 elements or more");
+    }
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_check_sums(vscan__mpi *mpi, const char *out) {
+    const int64_t have = mpi->in_begin[mpi->size], want = mpi->out_begin[mpi->size];
+    if (have == want) return VSCAN_OK;
+    return vscan__mpi_fail(mpi, VSCAN_ERROR_LENGTH,
+                           "the parts of %s have %lld elements together, must have %lld", out,
+                           (long long)want, (long long)have);
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+vscan_status vscan__mpi_check_input(vscan__mpi *mpi, const vscan_buffer *in, bool may_be_bits) {
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx)));
+    TRY(vscan__mpi_check_buffer(mpi, "in", in, 0, -1));
+    if (!may_be_bits && vscan_buffer_type(in) == VSCAN_BIT)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "in's elements are bits");
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t n) {
+    TRY(vscan__mpi_check_buffer(mpi, "flags", flags, 0, n));
+    const vscan_type type = vscan_buffer_type(flags);
+    if (type != VSCAN_INT && type != VSCAN_BYTE && type != VSCAN_BIT)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "flags are not int, byte or bit");
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
+                                    const vscan_buffer *in, const vscan_buffer *flags,
+                                    const vscan_buffer *out) {
+    if (count == NULL) return VSCAN_OK;
+    TRY(vscan__mpi_check_buffer(mpi, "count", count, VSCAN_LONG, 1));
+    TRY(vscan__mpi_check_apart(mpi, "count", count, "in", in, false));
+    TRY(vscan__mpi_check_apart(mpi, "count", count, "flags", flags, false));
+    return vscan__mpi_check_apart(mpi, "count", count, "out", out, false);
+}
+
+/* ---- Areas ----------------------------------------------------------------------------------- */
+
+/* The host's view of an area that has its buffer. */
+static vscan_status add_host(vscan__mpi *mpi, struct vscan__mpi_area *area) {
+    const vscan_buffer *seen = area->buffer;
+    if (vscan_ctx_backend(mpi->ctx) != VSCAN_BACKEND_CPU) {
+        TRY(vscan__mpi_say(mpi, mpi->host,
+                           vscan_buffer_create(mpi->host, vscan_buffer_type(area->buffer),
+                                               vscan_buffer_length(area->buffer), &area->staging)));
+        seen = area->staging;
+    }
+    area->host = vscan_buffer_pointer(seen);
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area, vscan_type type,
+                                 int64_t n) {
+    area->owned = true;
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, n, &area->buffer)));
+    return add_host(mpi, area);
+}
+
+vscan_status vscan__mpi_area_of(vscan__mpi *mpi, struct vscan__mpi_area *area,
+                                const vscan_buffer *buffer) {
+    area->buffer = (vscan_buffer *)(uintptr_t)buffer;
+    return add_host(mpi, area);
+}
+
+vscan_status vscan__mpi_area_down(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n) {
+    const vscan_status status = area->staging == NULL
+                                    ? vscan_ctx_synchronize(mpi->ctx)
+                                    : vscan_buffer_download(area->buffer, 0, n, area->host);
+    return vscan__mpi_say(mpi, mpi->ctx, status);
+}
+
+vscan_status vscan__mpi_area_up(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n) {
+    if (area->staging == NULL) return VSCAN_OK;
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_upload(area->buffer, 0, n, area->host));
+}
+
+void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n) {
+    for (int i = 0; i < n; i++) {
+        if (mpi->broken) return; /* MPI may still use what is there */
+        if (areas[i].owned) (void)vscan_buffer_destroy(areas[i].buffer);
+        (void)vscan_buffer_destroy(areas[i].staging);
+    }
+}
+
+/* ---- The exchange ---------------------------------------------------------------------------- */
+
+#ifndef VSCAN__MPI_LONGEST_MESSAGE
+#define VSCAN__MPI_LONGEST_MESSAGE (1 << 30) /* bytes: MPI counts by an int. Tests have less */
+#endif
+enum { TAG_ELEMENTS = 3 };
+
+static int64_t least(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+
+static int64_t greatest(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+void vscan__mpi_recut(vscan__mpi *mpi, const int64_t *have, const int64_t *want) {
+    const int64_t *const from = have + mpi->rank, *const to = want + mpi->rank;
+    for (int r = 0; r <= mpi->size; r++) {
+        mpi->send_begin[r] = greatest(0, least(want[r], from[1]) - from[0]);
+        mpi->receive_begin[r] = greatest(0, least(have[r], to[1]) - to[0]);
+    }
+}
+
+vscan_status vscan__mpi_tell_counts(vscan__mpi *mpi, vscan_status status) {
+    TRY(vscan__mpi_finish(mpi, status));
+    for (int r = 0; r < mpi->size; r++) mpi->spare[r] = mpi->send_begin[r + 1] - mpi->send_begin[r];
+    int64_t *const come = mpi->receive_begin + 1;
+    const int code = MPI_Alltoall(mpi->spare, 1, MPI_INT64_T, come, 1, MPI_INT64_T, mpi->comm);
+    TRY(vscan__mpi_check(mpi, code, "MPI_Alltoall"));
+    mpi->receive_begin[0] = 0;
+    for (int r = 0; r < mpi->size; r++) come[r] += mpi->receive_begin[r];
+    return VSCAN_OK;
+}
+
+/* Begins the messages of what lies from byte `at` on in each rank's run; false: there are none. */
+static bool post(vscan__mpi *mpi, const char *from, char *to, int64_t size, int64_t at, int *posted,
+                 vscan_status *status) {
+    *posted = 0;
+    for (int i = 1; i < 2 * mpi->size && *status == VSCAN_OK; i++) {
+        if (i == mpi->size) continue;
+        const bool receives =
+            i < mpi->size; /* all of these first, so that no message has to wait */
+        const int r =
+            receives ? (mpi->rank + mpi->size - i) % mpi->size : (mpi->rank + i) % mpi->size;
+        const int64_t *const begin = (receives ? mpi->receive_begin : mpi->send_begin) + r;
+        const int64_t left = (begin[1] - begin[0]) * size - at;
+        if (left <= 0) continue;
+        const int bytes = (int)least(left, VSCAN__MPI_LONGEST_MESSAGE);
+        MPI_Request *const request = mpi->requests + *posted;
+        const int64_t place = begin[0] * size + at;
+        const int code =
+            receives
+                ? MPI_Irecv(to + place, bytes, MPI_BYTE, r, TAG_ELEMENTS, mpi->comm, request)
+                : MPI_Isend(from + place, bytes, MPI_BYTE, r, TAG_ELEMENTS, mpi->comm, request);
+        *status = vscan__mpi_check(mpi, code, receives ? "MPI_Irecv" : "MPI_Isend");
+        *posted += *status == VSCAN_OK;
+    }
+    return *posted > 0;
+}
+
+/* After an error: nothing more is received. A message that is under way cannot be called back. */
+static void abandon(vscan__mpi *mpi, int posted) {
+    for (int i = 0; i < posted; i++)
+        if (mpi->requests[i] != MPI_REQUEST_NULL) {
+            (void)MPI_Cancel(mpi->requests + i);
+            (void)MPI_Request_free(mpi->requests + i);
+        }
+}
+
+vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const char *from, char *to, int64_t size) {
+    const int64_t own = (mpi->send_begin[mpi->rank + 1] - mpi->send_begin[mpi->rank]) * size;
+    if (own > 0)
+        memcpy(to + mpi->receive_begin[mpi->rank] * size, from + mpi->send_begin[mpi->rank] * size,
+               (size_t)own);
+    vscan_status status = VSCAN_OK;
+    int posted = 0;
+    for (int64_t at = 0; post(mpi, from, to, size, at, &posted, &status) && status == VSCAN_OK;
+         at += VSCAN__MPI_LONGEST_MESSAGE)
+        status =
+            vscan__mpi_check(mpi, MPI_Waitall(posted, mpi->requests, mpi->statuses), "MPI_Waitall");
+    if (status != VSCAN_OK) abandon(mpi, posted);
+    return status;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the functions share that move elements between ranks. Each of them agrees; prepares, which is all that
+ * may fail on one rank alone; settles whether all are ready; exchanges; and writes.
+ */
+#ifndef VSCAN_MPI_MOVE_H
+#define VSCAN_MPI_MOVE_H
+
+#include "internal.h"
+
+/*
+ * In an agreement these functions say: in n the elements of their input, in initial those of their output,
+ * and in op, kind, direction and has_initial what else must be equal.
+ */
+struct vscan__mpi_moved {
+    vscan_status status; /* what the rank thinks of its arguments */
+    int32_t call, type;
+    int32_t with[4];
+    int64_t in, out; /* elements of its parts */
+};
+
+/* What with[i] is called in such a function's sentences; NULL: that is no such function. */
+const char *vscan__mpi_word(int32_t call, int i);
+
+/* What is behind the handle, or NULL with a status. */
+vscan__mpi *vscan__mpi_enter_move(const vscan_mpi *handle, const char *function,
+                                  vscan_status *status);
+
+/*
+ * The agreement. Afterwards the parts of the input begin at in_begin[rank], those of the output at
+ * out_begin[rank] of the whole vectors. Fails on all ranks alike.
+ */
+vscan_status vscan__mpi_agree_move(vscan__mpi *mpi, const struct vscan__mpi_moved *own);
+
+/* Whether all parts of the output together are as long as those of the input: LENGTH on all ranks. */
+vscan_status vscan__mpi_check_sums(vscan__mpi *mpi, const char *out);
+
+/* The context's earlier work; a live buffer of any type, or of any but bit. */
+vscan_status vscan__mpi_check_input(vscan__mpi *mpi, const vscan_buffer *in, bool may_be_bits);
+
+/* Flags for n elements. */
+vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t n);
+
+/* A place for a count, or NULL; apart from three others, some of which may be NULL. */
+vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
+                                    const vscan_buffer *in, const vscan_buffer *flags,
+                                    const vscan_buffer *out);
+
+/* ---- Areas ----------------------------------------------------------------------------------- */
+
+/* Elements that the context's backend and MPI both use: one memory on the CPU, else two. */
+struct vscan__mpi_area {
+    vscan_buffer *buffer; /* of the context */
+    char *host;
+    vscan_buffer *staging; /* what is at host, on CUDA */
+    bool owned;            /* the buffer is destroyed with the area */
+};
+
+/* A new one of n elements, and one of a buffer's elements. */
+vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area, vscan_type type,
+                                 int64_t n);
+vscan_status vscan__mpi_area_of(vscan__mpi *mpi, struct vscan__mpi_area *area,
+                                const vscan_buffer *buffer);
+
+/* Brings elements 0 .. n - 1 to the host, after all work of the context; and from there. */
+vscan_status vscan__mpi_area_down(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n);
+vscan_status vscan__mpi_area_up(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n);
+
+void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n);
+
+/* ---- The exchange ---------------------------------------------------------------------------- */
+
+/*
+ * Elements send_begin[r] .. send_begin[r + 1] - 1 of `from` go to rank r, and what comes from rank r becomes
+ * elements receive_begin[r] .. receive_begin[r + 1] - 1 of `to`. An element has `size` bytes. Only MPI can
+ * fail here.
+ */
+vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const char *from, char *to, int64_t size);
+
+/*
+ * A vector that is cut at `have` (a number for each rank, and its end) becomes one that is cut at `want`: sets
+ * send_begin and receive_begin. What lies outside of `want` goes nowhere.
+ */
+void vscan__mpi_recut(vscan__mpi *mpi, const int64_t *have, const int64_t *want);
+
+/* begin[r] = the sum of length[0 .. r - 1], for r in 0 .. ranks. */
+void vscan__mpi_add_up(const vscan__mpi *mpi, const int64_t *length, int64_t *begin);
+
+/* receive_begin of what all ranks have in send_begin; all learn of a failure, as in vscan__mpi_finish. */
+vscan_status vscan__mpi_tell_counts(vscan__mpi *mpi, vscan_status status);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Moves that go wrong: bad arguments of one rank, arguments that differ, and every call of libvscan and of MPI that
+ * fails once. Each time all ranks have the status and the sentence, and the call after it is right.
+ */
+#include <mpi.h>
+
+#include "failing.h"
+#include "move_case.h"
+
+enum { N = 3000 };
+
+static int culprit;
+static vscan_buffer *in, *out, *ints, *more, *longs, *bytes, *bits, *longer, *ended, *foreign;
+static float was[N];
+
+static void expect(vscan_status got, vscan_status status, const char *name, const char *words) {
+    float is[N];
+    CHECK(got == status, "%s, not %s: \"%s\"", vscan_mpi_status_name(got),
+          vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
+    CHECK(strstr(vscan_mpi_last_error(mpi), name) != NULL &&
+              strstr(vscan_mpi_last_error(mpi), words) != NULL,
+          "the sentence has no \"%s\" or \"%s\": \"%s\"", name, words, vscan_mpi_last_error(mpi));
+    OK(vscan_buffer_download(out, 0, N, is));
+    CHECK(memcmp(is, was, sizeof is) == 0, "a refused call has written");
+}
+
+/* Refused by one rank alone, whose name all ranks have. */
+static void expect_culprit(vscan_status got, vscan_status status, const char *words) {
+    char name[16];
+    snprintf(name, sizeof name, "rank %d", culprit);
+    expect(got, status, name, words);
+}
+
+static void refuse_rebalance(bool me) {
+    expect_culprit(vscan_mpi_rebalance(mpi, me ? NULL : in, out), VSCAN_ERROR_NULL, "in is NULL");
+    expect_culprit(vscan_mpi_rebalance(mpi, in, me ? NULL : out), VSCAN_ERROR_NULL, "out is NULL");
+    expect_culprit(vscan_mpi_rebalance(mpi, me ? ended : in, out), VSCAN_ERROR_HANDLE,
+                   "in is no live buffer");
+    expect_culprit(vscan_mpi_rebalance(mpi, in, me ? foreign : out), VSCAN_ERROR_CONTEXT,
+                   "another context");
+    expect_culprit(vscan_mpi_rebalance(mpi, in, me ? ints : out), VSCAN_ERROR_TYPE, "out has");
+    expect_culprit(vscan_mpi_rebalance(mpi, in, me ? in : out), VSCAN_ERROR_OVERLAP,
+                   "out overlaps in");
+    expect(vscan_mpi_rebalance(mpi, in, me ? longer : out), VSCAN_ERROR_LENGTH, "parts of out",
+           "elements together");
+    if (culprit == 0) return; /* rank 0 is who others are compared with */
+    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    expect_culprit(vscan_mpi_rebalance(mpi, me ? ints : in, me ? more : out), different,
+                   "the element type is 11");
+    expect_culprit(me ? vscan_mpi_rebalance(mpi, in, out)
+                      : vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL),
+                   different, "calls vscan_mpi_rebalance, rank 0 vscan_mpi_scan");
+}
+
+static void make_buffers(vscan_ctx *another) {
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &in));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &out));
+    OK(vscan_buffer_create(ctx, VSCAN_INT, N, &ints));
+    OK(vscan_buffer_create(ctx, VSCAN_INT, N, &more));
+    OK(vscan_buffer_create(ctx, VSCAN_LONG, N, &longs));
+    OK(vscan_buffer_create(ctx, VSCAN_BYTE, N, &bytes));
+    OK(vscan_buffer_create(ctx, VSCAN_BIT, N, &bits));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N + 1, &longer));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &ended));
+    OK(vscan_buffer_create(another, VSCAN_FLOAT, N, &foreign));
+    OK(vscan_buffer_destroy(ended));
+    draw_elements(VSCAN_FLOAT, was, N);
+    OK(vscan_buffer_upload(in, 0, N, was));
+    draw_elements(VSCAN_FLOAT, was, N);
+    OK(vscan_buffer_upload(out, 0, N, was));
+    const uint8_t set = 1;
+    OK(vscan_buffer_fill(bytes, &set));
+    OK(vscan_buffer_fill(bits, &set));
+    OK(vscan_index(ctx, (int64_t)rank * N, 1, longs));
+    OK(vscan_index(ctx, (int64_t)rank * N, 1, ints));
+}
+
+static void refuse(void) {
+    vscan_ctx *another;
+    const vscan_ctx_options cpu = {.size = sizeof cpu, .backend = VSCAN_BACKEND_CPU};
+    OK(vscan_ctx_create(&cpu, &another));
+    make_buffers(another);
+    for (int i = 0; i < 2; i++) {
+        culprit = i == 0 ? ranks - 1 : (int)draw_below(ranks);
+        const bool me = rank == culprit;
+        refuse_rebalance(me);
+    }
+    CHECK(vscan_mpi_rebalance(NULL, in, out) == VSCAN_ERROR_NULL, "NULL is taken");
+    CHECK(vscan_mpi_rebalance((vscan_mpi *)in, in, out) == VSCAN_ERROR_HANDLE, "in is taken");
+    vscan_buffer *const all[] = {in, out, ints, more, longs, bytes, bits, longer, foreign};
+    for (int i = 0; i < 9; i++) OK(vscan_buffer_destroy(all[i]));
+    OK(vscan_ctx_destroy(another));
+}
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+/* Parts of which every rank but the last sends some elements to the next one. */
+static vscan_buffer *from, *to;
+enum { REBALANCE, CALLS };
+
+static vscan_status run(int call) {
+    switch (call) {
+    default:
+        return vscan_mpi_rebalance(mpi, from, to);
+    }
+}
+
+static void renew(void) {
+    OK(vscan_mpi_destroy(mpi));
+    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
+}
+
+/* What a call gives where nothing fails. */
+static void result_of(int call, float *result) {
+    const float none = -1;
+    OK(vscan_buffer_fill(to, &none));
+    OK(run(call));
+    OK(vscan_buffer_download(to, 0, vscan_buffer_length(to), result));
+}
+
+static void fail_library(int call) {
+    static float expected[2 * N], result[2 * N];
+    char name[16];
+    culprit = (int)draw_below(ranks);
+    snprintf(name, sizeof name, "rank %d:", culprit);
+    result_of(call, expected);
+    for (int64_t number = 1;; number++) {
+        if (rank == culprit) library_calls_until_failure = number;
+        const vscan_status status = run(call);
+        int64_t left = library_calls_until_failure;
+        library_calls_until_failure = 0;
+        MPI_Bcast(&left, 1, MPI_INT64_T, culprit, MPI_COMM_WORLD);
+        if (left > 0) {
+            CHECK(status == VSCAN_OK && number > 4, "failed after %lld calls", (long long)number);
+            return;
+        }
+        CHECK(status == VSCAN_ERROR_HOST_MEMORY && strstr(vscan_mpi_last_error(mpi), name) != NULL,
+              "move %d, call %lld fails on rank %d: %s: %s", call, (long long)number, culprit,
+              vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
+        result_of(call, result);
+        CHECK(memcmp(result, expected, (size_t)vscan_buffer_length(to) * sizeof *result) == 0,
+              "wrong after a failure");
+    }
+}
+
+/* A collective call of MPI, or a message, fails on all ranks. */
+static void fail_mpi(int call) {
+    const vscan_status failed = (vscan_status)VSCAN_MPI_ERROR_MPI;
+    for (int64_t number = ranks > 1 ? -1 : 1;; number++) {
+        if (number == 0) continue;
+        renew();
+        if (number < 0)
+            messages_until_failure = call == REBALANCE ? 1 : 2; /* rank 0 only sends */
+        else
+            collectives_until_failure = number;
+        const vscan_status status = run(call);
+        const int64_t left = collectives_until_failure;
+        collectives_until_failure = messages_until_failure = 0;
+        if (left > 0) {
+            CHECK(status == VSCAN_OK && number > 3, "failed");
+            return;
+        }
+        CHECK(status == failed && strstr(vscan_mpi_last_error(mpi), "MPI_") != NULL, "%s: %s",
+              vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
+        CHECK(run(call) == failed && strstr(vscan_mpi_last_error(mpi), "earlier") != NULL,
+              "goes on: %s", vscan_mpi_last_error(mpi));
+    }
+}
+
+static void fail(void) {
+    const float some[] = {3, -5, 8, 0, 2};
+    const int64_t n = N - rank, before = rank == 0 ? N - ranks + 1 : n + 1;
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, n, &from));
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, before, &to));
+    for (int64_t i = 0; i < n; i++) OK(vscan_buffer_set(from, i, some + (i + rank) % 5));
+    for (int call = 0; call < CALLS; call++) {
+        fail_library(call);
+        fail_mpi(call);
+        renew();
+    }
+    OK(vscan_buffer_destroy(from));
+    OK(vscan_buffer_destroy(to));
+}
+
+void test_wrong_moves(void) {
+    refuse();
+    fail();
+}
