@@ -177,6 +177,48 @@ VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, con
 VSCAN_API vscan_status vscan_mpi_rebalance(vscan_mpi *mpi, const vscan_buffer *in,
                                            vscan_buffer *out);
 
+typedef struct vscan_mpi_pack_options {
+    int64_t size;      /* sizeof(vscan_mpi_pack_options) */
+    int32_t rebalance; /* 0: every element stays on its rank. 1: the packed vector is cut evenly */
+    int32_t unused;    /* 0 */
+    vscan_buffer *count; /* receives the number of set flags of the whole vector; a long, or NULL */
+} vscan_mpi_pack_options;
+
+/*
+ * The vector's pack: the elements whose flag is set, in their order (vscan_pack). Collective.
+ *   in        any type but bit
+ *   flags     int, byte or bit, of in's length; overlaps nothing that is written. Ranks may have flags of
+ *             different types
+ *   out       of in's type, any length. This rank's part of the result is its first elements; those that follow
+ *             stay as they were. It begins with the very same element as in (in place), or overlaps nothing
+ *   length    receives on the host how many elements this rank's part of the result has, also where out
+ *             has not so many; or NULL. Together they are the packed vector: those of rank 0, then of rank 1
+ *   options   NULL: elements stay on their ranks, and the count is not asked for. rebalance is the same on
+ *             all ranks. With 1 the part is the share that vscan_mpi_share gives for the count
+ *     count   overlaps nothing
+ * Where out is too short on a rank, OUT_LENGTH on all ranks: where elements stay on their ranks, those that fit have
+ * been written, else none. An element that stays on its rank does not go over the network.
+ * Statuses: NULL, HANDLE, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, VALUE, OVERFLOW, OUT_LENGTH, HOST_MEMORY,
+ * DEVICE_MEMORY, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_pack(vscan_mpi *mpi, const vscan_buffer *in,
+                                      const vscan_buffer *flags, vscan_buffer *out, int64_t *length,
+                                      const vscan_mpi_pack_options *options);
+
+/*
+ * The vector's split: what vscan_split gives for the whole of it. Elements whose flag is clear come first, then
+ * those whose flag is set, both in their order. Collective.
+ *   in, flags   as in vscan_mpi_pack
+ *   out         as in vscan_mpi_rebalance: parts of any lengths, as many elements together as in has. Overlaps
+ *               nothing
+ *   options     NULL: the count is not asked for
+ *     count     receives the number of clear flags of the whole vector; overlaps nothing
+ * Statuses: those of vscan_mpi_rebalance; STRUCT_SIZE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_split(vscan_mpi *mpi, const vscan_buffer *in,
+                                       const vscan_buffer *flags, vscan_buffer *out,
+                                       const vscan_count_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -41,7 +41,9 @@ static const char *name_of(int32_t call) {
     static const char *const names[] = {[CALL_SCAN] = "vscan_mpi_scan",
                                         [CALL_REDUCE] = "vscan_mpi_reduce",
                                         [CALL_SCAN_SEGMENTED] = "vscan_mpi_scan_segmented",
-                                        [CALL_REBALANCE] = "vscan_mpi_rebalance"};
+                                        [CALL_REBALANCE] = "vscan_mpi_rebalance",
+                                        [CALL_PACK] = "vscan_mpi_pack",
+                                        [CALL_SPLIT] = "vscan_mpi_split"};
     const bool is_known =
         call > 0 && call < (int)(sizeof names / sizeof *names) && names[call] != NULL;
     return is_known ? names[call] : "another function";

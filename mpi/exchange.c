@@ -17,7 +17,11 @@ vscan__mpi *vscan__mpi_enter_move(const vscan_mpi *handle, const char *function,
 }
 
 const char *vscan__mpi_word(int32_t call, int i) {
-    static const char *const words[][4] = {{"", "", "", ""}};
+    static const char *const words[][4] = {
+        {"", "", "", ""},                   /* rebalance */
+        {"options->rebalance", "", "", ""}, /* pack */
+        {"", "", "", ""},                   /* split */
+    };
     const int32_t known = (int32_t)(sizeof words / sizeof *words);
     return call >= CALL_REBALANCE && call - CALL_REBALANCE < known ? words[call - CALL_REBALANCE][i]
                                                                    : NULL;
@@ -84,6 +88,11 @@ vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
     TRY(vscan__mpi_check_apart(mpi, "count", count, "in", in, false));
     TRY(vscan__mpi_check_apart(mpi, "count", count, "flags", flags, false));
     return vscan__mpi_check_apart(mpi, "count", count, "out", out, false);
+}
+
+int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {
+    const int64_t longer = n % mpi->size;
+    return n / mpi->size * r + (r < longer ? r : longer);
 }
 
 /* ---- Areas ----------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "move.h"
 
 /* ---- Handles --------------------------------------------------------------------------------- */
 
@@ -288,8 +288,7 @@ vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t *first, in
     if (n < 0)
         return vscan__mpi_fail(found, VSCAN_ERROR_LENGTH, "n is %lld, must be at least 0",
                                (long long)n);
-    const int64_t each = n / found->size, longer = n % found->size;
-    *first = each * found->rank + (found->rank < longer ? found->rank : longer);
-    *length = each + (found->rank < longer);
+    *first = vscan__mpi_share_begin(found, n, found->rank);
+    *length = vscan__mpi_share_begin(found, n, found->rank + 1) - *first;
     return VSCAN_OK;
 }

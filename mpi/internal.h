@@ -25,7 +25,7 @@ typedef union vscan__mpi_value value;
 enum vscan__mpi_call { CALL_SCAN = 1, CALL_REDUCE, CALL_SCAN_SEGMENTED };
 
 /* Those that move elements between ranks; what stands in their agreements is in move.h. */
-enum vscan__mpi_call_of_move { CALL_REBALANCE = 32 };
+enum vscan__mpi_call_of_move { CALL_REBALANCE = 32, CALL_PACK, CALL_SPLIT };
 
 /* What else a rank says in an agreement. */
 enum vscan__mpi_fact {

@@ -46,6 +46,9 @@ vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
                                     const vscan_buffer *in, const vscan_buffer *flags,
                                     const vscan_buffer *out);
 
+/* Where the even share of rank r begins in n elements; r may be the number of ranks. */
+int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r);
+
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
 /* Elements that the context's backend and MPI both use: one memory on the CPU, else two. */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Moves of random parts to random parts against one call on the whole vector, and what they send. */
+#include <mpi.h>
+
 #include "move_case.h"
 
 static const vscan_type types[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
@@ -42,6 +44,134 @@ static void test_rebalance(int64_t number) {
     end_moved(&out);
 }
 
+/* ---- Pack and split -------------------------------------------------------------------------- */
+
+static uint8_t flags[LONGEST_MOVE];
+static char expected[8 * LONGEST_MOVE];
+
+static void draw_flags(int64_t n) {
+    const int64_t mean = (int64_t[]){1, 2, 9, 3000, INT64_MAX}[draw_below(5)];
+    for (int64_t i = 0; i < n; i++) flags[i] = draw_below(mean) == 0;
+}
+
+/* The number of flags begin .. end - 1 that are set. */
+static int64_t count_flags(int64_t begin, int64_t end) {
+    int64_t count = 0;
+    for (int64_t i = begin; i < end; i++) count += flags[i];
+    return count;
+}
+
+/* A vector, its flags, and what one call gives for the whole of it. */
+struct flagged {
+    vscan_type type;
+    int64_t n, size, have[MOST_RANKS + 1], count;
+    struct moved_part in, own; /* own: flags */
+    vscan_buffer *all, *heads, *result, *total;
+};
+
+static struct flagged new_flagged(int64_t number, bool splits) {
+    static int32_t ints[LONGEST_MOVE];
+    struct flagged f = {.type = types[draw_below(5)], .n = draw_move_length()};
+    f.size = size_of(f.type);
+    draw_elements(f.type, whole, f.n);
+    draw_flags(f.n);
+    draw_cuts_of(number, f.n, f.have);
+    const int64_t first = f.have[rank], length = f.have[rank + 1] - first;
+    const vscan_type form = (vscan_type[]){VSCAN_BYTE, VSCAN_INT, VSCAN_BIT}[(number + rank) % 3];
+    for (int64_t i = 0; i < f.n; i++) ints[i] = flags[i] ? -3 : 0;
+    f.in = new_moved(f.type, whole + first * f.size, length);
+    f.own = new_moved(
+        form, form == VSCAN_INT ? (const void *)(ints + first) : (const void *)(flags + first),
+        length);
+    OK(vscan_buffer_wrap(ctx, f.type, whole, f.n, &f.all));
+    OK(vscan_buffer_wrap(ctx, VSCAN_BYTE, flags, f.n, &f.heads));
+    OK(vscan_buffer_wrap(ctx, f.type, expected, f.n, &f.result));
+    OK(vscan_buffer_create(ctx, VSCAN_LONG, 1, &f.total));
+    const vscan_count_options options = {.size = sizeof options, .count = f.total};
+    if (splits)
+        OK(vscan_split(ctx, f.all, f.heads, f.result, &options));
+    else
+        OK(vscan_pack(ctx, f.all, f.heads, f.result, &options));
+    OK(vscan_buffer_get(f.total, 0, &f.count));
+    const int64_t none = -1;
+    OK(vscan_buffer_set(f.total, 0, &none));
+    return f;
+}
+
+static void end_flagged(struct flagged *f, int64_t number) {
+    int64_t count;
+    OK(vscan_buffer_get(f->total, 0, &count));
+    CHECK(count == f->count, "case %lld: %lld elements, not %lld", (long long)number,
+          (long long)count, (long long)f->count);
+    end_moved(&f->in);
+    end_moved(&f->own);
+    vscan_buffer *const made[] = {f->all, f->heads, f->result, f->total};
+    for (int i = 0; i < 4; i++) OK(vscan_buffer_destroy(made[i]));
+}
+
+static void test_pack(int64_t number) {
+    struct flagged f = new_flagged(number, false);
+    int64_t begin[MOST_RANKS + 1], length = -1;
+    vscan_mpi_pack_options options = {
+        .size = sizeof options, .rebalance = (int32_t)draw_below(2), .count = f.total};
+    for (int r = 0; r <= ranks; r++) begin[r] = count_flags(0, f.have[r]);
+    const int64_t from = begin[rank], to = begin[rank + 1];
+    if (options.rebalance) share(f.count, begin);
+    const int64_t n = begin[rank + 1] - begin[rank];
+    const bool in_place = draw_below(2) && f.in.n >= n, fits = draw_below(4) > 0;
+    const int64_t spare = draw_below(3); /* drawn alike on all ranks */
+    int64_t more = in_place ? f.in.n - n : spare;
+    const char *const was = whole + f.have[rank] * f.size; /* what an output in place holds */
+    const bool too_short = !fits && f.count > 0;
+    if (too_short && !in_place && n > 0) more = -1; /* on all ranks that have results */
+    struct moved_part out = in_place ? f.in : new_moved(f.type, more > 0 ? whole : NULL, n + more);
+    int shortest = more < 0, all_short = 0;
+    MPI_Allreduce(&shortest, &all_short, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    const struct counted before = counted;
+    const vscan_status status = vscan_mpi_pack(mpi, f.in.buffer, f.own.buffer, out.buffer,
+                                               rank % 3 < 2 ? &length : NULL, &options);
+    CHECK(rank % 3 == 2 || length == n, "%lld elements, not %lld", (long long)length, (long long)n);
+    if (all_short) {
+        CHECK(status == VSCAN_ERROR_OUT_LENGTH, "too short: %s", vscan_mpi_status_name(status));
+        CHECK(strstr(vscan_mpi_last_error(mpi), "elements, needs") != NULL, "no sentence: %s",
+              vscan_mpi_last_error(mpi));
+        OK(vscan_buffer_set(f.total, 0, &f.count));
+    } else {
+        OK(status);
+        struct sent sent = {0, 0};
+        if (options.rebalance) add_run(&sent, f.type, from, to, begin);
+        check_sent(&before, &sent, 8 + 8 + 8 + 8 * options.rebalance);
+        check_moved(&out, 0, expected + begin[rank] * f.size, n, "a packed vector", number);
+        if (more > 0)
+            check_moved(&out, n, (in_place ? was : whole) + n * f.size, more,
+                        "what follows the results", number);
+    }
+    if (!in_place) end_moved(&out);
+    end_flagged(&f, number);
+}
+
+static void test_split(int64_t number) {
+    struct flagged f = new_flagged(number, true);
+    int64_t want[MOST_RANKS + 1], clear = 0, set = f.count;
+    draw_cuts_of(draw_below(CUTS), f.n, want);
+    struct moved_part out = new_moved(f.type, NULL, want[rank + 1] - want[rank]);
+    const vscan_count_options options = {.size = sizeof options, .count = f.total};
+    const struct counted before = counted;
+    OK(vscan_mpi_split(mpi, f.in.buffer, f.own.buffer, out.buffer, &options));
+    const int64_t first = f.have[rank], own = count_flags(first, f.have[rank + 1]);
+    clear = first - count_flags(0, first);
+    set += count_flags(0, first);
+    struct sent sent = {0, 0};
+    add_run(&sent, f.type, clear, clear + f.in.n - own, want);
+    add_run(&sent, f.type, set, set + own, want);
+    check_sent(&before, &sent, 8 + 8 + 8);
+    check_moved(&out, 0, expected + want[rank] * f.size, out.n, "a split vector", number);
+    end_moved(&out);
+    end_flagged(&f, number);
+}
+
 void test_moves(int64_t number) {
     test_rebalance(number);
+    test_pack(number);
+    test_split(number);
 }

@@ -53,6 +53,43 @@ static void refuse_rebalance(bool me) {
                    different, "calls vscan_mpi_rebalance, rank 0 vscan_mpi_scan");
 }
 
+static void refuse_flags(bool me) {
+    vscan_mpi_pack_options pack = {.size = sizeof pack, .rebalance = me ? 2 : 0};
+    expect_culprit(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_VALUE,
+                   "rebalance is 2");
+    pack = (vscan_mpi_pack_options){.size = sizeof pack, .unused = me ? 7 : 0};
+    expect_culprit(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_VALUE,
+                   "unused is 7");
+    pack = (vscan_mpi_pack_options){.size = me ? 1 : (int64_t)sizeof pack};
+    expect_culprit(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_STRUCT_SIZE,
+                   "options->size is 1");
+    pack = (vscan_mpi_pack_options){.size = sizeof pack, .count = me ? longs : NULL};
+    expect_culprit(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_LENGTH,
+                   "count has 3000");
+    expect_culprit(vscan_mpi_pack(mpi, in, me ? longs : bits, out, NULL, NULL), VSCAN_ERROR_TYPE,
+                   "flags are not");
+    expect_culprit(vscan_mpi_pack(mpi, in, me ? NULL : bits, out, NULL, NULL), VSCAN_ERROR_NULL,
+                   "flags is NULL");
+    expect_culprit(vscan_mpi_pack(mpi, me ? bits : in, bytes, out, NULL, NULL), VSCAN_ERROR_TYPE,
+                   "in's elements are bits");
+    const vscan_count_options split = {.size = sizeof split, .count = me ? longs : NULL};
+    expect_culprit(vscan_mpi_split(mpi, in, bytes, out, &split), VSCAN_ERROR_LENGTH, "count has");
+    expect_culprit(vscan_mpi_split(mpi, in, bytes, me ? in : out, NULL), VSCAN_ERROR_OVERLAP,
+                   "out overlaps in");
+    expect(vscan_mpi_split(mpi, in, bytes, me ? longer : out, NULL), VSCAN_ERROR_LENGTH,
+           "parts of out", "elements together");
+    vscan_buffer *one;
+    OK(vscan_buffer_view(out, 0, 1, &one));
+    pack = (vscan_mpi_pack_options){.size = sizeof pack, .rebalance = 1};
+    expect_culprit(vscan_mpi_pack(mpi, in, bytes, me ? one : out, NULL, &pack),
+                   VSCAN_ERROR_OUT_LENGTH, "out has 1 elements, needs 3000");
+    OK(vscan_buffer_destroy(one));
+    if (culprit == 0) return;
+    pack.rebalance = me;
+    expect_culprit(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack),
+                   (vscan_status)VSCAN_MPI_ERROR_DIFFERENT, "options->rebalance is 1");
+}
+
 static void make_buffers(vscan_ctx *another) {
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &in));
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &out));
@@ -85,6 +122,7 @@ static void refuse(void) {
         culprit = i == 0 ? ranks - 1 : (int)draw_below(ranks);
         const bool me = rank == culprit;
         refuse_rebalance(me);
+        refuse_flags(me);
     }
     CHECK(vscan_mpi_rebalance(NULL, in, out) == VSCAN_ERROR_NULL, "NULL is taken");
     CHECK(vscan_mpi_rebalance((vscan_mpi *)in, in, out) == VSCAN_ERROR_HANDLE, "in is taken");
@@ -96,11 +134,16 @@ static void refuse(void) {
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 /* Parts of which every rank but the last sends some elements to the next one. */
-static vscan_buffer *from, *to;
-enum { REBALANCE, CALLS };
+static vscan_buffer *from, *to, *set;
+enum { REBALANCE, PACK, SPLIT, CALLS };
 
 static vscan_status run(int call) {
+    const vscan_mpi_pack_options pack = {.size = sizeof pack, .rebalance = 1};
     switch (call) {
+    case PACK:
+        return vscan_mpi_pack(mpi, from, set, to, NULL, &pack);
+    case SPLIT:
+        return vscan_mpi_split(mpi, from, set, to, NULL);
     default:
         return vscan_mpi_rebalance(mpi, from, to);
     }
@@ -151,7 +194,7 @@ static void fail_mpi(int call) {
         if (number == 0) continue;
         renew();
         if (number < 0)
-            messages_until_failure = call == REBALANCE ? 1 : 2; /* rank 0 only sends */
+            messages_until_failure = 1;
         else
             collectives_until_failure = number;
         const vscan_status status = run(call);
@@ -174,13 +217,18 @@ static void fail(void) {
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, n, &from));
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, before, &to));
     for (int64_t i = 0; i < n; i++) OK(vscan_buffer_set(from, i, some + (i + rank) % 5));
+    OK(vscan_buffer_create(ctx, VSCAN_BYTE, n, &set));
+    for (int64_t i = 0; i < n; i++) OK(vscan_buffer_set(set, i, &(uint8_t){i < n / 2 - 9 * rank}));
+    const int only = ranks > 4 ? (int)draw_below(CALLS) : -1; /* many ranks take long */
     for (int call = 0; call < CALLS; call++) {
+        if (only >= 0 && call != only) continue;
         fail_library(call);
         fail_mpi(call);
         renew();
     }
     OK(vscan_buffer_destroy(from));
     OK(vscan_buffer_destroy(to));
+    OK(vscan_buffer_destroy(set));
 }
 
 void test_wrong_moves(void) {

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Split: each rank splits its part; then its clear elements go left, and those that are flagged right. */
+#include <stddef.h>
+
+#include "move.h"
+
+static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
+                          const vscan_buffer *out, const vscan_count_options *options,
+                          struct vscan__mpi_moved *moved) {
+    TRY(vscan__mpi_check_input(mpi, in, false));
+    moved->type = (int32_t)vscan_buffer_type(in);
+    moved->in = vscan_buffer_length(in);
+    TRY(vscan__mpi_check_flags(mpi, flags, moved->in));
+    TRY(vscan__mpi_check_buffer(mpi, "out", out, moved->type, -1));
+    moved->out = vscan_buffer_length(out);
+    TRY(vscan__mpi_check_apart(mpi, "out", out, "in", in, false));
+    TRY(vscan__mpi_check_apart(mpi, "flags", flags, "out", out, false));
+    return vscan__mpi_check_count(mpi, options->count, in, flags, out);
+}
+
+enum { PARTED, OUT, AREAS };
+
+static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
+                            const vscan_buffer *out, struct vscan__mpi_area *areas,
+                            int64_t *clear) {
+    vscan_buffer *count;
+    const int64_t n = vscan_buffer_length(in);
+    TRY(vscan__mpi_area_of(mpi, areas + OUT, out));
+    TRY(vscan__mpi_new_area(mpi, areas + PARTED, vscan_buffer_type(in), n));
+    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &count));
+    const vscan_count_options options = {.size = sizeof options, .count = count};
+    TRY(vscan__mpi_say(mpi, mpi->ctx,
+                       vscan_split(mpi->ctx, in, flags, areas[PARTED].buffer, &options)));
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(count, 0, clear)));
+    return vscan__mpi_area_down(mpi, areas + PARTED, n);
+}
+
+/* The clear elements of all ranks, in their order, and then the flagged ones, each as a vector that is recut. */
+static vscan_status move(vscan__mpi *mpi, vscan_type type, const struct vscan__mpi_area *areas,
+                         int64_t clear, int64_t *count) {
+    const int64_t size = vscan__mpi_size_of(type);
+    int64_t *const clears = mpi->spare, *const begin = mpi->begin;
+    TRY(vscan__mpi_check(mpi,
+                         MPI_Allgather(&clear, 1, MPI_INT64_T, clears, 1, MPI_INT64_T, mpi->comm),
+                         "MPI_Allgather"));
+    vscan__mpi_add_up(mpi, clears, begin);
+    *count = begin[mpi->size];
+    vscan__mpi_recut(mpi, begin, mpi->out_begin);
+    TRY(vscan__mpi_exchange(mpi, areas[PARTED].host, areas[OUT].host, size));
+    begin[0] = *count;
+    for (int r = 0; r < mpi->size; r++)
+        begin[r + 1] = begin[r] + mpi->in_begin[r + 1] - mpi->in_begin[r] - clears[r];
+    vscan__mpi_recut(mpi, begin, mpi->out_begin);
+    const char *const flagged = clear > 0 ? areas[PARTED].host + clear * size : areas[PARTED].host;
+    return vscan__mpi_exchange(mpi, flagged, areas[OUT].host, size);
+}
+
+static vscan_status split(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
+                          vscan_buffer *out, const vscan_count_options *options,
+                          struct vscan__mpi_area *areas) {
+    vscan_count_options known;
+    struct vscan__mpi_moved moved = {.call = CALL_SPLIT};
+    moved.status = vscan__mpi_read_options(mpi, options, &known, sizeof known);
+    if (moved.status == VSCAN_OK) moved.status = check(mpi, in, flags, out, &known, &moved);
+    TRY(vscan__mpi_agree_move(mpi, &moved));
+    TRY(vscan__mpi_check_sums(mpi, "out"));
+    int64_t clear = 0, count = 0;
+    TRY(vscan__mpi_finish(mpi, prepare(mpi, in, flags, out, areas, &clear)));
+    TRY(move(mpi, (vscan_type)moved.type, areas, clear, &count));
+    vscan_status status = vscan__mpi_area_up(mpi, areas + OUT, moved.out);
+    if (status == VSCAN_OK && known.count != NULL)
+        status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(known.count, 0, &count));
+    return vscan__mpi_finish(mpi, status);
+}
+
+vscan_status vscan_mpi_split(vscan_mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
+                             vscan_buffer *out, const vscan_count_options *options) {
+    vscan_status status;
+    vscan__mpi *const found = vscan__mpi_enter_move(mpi, __func__, &status);
+    if (found == NULL) return status;
+    struct vscan__mpi_area areas[AREAS] = {{.owned = false}};
+    status = split(found, in, flags, out, options, areas);
+    vscan__mpi_end_areas(found, areas, AREAS);
+    return status;
+}
