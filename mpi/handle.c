@@ -52,6 +52,12 @@ vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function) {
     return found;
 }
 
+vscan_status vscan__mpi_begin(const vscan_mpi *handle, const char *function, vscan__mpi **mpi) {
+    *mpi = vscan__mpi_enter(handle, function);
+    if (*mpi == NULL) return handle == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
+    return (*mpi)->broken ? vscan__mpi_is_broken(*mpi) : VSCAN_OK;
+}
+
 int32_t vscan_mpi_rank(const vscan_mpi *mpi) {
     const vscan__mpi *const found = find(mpi, false);
     return found == NULL ? -1 : found->rank;

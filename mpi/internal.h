@@ -8,6 +8,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "core/order.h"
@@ -97,6 +98,9 @@ typedef struct vscan__mpi {
 
 /* What is behind the handle, or NULL, with a sentence for the thread. */
 vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function);
+
+/* The same at the begin of a collective call: what is behind the handle can be used, or a status. */
+vscan_status vscan__mpi_begin(const vscan_mpi *handle, const char *function, vscan__mpi **mpi);
 
 /* Records "function: sentence" as the last error, and returns the status. */
 vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *format, ...)
@@ -207,6 +211,31 @@ void vscan__mpi_sign(unsigned char *block);
 
 /* The context's buffer of one element of a type. */
 vscan_status vscan__mpi_one(vscan__mpi *mpi, vscan_type type, vscan_buffer **buffer);
+
+/* ---- scan.c ---------------------------------------------------------------------------------- */
+
+/* What all of these functions check first: the context's earlier work, in, the operator; notes them. */
+vscan_status vscan__mpi_check_vector(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
+                                     int32_t direction, struct vscan__mpi_record *record);
+
+/* A scan's arguments; notes them in the record. */
+vscan_status vscan__mpi_check_scan(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
+                                   const vscan_buffer *out, const vscan_scan_options *options,
+                                   struct vscan__mpi_record *record);
+
+/*
+ * What follows the checks, whose result is `status`: the agreement, and the exchange. heads, open: as in
+ * struct vscan__mpi_scan.
+ */
+vscan_status vscan__mpi_find_prefix(vscan__mpi *mpi, vscan_status status,
+                                    struct vscan__mpi_record *record, const vscan_buffer *in,
+                                    const vscan_buffer *heads, int64_t open,
+                                    struct vscan__mpi_prefix *prefix);
+
+/* What the part's scan needs of what comes before it: an initial value, or a carry. */
+vscan_status vscan__mpi_set_before(vscan__mpi *mpi, const struct vscan__mpi_record *record,
+                                   const struct vscan__mpi_prefix *prefix, vscan_value *initial,
+                                   vscan_carry **carry);
 
 /* ---- heads.c --------------------------------------------------------------------------------- */
 

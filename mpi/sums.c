@@ -17,189 +17,9 @@
 #include <string.h>
 
 #include "cpu/modes.h"
-#include "internal.h"
-#include "layout.h"
+#include "sums.h"
 
 enum { TAG_TILE = 1, TAG_SUM };
-
-/* What this rank knows while it exchanges. */
-struct sums {
-    vscan__mpi *mpi;
-    const struct vscan__mpi_scan *scan;
-    layout l;
-    int place;
-    int64_t begin, end;    /* of the part */
-    int64_t from;          /* its first element that matters to what follows it: see struct scan */
-    int64_t first_tile;    /* from there on the first begin of a tile, perhaps beyond the part */
-    int64_t tiles;         /* whole ones after it */
-    const char *tile_sums; /* in memory's order */
-    const char *head, *tail; /* the elements before the whole tiles, and after them */
-    value head_sum;          /* of the tile that ends in the part but begins before `from` */
-    value r3_begin, r3_end;  /* at the cuts */
-    unsigned char state_begin[VSCAN_CARRY_BYTES], state_end[VSCAN_CARRY_BYTES]; /* inside tiles */
-    vscan_status status; /* of this rank; a rank that has failed goes on telling something */
-    MPI_Request requests[2];
-    int sent;
-};
-
-/* ---- Values ---------------------------------------------------------------------------------- */
-
-static value nothing(const struct sums *s) {
-    return s->scan->type == VSCAN_FLOAT ? (value){.bits = UINT64_C(1) << 31}
-                                        : (value){.bits = UINT64_C(1) << 63};
-}
-
-static value add(const struct sums *s, value a, value b) {
-    value sum = {.bits = 0};
-    if (s->scan->type == VSCAN_FLOAT)
-        sum.as_float = a.as_float + b.as_float;
-    else
-        sum.as_double = a.as_double + b.as_double;
-    return sum;
-}
-
-/* ---- The part -------------------------------------------------------------------------------- */
-
-/* Where elements from .. from + n - 1 of the part, in the direction of the scan, begin in memory. */
-static int64_t place_in_memory(const struct sums *s, int64_t from, int64_t n) {
-    return s->scan->backward ? s->scan->n - from - n : from;
-}
-
-/* The state inside a tile after n more elements on the host. before: NULL at a tile's begin. */
-static vscan_status advance(const struct sums *s, const unsigned char *before, const char *elements,
-                            int64_t n, unsigned char *after) {
-    vscan__mpi *const mpi = s->mpi;
-    const struct vscan__mpi_scan *const scan = s->scan;
-    vscan_carry *carry;
-    vscan_buffer *in = NULL;
-    TRY(vscan__mpi_carry(mpi, true, scan, &carry));
-    vscan_status status = before == NULL ? vscan_carry_reset(carry, NULL)
-                                         : vscan_carry_restore(carry, before, VSCAN_CARRY_BYTES);
-    if (status == VSCAN_OK)
-        status = vscan_buffer_wrap(mpi->host, scan->type, (void *)(uintptr_t)elements, n, &in);
-    const vscan_reduce_options options = {.size = sizeof options,
-                                          .direction =
-                                              scan->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
-                                          .carry = carry};
-    if (status == VSCAN_OK) status = vscan_reduce(mpi->host, VSCAN_PLUS, in, NULL, &options);
-    if (status == VSCAN_OK) status = vscan_carry_save(carry, after, VSCAN_CARRY_BYTES);
-    (void)vscan_buffer_destroy(in);
-    return vscan__mpi_say(mpi, mpi->host, status);
-}
-
-/* Elements of the part, on the host: where they are, or copied to `room`. */
-static vscan_status on_host(const struct sums *s, int64_t from, int64_t n, char *room,
-                            const char **elements) {
-    const struct vscan__mpi_scan *const scan = s->scan;
-    const int64_t at = place_in_memory(s, from, n);
-    *elements = room;
-    if (n == 0) return VSCAN_OK;
-    if (vscan_ctx_backend(s->mpi->ctx) == VSCAN_BACKEND_CPU) {
-        *elements =
-            (const char *)vscan_buffer_pointer(scan->in) + at * vscan__mpi_size_of(scan->type);
-        return VSCAN_OK;
-    }
-    return vscan__mpi_say(s->mpi, s->mpi->ctx, vscan_buffer_download(scan->in, at, n, room));
-}
-
-/* The sums of the whole tiles: tiles are the rows of a matrix. */
-static vscan_status sum_tiles(struct sums *s) {
-    vscan__mpi *const mpi = s->mpi;
-    const struct vscan__mpi_scan *const scan = s->scan;
-    if (s->tiles == 0) return VSCAN_OK;
-    char *const host =
-        vscan__mpi_room(mpi, &mpi->room_sums, s->tiles * vscan__mpi_size_of(scan->type));
-    if (host == NULL) return VSCAN_ERROR_HOST_MEMORY;
-    s->tile_sums = host;
-    vscan_buffer **const kept = &mpi->sums[scan->type == VSCAN_DOUBLE];
-    if (*kept != NULL && vscan_buffer_length(*kept) < s->tiles) {
-        (void)vscan_buffer_destroy(*kept);
-        *kept = NULL;
-    }
-    vscan_status status = VSCAN_OK;
-    vscan_buffer *in = NULL, *out = NULL;
-    if (*kept == NULL)
-        status = vscan_buffer_create(mpi->ctx, scan->type, s->tiles + s->tiles / 4, kept);
-    const int64_t n = s->tiles * s->l.tile;
-    const int64_t at = place_in_memory(s, s->first_tile - s->begin, n);
-    if (status == VSCAN_OK)
-        status = vscan_buffer_view((vscan_buffer *)(uintptr_t)scan->in, at, n, &in);
-    if (status == VSCAN_OK) status = vscan_buffer_view(*kept, 0, s->tiles, &out);
-    const vscan_matrix_options options = {
-        .size = sizeof options, .direction = scan->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
-    if (status == VSCAN_OK)
-        status = vscan_reduce_rows(mpi->ctx, VSCAN_PLUS, in, s->tiles, s->l.tile, out, &options);
-    if (status == VSCAN_OK) status = vscan_buffer_download(out, 0, s->tiles, host);
-    status = vscan__mpi_say(mpi, mpi->ctx, status);
-    (void)vscan_buffer_destroy(in);
-    (void)vscan_buffer_destroy(out);
-    return status;
-}
-
-/* The state inside a tile of which the first `skipped` elements are absent. */
-static vscan_status begin_inside(const struct sums *s, int64_t skipped, unsigned char *state) {
-    TRY(advance(s, NULL, NULL, 0, state));
-    vscan__mpi_put(state, AT_POSITION, (uint64_t)skipped);
-    for (int at = AT_R1; at < AT_GROUP; at += 8) vscan__mpi_put(state, at, nothing(s).bits);
-    for (int64_t i = 0; i < skipped % VSCAN__GROUP; i++)
-        vscan__mpi_put(state, AT_GROUP + 8 * (int)i, nothing(s).bits);
-    vscan__mpi_sign(state);
-    return VSCAN_OK;
-}
-
-/* Takes the head, after the state before it, to what follows it. */
-static vscan_status finish_head(struct sums *s, const unsigned char *before) {
-    unsigned char after[VSCAN_CARRY_BYTES];
-    const int64_t n = vscan__mpi_lower(s->first_tile, s->end) - s->from;
-    memcpy(after, before, sizeof after);
-    if (n > 0) TRY(advance(s, before, s->head, n, after));
-    if (s->first_tile <= s->end)
-        s->head_sum.bits = vscan__mpi_get(after, AT_R3);
-    else
-        memcpy(s->state_end, after, sizeof after);
-    return VSCAN_OK;
-}
-
-/* All that does not depend on other parts. */
-static vscan_status read_part(struct sums *s) {
-    const int64_t size = vscan__mpi_size_of(s->scan->type);
-    if (s->begin == s->end) return VSCAN_OK;
-    TRY(sum_tiles(s));
-    if (s->begin % s->l.tile == 0)
-        TRY(advance(s, NULL, NULL, 0, s->state_begin)); /* else it is sent */
-    char *room = NULL;
-    if (vscan_ctx_backend(s->mpi->ctx) != VSCAN_BACKEND_CPU) {
-        room = vscan__mpi_room(s->mpi, &s->mpi->room_edges, 2 * s->l.tile * size);
-        if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
-    }
-    const int64_t before = s->from - s->begin;
-    const int64_t head = vscan__mpi_lower(s->first_tile, s->end) - s->from;
-    TRY(on_host(s, before, head, room, &s->head));
-    const int64_t at = before + head + s->tiles * s->l.tile, tail = s->end - s->begin - at;
-    TRY(on_host(s, at, tail, room == NULL ? NULL : room + s->l.tile * size, &s->tail));
-    if (s->scan->open >= 0 && s->from % s->l.tile != 0) {
-        unsigned char state[VSCAN_CARRY_BYTES];
-        TRY(begin_inside(s, s->from % s->l.tile, state));
-        TRY(finish_head(s, state));
-    }
-    return tail > 0 ? advance(s, NULL, s->tail, tail, s->state_end) : VSCAN_OK;
-}
-
-/* The sum of a tile, by its number in the vector, that ends in the part. */
-static value sum_of(const struct sums *s, int64_t tile) {
-    const int64_t size = vscan__mpi_size_of(s->scan->type);
-    const int64_t i = tile - s->first_tile / s->l.tile;
-    value v = {.bits = 0};
-    if (s->status != VSCAN_OK) return v;
-    if (i < 0) return s->head_sum;
-    memcpy(&v, s->tile_sums + (s->scan->backward ? s->tiles - 1 - i : i) * size, (size_t)size);
-    return v;
-}
-
-static value add_tiles(const struct sums *s, value sum, int64_t from, int64_t to) {
-    for (int64_t tile = from; tile < to; tile++) sum = add(s, sum, sum_of(s, tile));
-    return sum;
-}
 
 /* ---- From part to part ----------------------------------------------------------------------- */
 
@@ -230,10 +50,16 @@ static vscan_status pass_tiles(struct sums *s) {
         TRY(receive(s, s->state_begin, VSCAN_CARRY_BYTES, TAG_TILE));
         /* a rank that failed has sent no saved carry; all will hear of it */
         if (s->status == VSCAN_OK && s->state_begin[0] != 0 && s->scan->open < 0)
-            s->status = finish_head(s, s->state_begin);
+            s->status = vscan__mpi_finish_head(s, s->state_begin);
     }
     if (sends && waits) TRY(send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE));
     return VSCAN_OK;
+}
+
+static value add_tiles(const struct sums *s, value sum, int64_t from, int64_t to) {
+    for (int64_t tile = from; tile < to; tile++)
+        sum = vscan__mpi_add(s, sum, vscan__mpi_sum_of(s, tile));
+    return sum;
 }
 
 /* R3 at each cut inside a block that is not published. */
@@ -275,13 +101,13 @@ static void tell(const struct sums *s, value *to) {
         const bool goes_on = j * l->block < s->begin && s->scan->open < 0;
         if (is_published(s, s->place, j))
             for (int64_t tile = first; tile < last; tile++)
-                *to++ = tile < from ? nothing(s) : sum_of(s, tile);
+                *to++ = tile < from ? vscan__mpi_nothing(s) : vscan__mpi_sum_of(s, tile);
         else if ((j + 1) * l->block <= s->end)
-            *to++ = add_tiles(s, goes_on ? s->r3_begin : nothing(s), from, last);
+            *to++ = add_tiles(s, goes_on ? s->r3_begin : vscan__mpi_nothing(s), from, last);
     }
     if (s->begin < s->end && s->end == vscan__mpi_length(l)) {
         *to++ = s->r3_end;
-        *to = nothing(s);
+        *to = vscan__mpi_nothing(s);
         if (s->end % l->tile != 0) to->bits = vscan__mpi_get(s->state_end, AT_LAST);
     }
 }
@@ -329,7 +155,7 @@ static vscan_status tell_all(struct sums *s, struct vscan__mpi_prefix *prefix) {
 /* The carry at this part's begin. */
 static void make_carry(const struct sums *s, value r3, value r4, struct vscan__mpi_prefix *prefix) {
     unsigned char *const block = prefix->carry;
-    value inside = nothing(s); /* X2 at the element before */
+    value inside = vscan__mpi_nothing(s); /* X2 at the element before */
     memcpy(block, s->state_begin, VSCAN_CARRY_BYTES);
     if (s->begin % s->l.tile != 0) {
         inside.bits = vscan__mpi_get(block, AT_LAST);
@@ -340,7 +166,7 @@ static void make_carry(const struct sums *s, value r3, value r4, struct vscan__m
     vscan__mpi_put(block, AT_POSITION, (uint64_t)s->begin);
     vscan__mpi_put(block, AT_R3, r3.bits);
     vscan__mpi_put(block, AT_R4, r4.bits);
-    vscan__mpi_put(block, AT_LAST, add(s, r4, add(s, r3, inside)).bits);
+    vscan__mpi_put(block, AT_LAST, vscan__mpi_add(s, r4, vscan__mpi_add(s, r3, inside)).bits);
     if (s->scan->heads != NULL) {
         block[AT_FLAGS] = (unsigned char)(s->scan->has_initial | prefix->starts << 1);
         vscan__mpi_put(block, AT_INITIAL, s->scan->initial.bits);
@@ -353,8 +179,8 @@ static void add_up(const struct sums *s, struct vscan__mpi_prefix *prefix) {
     const layout *l = &s->l;
     const value *const all = s->mpi->room_all.memory;
     const int64_t n = vscan__mpi_length(l);
-    const value z = s->scan->has_initial ? s->scan->initial : nothing(s);
-    value r4 = z, r3 = nothing(s); /* r3: of a block that is published */
+    const value z = s->scan->has_initial ? s->scan->initial : vscan__mpi_nothing(s);
+    value r4 = z, r3 = vscan__mpi_nothing(s); /* r3: of a block that is published */
     prefix->begins = s->begin == 0 || s->begin == s->end;
     prefix->needs_carry = s->scan->heads != NULL || s->begin % l->block != 0;
     for (int q = 0; q < l->parts; q++) {
@@ -371,21 +197,22 @@ static void add_up(const struct sums *s, struct vscan__mpi_prefix *prefix) {
         const int64_t cut = from < 0 ? -1 : from / l->block; /* the block where all begins again */
         for (int64_t j = l->begin[q] / l->block; j <= (end - 1) / l->block; j++) {
             const bool ends = (j + 1) * l->block <= end;
-            if (j == cut) r4 = z, r3 = nothing(s);
+            if (j == cut) r4 = z, r3 = vscan__mpi_nothing(s);
             if (is_published(s, q, j)) {
-                for (int64_t i = vscan__mpi_tiles_in(l, q, j); i > 0; i--) r3 = add(s, r3, *v++);
-                if (ends) r4 = add(s, r4, r3), r3 = nothing(s);
+                for (int64_t i = vscan__mpi_tiles_in(l, q, j); i > 0; i--)
+                    r3 = vscan__mpi_add(s, r3, *v++);
+                if (ends) r4 = vscan__mpi_add(s, r4, r3), r3 = vscan__mpi_nothing(s);
             } else if (ends) {
-                r4 = add(s, r4, *v++);
+                r4 = vscan__mpi_add(s, r4, *v++);
             }
         }
-        if (cut > (end - 1) / l->block) r4 = z, r3 = nothing(s);
+        if (cut > (end - 1) / l->block) r4 = z, r3 = vscan__mpi_nothing(s);
         if (end < n) continue;
         if (n % l->block == 0)
             prefix->total = r4;
         else
-            prefix->total =
-                add(s, r4, add(s, is_published(s, q, (n - 1) / l->block) ? r3 : v[0], v[1]));
+            prefix->total = vscan__mpi_add(
+                s, r4, vscan__mpi_add(s, is_published(s, q, (n - 1) / l->block) ? r3 : v[0], v[1]));
         break;
     }
     if (n == 0) prefix->total = s->scan->has_initial ? s->scan->initial : (value){.bits = 0};
@@ -426,10 +253,10 @@ vscan_status vscan__mpi_sum_parts(vscan__mpi *mpi, const struct vscan__mpi_scan 
     s.from = s.begin + vscan__mpi_higher(0, scan->open);
     s.first_tile = (s.from + s.l.tile - 1) / s.l.tile * s.l.tile;
     s.tiles = vscan__mpi_higher(0, s.end / s.l.tile - s.first_tile / s.l.tile);
-    s.r3_begin = s.r3_end = s.head_sum = nothing(&s);
+    s.r3_begin = s.r3_end = s.head_sum = vscan__mpi_nothing(&s);
     vscan_status status = make_room(&s, prefix);
     if (status == VSCAN_OK) {
-        s.status = read_part(&s);
+        s.status = vscan__mpi_read_part(&s);
         status = exchange(&s, prefix);
     }
     vscan__restore_modes(true, &modes);

@@ -70,6 +70,7 @@ int64_t first_difference(vscan_type type, const void *a, const void *b, int64_t 
 /* The tests; of these, number is the case's, for its way of cutting. */
 void test_scan(int64_t number);
 void test_segmented(int64_t number);
+void test_segmented_blocks(void);
 void test_refused(void);
 void test_failures(void);
 void test_moves(int64_t number);

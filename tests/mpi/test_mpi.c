@@ -41,6 +41,7 @@ int main(int argc, char **argv) {
     test_refused();
     test_failures();
     test_wrong_moves();
+    test_segmented_blocks();
     for (int64_t i = 0; i < cases; i++) {
         test_scan(i);
         test_segmented(i);

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Scans for tests, segmented and not: a whole vector, one call on it, and the rank's part. */
+#ifndef MPI_SCAN_CASE_H
+#define MPI_SCAN_CASE_H
+
+#include "cases.h"
+#include "counted.h"
+
+extern char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];
+
+/* A case: a vector, its parts, a way to scan it, and one call on the whole of it. */
+struct scan_case {
+    int64_t number, n, size, first, length, cut[MOST_RANKS + 1];
+    vscan_type type;
+    vscan_op op;
+    int32_t kind, direction;
+    bool has_initial, in_place;
+    int way;
+    struct part in, out, initial;
+    vscan_value value; /* the initial value, here or in the buffer */
+    const vscan_buffer *buffer;
+    vscan_buffer *all, *result;
+};
+
+/* A random case. */
+struct scan_case draw_case(int64_t number);
+
+/* The buffers, once type, kind, direction, n, cut and the elements are there. */
+void make_case(struct scan_case *c);
+void end_case(struct scan_case *c);
+
+/* Fails where the part's results are not those of the one call. */
+void compare_case(const struct scan_case *c);
+
+/* The formula of mpi/README.md, for one scan that finds its memory there; called after it. */
+void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, const int64_t *cut,
+                  const struct counted *before);
+
+#endif
