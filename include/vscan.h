@@ -210,7 +210,9 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
  * flags: false is 0, true is anything else; what the library writes is 0 and 1. Bit i of a VSCAN_BIT
  * vector is bit i % 32, counted from the lowest, of 32-bit word i / 32; its memory is whole words,
  * and bits past the last are ignored and never changed. long holds counts and positions; it can be
- * mapped, not scanned.
+ * mapped, not scanned. uint8 is a number of one byte: text, or a channel of a picture. Unlike a byte flag
+ * it keeps its value. It can be compared, converted, selected, packed, split, gathered, permuted and
+ * distributed; it is no flag, cannot be calculated with, and is neither scanned nor sorted.
  */
 typedef enum vscan_type {
     VSCAN_NONE = 0,    /**< no type: there are no values, or there is no buffer */
@@ -220,6 +222,7 @@ typedef enum vscan_type {
     VSCAN_BYTE = 14,   /**< uint8_t, a flag */
     VSCAN_BIT = 15,    /**< one bit, a flag */
     VSCAN_LONG = 16,   /**< int64_t, a count or a position */
+    VSCAN_UINT8 = 17,  /**< uint8_t, a number, where VSCAN_BYTE is a flag */
     VSCAN_TYPE_FORCE_INT = 0x7fffffff
 } vscan_type;
 
@@ -247,8 +250,8 @@ typedef enum vscan_op {
  * One number, for a member of an options struct: zero is none. holds says which of the others is read.
  */
 typedef struct vscan_value {
-    int32_t holds; /**< VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE or VSCAN_LONG; 0: there is no value */
-    int32_t as_int;
+    int32_t holds;  /**< the vscan_type of a number, not of flags; 0: there is no value */
+    int32_t as_int; /**< a uint8 too */
     float as_float;
     int32_t unused; /**< 0 */
     double as_double;
@@ -567,7 +570,7 @@ VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer 
  *   op, type    a pair that vscan_scan takes
  *   direction   a vscan_direction
  *   carry       not NULL; receives the carry, and is left alone on failure
- * Statuses: NULL, ENUM, PAIR (no operator works on bytes, bits and longs), HOST_MEMORY, DEVICE_MEMORY,
+ * Statuses: NULL, ENUM, PAIR (no operator works on byte, bit, long and uint8), HOST_MEMORY, DEVICE_MEMORY,
  * CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
@@ -670,7 +673,7 @@ typedef struct vscan_scan_options {
  * A vector may be scanned in chunks, each chunk's total being the next one's initial value: with the
  * same bits as one call for chunks of any lengths where the operator is associative, and for float and
  * double plus where the chunks are multiples of 2^24 elements.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is bytes, bits or long),
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is byte, bit, long or uint8),
  * STRUCT_SIZE, VALUE (two initial values, or one and a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
  * Since 0.1.0.
  */
@@ -979,7 +982,7 @@ VSCAN_API vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const voi
 
 /**
  * flags[i] = 1 where a[i] relation b[i] holds, else 0
- *   a       int, long, float or double
+ *   a       int, long, float, double or uint8
  *   b       of a's type and length; may be a
  *   flags   int, byte or bit, of a's length; where a is int, int flags may be in place
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM. Since 0.1.0.
@@ -1025,11 +1028,13 @@ VSCAN_API vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *fla
  * out[i] = in[i], in out's type:
  *   float, double to int, long   towards 0; what does not fit becomes the nearest number that does,
  *                                and NaN becomes 0
- *   long to int                  what does not fit becomes the nearest number that does
+ *   long to int, all to uint8    what does not fit becomes the nearest number that does; float and
+ *                                double towards 0, and NaN becomes 0
  *   to float, double             rounded to nearest (even) where it is not exact
  *   to byte, bit                 1 where in[i] is unequal to 0 (so NaN is true), else 0
  *   from byte, bit               1 where the flag is set, else 0
- * A number of the same type is copied as it is; a byte becomes 0 or 1.
+ * A number of the same type is copied as it is; a byte becomes 0 or 1. A uint8 is a number here: 7 becomes
+ * 7.0, and -1 and 300 become 0 and 255.
  *   in, out   any types, of one length; in place where they are of one type
  * Statuses: NULL, CONTEXT, LENGTH, OVERLAP. Since 0.1.0.
  */
@@ -1124,7 +1129,7 @@ VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const 
 
 /**
  * Pack with in[i] relation right in the place of flags[i]: no flags are written or read.
- *   in         int, long, float or double
+ *   in         int, long, float, double or uint8
  *   relation   as in vscan_compare
  *   right      not NULL; one element on the host, read before the call returns
  * The rest as vscan_pack; another status: ENUM. Since 0.1.0.

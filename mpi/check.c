@@ -10,6 +10,7 @@ int64_t vscan__mpi_size_of(vscan_type type) {
     case VSCAN_LONG:
         return 8;
     case VSCAN_BYTE:
+    case VSCAN_UINT8:
         return 1;
     default:
         return 4;
@@ -80,7 +81,7 @@ vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const vscan_value *initial
                                      const vscan_buffer *buffer, vscan_type type,
                                      struct vscan__mpi_record *record) {
     const bool has_value = initial->holds != VSCAN_NONE;
-    if (has_value && (initial->holds < VSCAN_INT || initial->holds > VSCAN_LONG))
+    if (has_value && (initial->holds < VSCAN_INT || initial->holds > VSCAN_UINT8))
         return vscan__mpi_fail(mpi, VSCAN_ERROR_ENUM, "options->initial.holds is %d, no vscan_type",
                                (int)initial->holds);
     if (has_value && initial->holds != (int32_t)type)

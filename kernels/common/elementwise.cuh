@@ -128,7 +128,8 @@ static __device__ __forceinline__ void prefetch_elements(const void *vector, int
 
 /* Bits of an element. */
 static __host__ __device__ inline int map_bits(int type) {
-    if (type == VSCAN_BIT || type == VSCAN_BYTE) return type == VSCAN_BIT ? 1 : 8;
+    if (type == VSCAN_BIT) return 1;
+    if (type == VSCAN_BYTE || type == VSCAN_UINT8) return 8;
     return type == VSCAN_DOUBLE || type == VSCAN_LONG ? 64 : 32;
 }
 
@@ -281,8 +282,7 @@ struct map_vector {
 };
 
 static inline int64_t map_size(int type) {
-    if (type == VSCAN_BIT) return 0;
-    return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
+    return map_bits(type) / 8;
 }
 
 /* Whether chunks of V elements, from element begin on, are aligned to their size. */

@@ -106,7 +106,7 @@ extern "C" cudaError_t vscan__probe_kernels(int *compiled_for) {
 extern "C" cudaError_t vscan__launch_fill(const vscan__launch *launch, vscan_type type,
                                           void *pointer, int64_t first, int64_t n,
                                           vscan__value value) {
-    if (type == VSCAN_BYTE)
+    if (type == VSCAN_BYTE || type == VSCAN_UINT8)
         return cudaMemsetAsync((char *)pointer + first, value.as_byte, (size_t)n, launch->stream);
     if (type == VSCAN_BIT) {
         const int blocks = blocks_for(launch, n / 32 + 2);

@@ -3,6 +3,7 @@
    uses no shared memory and communicates with no other block. */
 #include "common/relations.cuh"
 #include "common/vectors.cuh"
+#include "map/compare_uint8.cuh"
 #include "map/tuning.cuh"
 
 namespace vscan {
@@ -222,6 +223,7 @@ __global__ void __launch_bounds__(map_threads)
 using namespace vscan;
 
 extern "C" cudaError_t vscan__launch_compare(const vscan__launch *launch, const vscan__map *map) {
+    if (map->type == VSCAN_UINT8) return launch_compare_uint8(launch, map);
     map_kernel *const kernel = kernel_of_type(map->type, map_compare<int32_t>, map_compare<int64_t>,
                                               map_compare<float>, map_compare<double>);
     const int64_t size = map_size(map->type);
@@ -261,7 +263,10 @@ extern "C" cudaError_t vscan__launch_convert(const vscan__launch *launch, const 
     map_arguments arguments = {*map};
     if (map->row >= 0) {
         map_kernel *const kernel =
-            from == 8 ? to == 8 ? map_convert<uint64_t, uint64_t> : map_convert<uint64_t, uint32_t>
+            from == 1 ? to == 8 ? map_convert<uint8_t, uint64_t> : map_convert<uint8_t, uint32_t>
+            : to == 1 ? from == 8 ? map_convert<uint64_t, uint8_t> : map_convert<uint32_t, uint8_t>
+            : from == 8
+                ? to == 8 ? map_convert<uint64_t, uint64_t> : map_convert<uint64_t, uint32_t>
             : to == 8 ? map_convert<uint32_t, uint64_t>
                       : map_convert<uint32_t, uint32_t>;
         return start_map(kernel, launch, V, convert_chunks(from, to), map->n, vectors, 2,

@@ -17,6 +17,9 @@ static constexpr int operator_chunks = 1;
 
 static constexpr int compare_chunks = 2, logic_chunks = 4, select_chunks = 1;
 
+/* Comparisons of uint8: 16 elements a chunk, or 4 where the flags are ints. */
+static constexpr int uint8_chunks = 2;
+
 /* Conversions: of flags to numbers, of flags to flags, of bytes to bits or back. */
 static constexpr int number_chunks = 1, flag_chunks = 4, byte_chunks = 4;
 

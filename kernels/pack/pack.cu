@@ -72,6 +72,7 @@ extern "C" cudaError_t vscan__launch_pack(vscan__launch *launch, const vscan__pa
     return pack->type == VSCAN_INT     ? launch_pack<pack_by_value<int32_t>>(launch, pack, 3)
            : pack->type == VSCAN_LONG  ? launch_pack<pack_by_value<int64_t>>(launch, pack, 4)
            : pack->type == VSCAN_FLOAT ? launch_pack<pack_by_value<float>>(launch, pack, 5)
+           : pack->type == VSCAN_UINT8 ? launch_pack<pack_by_value<uint8_t>>(launch, pack, 9)
                                        : launch_pack<pack_by_value<double>>(launch, pack, 6);
 }
 

@@ -88,6 +88,23 @@ static __device__ __forceinline__ void load_chunks(U (&x)[pack_chunks][Form::V],
     if (whole && wide) {
 #pragma unroll
         for (int r = 0; r < pack_chunks; ++r) load_wide<U, V>(x[r], from + chunk_at<Form>(tile, r));
+    } else if (sizeof(U) == 1 && V == 4 && (tile + 1) * pack_items<Form> + V <= n) {
+        /* bytes that miss the alignment of words: each chunk from the two words that it lies in; before
+           the vector this reaches only to the beginning of a word */
+        const int misfit = (int)((uintptr_t)vector & 3);
+        uint32_t low[pack_chunks], high[pack_chunks];
+#pragma unroll
+        for (int r = 0; r < pack_chunks; ++r) {
+            const uint32_t *const words =
+                (const uint32_t *)((const char *)vector - misfit + chunk_at<Form>(tile, r));
+            low[r] = words[0];
+            high[r] = words[1];
+        }
+#pragma unroll
+        for (int r = 0; r < pack_chunks; ++r) {
+            const uint32_t four = __funnelshift_r(low[r], high[r], 8 * (unsigned)misfit);
+            memcpy(x[r], &four, sizeof(U) * V);
+        }
     } else {
 #pragma unroll
         for (int r = 0; r < pack_chunks; ++r)
@@ -272,6 +289,22 @@ static __device__ __forceinline__ void write_numbers(const pack_arguments &a, in
     });
 }
 
+/* Packed bytes by words, each of which is put together from two where `to` is not aligned as they are.
+   Other blocks write what stands beside them, also in the first and the last word. */
+static __device__ __forceinline__ void write_bytes(uint8_t *to, const uint8_t *packed, int count) {
+    const int thread = threadIdx.x, ahead = (int)(-(uintptr_t)to & 3);
+    const int head = ahead < count ? ahead : count, words = (count - head) / 4;
+    const int tail = head + 4 * words;
+    const uint32_t *const from = (const uint32_t *)packed;
+    if (thread < head) to[thread] = packed[thread];
+    if (tail + thread < count) to[tail + thread] = packed[tail + thread];
+#pragma unroll 4
+    for (int k = thread; k < words; k += pack_threads) {
+        const uint32_t next = head > 0 ? from[k + 1] : 0;
+        ((uint32_t *)(to + head))[k] = __funnelshift_r(from[k], next, 8 * (unsigned)head);
+    }
+}
+
 /* ---- Kernel ---------------------------------------------------------------------------------- */
 
 template <class Form>
@@ -369,8 +402,11 @@ struct pack_kernel : chained_kernel {
             T *const to = (T *)a.pack.out + before;
             const int64_t room = a.pack.length - before;
             const int fits = room < set ? room > 0 ? (int)room : 0 : (int)set;
+            if constexpr (sizeof(T) == 1)
+                write_bytes((uint8_t *)to, packed, fits);
+            else
 #pragma unroll 4
-            for (int k = threadIdx.x; k < fits; k += pack_threads) to[k] = packed[k];
+                for (int k = threadIdx.x; k < fits; k += pack_threads) to[k] = packed[k];
         } else {
             write_numbers<Form>(a, tile, is_whole(tile), counts, place, before);
         }

@@ -55,7 +55,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_d
     int64_t bytes;
     enum vscan__pair pair;
     TRY(vscan__check_size(ctx, type, 0, &bytes));
-    if (type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_LONG)
+    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
                            vscan__type_name(type));
     TRY(vscan__check_pair(ctx, op, type, &pair));

@@ -9,8 +9,8 @@
 /* ---- Types ----------------------------------------------------------------------------------- */
 
 const char *vscan__type_name(vscan_type type) {
-    static const char *const names[VSCAN__TYPES] = {"int",  "float", "double",
-                                                    "byte", "bit",   "long"};
+    static const char *const names[VSCAN__TYPES] = {"int", "float", "double", "byte",
+                                                    "bit", "long",  "uint8"};
     return names[VSCAN__AT_TYPE(type)];
 }
 
@@ -196,7 +196,7 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
     *turned = relation == VSCAN_NOT_EQUAL;
     *row = rows[VSCAN__AT_TYPE(buffer->type)][as - VSCAN_EQUAL] - 1;
     if (*row >= 0) return VSCAN_OK;
-    return vscan__refuse_type(ctx, name, buffer, "int, float, double or long");
+    return vscan__refuse_type(ctx, name, buffer, "int, float, double, long or uint8");
 }
 
 vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_buffer *numbers,

@@ -275,7 +275,10 @@ static vscan_status convert(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
                              .row = -1,
                              .type = (int32_t)in->type,
                              .out_type = (int32_t)out->type};
-    if (is_flag(in->type)) return ctx->backend->convert(ctx, &map);
+    /* where the other side is flags, a uint8 is converted as a byte flag is */
+    if (in->type == VSCAN_UINT8 && is_flag(out->type)) map.type = VSCAN_BYTE;
+    if (out->type == VSCAN_UINT8 && is_flag(in->type)) map.out_type = VSCAN_BYTE;
+    if (is_flag((vscan_type)map.type)) return ctx->backend->convert(ctx, &map);
     if (is_flag(out->type)) { /* what is unequal to 0: a scalar whose bits are all clear */
         int32_t exchanged;
         (void)vscan__check_relation(ctx, VSCAN_NOT_EQUAL, "in", in, &map.row, &exchanged,

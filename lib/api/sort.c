@@ -4,14 +4,18 @@
 
 #include <inttypes.h>
 
+static bool is_small(vscan_type type) {
+    return type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_UINT8;
+}
+
 /* Which types can be keys and values, and of what size. */
 static vscan_status check_types(vscan_ctx *ctx, vscan_type key, vscan_type value, bool has_values,
                                 struct vscan__sort *sort) {
-    if (key == VSCAN_BYTE || key == VSCAN_BIT)
+    if (is_small(key))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "keys are of type %s, must be int, float, double or long",
                            vscan__type_name(key));
-    if (has_values && (value == VSCAN_BYTE || value == VSCAN_BIT))
+    if (has_values && is_small(value))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
                            "values are of type %s, must be int, float, double or long",
                            vscan__type_name(value));

@@ -110,12 +110,13 @@ vscan_status vscan__report_late(vscan_ctx *ctx);
 /* Each enum has numbers of its own (vscan.h); in tables of rows its first value is at 0. */
 #define VSCAN__AT_TYPE(type) ((type)-VSCAN_INT)
 #define VSCAN__AT_OP(op) ((op)-VSCAN_PLUS)
-enum { VSCAN__TYPES = VSCAN_LONG - VSCAN_INT + 1, VSCAN__OPS = VSCAN_OR - VSCAN_PLUS + 1 };
+enum { VSCAN__TYPES = VSCAN_UINT8 - VSCAN_INT + 1, VSCAN__OPS = VSCAN_OR - VSCAN_PLUS + 1 };
 
 /* Bytes of one element; 0 for bits, and where there is no type: 0 is none. */
 static inline int64_t vscan__element_size(vscan_type type) {
-    static const uint8_t sizes[] = {[VSCAN_INT] = 4,  [VSCAN_FLOAT] = 4, [VSCAN_DOUBLE] = 8,
-                                    [VSCAN_BYTE] = 1, [VSCAN_BIT] = 0,   [VSCAN_LONG] = 8};
+    static const uint8_t sizes[] = {
+        [VSCAN_INT] = 4, [VSCAN_FLOAT] = 4, [VSCAN_DOUBLE] = 8, [VSCAN_BYTE] = 1,
+        [VSCAN_BIT] = 0, [VSCAN_LONG] = 8,  [VSCAN_UINT8] = 1};
     return sizes[type];
 }
 

@@ -62,6 +62,17 @@ VSCAN__TO_INTEGER(float, float, long, int64_t, 0x1p63f, INT64_MIN, INT64_MAX)
 VSCAN__TO_INTEGER(double, double, long, int64_t, 0x1p63, INT64_MIN, INT64_MAX)
 #undef VSCAN__TO_INTEGER
 
+/* The same; the comparison with 0 sends a NaN there. */
+#define VSCAN__TO_UINT8(from, F)                                                                   \
+    VSCAN__FORMULA uint8_t vscan__##from##_to_uint8(F a) {                                         \
+        return (uint8_t)(int32_t)(a > 0 ? a < 255 ? a : 255 : 0);                                  \
+    }
+VSCAN__TO_UINT8(int, int32_t)
+VSCAN__TO_UINT8(long, int64_t)
+VSCAN__TO_UINT8(float, float)
+VSCAN__TO_UINT8(double, double)
+#undef VSCAN__TO_UINT8
+
 VSCAN__FORMULA int32_t vscan__long_to_int(int64_t a) {
     return a > INT32_MAX ? INT32_MAX : a < INT32_MIN ? INT32_MIN : (int32_t)a;
 }
@@ -145,7 +156,8 @@ VSCAN__FORMULA int32_t vscan__long_to_int(int64_t a) {
     VSCAN__COMPARE_OF(X, int, INT, int32_t)                                                        \
     VSCAN__COMPARE_OF(X, long, LONG, int64_t)                                                      \
     VSCAN__COMPARE_OF(X, float, FLOAT, float)                                                      \
-    VSCAN__COMPARE_OF(X, double, DOUBLE, double)
+    VSCAN__COMPARE_OF(X, double, DOUBLE, double)                                                   \
+    VSCAN__COMPARE_OF(X, uint8, UINT8, uint8_t)
 
 /* ---- Conversions ----------------------------------------------------------------------------- */
 
@@ -162,7 +174,15 @@ VSCAN__FORMULA int32_t vscan__long_to_int(int64_t a) {
     X(double_to_long, DOUBLE, double, LONG, int64_t, vscan__double_to_long(a))                     \
     X(long_to_int, LONG, int64_t, INT, int32_t, vscan__long_to_int(a))                             \
     X(long_to_float, LONG, int64_t, FLOAT, float, (float)a)                                        \
-    X(long_to_double, LONG, int64_t, DOUBLE, double, (double)a)
+    X(long_to_double, LONG, int64_t, DOUBLE, double, (double)a)                                    \
+    X(uint8_to_int, UINT8, uint8_t, INT, int32_t, (int32_t)a)                                      \
+    X(uint8_to_float, UINT8, uint8_t, FLOAT, float, (float)a)                                      \
+    X(uint8_to_double, UINT8, uint8_t, DOUBLE, double, (double)a)                                  \
+    X(uint8_to_long, UINT8, uint8_t, LONG, int64_t, (int64_t)a)                                    \
+    X(int_to_uint8, INT, int32_t, UINT8, uint8_t, vscan__int_to_uint8(a))                          \
+    X(float_to_uint8, FLOAT, float, UINT8, uint8_t, vscan__float_to_uint8(a))                      \
+    X(double_to_uint8, DOUBLE, double, UINT8, uint8_t, vscan__double_to_uint8(a))                  \
+    X(long_to_uint8, LONG, int64_t, UINT8, uint8_t, vscan__long_to_uint8(a))
 
 /* ---- The index of a row in every table ------------------------------------------------------- */
 

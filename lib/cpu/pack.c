@@ -167,7 +167,9 @@ static vscan_status run_pack(vscan_ctx *ctx, const struct vscan__pack *pack, boo
     run.write = numbers ? write_numbers : write_packed;
     const int64_t size = vscan__element_size((vscan_type)pack->type);
     if (pack->flags == NULL)
-        (size == 4 ? run.maps->repeat_4 : run.maps->repeat_8)(&pack->scalar, run.scalar);
+        (size == 4   ? run.maps->repeat_4
+         : size == 8 ? run.maps->repeat_8
+                     : run.maps->repeat_1)(&pack->scalar, run.scalar);
     const int64_t worth = pack->n / (WORTH / size);
     const int threads = vscan__cpu_threads(ctx, in_place ? 1 : worth);
     if (threads > 1) vscan__cpu_parallel(threads, count_part, &run);

@@ -111,7 +111,7 @@ static void convert_case(int row, int from, int to) {
     twins &target = from == to && below(2) ? in : out;
     vscan__map map = {};
     map.n = n, map.a = in.at(), map.out = target.at();
-    map.row = row, map.type = from, map.out_type = to;
+    map.row = row, map.type = from, map.out_type = row < 0 && to == VSCAN_UINT8 ? VSCAN_BYTE : to;
     const cudaError_t error = vscan__launch_convert(&launch, &map);
     ok(vscan_convert(ctx, in.buffer(), target.buffer()));
     check("convert", row, n, error, vscan_ctx_synchronize(ctx), {&in, &out});
@@ -200,7 +200,7 @@ static void move_case(bool gather, int type, int position_type) {
 
 static void one_of_each() {
     static const int numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
-    static const int moved[] = {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE};
+    static const int moved[] = {VSCAN_INT, VSCAN_DOUBLE, VSCAN_BYTE, VSCAN_UINT8};
 #define X(row, OP, TYPE, T, result) unary_case(vscan__unary_##row, VSCAN_UNARY_##OP, VSCAN_##TYPE);
     VSCAN__UNARY(X)
 #undef X
@@ -220,9 +220,9 @@ static void one_of_each() {
         binary_case(vscan__logic_and, VSCAN_BINARY_AND, type, true);
         binary_case(vscan__logic_or, VSCAN_BINARY_OR, type, true);
         binary_case(vscan__logic_xor, VSCAN_BINARY_XOR, type, true);
-        for (int to = VSCAN_INT; to <= VSCAN_LONG; ++to) convert_case(-1, type, to);
+        for (int to = VSCAN_INT; to <= VSCAN_UINT8; ++to) convert_case(-1, type, to);
     }
-    for (int type = VSCAN_INT; type <= VSCAN_LONG; ++type) {
+    for (int type = VSCAN_INT; type <= VSCAN_UINT8; ++type) {
         select_case(type);
         select_case(type);
         distribute_case(type);
@@ -237,9 +237,10 @@ static void one_of_each() {
     VSCAN__PAIRS(X)
 #undef X
     for (int k = 0; k < 2; ++k) {
-        for (int type = VSCAN_INT; type <= VSCAN_LONG; ++type)
+        for (int type = VSCAN_INT; type <= VSCAN_UINT8; ++type)
             if (type != VSCAN_BIT) pack_case(type, false);
         for (const int type : numbers) pack_case(type, true);
+        pack_case(VSCAN_UINT8, true);
         enumerate_case(VSCAN_INT);
         enumerate_case(VSCAN_LONG);
         for (const int key : numbers)

@@ -27,6 +27,7 @@ static void ok(vscan_status status) {
 }
 
 static int64_t size_of(int type) {
+    if (type == VSCAN_UINT8) return 1;
     return type == VSCAN_BYTE ? 1 : type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
 }
 static int64_t bytes_of(int type, int64_t n) {

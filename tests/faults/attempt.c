@@ -48,7 +48,7 @@ static uint64_t sum_of(uint64_t sum, const void *memory, size_t bytes) {
 
 /* Bytes of n elements of a type. */
 static size_t bytes_of(vscan_type type, int64_t n) {
-    static const int sizes[] = {4, 4, 8, 1, 0, 8};
+    static const int sizes[] = {4, 4, 8, 1, 0, 8, 1};
     return type == VSCAN_BIT ? (size_t)(n + 31) / 32 * 4
                              : (size_t)n * (size_t)sizes[type - VSCAN_INT];
 }

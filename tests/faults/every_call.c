@@ -24,6 +24,8 @@ enum name {
     BYTES_OUT,
     BITS,
     BITS_OUT,
+    NUMBERS,
+    NUMBERS_OUT,
     POSITIONS,
     PLACES,
     OFFSETS,
@@ -85,9 +87,9 @@ static void make_buffer(enum name name, vscan_type type, int64_t n) {
 }
 
 static void make_buffers(void) {
-    static const vscan_type types[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
-                                       VSCAN_LONG, VSCAN_BYTE,  VSCAN_BIT};
-    for (int k = INTS; k <= BITS_OUT; k++) make_buffer((enum name)k, types[k / 2], n);
+    static const vscan_type types[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_LONG,
+                                       VSCAN_BYTE, VSCAN_BIT,   VSCAN_UINT8};
+    for (int k = INTS; k <= NUMBERS_OUT; k++) make_buffer((enum name)k, types[k / 2], n);
     make_buffer(POSITIONS, VSCAN_INT, n);
     make_buffer(OFFSETS, VSCAN_INT, SEGMENTS + 1);
     make_buffer(LENGTHS, VSCAN_INT, SEGMENTS);
@@ -116,6 +118,7 @@ static void make_buffers(void) {
     CALL(vscan_convert, run.ctx, B(FLOATS), B(INTS));
     CALL(vscan_convert, run.ctx, B(FLOATS), B(DOUBLES));
     CALL(vscan_convert, run.ctx, B(FLOATS), B(LONGS));
+    CALL(vscan_convert, run.ctx, B(FLOATS), B(NUMBERS));
     CALL(vscan_compare_right, run.ctx, VSCAN_LESS, B(INTS), &(int32_t){-10}, B(BYTES));
     CALL(vscan_compare_right, run.ctx, VSCAN_GREATER, B(INTS), &(int32_t){80}, B(BITS));
     CALL(vscan_index, run.ctx, n - 1, -1, B(POSITIONS));
@@ -206,6 +209,7 @@ static void map(void) {
     CALL(vscan_map_right, c, VSCAN_BINARY_MULTIPLY, B(LONGS), &(int64_t){3}, B(LONGS_OUT));
     CALL(vscan_map_left, c, VSCAN_BINARY_SUBTRACT, &(int64_t){3}, B(LONGS), B(LONGS_OUT));
     CALL(vscan_compare, c, VSCAN_LESS, B(FLOATS), B(TOTALS), B(BYTES_OUT));
+    CALL(vscan_compare_right, c, VSCAN_LESS, B(NUMBERS), &(uint8_t){9}, B(BITS_OUT));
     CALL(vscan_select, c, B(BITS), B(FLOATS), B(TOTALS), B(FLOATS_OUT));
     CALL(vscan_select_right, c, B(BYTES), B(FLOATS), &(float){1}, B(FLOATS_OUT));
     CALL(vscan_select_left, c, B(BYTES), &(float){1}, B(FLOATS), B(FLOATS_OUT));
@@ -219,6 +223,8 @@ static void pack(void) {
     CALL(vscan_pack, c, B(FLOATS), B(BYTES), B(FLOATS_OUT),
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_pack_compare, c, VSCAN_LESS, B(DOUBLES), &(double){3}, B(DOUBLES_OUT),
+         SET(vscan_count_options, .count = B(ONE_LONG)));
+    CALL(vscan_pack_compare, c, VSCAN_LESS, B(NUMBERS), &(uint8_t){9}, B(NUMBERS_OUT),
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_enumerate, c, B(BITS), B(LONGS_OUT), NULL);
     CALL(vscan_sort, c, B(INTS), B(POSITIONS), B(INTS_OUT), B(PLACES), NULL);

@@ -35,7 +35,8 @@ static const char *const family_names[CALL_FAMILIES] = {
     "offsets_to_lengths",
     "lengths_to_offsets",
 };
-static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte", "bit", "long"};
+static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
+                                                    "bit", "long",  "uint8"};
 static const char *const op_names[] = {"plus", "max", "min", "and", "or"};
 
 const char *call_family_name(enum call_family family) {
@@ -47,6 +48,7 @@ size_t call_bytes(vscan_type type, int64_t n) {
     case VSCAN_BIT:
         return (size_t)((n + 31) / 32 * 4);
     case VSCAN_BYTE:
+    case VSCAN_UINT8:
         return (size_t)n;
     case VSCAN_DOUBLE:
     case VSCAN_LONG:
@@ -99,15 +101,15 @@ static void draw_shape(struct inputs_random *random, struct call *c, int64_t mos
 
 struct call call_draw(struct inputs_random *random, enum call_family family, int64_t most) {
     static const vscan_type numbers[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_LONG,
-                                         VSCAN_BYTE};
+                                         VSCAN_UINT8, VSCAN_BYTE};
     static const vscan_type flags[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
     struct call c = {.family = family};
     int64_t types = 3;
-    if (family == CALL_SORT || family == CALL_SORT_SEGMENTED || family == CALL_PACK_COMPARE)
-        types = 4;
+    if (family == CALL_SORT || family == CALL_SORT_SEGMENTED) types = 4;
+    if (family == CALL_PACK_COMPARE) types = 5;
     if (family == CALL_PACK || family == CALL_SPLIT || family == CALL_SPLIT_SEGMENTED ||
         family == CALL_DISTRIBUTE_SEGMENTED)
-        types = 5;
+        types = 6;
     c.type = numbers[inputs_below(random, types)];
     c.op = inputs_below(random, 2) ? VSCAN_PLUS : (vscan_op)(VSCAN_PLUS + inputs_below(random, 5));
     c.flag_type = flags[inputs_below(random, 3)];

@@ -46,7 +46,7 @@ enum call_family {
 const char *call_family_name(enum call_family family);
 
 /* Flags are set with a probability of 1/2, 1/30, 1/1000, or in long runs. */
-enum { CALL_DENSITIES = 4, CALL_TYPES = VSCAN_LONG - VSCAN_INT + 1, CALL_OUTPUTS = 2 };
+enum { CALL_DENSITIES = 4, CALL_TYPES = VSCAN_UINT8 - VSCAN_INT + 1, CALL_OUTPUTS = 2 };
 
 struct call {
     enum call_family family;

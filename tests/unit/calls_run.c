@@ -18,7 +18,7 @@
 static void put_number(vscan_type type, void *v, int64_t i, int64_t x) {
     if (type == VSCAN_INT) ((int32_t *)v)[i] = (int32_t)(uint32_t)(uint64_t)x;
     if (type == VSCAN_LONG) ((int64_t *)v)[i] = x;
-    if (type == VSCAN_BYTE) ((uint8_t *)v)[i] = (uint8_t)x;
+    if (type == VSCAN_BYTE || type == VSCAN_UINT8) ((uint8_t *)v)[i] = (uint8_t)x;
 }
 
 /* Sums of floats stay finite, and no NaN comes up: all bits can be compared. */
@@ -266,6 +266,7 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
                                      .order = c->backward ? VSCAN_DESCENDING : VSCAN_ASCENDING};
     const vscan_buffer *const values = out[1] != NULL ? r->in : NULL;
     const uint64_t nothing = 0; /* of any type */
+    const uint8_t half = 128;   /* no uint8 is less than 0 */
     switch (c->family) {
     case CALL_SCAN:
         return vscan_scan(ctx, c->op, r->in, out[0], &scan);
@@ -280,7 +281,9 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
     case CALL_PACK:
         return vscan_pack(ctx, r->in, r->flags, out[0], &pack);
     case CALL_PACK_COMPARE:
-        return vscan_pack_compare(ctx, VSCAN_LESS, r->in, &nothing, out[0], &pack);
+        return vscan_pack_compare(ctx, VSCAN_LESS, r->in,
+                                  c->type == VSCAN_UINT8 ? (const void *)&half : &nothing, out[0],
+                                  &pack);
     case CALL_ENUMERATE:
         return vscan_enumerate(ctx, r->flags, out[0], &pack);
     case CALL_SORT:

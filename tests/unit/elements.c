@@ -5,13 +5,15 @@
 #include <string.h>
 
 const vscan_type elements_types[ELEMENTS_TYPES] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
-                                                   VSCAN_BYTE, VSCAN_BIT,   VSCAN_LONG};
+                                                   VSCAN_BYTE, VSCAN_BIT,   VSCAN_LONG,
+                                                   VSCAN_UINT8};
 
 size_t elements_bytes(vscan_type type, int64_t n) {
     switch (type) {
     case VSCAN_BIT:
         return (size_t)((n + 31) / 32 * 4);
     case VSCAN_BYTE:
+    case VSCAN_UINT8:
         return (size_t)n;
     case VSCAN_INT:
     case VSCAN_FLOAT:

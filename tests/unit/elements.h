@@ -5,7 +5,7 @@
 
 #include "harness.h"
 
-enum { ELEMENTS_TYPES = 6, ELEMENTS_MOST = 1000 }; /* types; elements of the longest vector */
+enum { ELEMENTS_TYPES = 7, ELEMENTS_MOST = 1000 }; /* types; elements of the longest vector */
 extern const vscan_type elements_types[ELEMENTS_TYPES];
 
 /* Bits are whole 32-bit words. */

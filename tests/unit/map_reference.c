@@ -6,7 +6,7 @@
 __extension__ typedef __int128 wide; /* holds every sum, product and shifted value of two longs */
 
 bool maps_is_integer(vscan_type type) {
-    return type == VSCAN_INT || type == VSCAN_LONG;
+    return type == VSCAN_INT || type == VSCAN_LONG || type == VSCAN_UINT8;
 }
 bool maps_is_flag(vscan_type type) {
     return type == VSCAN_BYTE || type == VSCAN_BIT;
@@ -15,12 +15,15 @@ bool maps_is_flag(vscan_type type) {
 /* ---- One element ----------------------------------------------------------------------------- */
 
 static wide integer_at(vscan_type type, const void *at) {
+    if (type == VSCAN_UINT8) return *(const uint8_t *)at;
     return type == VSCAN_INT ? *(const int32_t *)at : *(const int64_t *)at;
 }
 
-/* Modulo 2^32 or 2^64. */
+/* Modulo 2^8, 2^32 or 2^64. */
 static void put_integer(vscan_type type, void *at, wide x) {
-    if (type == VSCAN_INT)
+    if (type == VSCAN_UINT8)
+        *(uint8_t *)at = (uint8_t)x;
+    else if (type == VSCAN_INT)
         *(uint32_t *)at = (uint32_t)x;
     else
         *(uint64_t *)at = (uint64_t)x;
@@ -175,8 +178,9 @@ bool maps_related(vscan_relation relation, vscan_type type, const void *a, const
 /* ---- Conversion ------------------------------------------------------------------------------ */
 
 static wide saturated(wide x, vscan_type to) {
-    const wide most = to == VSCAN_INT ? INT32_MAX : INT64_MAX;
-    return x > most ? most : x < -most - 1 ? -most - 1 : x;
+    const wide most = to == VSCAN_UINT8 ? UINT8_MAX : to == VSCAN_INT ? INT32_MAX : INT64_MAX;
+    const wide least = to == VSCAN_UINT8 ? 0 : -most - 1;
+    return x > most ? most : x < least ? least : x;
 }
 
 void maps_convert(vscan_type from, const void *at, vscan_type to, void *out) {
@@ -185,8 +189,7 @@ void maps_convert(vscan_type from, const void *at, vscan_type to, void *out) {
     } else if (maps_is_integer(from)) {
         /* not by way of double: that would round twice */
         if (to == VSCAN_FLOAT)
-            *(float *)out =
-                from == VSCAN_INT ? (float)*(const int32_t *)at : (float)*(const int64_t *)at;
+            *(float *)out = (float)(int64_t)integer_at(from, at);
         else
             *(double *)out = (double)(int64_t)integer_at(from, at);
     } else if (maps_is_integer(to)) {
@@ -213,11 +216,13 @@ bool maps_truth(vscan_type type, const void *v, int64_t i) {
 /* ---- What there is --------------------------------------------------------------------------- */
 
 bool maps_has_unary(vscan_unary op, vscan_type type) {
+    if (type == VSCAN_UINT8) return false;
     if (maps_is_flag(type)) return op == VSCAN_UNARY_NOT;
     return op != VSCAN_UNARY_SQUARE_ROOT || !maps_is_integer(type);
 }
 
 bool maps_has_binary(vscan_binary op, vscan_type type) {
+    if (type == VSCAN_UINT8) return false;
     if (maps_is_flag(type)) return op >= VSCAN_BINARY_AND && op <= VSCAN_BINARY_XOR;
     if (maps_is_integer(type)) return true;
     return op != VSCAN_BINARY_REMAINDER && op <= VSCAN_BINARY_XOR;

@@ -170,7 +170,7 @@ int64_t reference_tile(vscan_type type) {
 }
 
 size_t reference_bytes(vscan_type type, int64_t n) {
-    static const size_t size[] = {4, 4, 8, 1, 0, 8};
+    static const size_t size[] = {4, 4, 8, 1, 0, 8, 1};
     return type == VSCAN_BIT ? ((size_t)n + 31) / 32 * 4 : (size_t)n * size[(int)type - VSCAN_INT];
 }
 
@@ -195,7 +195,7 @@ const char *reference_text(vscan_type type, const void *v, int64_t i, char text[
     uint32_t word = 0;
     uint64_t bits = 0;
     const char *at = (const char *)v + (size_t)i * reference_bytes(type, 1);
-    memcpy(&word, at, type == VSCAN_BYTE ? 1 : 4);
+    memcpy(&word, at, type == VSCAN_BYTE || type == VSCAN_UINT8 ? 1 : 4);
     if (type == VSCAN_DOUBLE || type == VSCAN_LONG) memcpy(&bits, at, 8);
     double number = word;
     if (type == VSCAN_INT) number = (int32_t)word;
@@ -216,6 +216,6 @@ const char *reference_op_name(vscan_op op) {
 }
 
 const char *reference_type_name(vscan_type type) {
-    static const char *const names[] = {"int", "float", "double", "byte", "bit", "long"};
+    static const char *const names[] = {"int", "float", "double", "byte", "bit", "long", "uint8"};
     return type == 0 ? "?" : names[(int)type - VSCAN_INT];
 }

@@ -108,7 +108,7 @@ static void close_place(vscan_buffer *outputs[CALL_OUTPUTS]) {
 
 /* The same memory as a vector of each type. */
 static void wrap_all(vscan_ctx *ctx, void *memory, int64_t bytes, vscan_buffer *all[CALL_TYPES]) {
-    for (int type = VSCAN_INT; type <= VSCAN_LONG; ++type) {
+    for (int type = VSCAN_INT; type <= VSCAN_UINT8; ++type) {
         const int64_t n =
             type == VSCAN_BIT ? bytes * 8 : bytes / (int64_t)call_bytes((vscan_type)type, 1);
         sure(ctx, vscan_buffer_wrap(ctx, (vscan_type)type, memory, n, &all[type - VSCAN_INT]));

@@ -97,7 +97,7 @@ static void wrap(void **state) {
                 vscan_buffer_wrap(ctx, elements_types[t], memory, -1, &b));
         refused(ctx, VSCAN_ERROR_ENUM, "type",
                 vscan_buffer_wrap(ctx, (vscan_type)7, memory, 1, &b));
-        if (elements_types[t] != VSCAN_BYTE) {
+        if (elements_types[t] != VSCAN_BYTE && elements_types[t] != VSCAN_UINT8) {
             refused(ctx, VSCAN_ERROR_ALIGNMENT, "pointer",
                     vscan_buffer_wrap(ctx, elements_types[t], memory + 2, 5, &b));
             refused(ctx, VSCAN_ERROR_ALIGNMENT, "pointer",

@@ -359,7 +359,7 @@ static void carry_refused(void **state) {
             vscan_carry_create(ctx, (vscan_op)6, VSCAN_FLOAT, VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "type",
             vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)7, VSCAN_FORWARD, &none));
-    for (int type = VSCAN_BYTE; type <= VSCAN_LONG; type++)
+    for (int type = VSCAN_BYTE; type <= VSCAN_UINT8; type++)
         refused(ctx, VSCAN_ERROR_PAIR, "type",
                 vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)type, VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "direction",

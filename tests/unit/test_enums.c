@@ -12,7 +12,7 @@ struct family {
     bool zero;
 };
 static const struct family families[] = {
-    {"vscan_type", VSCAN_INT, VSCAN_LONG, false},
+    {"vscan_type", VSCAN_INT, VSCAN_UINT8, false},
     {"vscan_op", VSCAN_PLUS, VSCAN_OR, false},
     {"vscan_unary", VSCAN_UNARY_NEGATE, VSCAN_UNARY_SQUARE_ROOT, false},
     {"vscan_binary", VSCAN_BINARY_ADD, VSCAN_BINARY_SHIFT_RIGHT, false},

@@ -15,9 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const vscan_type numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
+static const vscan_type numbers[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE,
+                                     VSCAN_UINT8};
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
-enum { NUMBERS = 4, FLAG_TYPES = 3, TEXT = 160 };
+enum { NUMBERS = 5, FLAG_TYPES = 3, TEXT = 160 };
 
 /* ---- Unary, binary --------------------------------------------------------------------------- */
 
@@ -257,7 +258,7 @@ static void select_elements(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 3};
     int64_t sizes[MAPS_SIZES];
-    for (int type = VSCAN_INT; type <= VSCAN_LONG; type++)
+    for (int type = VSCAN_INT; type <= VSCAN_UINT8; type++)
         for (int f = 0; f < FLAG_TYPES; f++) {
             const size_t count = maps_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++)
@@ -305,8 +306,8 @@ static void convert(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 4};
     int64_t sizes[MAPS_SIZES];
-    for (int from = VSCAN_INT; from <= VSCAN_LONG; from++)
-        for (int to = VSCAN_INT; to <= VSCAN_LONG; to++) {
+    for (int from = VSCAN_INT; from <= VSCAN_UINT8; from++)
+        for (int to = VSCAN_INT; to <= VSCAN_UINT8; to++) {
             const size_t count = maps_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++)
                 run_convert((vscan_type)from, (vscan_type)to, sizes[s], &random);

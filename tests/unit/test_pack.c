@@ -16,9 +16,9 @@
 enum { TEXT = 200, SIZES = MAPS_SIZES + 16 };
 
 static const vscan_type packed_types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE,
-                                          VSCAN_LONG};
+                                          VSCAN_LONG, VSCAN_UINT8};
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
-enum { PACKED = 5, FLAG_TYPES = 3 };
+enum { PACKED = 6, FLAG_TYPES = 3 };
 
 /* Those of all maps, and around one to many tiles of a GPU. */
 static size_t draw_sizes(int64_t sizes[SIZES], struct inputs_random *random) {
@@ -156,6 +156,8 @@ static bool holds(vscan_type type, vscan_relation relation, const void *left, co
         HOLDS(int32_t);
     case VSCAN_LONG:
         HOLDS(int64_t);
+    case VSCAN_UINT8:
+        HOLDS(uint8_t);
     case VSCAN_FLOAT:
         HOLDS(float);
     default:
@@ -165,10 +167,10 @@ static bool holds(vscan_type type, vscan_relation relation, const void *left, co
 
 static void pack_compare(void **state) {
     (void)state;
-    static const vscan_type types[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_UINT8};
     struct inputs_random random = {harness_seed() + 22};
     int64_t sizes[SIZES];
-    for (int t = 0; t < 4; t++)
+    for (int t = 0; t < 5; t++)
         for (int r = VSCAN_EQUAL; r <= VSCAN_GREATER_OR_EQUAL; r++) {
             const size_t count = draw_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++) {

@@ -80,7 +80,7 @@ static void distribute(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 12};
     int64_t sizes[MAPS_SIZES];
-    for (int type = VSCAN_INT; type <= VSCAN_LONG; type++) {
+    for (int type = VSCAN_INT; type <= VSCAN_UINT8; type++) {
         const size_t count = maps_sizes(sizes, &random);
         for (size_t s = 0; s < count; s++) run_distribute((vscan_type)type, sizes[s], &random);
     }
@@ -144,8 +144,9 @@ static void run_gather(vscan_type type, vscan_type position_type, int64_t n,
     free(expected);
 }
 
-static const vscan_type moved[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE, VSCAN_LONG};
-enum { MOVED = 5 };
+static const vscan_type moved[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE, VSCAN_LONG,
+                                   VSCAN_UINT8};
+enum { MOVED = 6 };
 
 static void gather(void **state) {
     (void)state;

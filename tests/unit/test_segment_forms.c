@@ -81,10 +81,10 @@ static void run_distribute(vscan_type type, int64_t n, struct inputs_random *ran
 static void distribute(void **state) {
     (void)state;
     static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE,
-                                       VSCAN_LONG};
+                                       VSCAN_LONG, VSCAN_UINT8};
     struct inputs_random random = {harness_seed() + 41};
     int64_t sizes[SIZES];
-    for (int t = 0; t < 5; t++)
+    for (int t = 0; t < 6; t++)
         for (int variant = harness_small() ? 2 : 0; variant < 3; variant++) {
             const size_t count = draw_sizes(sizes, &random);
             for (size_t s = 0; s < count; s++) run_distribute(types[t], sizes[s], &random);

@@ -17,10 +17,10 @@
 enum { TEXT = 240, SIZES = MAPS_SIZES + 16 };
 
 static const vscan_type split_types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE,
-                                         VSCAN_LONG};
+                                         VSCAN_LONG, VSCAN_UINT8};
 static const vscan_type position_types[] = {VSCAN_INT, VSCAN_LONG};
 static const vscan_type flag_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
-enum { TYPES = 5, POSITION_TYPES = 2, FLAG_TYPES = 3 };
+enum { TYPES = 6, POSITION_TYPES = 2, FLAG_TYPES = 3 };
 
 /* Those of all maps, and around one to many tiles and chunks of a GPU. */
 static size_t draw_sizes(int64_t sizes[SIZES], struct inputs_random *random) {

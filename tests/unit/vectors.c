@@ -59,6 +59,11 @@ static void put(vscan_type type, void *v, int64_t i, uint64_t r, uint64_t s) {
     case VSCAN_BYTE:
         ((uint8_t *)v)[i] = (uint8_t)(s & 64 ? 0 : r);
         break;
+    case VSCAN_UINT8:
+        if (small) r %= 5;
+        if (special) r = r & 1 ? 127 + (r >> 1 & 1) : r & 2 ? 255 : 0;
+        ((uint8_t *)v)[i] = (uint8_t)r;
+        break;
     default: /* bits: 32 at a time */
         break;
     }

@@ -46,6 +46,7 @@ int world_set_up(void **state) {
     w.of_byte = world_make(VSCAN_BYTE, N);
     w.of_bit = world_make(VSCAN_BIT, N);
     w.of_long = world_make(VSCAN_LONG, N);
+    w.of_uint8 = world_make(VSCAN_UINT8, N);
     w.shorter = world_make(VSCAN_INT, N - 1);
     w.one_float = world_make(VSCAN_FLOAT, 1);
     w.one_int = world_make(VSCAN_INT, 1);
@@ -80,6 +81,7 @@ static size_t bytes_of(const vscan_buffer *buffer, unsigned char *last_mask) {
         if (n % 8 != 0) *last_mask = (unsigned char)((1 << n % 8) - 1);
         return (n + 7) / 8;
     case VSCAN_BYTE:
+    case VSCAN_UINT8:
         return n;
     case VSCAN_INT:
     case VSCAN_FLOAT:

@@ -9,13 +9,14 @@
 #include "harness.h"
 #include "refusal.h"
 
-enum { N = 100, WORLD_BUFFERS = 24 };
+enum { N = 100, WORLD_BUFFERS = 25 };
 
 struct world {
     vscan_ctx *ctx, *other;
     vscan_buffer *in, *out, *flags, *initial, *total, *totals, *count; /* good ones, of int */
     vscan_buffer *shifted; /* a view that overlaps in, of its type and length */
     vscan_buffer *of_float, *of_byte, *of_bit, *of_long, *of_double; /* N elements */
+    vscan_buffer *of_uint8;                                          /* the same */
     vscan_buffer *shorter;                                           /* N - 1 elements of int */
     vscan_buffer *one_float, *one_int;                               /* 1 element */
     vscan_buffer *two_long;                                          /* 2 elements */
