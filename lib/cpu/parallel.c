@@ -8,7 +8,7 @@
  * for one that has still to be woken or to be given a processor.
  *
  * A worker that has found nothing to do for PATIENCE loads sleeps in the kernel until its part of a call
- * is there, and so does a caller that waits for long. Every sleep follows one pattern: the sleeper says
+ * is there, and so does who waits for long inside a call. Every sleep follows one pattern: the sleeper says
  * that it sleeps, then the kernel looks once more at the word that it waits for; who changes the word
  * looks afterwards whether somebody sleeps. All four are sequentially consistent, so one of the two sees
  * the other.
@@ -37,6 +37,9 @@
 
 enum {
     PATIENCE = 1000, /* loads before a thread sleeps: 20 to 50 us */
+    /* before one sleeps that waits for a part which another one works on: parts take as long as that.
+       With PATIENCE, segmented scans of 2^20 ints by 16 threads took 75 us in place of 39. */
+    INSIDE_CALL = 8 * PATIENCE,
     STACK = 1 << 20, /* bytes of a worker's stack, of which a body needs less than a third */
     INSIDE = 0xffff  /* the bits of the gate that count workers; the others hold the parts */
 };
@@ -223,7 +226,7 @@ static void wake_workers(int parts) {
 /* Closes the gate and waits until nobody is inside. */
 static void close_gate(void) {
     unsigned int inside = atomic_fetch_and(&pool.gate, INSIDE) & INSIDE;
-    for (int loads = 0; inside != 0 && loads < PATIENCE; loads++) {
+    for (int loads = 0; inside != 0 && loads < INSIDE_CALL; loads++) {
         pause_processor();
         inside = atomic_load_explicit(&pool.gate, memory_order_acquire);
     }
@@ -287,7 +290,7 @@ void vscan__cpu_publish(atomic_uint_least64_t *word, uint64_t epoch) {
 }
 
 void vscan__cpu_await(atomic_uint_least64_t *word, uint64_t epoch) {
-    for (int loads = 0; loads < PATIENCE; loads++) {
+    for (int loads = 0; loads < INSIDE_CALL; loads++) {
         if (atomic_load_explicit(word, memory_order_acquire) == epoch) return;
         pause_processor();
     }
