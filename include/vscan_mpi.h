@@ -142,8 +142,8 @@ VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan
  *   in, out   as in vscan_scan_segmented; of this rank's context, in this rank's length
  *   heads     int, byte or bit, of in's length, of this rank's context; overlaps nothing that is written. Ranks may
  *             have flags of different types
- *   options   as in vscan_scan_segmented, but for carry and totals, which are NULL. kind, direction and the
- *             initial value are the same on all ranks
+ *   options   as in vscan_scan_segmented, but for carry and totals, which are NULL: totals are what
+ *             vscan_mpi_reduce_segmented is for. kind, direction and the initial value are the same on all ranks
  *     count   receives the number of segments of the whole vector, on each rank that asks for it; overlaps
  *             nothing
  * Each rank reads its part twice and writes it once. Its flags are read once more from an end of the part to the
@@ -154,6 +154,83 @@ VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan
 VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
                                                 const vscan_buffer *heads, vscan_buffer *out,
                                                 const vscan_scan_segmented_options *options);
+
+/*
+ * The vector's segmented reduction: the totals that vscan_reduce_segmented gives for the whole of it, to the bit.
+ * Collective. Each rank receives the totals of the segments that begin in its part, in their order, however far
+ * they go into the parts that follow: so the totals of all ranks, one rank after the other, are those of the one
+ * call. vscan_mpi_count_segments says how many a rank receives: never more than its part has elements.
+ *   op         the same on all ranks
+ *   in, heads  as in vscan_mpi_scan_segmented
+ *   totals     of in's type and this rank's context, with an element at least for each segment that begins in the
+ *              part. Elements past these are left alone. Overlaps nothing
+ *   options    as in vscan_reduce_segmented; the initial value is the same on all ranks
+ *     count    receives the number of segments of the whole vector, on each rank that asks for it; overlaps
+ *              nothing
+ * Where totals is too short on one rank, nothing is written on any: TOTALS_LENGTH. Each rank reads its part
+ * twice, and keeps memory for a piece of it. Its flags are read once, those as far as the first that is set and
+ * from the last one on once more, and all once more where totals is shorter than the part.
+ * Statuses: those of vscan_reduce_segmented, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_reduce_segmented(vscan_mpi *mpi, vscan_op op,
+                                                  const vscan_buffer *in, const vscan_buffer *heads,
+                                                  vscan_buffer *totals,
+                                                  const vscan_reduce_segmented_options *options);
+
+/* ---- Numbers and positions ------------------------------------------------------------------- */
+
+/*
+ * How many segments begin before this rank's part, in it, and in the whole vector. Collective. Element 0 of the
+ * whole vector starts a segment; any other element does where its flag is set.
+ *   heads              as in vscan_mpi_scan_segmented
+ *   before, own, all   NULL: not asked for
+ * Flags are read once. Statuses: NULL, HANDLE, CONTEXT, TYPE, HOST_MEMORY, DEVICE_MEMORY, DIFFERENT, MPI; of any
+ * rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buffer *heads,
+                                                int64_t *before, int64_t *own, int64_t *all);
+
+/*
+ * Where the vector's segments begin: what vscan_heads_to_offsets gives for the whole of it. Collective. Each rank
+ * receives the positions, in the whole vector, at which segments begin in its part. The last rank receives one more,
+ * after its own: the length of the vector. So the offsets of all ranks, one rank after the other, are those of the
+ * one call.
+ *   heads     as in vscan_mpi_scan_segmented
+ *   offsets   long, of this rank's context, with an element at least for each segment that begins in the part, and
+ *             on the last rank one more. Elements past these are left alone. Overlaps nothing
+ *   options   as in vscan_heads_to_offsets
+ *     count   receives the number of segments of the whole vector, on each rank that asks for it
+ * Where offsets is too short on one rank, nothing is written on any: OUT_LENGTH. Flags are read once, and once more
+ * where offsets may be too short. Each rank keeps memory for a piece of its part.
+ * Statuses: those of vscan_heads_to_offsets, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *heads,
+                                                  vscan_buffer *offsets,
+                                                  const vscan_count_options *options);
+
+/*
+ * Numbers the set flags of the vector: out[i] = the number of set flags before i in the whole of it, as in
+ * vscan_enumerate. Collective.
+ *   flags     int, byte or bit, of this rank's context. Ranks may have flags of different types
+ *   out       int or long, the same on all ranks, of flags' length; int only where the whole vector has up to
+ *             INT32_MAX elements. int flags may be in place; any other overlap is refused
+ *   options   as in vscan_enumerate
+ *     count   receives the number of set flags of the whole vector, on each rank that asks for it
+ * Flags are read once; out is written, and on all ranks before whose part a flag is set read and written once more.
+ * Statuses: those of vscan_enumerate, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_enumerate(vscan_mpi *mpi, const vscan_buffer *flags,
+                                           vscan_buffer *out, const vscan_count_options *options);
+
+/*
+ * Numbers the elements of the vector: what vscan_index gives for the whole of it, out[i] = first + i * step with i
+ * the position in the whole vector. Collective.
+ *   first, step   the same on all ranks
+ *   out           int, long, float or double, the same on all ranks
+ * Statuses: NULL, HANDLE, CONTEXT, TYPE, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_index(vscan_mpi *mpi, int64_t first, int64_t step,
+                                       vscan_buffer *out);
 
 /* ---- Moves between ranks --------------------------------------------------------------------- */
 

@@ -41,6 +41,11 @@ static const char *name_of(int32_t call) {
     static const char *const names[] = {[CALL_SCAN] = "vscan_mpi_scan",
                                         [CALL_REDUCE] = "vscan_mpi_reduce",
                                         [CALL_SCAN_SEGMENTED] = "vscan_mpi_scan_segmented",
+                                        [CALL_REDUCE_SEGMENTED] = "vscan_mpi_reduce_segmented",
+                                        [CALL_COUNT_SEGMENTS] = "vscan_mpi_count_segments",
+                                        [CALL_ENUMERATE] = "vscan_mpi_enumerate",
+                                        [CALL_INDEX] = "vscan_mpi_index",
+                                        [CALL_HEADS_TO_OFFSETS] = "vscan_mpi_heads_to_offsets",
                                         [CALL_REBALANCE] = "vscan_mpi_rebalance",
                                         [CALL_PACK] = "vscan_mpi_pack",
                                         [CALL_SPLIT] = "vscan_mpi_split"};
@@ -56,6 +61,9 @@ static vscan_status compare(vscan__mpi *mpi, int rank) {
     if (a->call != b->call)
         return vscan__mpi_fail(mpi, status, "rank %d calls %s, rank 0 %s", rank, name_of(b->call),
                                name_of(a->call));
+    if (a->call == CALL_INDEX &&
+        (a->initial.bits != b->initial.bits || a->op != b->op || a->kind != b->kind))
+        return vscan__mpi_fail(mpi, status, "rank %d: first or step is not that of rank 0", rank);
     const bool moves = vscan__mpi_word(a->call, 0) != NULL;
     const struct {
         const char *name;
@@ -77,6 +85,21 @@ static vscan_status compare(vscan__mpi *mpi, int rank) {
     return VSCAN_OK;
 }
 
+/* Element 0 of the vector starts a segment also without a flag: whether the rank that has it has a place for that. */
+static vscan_status check_first(vscan__mpi *mpi) {
+    const struct vscan__mpi_record *const records = mpi->records;
+    for (int r = 0; r < mpi->size; r++)
+        if (records[r].n > 0) {
+            if ((records[r].facts & (FACT_FULL | FACT_HEAD)) != FACT_FULL) return VSCAN_OK;
+            const bool totals = records[r].call == CALL_REDUCE_SEGMENTED;
+            return vscan__mpi_fail(
+                mpi, totals ? VSCAN_ERROR_TOTALS_LENGTH : VSCAN_ERROR_OUT_LENGTH,
+                "rank %d: %s has too few elements: element 0 starts a segment too", r,
+                totals ? "totals" : "offsets");
+        }
+    return VSCAN_OK;
+}
+
 vscan_status vscan__mpi_agree(vscan__mpi *mpi, const struct vscan__mpi_record *own) {
     enum { BYTES = sizeof *own };
     TRY(vscan__mpi_check(
@@ -92,6 +115,17 @@ vscan_status vscan__mpi_agree(vscan__mpi *mpi, const struct vscan__mpi_record *o
             return vscan__mpi_fail(mpi, VSCAN_ERROR_OVERFLOW,
                                    "the parts have 2^63 elements or more");
     }
+    return check_first(mpi);
+}
+
+vscan_status vscan__mpi_tell_all(vscan__mpi *mpi, const struct vscan__mpi_told *own) {
+    enum { BYTES = sizeof *own };
+    TRY(vscan__mpi_check(mpi,
+                         MPI_Allgather(own, BYTES, MPI_BYTE, mpi->told, BYTES, MPI_BYTE, mpi->comm),
+                         "MPI_Allgather"));
+    for (int r = 0; r < mpi->size; r++)
+        if (mpi->told[r].status != VSCAN_OK)
+            return vscan__mpi_share_failure(mpi, r, (vscan_status)mpi->told[r].status);
     return VSCAN_OK;
 }
 

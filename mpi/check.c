@@ -61,6 +61,24 @@ vscan_status vscan__mpi_check_apart(vscan__mpi *mpi, const char *name, const vsc
     return vscan__mpi_fail(mpi, VSCAN_ERROR_OVERLAP, "%s overlaps %s", name, other_name);
 }
 
+vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const char *name, const vscan_buffer *flags,
+                                    int64_t n) {
+    TRY(vscan__mpi_check_buffer(mpi, name, flags, 0, n));
+    const vscan_type type = vscan_buffer_type(flags);
+    if (type == VSCAN_INT || type == VSCAN_BYTE || type == VSCAN_BIT) return VSCAN_OK;
+    return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "%s are not int, byte or bit", name);
+}
+
+vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
+                                    const vscan_buffer *in, const vscan_buffer *flags,
+                                    const vscan_buffer *out) {
+    if (count == NULL) return VSCAN_OK;
+    TRY(vscan__mpi_check_buffer(mpi, "count", count, VSCAN_LONG, 1));
+    TRY(vscan__mpi_check_apart(mpi, "count", count, "in", in, false));
+    TRY(vscan__mpi_check_apart(mpi, "count", count, "the flags", flags, false));
+    return vscan__mpi_check_apart(mpi, "count", count, "what is written", out, false);
+}
+
 vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, void *to,
                                      int64_t known) {
     memset(to, 0, (size_t)known);

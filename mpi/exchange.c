@@ -72,24 +72,6 @@ vscan_status vscan__mpi_check_input(vscan__mpi *mpi, const vscan_buffer *in, boo
     return VSCAN_OK;
 }
 
-vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t n) {
-    TRY(vscan__mpi_check_buffer(mpi, "flags", flags, 0, n));
-    const vscan_type type = vscan_buffer_type(flags);
-    if (type != VSCAN_INT && type != VSCAN_BYTE && type != VSCAN_BIT)
-        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "flags are not int, byte or bit");
-    return VSCAN_OK;
-}
-
-vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
-                                    const vscan_buffer *in, const vscan_buffer *flags,
-                                    const vscan_buffer *out) {
-    if (count == NULL) return VSCAN_OK;
-    TRY(vscan__mpi_check_buffer(mpi, "count", count, VSCAN_LONG, 1));
-    TRY(vscan__mpi_check_apart(mpi, "count", count, "in", in, false));
-    TRY(vscan__mpi_check_apart(mpi, "count", count, "flags", flags, false));
-    return vscan__mpi_check_apart(mpi, "count", count, "out", out, false);
-}
-
 int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {
     const int64_t longer = n % mpi->size;
     return n / mpi->size * r + (r < longer ? r : longer);

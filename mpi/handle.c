@@ -135,6 +135,7 @@ static void release(vscan__mpi *mpi) {
         (void)vscan_carry_destroy(mpi->host_carries.of[i]);
     }
     for (int i = 0; i < 6; i++) (void)vscan_buffer_destroy(mpi->one[i]);
+    for (int i = 0; i < 6; i++) (void)vscan_buffer_destroy(mpi->scratch[i]);
     for (int i = 0; i < 2; i++) (void)vscan_buffer_destroy(mpi->sums[i]);
     (void)vscan_ctx_destroy(mpi->host);
     free(mpi->room_sums.memory);

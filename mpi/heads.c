@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Looks for the first or the last flag of a part that is set, and counts those that are. */
+/* Flags of a part: the first or the last one that is set, how many are, and room for so many results. */
 #include <string.h>
 
 #include "internal.h"
@@ -69,23 +69,48 @@ vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bo
     return VSCAN_OK;
 }
 
-vscan_status vscan__mpi_count_heads(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count) {
-    enum { PIECE = 1 << 20 };
-    const vscan_type type = vscan_buffer_type(flags);
-    const int64_t n = vscan_buffer_length(flags);
-    const bool on_host = vscan_ctx_backend(mpi->ctx) == VSCAN_BACKEND_CPU;
+vscan_status vscan__mpi_count_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count) {
+    const int64_t n = vscan_buffer_length(flags), piece = vscan__mpi_piece(mpi);
+    vscan_buffer **const scratch = &mpi->scratch[VSCAN_INT - VSCAN_INT], *one;
     *count = 0;
-    for (int64_t at = 0; at < n; at += PIECE) {
-        const int64_t length = n - at < PIECE ? n - at : PIECE;
-        const int64_t offset = type == VSCAN_BIT ? at / 8 : at * vscan__mpi_size_of(type);
-        const char *piece = (const char *)vscan_buffer_pointer(flags) + offset;
-        if (!on_host) {
-            char *const room = vscan__mpi_room(mpi, &mpi->room_edges, PIECE * sizeof(int32_t));
-            if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
-            TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_download(flags, at, length, room)));
-            piece = room;
-        }
-        for (int64_t i = 0; i < length; i++) *count += is_set(type, piece, i);
+    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
+    TRY(vscan__mpi_grow(mpi, scratch, VSCAN_INT, n < piece ? n : piece));
+    const vscan_count_options options = {.size = sizeof options, .count = one};
+    for (int64_t at = 0; at < n; at += piece) {
+        const int64_t length = n - at < piece ? n - at : piece;
+        vscan_buffer *in = NULL, *out = NULL;
+        int64_t set = 0;
+        vscan_status status = vscan_buffer_view((vscan_buffer *)(uintptr_t)flags, at, length, &in);
+        if (status == VSCAN_OK) status = vscan_buffer_view(*scratch, 0, length, &out);
+        if (status == VSCAN_OK) status = vscan_enumerate(mpi->ctx, in, out, &options);
+        if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, &set);
+        (void)vscan_buffer_destroy(in);
+        (void)vscan_buffer_destroy(out);
+        TRY(vscan__mpi_say(mpi, mpi->ctx, status));
+        *count += set;
     }
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_note_head(vscan__mpi *mpi, const vscan_buffer *heads,
+                                  struct vscan__mpi_record *record) {
+    int32_t flag = 0;
+    if (record->n == 0) return VSCAN_OK;
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(heads, 0, &flag)));
+    if (flag != 0) record->facts |= FACT_HEAD;
+    return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_check_places(vscan__mpi *mpi, const char *name, const vscan_buffer *out,
+                                     const vscan_buffer *heads, int64_t more, vscan_status status,
+                                     struct vscan__mpi_record *record) {
+    const int64_t places = vscan_buffer_length(out) - more;
+    int64_t set = 0;
+    if (places >= record->n) return VSCAN_OK;
+    TRY(vscan__mpi_count_flags(mpi, heads, &set));
+    if (places < set)
+        return vscan__mpi_fail(mpi, status, "%s has %lld elements, must have %lld at least", name,
+                               (long long)(places + more), (long long)(set + more));
+    if (places == set) record->facts |= FACT_FULL;
     return VSCAN_OK;
 }

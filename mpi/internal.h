@@ -23,15 +23,25 @@ union vscan__mpi_value {
 typedef union vscan__mpi_value value;
 
 /* Collective functions, as they stand in an agreement. */
-enum vscan__mpi_call { CALL_SCAN = 1, CALL_REDUCE, CALL_SCAN_SEGMENTED };
+enum vscan__mpi_call {
+    CALL_SCAN = 1,
+    CALL_REDUCE,
+    CALL_SCAN_SEGMENTED,
+    CALL_REDUCE_SEGMENTED,
+    CALL_COUNT_SEGMENTS,
+    CALL_ENUMERATE,
+    CALL_INDEX, /* initial: first; op and kind: the halves of step */
+    CALL_HEADS_TO_OFFSETS
+};
 
 /* Those that move elements between ranks; what stands in their agreements is in move.h. */
 enum vscan__mpi_call_of_move { CALL_REBALANCE = 32, CALL_PACK, CALL_SPLIT };
 
 /* What else a rank says in an agreement. */
 enum vscan__mpi_fact {
-    FACT_HEAD = 1,  /* the first element of its part, in memory, starts a segment */
-    FACT_COUNTS = 2 /* it asks for the number of segments */
+    FACT_HEAD = 1,   /* the first element of its part, in memory, starts a segment */
+    FACT_COUNTS = 2, /* it asks for the number of segments */
+    FACT_FULL = 4    /* its output has room for its flags that are set, and for nothing more */
 };
 
 /* What each rank tells all others before any data moves. Members from call to initial must be equal. */
@@ -49,7 +59,8 @@ struct vscan__mpi_record {
 struct vscan__mpi_told {
     int64_t status;
     value v;
-    int64_t open; /* as in struct vscan__mpi_scan */
+    int64_t
+        open; /* as in struct vscan__mpi_scan; elsewhere: how many flags, or segments, the part has */
 };
 
 enum { SENTENCE = 512 }; /* bytes, with the closing 0 */
@@ -78,8 +89,9 @@ typedef struct vscan__mpi {
     MPI_Request *requests; /* two a rank */
     MPI_Status *statuses;
     struct vscan__mpi_carries carries, host_carries;
-    vscan_buffer *one[6];  /* of one element, by type */
-    vscan_buffer *sums[2]; /* of tiles: floats, doubles */
+    vscan_buffer *one[6];     /* of one element, by type */
+    vscan_buffer *sums[2];    /* of tiles: floats, doubles */
+    vscan_buffer *scratch[6]; /* results of a piece that nobody wants, by type */
     struct vscan__mpi_room {
         void *memory;
         int64_t bytes;
@@ -129,6 +141,9 @@ vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status s
 /* For a vscan_mpi on which MPI has failed before. */
 vscan_status vscan__mpi_is_broken(vscan__mpi *mpi);
 
+/* Every rank learns what all tell, in mpi->told, and fails where one has failed. */
+vscan_status vscan__mpi_tell_all(vscan__mpi *mpi, const struct vscan__mpi_told *own);
+
 /* The end of a collective call: whether it has failed on any rank. */
 vscan_status vscan__mpi_finish(vscan__mpi *mpi, vscan_status own);
 
@@ -142,6 +157,15 @@ vscan_status vscan__mpi_check_buffer(vscan__mpi *mpi, const char *name, const vs
 vscan_status vscan__mpi_check_apart(vscan__mpi *mpi, const char *name, const vscan_buffer *buffer,
                                     const char *other_name, const vscan_buffer *other,
                                     bool may_be_same);
+
+/* Flags of the context, of that length unless it is -1. */
+vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const char *name, const vscan_buffer *flags,
+                                    int64_t n);
+
+/* A place for a number, apart from other buffers; NULL is legal for all of them. */
+vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
+                                    const vscan_buffer *in, const vscan_buffer *flags,
+                                    const vscan_buffer *out);
 
 /* Reads an options struct of the caller's into one of `known` bytes, which is all 0 where options is NULL. */
 vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, void *to, int64_t known);
@@ -212,6 +236,12 @@ void vscan__mpi_sign(unsigned char *block);
 /* The context's buffer of one element of a type. */
 vscan_status vscan__mpi_one(vscan__mpi *mpi, vscan_type type, vscan_buffer **buffer);
 
+/* A buffer that is kept has n elements at least; what was in it may be lost. */
+vscan_status vscan__mpi_grow(vscan__mpi *mpi, vscan_buffer **kept, vscan_type type, int64_t n);
+
+/* Elements of a piece, where a call works through its part by pieces: a multiple of 32. */
+int64_t vscan__mpi_piece(const vscan__mpi *mpi);
+
 /* ---- scan.c ---------------------------------------------------------------------------------- */
 
 /* What all of these functions check first: the context's earlier work, in, the operator; notes them. */
@@ -232,6 +262,10 @@ vscan_status vscan__mpi_find_prefix(vscan__mpi *mpi, vscan_status status,
                                     const vscan_buffer *heads, int64_t open,
                                     struct vscan__mpi_prefix *prefix);
 
+/* The context's carry, as it is before the part's first element. For segmented calls. */
+vscan_status vscan__mpi_load_carry(vscan__mpi *mpi, const struct vscan__mpi_record *record,
+                                   const struct vscan__mpi_prefix *prefix, vscan_carry **carry);
+
 /* What the part's scan needs of what comes before it: an initial value, or a carry. */
 vscan_status vscan__mpi_set_before(vscan__mpi *mpi, const struct vscan__mpi_record *record,
                                    const struct vscan__mpi_prefix *prefix, vscan_value *initial,
@@ -244,6 +278,23 @@ vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bo
                                   int64_t *found);
 
 /* How many flags are set. */
-vscan_status vscan__mpi_count_heads(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count);
+vscan_status vscan__mpi_count_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t *count);
+
+/* Notes in the record whether the first flag is set. */
+vscan_status vscan__mpi_note_head(vscan__mpi *mpi, const vscan_buffer *heads,
+                                  struct vscan__mpi_record *record);
+
+/*
+ * Whether out, named `name`, has a place for each flag that is set and `more`; else that status. Notes in the record
+ * where there would be none for the segment that element 0 of the vector starts without a flag.
+ */
+vscan_status vscan__mpi_check_places(vscan__mpi *mpi, const char *name, const vscan_buffer *out,
+                                     const vscan_buffer *heads, int64_t more, vscan_status status,
+                                     struct vscan__mpi_record *record);
+
+/* ---- positions.c ----------------------------------------------------------------------------- */
+
+/* Sets count, where it is not NULL, to the sum of what all ranks have told. */
+vscan_status vscan__mpi_give_count(vscan__mpi *mpi, vscan_buffer *count);
 
 #endif

@@ -38,14 +38,6 @@ vscan_status vscan__mpi_check_sums(vscan__mpi *mpi, const char *out);
 /* The context's earlier work; a live buffer of any type, or of any but bit. */
 vscan_status vscan__mpi_check_input(vscan__mpi *mpi, const vscan_buffer *in, bool may_be_bits);
 
-/* Flags for n elements. */
-vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const vscan_buffer *flags, int64_t n);
-
-/* A place for a count, or NULL; apart from three others, some of which may be NULL. */
-vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
-                                    const vscan_buffer *in, const vscan_buffer *flags,
-                                    const vscan_buffer *out);
-
 /* Where the even share of rank r begins in n elements; r may be the number of ranks. */
 int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r);
 

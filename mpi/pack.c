@@ -10,7 +10,7 @@ static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_b
     TRY(vscan__mpi_check_input(mpi, in, false));
     moved->type = (int32_t)vscan_buffer_type(in);
     moved->in = vscan_buffer_length(in);
-    TRY(vscan__mpi_check_flags(mpi, flags, moved->in));
+    TRY(vscan__mpi_check_flags(mpi, "flags", flags, moved->in));
     TRY(vscan__mpi_check_buffer(mpi, "out", out, moved->type, -1));
     moved->out = vscan_buffer_length(out);
     moved->with[0] = options->rebalance;

@@ -43,6 +43,23 @@ vscan_status vscan__mpi_one(vscan__mpi *mpi, vscan_type type, vscan_buffer **buf
     return VSCAN_OK;
 }
 
+vscan_status vscan__mpi_grow(vscan__mpi *mpi, vscan_buffer **kept, vscan_type type, int64_t n) {
+    if (*kept != NULL && vscan_buffer_length(*kept) >= n) return VSCAN_OK;
+    (void)vscan_buffer_destroy(*kept);
+    *kept = NULL;
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, n + n / 4, kept));
+}
+
+int64_t vscan__mpi_piece(const vscan__mpi *mpi) {
+#ifdef VSCAN__MPI_PIECE /* tests have many short ones */
+    (void)mpi;
+    return VSCAN__MPI_PIECE;
+#else
+    /* what is written and not wanted stays in a CPU's cache; a GPU needs long vectors */
+    return vscan_ctx_backend(mpi->ctx) == VSCAN_BACKEND_CPU ? 1 << 18 : 1 << 24;
+#endif
+}
+
 /* The reduction of the part, from its open segment on. */
 static vscan_status combine_part(vscan__mpi *mpi, const struct vscan__mpi_scan *scan, value *v) {
     vscan_buffer *one, *part;
@@ -119,17 +136,10 @@ static vscan_status fold(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
 
 vscan_status vscan__mpi_combine_parts(vscan__mpi *mpi, const struct vscan__mpi_scan *scan,
                                       struct vscan__mpi_prefix *prefix) {
-    enum { BYTES = sizeof *mpi->told };
-    struct vscan__mpi_told own = {.open = -1};
+    struct vscan__mpi_told own = {.open = scan->open};
     own.status = combine_part(mpi, scan, &own.v);
-    own.open = scan->open;
     prefix->failed_on_all = true;
-    TRY(vscan__mpi_check(
-        mpi, MPI_Allgather(&own, BYTES, MPI_BYTE, mpi->told, BYTES, MPI_BYTE, mpi->comm),
-        "MPI_Allgather"));
-    for (int r = 0; r < mpi->size; r++)
-        if (mpi->told[r].status != VSCAN_OK)
-            return vscan__mpi_share_failure(mpi, r, (vscan_status)mpi->told[r].status);
+    TRY(vscan__mpi_tell_all(mpi, &own));
     prefix->failed_on_all = false;
     return fold(mpi, scan, prefix);
 }

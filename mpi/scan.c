@@ -7,7 +7,7 @@
 static vscan_status check_operator(vscan__mpi *mpi, vscan_op op, vscan_type type,
                                    int32_t direction) {
     vscan_buffer *one;
-    if (type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_LONG)
+    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_PAIR, "no operator works on in's type");
     if (direction != VSCAN_FORWARD && direction != VSCAN_BACKWARD)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_ENUM, "direction is %d, no vscan_direction",
@@ -58,7 +58,7 @@ vscan_status vscan__mpi_find_prefix(vscan__mpi *mpi, vscan_status status,
                                     struct vscan__mpi_record *record, const vscan_buffer *in,
                                     const vscan_buffer *heads, int64_t open,
                                     struct vscan__mpi_prefix *prefix) {
-    record->status = status;
+    record->status = (int32_t)status;
     prefix->failed_on_all = true;
     TRY(vscan__mpi_agree(mpi, record));
     prefix->failed_on_all = false;
@@ -107,17 +107,24 @@ static vscan_value option_of(vscan_type type, const value *v) {
     return option;
 }
 
+vscan_status vscan__mpi_load_carry(vscan__mpi *mpi, const struct vscan__mpi_record *record,
+                                   const struct vscan__mpi_prefix *prefix, vscan_carry **carry) {
+    const struct vscan__mpi_scan scan = scan_of(record, NULL, NULL, -1);
+    TRY(vscan__mpi_carry(mpi, false, &scan, carry));
+    return vscan__mpi_say(mpi, mpi->ctx,
+                          prefix->begins
+                              ? vscan_carry_reset(*carry, scan.has_initial ? &scan.initial : NULL)
+                              : vscan_carry_restore(*carry, prefix->carry, VSCAN_CARRY_BYTES));
+}
+
 vscan_status vscan__mpi_set_before(vscan__mpi *mpi, const struct vscan__mpi_record *record,
                                    const struct vscan__mpi_prefix *prefix, vscan_value *initial,
                                    vscan_carry **carry) {
-    const struct vscan__mpi_scan scan = scan_of(record, NULL, NULL, -1);
-    if (!prefix->begins && prefix->needs_carry) {
-        TRY(vscan__mpi_carry(mpi, false, &scan, carry));
-        return vscan__mpi_say(mpi, mpi->ctx,
-                              vscan_carry_restore(*carry, prefix->carry, VSCAN_CARRY_BYTES));
-    }
-    if (!prefix->begins || scan.has_initial)
-        *initial = option_of(scan.type, prefix->begins ? &scan.initial : &prefix->before);
+    if (!prefix->begins && prefix->needs_carry)
+        return vscan__mpi_load_carry(mpi, record, prefix, carry);
+    if (!prefix->begins || record->has_initial)
+        *initial = option_of((vscan_type)record->type,
+                             prefix->begins ? &record->initial : &prefix->before);
     return VSCAN_OK;
 }
 

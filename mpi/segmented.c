@@ -27,20 +27,12 @@ static vscan_status check_segmented(vscan__mpi *mpi, vscan_op op, const vscan_bu
                                      .initial_buffer = options->initial_buffer,
                                      .carry = options->carry};
     TRY(vscan__mpi_check_scan(mpi, op, in, out, &like, record));
-    TRY(vscan__mpi_check_buffer(mpi, "heads", heads, 0, record->n));
-    const vscan_type type = vscan_buffer_type(heads);
-    if (type != VSCAN_INT && type != VSCAN_BYTE && type != VSCAN_BIT)
-        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "heads are not int, byte or bit");
+    TRY(vscan__mpi_check_flags(mpi, "heads", heads, record->n));
     TRY(vscan__mpi_check_apart(mpi, "heads", heads, "out", out, false));
     if (options->totals != NULL)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->totals is not NULL");
-    if (options->count != NULL) {
-        TRY(vscan__mpi_check_buffer(mpi, "count", options->count, VSCAN_LONG, 1));
-        TRY(vscan__mpi_check_apart(mpi, "count", options->count, "in", in, false));
-        TRY(vscan__mpi_check_apart(mpi, "count", options->count, "heads", heads, false));
-        TRY(vscan__mpi_check_apart(mpi, "count", options->count, "out", out, false));
-        record->facts |= FACT_COUNTS;
-    }
+    TRY(vscan__mpi_check_count(mpi, options->count, in, heads, out));
+    if (options->count != NULL) record->facts |= FACT_COUNTS;
     return find_open(mpi, heads, record, open);
 }
 
@@ -88,7 +80,7 @@ vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_b
     status = vscan__mpi_find_prefix(found, status, &record, in, heads, open, &prefix);
     if (prefix.failed_on_all) return status;
     const bool counts = is_asked(found, FACT_COUNTS);
-    if (status == VSCAN_OK && counts) status = vscan__mpi_count_heads(found, heads, &segments);
+    if (status == VSCAN_OK && counts) status = vscan__mpi_count_flags(found, heads, &segments);
     if (status == VSCAN_OK) status = scan_segments(found, &record, &prefix, in, heads, out);
     if (counts) TRY(add_segments(found, segments, &segments));
     if (status == VSCAN_OK && known.count != NULL)

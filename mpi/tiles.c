@@ -56,18 +56,11 @@ static vscan_status sum_tiles(struct sums *s) {
     if (host == NULL) return VSCAN_ERROR_HOST_MEMORY;
     s->tile_sums = host;
     vscan_buffer **const kept = &mpi->sums[scan->type == VSCAN_DOUBLE];
-    if (*kept != NULL && vscan_buffer_length(*kept) < s->tiles) {
-        (void)vscan_buffer_destroy(*kept);
-        *kept = NULL;
-    }
-    vscan_status status = VSCAN_OK;
+    TRY(vscan__mpi_grow(mpi, kept, scan->type, s->tiles));
     vscan_buffer *in = NULL, *out = NULL;
-    if (*kept == NULL)
-        status = vscan_buffer_create(mpi->ctx, scan->type, s->tiles + s->tiles / 4, kept);
     const int64_t n = s->tiles * s->l.tile;
     const int64_t at = place_in_memory(s, s->first_tile - s->begin, n);
-    if (status == VSCAN_OK)
-        status = vscan_buffer_view((vscan_buffer *)(uintptr_t)scan->in, at, n, &in);
+    vscan_status status = vscan_buffer_view((vscan_buffer *)(uintptr_t)scan->in, at, n, &in);
     if (status == VSCAN_OK) status = vscan_buffer_view(*kept, 0, s->tiles, &out);
     const vscan_matrix_options options = {
         .size = sizeof options, .direction = scan->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};

@@ -137,6 +137,43 @@ void end_part(struct part *part) {
     free(part->memory);
 }
 
+void draw_heads(uint8_t *flags, int64_t n, const int64_t *cut) {
+    static const int64_t every[] = {1, 2, 50, 3000, 60000, INT64_MAX};
+    const int64_t mean = every[draw_below(6)];
+    for (int64_t i = 0; i < n; i++)
+        flags[i] = draw_below(mean) == 0 ? (uint8_t)(1 + draw_below(255)) : 0;
+    if (draw_below(3) == 0) { /* segments that are whole parts, or several */
+        memset(flags, 0, (size_t)n);
+        for (int r = 0; r < ranks; r++)
+            if (cut[r] < n) flags[cut[r]] = (uint8_t)draw_below(2);
+        return;
+    }
+    for (int r = 0; r <= ranks && draw_below(3) > 0; r++) {
+        const int64_t i = cut[r] + draw_below(3) - 1;
+        if (i >= 0 && i < n) flags[i] = (uint8_t)draw_below(2);
+    }
+}
+
+struct part new_flags(vscan_type type, const uint8_t *flags, int64_t n) {
+    if (type == VSCAN_BYTE) return new_part(type, flags, n);
+    int32_t *const words = calloc((size_t)n + 1, sizeof *words);
+    CHECK(words != NULL, "no memory");
+    for (int64_t i = 0; i < n; i++)
+        if (type == VSCAN_INT)
+            words[i] = flags[i] != 0 ? -(int32_t)flags[i] : 0;
+        else
+            words[i / 32] |= (int32_t)((uint32_t)(flags[i] != 0) << i % 32);
+    if (type == VSCAN_BIT && n % 32 != 0)
+        words[n / 32] |= (int32_t)(UINT32_MAX << n % 32); /* ignored */
+    struct part part = new_part(VSCAN_INT, words, type == VSCAN_INT ? n : (n + 31) / 32);
+    if (type == VSCAN_BIT) {
+        OK(vscan_buffer_destroy(part.buffer));
+        OK(vscan_buffer_wrap(ctx, VSCAN_BIT, elements_of(&part), n, &part.buffer));
+    }
+    free(words);
+    return part;
+}
+
 int64_t first_difference(vscan_type type, const void *a, const void *b, int64_t n) {
     const int64_t size = size_of(type);
     if (n == 0 || memcmp(a, b, (size_t)(n * size)) == 0) return -1;

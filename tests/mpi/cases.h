@@ -64,6 +64,10 @@ struct part new_part(vscan_type type, const void *elements, int64_t n);
 void *elements_of(const struct part *part);
 void end_part(struct part *part); /* checks the canaries */
 
+/* Flags: rare, frequent or none, often at the cuts; and n of them as a part of a type of flags. */
+void draw_heads(uint8_t *flags, int64_t n, const int64_t *cut);
+struct part new_flags(vscan_type type, const uint8_t *flags, int64_t n);
+
 /* The first element that differs, or -1; all NaNs are equal. */
 int64_t first_difference(vscan_type type, const void *a, const void *b, int64_t n);
 
@@ -71,6 +75,7 @@ int64_t first_difference(vscan_type type, const void *a, const void *b, int64_t 
 void test_scan(int64_t number);
 void test_segmented(int64_t number);
 void test_segmented_blocks(void);
+void test_positions(int64_t number);
 void test_refused(void);
 void test_failures(void);
 void test_moves(int64_t number);

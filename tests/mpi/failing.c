@@ -23,6 +23,8 @@ WRAPPED(buffer_download, (const vscan_buffer *buffer, int64_t at, int64_t n, voi
         (buffer, at, n, host))
 WRAPPED(buffer_get, (const vscan_buffer *buffer, int64_t i, void *value), (buffer, i, value))
 WRAPPED(buffer_set, (vscan_buffer * buffer, int64_t i, const void *value), (buffer, i, value))
+WRAPPED(buffer_upload, (vscan_buffer * buffer, int64_t at, int64_t n, const void *host),
+        (buffer, at, n, host))
 WRAPPED(buffer_view, (vscan_buffer * buffer, int64_t at, int64_t n, vscan_buffer **view),
         (buffer, at, n, view))
 WRAPPED(buffer_wrap,
@@ -38,6 +40,20 @@ WRAPPED(carry_save, (const vscan_carry *carry, void *block, int64_t bytes), (car
 WRAPPED(convert, (vscan_ctx * ctx, const vscan_buffer *in, vscan_buffer *out), (ctx, in, out))
 WRAPPED(ctx_create, (const vscan_ctx_options *options, vscan_ctx **ctx), (options, ctx))
 WRAPPED(ctx_synchronize, (vscan_ctx * ctx), (ctx))
+WRAPPED(enumerate,
+        (vscan_ctx * ctx, const vscan_buffer *flags, vscan_buffer *out,
+         const vscan_count_options *options),
+        (ctx, flags, out, options))
+WRAPPED(index, (vscan_ctx * ctx, int64_t first, int64_t step, vscan_buffer *out),
+        (ctx, first, step, out))
+WRAPPED(map_right,
+        (vscan_ctx * ctx, vscan_binary op, const vscan_buffer *a, const void *right,
+         vscan_buffer *out),
+        (ctx, op, a, right, out))
+WRAPPED(pack,
+        (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
+         const vscan_count_options *options),
+        (ctx, in, flags, out, options))
 WRAPPED(reduce,
         (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
          const vscan_reduce_options *options),
@@ -54,15 +70,9 @@ WRAPPED(scan_segmented,
         (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, const vscan_buffer *heads,
          vscan_buffer *out, const vscan_scan_segmented_options *options),
         (ctx, op, in, heads, out, options))
-WRAPPED(buffer_upload, (vscan_buffer * buffer, int64_t at, int64_t n, const void *host),
-        (buffer, at, n, host))
 WRAPPED(gather,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *positions, vscan_buffer *out),
         (ctx, in, positions, out))
-WRAPPED(pack,
-        (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
-         const vscan_count_options *options),
-        (ctx, in, flags, out, options))
 WRAPPED(permute,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *positions, vscan_buffer *out,
          const vscan_permute_options *options),

@@ -41,6 +41,12 @@ static void refuse_buffers(bool me) {
            "out has the wrong type");
     expect(scan(VSCAN_PLUS, me ? bytes : in, me ? bytes : out, NULL), VSCAN_ERROR_PAIR,
            "in's type");
+    vscan_buffer *small;
+    OK(vscan_buffer_create(ctx, VSCAN_UINT8, N, &small));
+    expect(scan(VSCAN_PLUS, me ? small : in, me ? small : out, NULL), VSCAN_ERROR_PAIR,
+           "in's type");
+    expect(vscan_mpi_index(mpi, 0, 1, me ? small : out), VSCAN_ERROR_TYPE, "out is not int");
+    OK(vscan_buffer_destroy(small));
     total.total = me ? longer : NULL;
     expect(scan(VSCAN_PLUS, in, out, &total), VSCAN_ERROR_LENGTH, "total has 1001");
     vscan_buffer *overlapping, *one;
@@ -72,6 +78,63 @@ static void refuse_segments(bool me) {
     if (culprit > 0)
         expect(me ? segmented(bytes, NULL) : scan(VSCAN_PLUS, in, out, NULL),
                (vscan_status)VSCAN_MPI_ERROR_DIFFERENT, "calls vscan_mpi_scan_segmented, rank 0");
+}
+
+static vscan_status reduce(vscan_buffer *heads, vscan_buffer *totals) {
+    return vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, heads, totals, NULL);
+}
+
+static void refuse_totals(bool me) {
+    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    expect(reduce(bytes, me ? NULL : out), VSCAN_ERROR_NULL, "totals is NULL");
+    expect(reduce(bytes, me ? other : out), VSCAN_ERROR_TYPE, "totals has the wrong type");
+    expect(reduce(bytes, me ? in : out), VSCAN_ERROR_OVERLAP, "totals overlaps in");
+    expect(reduce(me ? longer : bytes, out), VSCAN_ERROR_LENGTH, "heads has 1001");
+    vscan_reduce_segmented_options options = {.size = sizeof options, .count = me ? other : NULL};
+    expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &options), VSCAN_ERROR_TYPE,
+           "count has the wrong type");
+    vscan_buffer *one;
+    OK(vscan_buffer_view(out, 0, 1, &one));
+    options =
+        (vscan_reduce_segmented_options){.size = sizeof options, .initial_buffer = me ? one : NULL};
+    expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &options),
+           VSCAN_ERROR_OVERLAP, "totals overlaps initial_buffer");
+    OK(vscan_buffer_destroy(one));
+    if (culprit > 0)
+        expect(me ? reduce(bytes, out) : segmented(bytes, NULL), different,
+               "calls vscan_mpi_reduce_segmented, rank 0");
+}
+
+static void refuse_positions(bool me) {
+    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    vscan_buffer *longs;
+    OK(vscan_buffer_create(ctx, VSCAN_LONG, N + 1, &longs));
+    expect(vscan_mpi_enumerate(mpi, me ? in : bytes, other, NULL), VSCAN_ERROR_TYPE,
+           "flags are not");
+    expect(vscan_mpi_enumerate(mpi, bytes, me ? out : other, NULL), VSCAN_ERROR_TYPE,
+           "out is not int or long");
+    expect(vscan_mpi_enumerate(mpi, bytes, me ? longs : other, NULL), VSCAN_ERROR_LENGTH,
+           "out has 1001");
+    vscan_count_options options = {.size = me ? 1 : (int64_t)sizeof options};
+    expect(vscan_mpi_enumerate(mpi, bytes, other, &options), VSCAN_ERROR_STRUCT_SIZE, "size is 1");
+    expect(vscan_mpi_heads_to_offsets(mpi, bytes, longs, &options), VSCAN_ERROR_STRUCT_SIZE,
+           "size is 1");
+    expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? other : longs, NULL), VSCAN_ERROR_TYPE,
+           "offsets has the wrong type");
+    expect(vscan_mpi_heads_to_offsets(mpi, me ? NULL : bytes, longs, NULL), VSCAN_ERROR_NULL,
+           "heads is NULL");
+    expect(vscan_mpi_count_segments(mpi, me ? ended : bytes, NULL, NULL, NULL), VSCAN_ERROR_HANDLE,
+           "heads is no live buffer");
+    expect(vscan_mpi_index(mpi, 0, 1, me ? bytes : out), VSCAN_ERROR_TYPE, "out is not int");
+    if (culprit > 0) {
+        expect(vscan_mpi_index(mpi, me, 1, out), different, "first or step");
+        expect(vscan_mpi_index(mpi, 0, me ? INT64_C(1) << 32 : 0, out), different, "first or step");
+        expect(vscan_mpi_index(mpi, 0, me, out), different, "first or step");
+        expect(me ? vscan_mpi_count_segments(mpi, bytes, NULL, NULL, NULL)
+                  : vscan_mpi_heads_to_offsets(mpi, bytes, longs, NULL),
+               different, "calls vscan_mpi_count_segments, rank 0 vscan_mpi_heads_to_offsets");
+    }
+    OK(vscan_buffer_destroy(longs));
 }
 
 static void refuse_options(bool me) {
@@ -188,6 +251,8 @@ void test_refused(void) {
         refuse_buffers(rank == culprit);
         refuse_options(rank == culprit);
         refuse_segments(rank == culprit);
+        refuse_totals(rank == culprit);
+        refuse_positions(rank == culprit);
     }
     refuse_handles();
     check_shares();

@@ -33,7 +33,7 @@ void end_case(struct scan_case *c);
 void compare_case(const struct scan_case *c);
 
 /* The formula of mpi/README.md, for one scan that finds its memory there; called after it. */
-void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, const int64_t *cut,
-                  const struct counted *before);
+void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, bool totals,
+                  const int64_t *cut, const struct counted *before);
 
 #endif

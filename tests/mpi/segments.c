@@ -1,47 +1,106 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Segmented scans of random parts. */
+/* Segmented scans and reductions of random parts, and where the segments are. */
+#include <mpi.h>
+
 #include "scan_case.h"
 
-/* Flags: rare, frequent or none, often at the cuts. */
-static void draw_flags(uint8_t *flags, int64_t n, const int64_t *cut) {
-    static const int64_t every[] = {1, 2, 50, 3000, 60000, INT64_MAX};
-    const int64_t mean = every[draw_below(6)];
-    for (int64_t i = 0; i < n; i++)
-        flags[i] = draw_below(mean) == 0 ? (uint8_t)(1 + draw_below(255)) : 0;
-    if (draw_below(3) == 0) { /* segments that are whole parts, or several */
-        memset(flags, 0, (size_t)n);
-        for (int r = 0; r < ranks; r++)
-            if (cut[r] < n) flags[cut[r]] = (uint8_t)draw_below(2);
-        return;
-    }
-    for (int r = 0; r <= ranks && draw_below(3) > 0; r++) {
-        const int64_t i = cut[r] + draw_below(3) - 1;
-        if (i >= 0 && i < n) flags[i] = (uint8_t)draw_below(2);
-    }
+static uint8_t flags[LONGEST + 64];
+
+/* The segments that begin before element i of the vector. */
+static int64_t segments_before(int64_t i) {
+    int64_t k = 0;
+    for (int64_t j = 0; j < i; j++) k += j == 0 || flags[j] != 0;
+    return k;
 }
 
-/* Flags first .. first + n - 1 as a buffer of a type. */
-static struct part new_flags(vscan_type type, const uint8_t *flags, int64_t n) {
-    if (type == VSCAN_BYTE) return new_part(type, flags, n);
-    int32_t *const words = calloc((size_t)n + 1, sizeof *words);
-    CHECK(words != NULL, "no memory");
-    for (int64_t i = 0; i < n; i++)
-        if (type == VSCAN_INT)
-            words[i] = flags[i] != 0 ? -(int32_t)flags[i] : 0;
-        else
-            words[i / 32] |= (int32_t)((uint32_t)(flags[i] != 0) << i % 32);
-    if (type == VSCAN_BIT && n % 32 != 0)
-        words[n / 32] |= (int32_t)(UINT32_MAX << n % 32); /* ignored */
-    struct part part = new_part(VSCAN_INT, words, type == VSCAN_INT ? n : (n + 31) / 32);
-    if (type == VSCAN_BIT) {
-        OK(vscan_buffer_destroy(part.buffer));
-        OK(vscan_buffer_wrap(ctx, VSCAN_BIT, elements_of(&part), n, &part.buffer));
-    }
-    free(words);
+/* A part of results that are `k` for the segments of this rank, with room for `spare` more, which stay as they are. */
+static struct part new_results(vscan_type type, int64_t k, int64_t spare) {
+    struct part part = new_part(type, NULL, k + spare);
+    memset(elements_of(&part), 0x3c, (size_t)part.bytes);
     return part;
 }
 
-static uint8_t flags[LONGEST + 64];
+static void check_results(const struct scan_case *c, const char *name, const struct part *part,
+                          vscan_type type, const void *right, int64_t k) {
+    const int64_t size = size_of(type), wrong = first_difference(type, elements_of(part), right, k);
+    CHECK(wrong < 0, "case %lld: type %d, op %d, n %lld, initial %d, cuts %d: %s %lld of %lld",
+          (long long)c->number, (int)c->type, (int)c->op, (long long)c->n, c->has_initial, c->way,
+          name, (long long)wrong, (long long)k);
+    for (int64_t i = k * size; i < part->bytes; i++)
+        CHECK(((char *)elements_of(part))[i] == 0x3c, "case %lld: %s past the last one",
+              (long long)c->number, name);
+}
+
+/* Reductions, and where segments begin. all: the flags of the whole vector, own: those of the part. */
+static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *own) {
+    const int64_t segments = segments_before(c->n), first = segments_before(c->first);
+    const int64_t k = segments_before(c->first + c->length) - first, spare = draw_below(3) * 1000;
+    struct part totals = new_part(c->type, NULL, segments), count = new_part(VSCAN_LONG, NULL, 1);
+    struct part part = new_results(c->type, k, spare);
+    vscan_reduce_segmented_options options = {
+        .size = sizeof options, .initial = c->value, .initial_buffer = c->buffer};
+    if (c->in_place && c->length > 0) /* the scan has written over it */
+        memcpy(elements_of(&c->in), whole + c->first * c->size, (size_t)(c->length * c->size));
+    OK(vscan_reduce_segmented(ctx, c->op, c->all, all, totals.buffer, &options));
+    options.count = rank % 3 < 2 ? count.buffer : NULL;
+    struct counted were = counted;
+    OK(vscan_mpi_reduce_segmented(mpi, c->op, c->in.buffer, own, part.buffer, &options));
+    check_counts(c->op, c->type, false, true, true, c->cut, &were);
+    check_results(c, "total", &part, c->type, (char *)elements_of(&totals) + first * c->size, k);
+    CHECK(rank % 3 == 2 || *(int64_t *)elements_of(&count) == segments, "not %lld segments",
+          (long long)segments);
+    end_part(&part);
+
+    int64_t before = -1, in_part = -1, together = -1;
+    OK(vscan_mpi_count_segments(mpi, own, &before, rank % 2 ? NULL : &in_part, &together));
+    CHECK(before == first && (rank % 2 || in_part == k) && together == segments,
+          "case %lld: %lld + %lld of %lld segments", (long long)c->number, (long long)before,
+          (long long)in_part, (long long)together);
+
+    const int64_t more = rank == ranks - 1;
+    struct part offsets = new_part(VSCAN_LONG, NULL, segments + 1);
+    part = new_results(VSCAN_LONG, k + more, spare);
+    const vscan_count_options counted_options = {.size = sizeof counted_options,
+                                                 .count = rank % 3 < 2 ? count.buffer : NULL};
+    OK(vscan_heads_to_offsets(ctx, all, offsets.buffer, NULL));
+    *(int64_t *)elements_of(&count) = -1;
+    were = counted;
+    OK(vscan_mpi_heads_to_offsets(mpi, own, part.buffer, &counted_options));
+    CHECK(counted.contributed - were.contributed == 48 + 24 + 8, "wrong number of bytes");
+    check_results(c, "offset", &part, VSCAN_LONG, (int64_t *)elements_of(&offsets) + first,
+                  k + more);
+    CHECK(rank % 3 == 2 || *(int64_t *)elements_of(&count) == segments, "not %lld segments",
+          (long long)segments);
+    end_part(&part);
+    end_part(&offsets);
+    end_part(&totals);
+    end_part(&count);
+}
+
+/* A place too few on one rank is a status on all, and nothing is written. */
+static void check_too_short(struct scan_case *c, vscan_buffer *own) {
+    const int64_t k = segments_before(c->first + c->length) - segments_before(c->first);
+    const int64_t more = rank == ranks - 1;
+    int64_t mine = k + more > 0 ? rank : MOST_RANKS, culprit;
+    MPI_Allreduce(&mine, &culprit, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    const int64_t less = rank == culprit;
+    struct part part = new_results(VSCAN_LONG, k + more - less, 0);
+    const vscan_status status = vscan_mpi_heads_to_offsets(mpi, own, part.buffer, NULL);
+    CHECK(status == VSCAN_ERROR_OUT_LENGTH && strstr(vscan_mpi_last_error(mpi), "offsets has"),
+          "status %d, \"%s\"", (int)status, vscan_mpi_last_error(mpi));
+    check_results(c, "written: offset", &part, VSCAN_LONG, NULL, 0);
+    end_part(&part);
+    mine = k > 0 ? rank : MOST_RANKS;
+    MPI_Allreduce(&mine, &culprit, 1, MPI_INT64_T, MPI_MIN, MPI_COMM_WORLD);
+    if (culprit == MOST_RANKS) return;
+    part = new_results(c->type, k - (rank == culprit), 0);
+    const vscan_status too_few =
+        vscan_mpi_reduce_segmented(mpi, c->op, c->in.buffer, own, part.buffer, NULL);
+    CHECK(too_few == VSCAN_ERROR_TOTALS_LENGTH && strstr(vscan_mpi_last_error(mpi), "totals has"),
+          "status %d, \"%s\"", (int)too_few, vscan_mpi_last_error(mpi));
+    check_results(c, "written: total", &part, c->type, NULL, 0);
+    end_part(&part);
+}
 
 /* The case with these flags, against one call on the whole vector. */
 static void check_segmented(struct scan_case *c) {
@@ -62,11 +121,13 @@ static void check_segmented(struct scan_case *c) {
     const struct counted before = counted;
     OK(vscan_mpi_scan_segmented(mpi, c->op, c->in.buffer, own.buffer, c->out.buffer, &options));
     if (!counts)
-        check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true, c->cut, &before);
+        check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true, false, c->cut, &before);
     compare_case(c);
     CHECK(options.count == NULL || memcmp(elements_of(&count), elements_of(&all), 8) == 0,
           "case %lld: %lld segments, not %lld", (long long)c->number,
           (long long)*(int64_t *)elements_of(&all), (long long)*(int64_t *)elements_of(&count));
+    check_totals(c, heads.buffer, own.buffer);
+    check_too_short(c, own.buffer);
     end_part(&heads);
     end_part(&own);
     end_part(&count);
@@ -76,7 +137,7 @@ static void check_segmented(struct scan_case *c) {
 
 void test_segmented(int64_t number) {
     struct scan_case c = draw_case(number);
-    draw_flags(flags, c.n, c.cut);
+    draw_heads(flags, c.n, c.cut);
     check_segmented(&c);
 }
 

@@ -45,6 +45,7 @@ int main(int argc, char **argv) {
     for (int64_t i = 0; i < cases; i++) {
         test_scan(i);
         test_segmented(i);
+        test_positions(i);
         test_moves(i);
     }
     OK(vscan_mpi_destroy(mpi));

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Numbers and positions in the whole vector: of set flags, of elements, of segments. */
+#include <string.h>
+
+#include "internal.h"
+
+/* The elements before a rank's part, and of the whole vector, after an agreement. */
+static int64_t elements_before(const vscan__mpi *mpi, int rank) {
+    int64_t n = 0;
+    for (int r = 0; r < rank; r++) n += mpi->records[r].n;
+    return n;
+}
+
+/* The same of what all ranks have told. */
+static int64_t told_before(const vscan__mpi *mpi, int rank) {
+    int64_t n = 0;
+    for (int r = 0; r < rank; r++) n += mpi->told[r].open;
+    return n;
+}
+
+vscan_status vscan__mpi_give_count(vscan__mpi *mpi, vscan_buffer *count) {
+    const int64_t all = told_before(mpi, mpi->size);
+    if (count == NULL) return VSCAN_OK;
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(count, 0, &all));
+}
+
+/* Whether the part begins the vector, and with a segment that has no flag. */
+static bool begins_without_flag(const vscan__mpi *mpi) {
+    const struct vscan__mpi_record *const own = mpi->records + mpi->rank;
+    return own->n > 0 && elements_before(mpi, mpi->rank) == 0 && (own->facts & FACT_HEAD) == 0;
+}
+
+/* ---- Enumerate ------------------------------------------------------------------------------- */
+
+static vscan_status check_enumerate(vscan__mpi *mpi, const vscan_buffer *flags,
+                                    const vscan_buffer *out, const vscan_count_options *options,
+                                    struct vscan__mpi_record *record) {
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx)));
+    TRY(vscan__mpi_check_flags(mpi, "flags", flags, -1));
+    record->n = vscan_buffer_length(flags);
+    TRY(vscan__mpi_check_buffer(mpi, "out", out, 0, record->n));
+    record->type = (int32_t)vscan_buffer_type(out);
+    if (record->type != VSCAN_INT && record->type != VSCAN_LONG)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "out is not int or long");
+    TRY(vscan__mpi_check_apart(mpi, "out", out, "flags", flags, true));
+    return vscan__mpi_check_count(mpi, options->count, NULL, flags, out);
+}
+
+/* Numbers the part's flags from 0 on. */
+static vscan_status enumerate_part(vscan__mpi *mpi, const vscan_buffer *flags, vscan_buffer *out,
+                                   int64_t *set) {
+    vscan_buffer *one;
+    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
+    const vscan_count_options options = {.size = sizeof options, .count = one};
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_enumerate(mpi->ctx, flags, out, &options)));
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(one, 0, set));
+}
+
+vscan_status vscan_mpi_enumerate(vscan_mpi *mpi, const vscan_buffer *flags, vscan_buffer *out,
+                                 const vscan_count_options *options) {
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
+    vscan_count_options known;
+    struct vscan__mpi_record record = {.call = CALL_ENUMERATE};
+    struct vscan__mpi_told own = {.status = VSCAN_OK};
+    record.status = (int32_t)vscan__mpi_read_options(found, options, &known, sizeof known);
+    if (record.status == VSCAN_OK)
+        record.status = (int32_t)check_enumerate(found, flags, out, &known, &record);
+    TRY(vscan__mpi_agree(found, &record));
+    if (record.type == VSCAN_INT && elements_before(found, found->size) > INT32_MAX)
+        return vscan__mpi_fail(found, VSCAN_ERROR_LENGTH,
+                               "the vector has %lld elements, too many for numbers of type int",
+                               (long long)elements_before(found, found->size));
+    own.status = enumerate_part(found, flags, out, &own.open);
+    TRY(vscan__mpi_tell_all(found, &own));
+    const int64_t before = told_before(found, found->rank);
+    const int32_t before_as_int = (int32_t)before;
+    vscan_status status = VSCAN_OK;
+    if (before > 0)
+        status = vscan__mpi_say(
+            found, found->ctx,
+            vscan_map_right(found->ctx, VSCAN_BINARY_ADD, out,
+                            record.type == VSCAN_INT ? (const void *)&before_as_int : &before,
+                            out));
+    if (status == VSCAN_OK) status = vscan__mpi_give_count(found, known.count);
+    return vscan__mpi_finish(found, status);
+}
+
+/* ---- Index ----------------------------------------------------------------------------------- */
+
+static vscan_status check_index(vscan__mpi *mpi, const vscan_buffer *out,
+                                struct vscan__mpi_record *record) {
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx)));
+    TRY(vscan__mpi_check_buffer(mpi, "out", out, 0, -1));
+    record->n = vscan_buffer_length(out);
+    record->type = (int32_t)vscan_buffer_type(out);
+    if (record->type < VSCAN_INT || record->type > VSCAN_LONG || record->type == VSCAN_BYTE ||
+        record->type == VSCAN_BIT)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "out is not int, long, float or double");
+    return VSCAN_OK;
+}
+
+vscan_status vscan_mpi_index(vscan_mpi *mpi, int64_t first, int64_t step, vscan_buffer *out) {
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
+    struct vscan__mpi_record record = {.call = CALL_INDEX, .initial.bits = (uint64_t)first};
+    memcpy(&record.op, &step, 4);
+    memcpy(&record.kind, (const char *)&step + 4, 4);
+    record.status = (int32_t)check_index(found, out, &record);
+    TRY(vscan__mpi_agree(found, &record));
+    const uint64_t before = (uint64_t)elements_before(found, found->rank);
+    const int64_t from = (int64_t)((uint64_t)first + before * (uint64_t)step);
+    return vscan__mpi_finish(
+        found, vscan__mpi_say(found, found->ctx, vscan_index(found->ctx, from, step, out)));
+}
+
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+static vscan_status check_heads(vscan__mpi *mpi, const vscan_buffer *heads,
+                                struct vscan__mpi_record *record) {
+    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx)));
+    TRY(vscan__mpi_check_flags(mpi, "heads", heads, -1));
+    record->n = vscan_buffer_length(heads);
+    return vscan__mpi_note_head(mpi, heads, record);
+}
+
+vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buffer *heads, int64_t *before,
+                                      int64_t *own, int64_t *all) {
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
+    struct vscan__mpi_record record = {.call = CALL_COUNT_SEGMENTS};
+    struct vscan__mpi_told told = {.status = VSCAN_OK};
+    record.status = (int32_t)check_heads(found, heads, &record);
+    TRY(vscan__mpi_agree(found, &record));
+    told.status = vscan__mpi_count_flags(found, heads, &told.open);
+    told.open += begins_without_flag(found);
+    TRY(vscan__mpi_tell_all(found, &told));
+    if (before != NULL) *before = told_before(found, found->rank);
+    if (own != NULL) *own = told.open;
+    if (all != NULL) *all = told_before(found, found->size);
+    return VSCAN_OK;
+}
+
+static vscan_status check_offsets(vscan__mpi *mpi, const vscan_buffer *heads,
+                                  const vscan_buffer *offsets, const vscan_count_options *options,
+                                  struct vscan__mpi_record *record) {
+    TRY(check_heads(mpi, heads, record));
+    TRY(vscan__mpi_check_buffer(mpi, "offsets", offsets, VSCAN_LONG, -1));
+    TRY(vscan__mpi_check_apart(mpi, "offsets", offsets, "heads", heads, false));
+    TRY(vscan__mpi_check_count(mpi, options->count, NULL, heads, offsets));
+    return vscan__mpi_check_places(mpi, "offsets", offsets, heads, mpi->rank == mpi->size - 1,
+                                   VSCAN_ERROR_OUT_LENGTH, record);
+}
+
+/* The positions of set flags at .. at + n - 1 go to offsets[*k] and further. */
+static vscan_status pack_positions(vscan__mpi *mpi, vscan_buffer *heads, int64_t at, int64_t n,
+                                   vscan_buffer *offsets, int64_t *k) {
+    vscan_buffer *flags = NULL, *positions = NULL, *out = NULL, *one;
+    int64_t set = 0;
+    TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
+    vscan_status status = vscan_buffer_view(heads, at, n, &flags);
+    if (status == VSCAN_OK)
+        status = vscan_buffer_view(mpi->scratch[VSCAN_LONG - VSCAN_INT], 0, n, &positions);
+    if (status == VSCAN_OK)
+        status = vscan_buffer_view(offsets, *k, vscan_buffer_length(offsets) - *k, &out);
+    if (status == VSCAN_OK)
+        status = vscan_index(mpi->ctx, elements_before(mpi, mpi->rank) + at, 1, positions);
+    const vscan_count_options options = {.size = sizeof options, .count = one};
+    if (status == VSCAN_OK) status = vscan_pack(mpi->ctx, positions, flags, out, &options);
+    if (status == VSCAN_OK) status = vscan_buffer_get(one, 0, &set);
+    status = vscan__mpi_say(mpi, mpi->ctx, status);
+    (void)vscan_buffer_destroy(flags);
+    (void)vscan_buffer_destroy(positions);
+    (void)vscan_buffer_destroy(out);
+    *k += set;
+    return status;
+}
+
+static vscan_status write_offsets(vscan__mpi *mpi, const vscan_buffer *heads, vscan_buffer *offsets,
+                                  int64_t *segments) {
+    const int64_t n = vscan_buffer_length(heads), piece = vscan__mpi_piece(mpi);
+    const int64_t nothing = 0, all = elements_before(mpi, mpi->size);
+    TRY(vscan__mpi_grow(mpi, &mpi->scratch[VSCAN_LONG - VSCAN_INT], VSCAN_LONG,
+                        n < piece ? n : piece));
+    if (begins_without_flag(mpi)) {
+        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(offsets, 0, &nothing)));
+        *segments = 1;
+    }
+    for (int64_t at = 0; at < n; at += piece)
+        TRY(pack_positions(mpi, (vscan_buffer *)(uintptr_t)heads, at,
+                           n - at < piece ? n - at : piece, offsets, segments));
+    if (mpi->rank < mpi->size - 1) return VSCAN_OK;
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(offsets, *segments, &all));
+}
+
+vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *heads,
+                                        vscan_buffer *offsets, const vscan_count_options *options) {
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
+    vscan_count_options known;
+    struct vscan__mpi_record record = {.call = CALL_HEADS_TO_OFFSETS};
+    struct vscan__mpi_told own = {.status = VSCAN_OK};
+    record.status = (int32_t)vscan__mpi_read_options(found, options, &known, sizeof known);
+    if (record.status == VSCAN_OK)
+        record.status = (int32_t)check_offsets(found, heads, offsets, &known, &record);
+    TRY(vscan__mpi_agree(found, &record));
+    own.status = write_offsets(found, heads, offsets, &own.open);
+    TRY(vscan__mpi_tell_all(found, &own));
+    return vscan__mpi_finish(found, vscan__mpi_give_count(found, known.count));
+}
