@@ -242,6 +242,12 @@ void test_refused(void) {
     OK(vscan_buffer_create(another, VSCAN_FLOAT, N, &foreign));
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N + 1, &longer));
     OK(vscan_buffer_destroy(ended));
+    const uint8_t clear = 0;
+    const int32_t none = 0;
+    const float nothing = 0;
+    OK(vscan_buffer_fill(bytes, &clear));
+    OK(vscan_buffer_fill(other, &none));
+    OK(vscan_buffer_fill(longer, &nothing));
     draw_elements(VSCAN_FLOAT, was, N);
     OK(vscan_buffer_upload(in, 0, N, was));
     draw_elements(VSCAN_FLOAT, was, N);
