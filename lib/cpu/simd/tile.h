@@ -114,6 +114,21 @@ static ALWAYS_INLINE void NAME(to_x4)(enum vscan_op op, bool headed, bool add_r4
     r->r4 = NAME(where)(uncut, 0, r->r4, z);
 }
 
+/* Makes X4 of a group with heads where any order gives it: what precedes a lane, or z, is added at once. */
+static ALWAYS_INLINE void NAME(to_exact)(enum vscan_op op, const uint32_t *open, vec z,
+                                         struct NAME(running) * r, vec x[VECTORS]) {
+    const uint32_t *const reached = open + (NAME(levels) - 1) * GROUP;
+    const vec before = NAME(combine)(op, r->r4, r->r1);
+    NAME(segmented_network)(op, x, open, GROUP);
+    const vec end = NAME(last_lane)(x[VECTORS - 1]);
+#pragma GCC unroll 32
+    for (int k = 0; k < VECTORS; k++)
+        x[k] = NAME(combine)(op, NAME(where_at)(reached, k, before, z), x[k]);
+    const uint32_t uncut = NAME(uncut)(*reached);
+    r->r1 = NAME(where)(uncut, 0, NAME(combine)(op, r->r1, end), end);
+    r->r4 = NAME(where)(uncut, 0, r->r4, z);
+}
+
 /* Makes what is written of inclusive results. first: what an exclusive scan writes at heads. */
 static ALWAYS_INLINE void NAME(to_out)(bool headed, bool exclusive, const uint32_t *word, vec first,
                                        struct NAME(running) * r, vec x[VECTORS]) {
@@ -168,9 +183,13 @@ static ALWAYS_INLINE void NAME(scan_elements)(enum vscan_op op, bool headed, str
                                               const struct NAME(heads) * heads, int q,
                                               struct NAME(running) * r, vec x[VECTORS]) {
     vec own[VECTORS];
-    NAME(to_x2)(op, headed, w->all, &heads->open[0][q], r, x, own);
-    if (w->all)
-        NAME(to_x4)(op, headed, w->add_r4, &heads->open[NAME(levels) - 1][q], w->z, r, x, own);
+    if (EXACT && headed) {
+        NAME(to_exact)(op, &heads->open[0][q], w->z, r, x);
+    } else {
+        NAME(to_x2)(op, headed, w->all, &heads->open[0][q], r, x, own);
+        if (w->all)
+            NAME(to_x4)(op, headed, w->add_r4, &heads->open[NAME(levels) - 1][q], w->z, r, x, own);
+    }
     if (headed && w->segments->totals != NULL)
         NAME(put_totals)(op, w->segments, &w->open, heads->words[q], r->last, x);
     NAME(to_out)(headed, w->exclusive, headed ? heads->words + q : NULL, w->first, r, x);
