@@ -296,6 +296,39 @@ VSCAN_API vscan_status vscan_mpi_split(vscan_mpi *mpi, const vscan_buffer *in,
                                        const vscan_buffer *flags, vscan_buffer *out,
                                        const vscan_count_options *options);
 
+/*
+ * Gather: out[i] = in[positions[i]], where i counts from the begin of the part, and a position from the begin of
+ * the whole vector in. Collective.
+ *   in          any type but bit, any length
+ *   positions   int or long, of any length, 0 .. the length of all parts of in - 1; any of them any number of
+ *               times. Ranks may have positions of different types
+ *   out         of in's type and positions' length; overlaps nothing
+ * A position outside of in is POSITION on all ranks, and nothing is written. A position goes to the rank that has
+ * its element, in 8 bytes, and the element comes back, unless that is the same rank.
+ * Statuses: NULL, HANDLE, CONTEXT, TYPE, LENGTH, OVERLAP, OVERFLOW, POSITION, HOST_MEMORY, DEVICE_MEMORY,
+ * DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_gather(vscan_mpi *mpi, const vscan_buffer *in,
+                                        const vscan_buffer *positions, vscan_buffer *out);
+
+/*
+ * Permute, also called scatter: out[positions[i]] = in[i], where i counts from the begin of the part, and a
+ * position from the begin of the whole vector out; elements of out that no position names stay as they were.
+ * Collective.
+ *   in          any type but bit, any length
+ *   positions   int or long, of in's length, 0 .. the length of all parts of out - 1, none of them twice
+ *   out         of in's type, any length; overlaps nothing
+ *   options     as in vscan_permute
+ *     written   as there, for this rank's part of out; a rank without it does not look for positions of its part
+ *               that stand twice
+ * A position outside of out is POSITION on all ranks, and nothing is written. One that stands twice is REPEATED on
+ * all ranks, where the rank that has its place has written. An element goes with its position, in 8 bytes more.
+ * Statuses: those of vscan_mpi_gather; STRUCT_SIZE, REPEATED. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
+                                         const vscan_buffer *positions, vscan_buffer *out,
+                                         const vscan_permute_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -48,7 +48,9 @@ static const char *name_of(int32_t call) {
                                         [CALL_HEADS_TO_OFFSETS] = "vscan_mpi_heads_to_offsets",
                                         [CALL_REBALANCE] = "vscan_mpi_rebalance",
                                         [CALL_PACK] = "vscan_mpi_pack",
-                                        [CALL_SPLIT] = "vscan_mpi_split"};
+                                        [CALL_SPLIT] = "vscan_mpi_split",
+                                        [CALL_GATHER] = "vscan_mpi_gather",
+                                        [CALL_PERMUTE] = "vscan_mpi_permute"};
     const bool is_known =
         call > 0 && call < (int)(sizeof names / sizeof *names) && names[call] != NULL;
     return is_known ? names[call] : "another function";

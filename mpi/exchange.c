@@ -21,6 +21,8 @@ const char *vscan__mpi_word(int32_t call, int i) {
         {"", "", "", ""},                   /* rebalance */
         {"options->rebalance", "", "", ""}, /* pack */
         {"", "", "", ""},                   /* split */
+        {"", "", "", ""},                   /* gather */
+        {"", "", "", ""},                   /* permute */
     };
     const int32_t known = (int32_t)(sizeof words / sizeof *words);
     return call >= CALL_REBALANCE && call - CALL_REBALANCE < known ? words[call - CALL_REBALANCE][i]

@@ -35,7 +35,13 @@ enum vscan__mpi_call {
 };
 
 /* Those that move elements between ranks; what stands in their agreements is in move.h. */
-enum vscan__mpi_call_of_move { CALL_REBALANCE = 32, CALL_PACK, CALL_SPLIT };
+enum vscan__mpi_call_of_move {
+    CALL_REBALANCE = 32,
+    CALL_PACK,
+    CALL_SPLIT,
+    CALL_GATHER,
+    CALL_PERMUTE
+};
 
 /* What else a rank says in an agreement. */
 enum vscan__mpi_fact {
@@ -84,7 +90,7 @@ typedef struct vscan__mpi {
     value *operands;                   /* size + 1 */
     int64_t *begin;                    /* size + 1: see layout.h */
     int *counts, *displacements;       /* one a rank: of an MPI_Allgatherv */
-    int64_t *in_begin, *out_begin; /* size + 1 each, as are all of move.h: parts of whole vectors */
+    int64_t *in_begin, *out_begin;     /* size + 1 each, as the next: see move.h */
     int64_t *send_begin, *receive_begin, *spare;
     MPI_Request *requests; /* two a rank */
     MPI_Status *statuses;

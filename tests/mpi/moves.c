@@ -170,8 +170,115 @@ static void test_split(int64_t number) {
     end_flagged(&f, number);
 }
 
+/* ---- Gather and permute ---------------------------------------------------------------------- */
+
+static int64_t positions[LONGEST_MOVE];
+
+static int owner_of(int64_t place, const int64_t *cut) {
+    int r = 0;
+    while (place >= cut[r + 1]) r++;
+    return r;
+}
+
+/* This rank's positions, as int or long. */
+static struct moved_part new_positions(int64_t number, const int64_t *cut) {
+    static int32_t ints[LONGEST_MOVE];
+    const int64_t n = cut[rank + 1] - cut[rank];
+    for (int64_t i = 0; i < n; i++) ints[i] = (int32_t)positions[cut[rank] + i];
+    return (number + rank) % 2 ? new_moved(VSCAN_INT, ints, n)
+                               : new_moved(VSCAN_LONG, positions + cut[rank], n);
+}
+
+/* The longs and elements that a rank sends to each, from how many it has for each. */
+static void add_counts(struct sent *sent, const int64_t *counts, int64_t size) {
+    for (int r = 0; r < ranks; r++) add_message(sent, r, counts[r] * size);
+}
+
+static void test_gather(int64_t number) {
+    const vscan_type type = types[draw_below(5)];
+    const int64_t n = draw_move_length(), m = n > 0 ? draw_move_length() : 0, size = size_of(type);
+    const bool is_near = draw_below(2);
+    int64_t have[MOST_RANKS + 1], asks[MOST_RANKS + 1];
+    int64_t asked[MOST_RANKS] = {0}, answered[MOST_RANKS] = {0};
+    draw_elements(type, whole, n);
+    draw_cuts_of(number, n, have);
+    draw_cuts_of(draw_below(CUTS), m, asks);
+    for (int64_t i = 0; i < m; i++) positions[i] = is_near ? i * n / m : draw_below(n);
+    for (int r = 0; r < ranks; r++)
+        for (int64_t i = asks[r]; i < asks[r + 1]; i++) {
+            const int owner = owner_of(positions[i], have);
+            if (r == rank) asked[owner]++;
+            if (owner == rank) answered[r]++;
+            memcpy(expected + i * size, whole + positions[i] * size, (size_t)size);
+        }
+    struct moved_part in = new_moved(type, whole + have[rank] * size, have[rank + 1] - have[rank]);
+    struct moved_part own = new_positions(number, asks);
+    struct moved_part out = new_moved(type, NULL, own.n);
+    const struct counted before = counted;
+    OK(vscan_mpi_gather(mpi, in.buffer, own.buffer, out.buffer));
+    struct sent sent = {0, 0};
+    add_counts(&sent, asked, 8);
+    add_counts(&sent, answered, size);
+    check_sent(&before, &sent, 8 + 8 * ranks + 8 + 8 + 8);
+    check_moved(&out, 0, expected + asks[rank] * size, out.n, "a gathered vector", number);
+    end_moved(&in);
+    end_moved(&own);
+    end_moved(&out);
+}
+
+/* Positions 0 .. m - 1 in any order; the first n of them are used. */
+static void draw_permutation(int64_t m) {
+    for (int64_t i = 0; i < m; i++) positions[i] = i;
+    for (int64_t i = m - 1; i > 0; i--) {
+        const int64_t k = draw_below(i + 1), was = positions[i];
+        positions[i] = positions[k];
+        positions[k] = was;
+    }
+}
+
+static void test_permute(int64_t number) {
+    const vscan_type type = types[draw_below(5)];
+    const int64_t m = draw_move_length(), n = draw_below(2) ? m : draw_below(m + 1);
+    const int64_t size = size_of(type);
+    int64_t have[MOST_RANKS + 1], want[MOST_RANKS + 1], counts[MOST_RANKS] = {0};
+    draw_elements(type, whole, n);
+    draw_cuts_of(number, n, have);
+    draw_cuts_of(draw_below(CUTS), m, want);
+    draw_permutation(m);
+    memset(expected, 0x5a, (size_t)(m * size));
+    memset(flags, 0, (size_t)m);
+    struct moved_part in = new_moved(type, whole + have[rank] * size, have[rank + 1] - have[rank]);
+    struct moved_part own = new_positions(number, have);
+    struct moved_part out =
+        new_moved(type, expected + want[rank] * size, want[rank + 1] - want[rank]);
+    struct moved_part written = new_moved(VSCAN_BIT, flags, out.n);
+    const uint8_t set = 1;
+    OK(vscan_buffer_fill(written.buffer, &set));
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(expected + positions[i] * size, whole + i * size, (size_t)size);
+        flags[positions[i]] = 1;
+    }
+    for (int64_t i = have[rank]; i < have[rank + 1]; i++) counts[owner_of(positions[i], want)]++;
+    const vscan_permute_options options = {.size = sizeof options, .written = written.buffer};
+    const struct counted before = counted;
+    OK(vscan_mpi_permute(mpi, in.buffer, own.buffer, out.buffer, rank % 3 < 2 ? &options : NULL));
+    struct sent sent = {0, 0};
+    add_counts(&sent, counts, 8);
+    add_counts(&sent, counts, size);
+    check_sent(&before, &sent, 8 + 8 * ranks + 8 + 8);
+    check_moved(&out, 0, expected + want[rank] * size, out.n, "a permuted vector", number);
+    if (rank % 3 < 2)
+        check_moved(&written, 0, flags + want[rank], out.n, "what was written", number);
+    end_moved(&in);
+    end_moved(&own);
+    end_moved(&out);
+    end_moved(&written);
+}
+
 void test_moves(int64_t number) {
     test_rebalance(number);
     test_pack(number);
     test_split(number);
+    test_gather(number);
+    test_permute(number);
 }

@@ -90,6 +90,61 @@ static void refuse_flags(bool me) {
                    (vscan_status)VSCAN_MPI_ERROR_DIFFERENT, "options->rebalance is 1");
 }
 
+static void refuse_positions(bool me) {
+    char words[64];
+    expect_culprit(vscan_mpi_gather(mpi, in, me ? NULL : longs, out), VSCAN_ERROR_NULL,
+                   "positions is NULL");
+    expect_culprit(vscan_mpi_gather(mpi, in, me ? bytes : longs, out), VSCAN_ERROR_TYPE,
+                   "positions are not int or long");
+    expect_culprit(vscan_mpi_gather(mpi, in, longs, me ? longer : out), VSCAN_ERROR_LENGTH,
+                   "out has 3001");
+    expect_culprit(vscan_mpi_gather(mpi, in, longs, me ? in : out), VSCAN_ERROR_OVERLAP,
+                   "out overlaps in");
+    expect_culprit(vscan_mpi_gather(mpi, me ? bits : in, longs, out), VSCAN_ERROR_TYPE, "bits");
+    expect_culprit(vscan_mpi_permute(mpi, me ? longer : in, longs, out, NULL), VSCAN_ERROR_LENGTH,
+                   "positions has 3000");
+    vscan_permute_options options = {.size = sizeof options, .written = me ? bytes : NULL};
+    expect_culprit(vscan_mpi_permute(mpi, in, longs, out, &options), VSCAN_ERROR_TYPE,
+                   "written has the wrong type");
+    options = (vscan_permute_options){.size = me ? 5 : (int64_t)sizeof options};
+    expect_culprit(vscan_mpi_permute(mpi, in, longs, out, &options), VSCAN_ERROR_STRUCT_SIZE,
+                   "options->size is 5");
+    const int64_t bad[] = {-1, (int64_t)ranks * N, INT64_MAX, INT64_MIN};
+    for (int i = 0; i < 4; i++) {
+        int64_t was_there;
+        OK(vscan_buffer_get(longs, 2998, &was_there));
+        if (me) OK(vscan_buffer_set(longs, 2998, bad + i));
+        snprintf(words, sizeof words, "positions[2998] is %lld", (long long)bad[i]);
+        expect_culprit(vscan_mpi_gather(mpi, in, longs, out), VSCAN_ERROR_POSITION, words);
+        expect_culprit(vscan_mpi_permute(mpi, in, longs, out, NULL), VSCAN_ERROR_POSITION, words);
+        OK(vscan_buffer_set(longs, 2998, &was_there));
+    }
+    const int32_t before = -7;
+    int32_t was_there;
+    OK(vscan_buffer_get(ints, 0, &was_there));
+    if (me) OK(vscan_buffer_set(ints, 0, &before));
+    expect_culprit(vscan_mpi_gather(mpi, in, ints, out), VSCAN_ERROR_POSITION, "[0] is -7");
+    OK(vscan_buffer_set(ints, 0, &was_there));
+}
+
+/* A position that stands twice is found by the rank that has the place: the first one here. */
+static void repeat_positions(void) {
+    vscan_buffer *result, *written;
+    int64_t was_there;
+    const int64_t again = 5;
+    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &result));
+    OK(vscan_buffer_create(ctx, VSCAN_BIT, N, &written));
+    const vscan_permute_options options = {.size = sizeof options, .written = written};
+    OK(vscan_buffer_get(longs, 9, &was_there));
+    if (rank == ranks - 1) OK(vscan_buffer_set(longs, 9, &again));
+    expect(vscan_mpi_permute(mpi, in, longs, result, &options), VSCAN_ERROR_REPEATED, "rank 0",
+           "second time");
+    OK(vscan_buffer_set(longs, 9, &was_there));
+    OK(vscan_mpi_permute(mpi, in, longs, result, &options));
+    OK(vscan_buffer_destroy(result));
+    OK(vscan_buffer_destroy(written));
+}
+
 static void make_buffers(vscan_ctx *another) {
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &in));
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &out));
@@ -123,7 +178,9 @@ static void refuse(void) {
         const bool me = rank == culprit;
         refuse_rebalance(me);
         refuse_flags(me);
+        refuse_positions(me);
     }
+    repeat_positions();
     CHECK(vscan_mpi_rebalance(NULL, in, out) == VSCAN_ERROR_NULL, "NULL is taken");
     CHECK(vscan_mpi_rebalance((vscan_mpi *)in, in, out) == VSCAN_ERROR_HANDLE, "in is taken");
     vscan_buffer *const all[] = {in, out, ints, more, longs, bytes, bits, longer, foreign};
@@ -134,14 +191,18 @@ static void refuse(void) {
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 /* Parts of which every rank but the last sends some elements to the next one. */
-static vscan_buffer *from, *to, *set;
-enum { REBALANCE, PACK, SPLIT, CALLS };
+static vscan_buffer *from, *to, *set, *places, *homes;
+enum { REBALANCE, PACK, SPLIT, GATHER, PERMUTE, CALLS };
 
 static vscan_status run(int call) {
     const vscan_mpi_pack_options pack = {.size = sizeof pack, .rebalance = 1};
     switch (call) {
     case PACK:
         return vscan_mpi_pack(mpi, from, set, to, NULL, &pack);
+    case GATHER:
+        return vscan_mpi_gather(mpi, from, places, to);
+    case PERMUTE:
+        return vscan_mpi_permute(mpi, from, homes, to, NULL);
     case SPLIT:
         return vscan_mpi_split(mpi, from, set, to, NULL);
     default:
@@ -194,7 +255,8 @@ static void fail_mpi(int call) {
         if (number == 0) continue;
         renew();
         if (number < 0)
-            messages_until_failure = 1;
+            /* the first one of every rank; of two ranks that both receive and send, the second */
+            messages_until_failure = ranks == 2 && call >= GATHER ? 2 : 1;
         else
             collectives_until_failure = number;
         const vscan_status status = run(call);
@@ -219,6 +281,12 @@ static void fail(void) {
     for (int64_t i = 0; i < n; i++) OK(vscan_buffer_set(from, i, some + (i + rank) % 5));
     OK(vscan_buffer_create(ctx, VSCAN_BYTE, n, &set));
     for (int64_t i = 0; i < n; i++) OK(vscan_buffer_set(set, i, &(uint8_t){i < n / 2 - 9 * rank}));
+    const int64_t first = rank * N - rank * (rank - 1) / 2; /* of this rank's n in the whole */
+    const int64_t last = ranks * N - ranks * (ranks - 1) / 2 - 1;
+    OK(vscan_buffer_create(ctx, VSCAN_LONG, before, &places));
+    OK(vscan_buffer_create(ctx, VSCAN_LONG, n, &homes));
+    OK(vscan_index(ctx, last - (rank == 0 ? 0 : first + rank - ranks), -1, places));
+    OK(vscan_index(ctx, last - first, -1, homes));
     const int only = ranks > 4 ? (int)draw_below(CALLS) : -1; /* many ranks take long */
     for (int call = 0; call < CALLS; call++) {
         if (only >= 0 && call != only) continue;
@@ -229,6 +297,8 @@ static void fail(void) {
     OK(vscan_buffer_destroy(from));
     OK(vscan_buffer_destroy(to));
     OK(vscan_buffer_destroy(set));
+    OK(vscan_buffer_destroy(places));
+    OK(vscan_buffer_destroy(homes));
 }
 
 void test_wrong_moves(void) {
