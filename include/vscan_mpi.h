@@ -329,6 +329,21 @@ VSCAN_API vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
                                          const vscan_buffer *positions, vscan_buffer *out,
                                          const vscan_permute_options *options);
 
+/*
+ * The vector's sort, stable: what vscan_sort gives for the whole of it, to the bit. Collective.
+ *   keys, values           as in vscan_sort
+ *   keys_out, values_out   of keys' and values' types. As in vscan_mpi_rebalance: parts of any lengths, as
+ *                          many elements together as keys have, and so balanced where they are as long as
+ *                          vscan_mpi_share says. Overlaps as in vscan_sort: in place, or none
+ *   options                as in vscan_sort; the same on all ranks
+ * Whether there are values is the same on all ranks. Each part is sorted before elements move, and after. Memory:
+ * besides what vscan_sort needs, that of keys, values, keys_out and values_out once more.
+ * Statuses: those of vscan_sort, OVERFLOW, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_mpi_sort(vscan_mpi *mpi, const vscan_buffer *keys,
+                                      const vscan_buffer *values, vscan_buffer *keys_out,
+                                      vscan_buffer *values_out, const vscan_sort_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -50,7 +50,8 @@ static const char *name_of(int32_t call) {
                                         [CALL_PACK] = "vscan_mpi_pack",
                                         [CALL_SPLIT] = "vscan_mpi_split",
                                         [CALL_GATHER] = "vscan_mpi_gather",
-                                        [CALL_PERMUTE] = "vscan_mpi_permute"};
+                                        [CALL_PERMUTE] = "vscan_mpi_permute",
+                                        [CALL_SORT] = "vscan_mpi_sort"};
     const bool is_known =
         call > 0 && call < (int)(sizeof names / sizeof *names) && names[call] != NULL;
     return is_known ? names[call] : "another function";

@@ -23,6 +23,7 @@ const char *vscan__mpi_word(int32_t call, int i) {
         {"", "", "", ""},                   /* split */
         {"", "", "", ""},                   /* gather */
         {"", "", "", ""},                   /* permute */
+        {"the type of values", "options->order", "options->first_bit", "the number of bits"},
     };
     const int32_t known = (int32_t)(sizeof words / sizeof *words);
     return call >= CALL_REBALANCE && call - CALL_REBALANCE < known ? words[call - CALL_REBALANCE][i]

@@ -40,7 +40,8 @@ enum vscan__mpi_call_of_move {
     CALL_PACK,
     CALL_SPLIT,
     CALL_GATHER,
-    CALL_PERMUTE
+    CALL_PERMUTE,
+    CALL_SORT
 };
 
 /* What else a rank says in an agreement. */

@@ -79,6 +79,7 @@ void test_positions(int64_t number);
 void test_refused(void);
 void test_failures(void);
 void test_moves(int64_t number);
+void test_sorts(int64_t number);
 void test_wrong_moves(void);
 
 #endif

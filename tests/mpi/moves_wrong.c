@@ -145,6 +145,42 @@ static void repeat_positions(void) {
     OK(vscan_buffer_destroy(written));
 }
 
+static void refuse_sorts(bool me) {
+    vscan_sort_options options = {.size = sizeof options, .order = me ? 3 : 0};
+    expect_culprit(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_ENUM, "order");
+    options = (vscan_sort_options){.size = sizeof options, .bits = me ? 4 : 0};
+    expect_culprit(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_VALUE, "bits");
+    options = (vscan_sort_options){.size = sizeof options, .unused = me};
+    expect_culprit(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_VALUE, "unused");
+    options = (vscan_sort_options){.size = me ? 9 : (int64_t)sizeof options};
+    expect_culprit(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), VSCAN_ERROR_STRUCT_SIZE,
+                   "options->size is 9");
+    expect_culprit(vscan_mpi_sort(mpi, me ? bytes : in, NULL, out, NULL, NULL), VSCAN_ERROR_TYPE,
+                   "keys are not");
+    expect_culprit(vscan_mpi_sort(mpi, ints, me ? bytes : in, more, out, NULL), VSCAN_ERROR_TYPE,
+                   "values are not");
+    expect_culprit(vscan_mpi_sort(mpi, ints, me ? longer : in, more, out, NULL), VSCAN_ERROR_LENGTH,
+                   "values has 3001");
+    expect_culprit(vscan_mpi_sort(mpi, ints, me ? NULL : in, more, out, NULL), VSCAN_ERROR_NULL,
+                   "values is NULL");
+    expect_culprit(vscan_mpi_sort(mpi, in, ints, out, me ? NULL : more, NULL), VSCAN_ERROR_NULL,
+                   "values_out is NULL");
+    expect_culprit(vscan_mpi_sort(mpi, ints, more, me ? more : ints, more, NULL),
+                   VSCAN_ERROR_OVERLAP, "overlaps");
+    if (culprit == 0) return;
+    const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
+    options = (vscan_sort_options){.size = sizeof options, .order = me ? VSCAN_DESCENDING : 0};
+    expect_culprit(vscan_mpi_sort(mpi, in, NULL, out, NULL, &options), different, "options->order");
+    expect_culprit(vscan_mpi_sort(mpi, in, me ? ints : NULL, out, me ? more : NULL, NULL),
+                   different, "the type of values is 11");
+    options = (vscan_sort_options){.size = sizeof options, .bits = me ? 31 : 32};
+    expect_culprit(vscan_mpi_sort(mpi, ints, NULL, more, NULL, &options), different,
+                   "the number of bits is 31");
+    options = (vscan_sort_options){.size = sizeof options, .first_bit = me, .bits = 7};
+    expect_culprit(vscan_mpi_sort(mpi, ints, NULL, more, NULL, &options), different,
+                   "options->first_bit is 1");
+}
+
 static void make_buffers(vscan_ctx *another) {
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &in));
     OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &out));
@@ -179,6 +215,7 @@ static void refuse(void) {
         refuse_rebalance(me);
         refuse_flags(me);
         refuse_positions(me);
+        refuse_sorts(me);
     }
     repeat_positions();
     CHECK(vscan_mpi_rebalance(NULL, in, out) == VSCAN_ERROR_NULL, "NULL is taken");
@@ -191,8 +228,8 @@ static void refuse(void) {
 /* ---- Failures -------------------------------------------------------------------------------- */
 
 /* Parts of which every rank but the last sends some elements to the next one. */
-static vscan_buffer *from, *to, *set, *places, *homes;
-enum { REBALANCE, PACK, SPLIT, GATHER, PERMUTE, CALLS };
+static vscan_buffer *from, *to, *set, *places, *homes, *ends;
+enum { REBALANCE, PACK, SPLIT, GATHER, PERMUTE, SORT, CALLS };
 
 static vscan_status run(int call) {
     const vscan_mpi_pack_options pack = {.size = sizeof pack, .rebalance = 1};
@@ -201,6 +238,8 @@ static vscan_status run(int call) {
         return vscan_mpi_pack(mpi, from, set, to, NULL, &pack);
     case GATHER:
         return vscan_mpi_gather(mpi, from, places, to);
+    case SORT:
+        return vscan_mpi_sort(mpi, from, homes, to, ends, NULL);
     case PERMUTE:
         return vscan_mpi_permute(mpi, from, homes, to, NULL);
     case SPLIT:
@@ -256,7 +295,7 @@ static void fail_mpi(int call) {
         renew();
         if (number < 0)
             /* the first one of every rank; of two ranks that both receive and send, the second */
-            messages_until_failure = ranks == 2 && call >= GATHER ? 2 : 1;
+            messages_until_failure = ranks == 2 && (call == GATHER || call == PERMUTE) ? 2 : 1;
         else
             collectives_until_failure = number;
         const vscan_status status = run(call);
@@ -285,6 +324,7 @@ static void fail(void) {
     const int64_t last = ranks * N - ranks * (ranks - 1) / 2 - 1;
     OK(vscan_buffer_create(ctx, VSCAN_LONG, before, &places));
     OK(vscan_buffer_create(ctx, VSCAN_LONG, n, &homes));
+    OK(vscan_buffer_create(ctx, VSCAN_LONG, before, &ends));
     OK(vscan_index(ctx, last - (rank == 0 ? 0 : first + rank - ranks), -1, places));
     OK(vscan_index(ctx, last - first, -1, homes));
     const int only = ranks > 4 ? (int)draw_below(CALLS) : -1; /* many ranks take long */
@@ -299,6 +339,7 @@ static void fail(void) {
     OK(vscan_buffer_destroy(set));
     OK(vscan_buffer_destroy(places));
     OK(vscan_buffer_destroy(homes));
+    OK(vscan_buffer_destroy(ends));
 }
 
 void test_wrong_moves(void) {
