@@ -1234,6 +1234,28 @@ VSCAN_API vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer 
 VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values,
                                           int64_t n);
 
+/**
+ * Binary search: for every value, where it belongs in a sorted vector.
+ *
+ *     vscan_lower_bound: positions[i] = the number of elements of sorted that are less than values[i]
+ *     vscan_upper_bound: positions[i] = the number of elements of sorted that are not greater
+ *
+ * These are the first and the last place where values[i] can be put in, and between the two are the elements
+ * that are equal to it. "Less" is the order of vscan_sort: -0 is less than +0, NaNs are greater than all
+ * numbers and equal among each other.
+ *   sorted      int, long, float or double, any length, in ascending order; else each position is some number
+ *               of 0 .. sorted's length
+ *   values      of sorted's type, any length, in any order; where it is sorted too, less memory is read
+ *   positions   int or long, of values' length; int only where sorted has up to INT32_MAX elements; overlaps
+ *               nothing
+ * No values: nothing is done. Asynchronous; can be captured; no allocation.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_lower_bound(vscan_ctx *ctx, const vscan_buffer *sorted,
+                                         const vscan_buffer *values, vscan_buffer *positions);
+VSCAN_API vscan_status vscan_upper_bound(vscan_ctx *ctx, const vscan_buffer *sorted,
+                                         const vscan_buffer *values, vscan_buffer *positions);
+
 /* ---- Split ----------------------------------------------------------------------------------- */
 
 /**
@@ -1336,8 +1358,25 @@ VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, cons
 /*
  * What follows turns one description of segments into another. Flags of one type become those of
  * another by vscan_convert. Offsets and lengths are int or long. Asynchronous; can be captured; never in
- * place. Nothing outside a vector is read or written, whatever the numbers are.
+ * place, unless said otherwise. Nothing outside a vector is read or written, whatever the numbers are.
  */
+
+/**
+ * heads[i] = 1 where key i differs from the one before it, or within[i] is set, or i = 0; else 0: a segment
+ * is then a run of equal keys. Call by call, the heads of one column being within of the next, it is a run
+ * of rows of several columns of keys that are equal in all of them.
+ *   keys     int, long, float or double. Two are equal where they are for vscan_sort: -0 and +0 differ,
+ *            and all NaNs are equal
+ *   within   int, byte or bit, of keys' length: flags at which a segment begins whatever the keys are; or
+ *            NULL: there are none
+ *   heads    int, byte or bit, of keys' length; the very same elements as within (in place), or no overlap
+ *            with it; overlaps no key
+ * n = 0 does nothing. Each vector is read or written once. To take -0 for +0, add 0 first
+ * (vscan_map_right).
+ * No allocation. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_keys_to_heads(vscan_ctx *ctx, const vscan_buffer *keys,
+                                           const vscan_buffer *within, vscan_buffer *heads);
 
 /**
  * offsets[k] = where segment k begins; offsets[count] = n.
@@ -1354,6 +1393,22 @@ VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, cons
 VSCAN_API vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
                                               vscan_buffer *offsets,
                                               const vscan_count_options *options);
+
+/**
+ * positions[k] = the position of the k-th set flag, counted from 0, in ascending order; what vscan_pack gives
+ * of 0, 1, 2, ..., without these being read.
+ *   flags       int, byte or bit
+ *   positions   int or long, any length; int only up to INT32_MAX flags; overlaps nothing. Elements past
+ *               the count-th are left alone. Where there are more set flags than it has elements, those that
+ *               fit are written, and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits
+ *   options     as in vscan_pack; the count is the number of set flags
+ * n = 0: nothing is written but the count. Allocates as vscan_scan does, see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE;
+ * late: OUT_LENGTH. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
+                                                vscan_buffer *positions,
+                                                const vscan_count_options *options);
 
 /**
  * heads[i] = 1 where i is one of the offsets, else 0. An offset that stands more than once, before

@@ -31,6 +31,12 @@ static __host__ __device__ constexpr int convert_chunks(int64_t from, int64_t to
 static constexpr int index_chunks = 1; /* index, distribute */
 static constexpr int mark_chunks = 2;  /* positions that a permute marks as written */
 
+/* ---- bounds.cu ------------------------------------------------------------------------------- */
+
+/* Threads of a block, blocks of a multiprocessor, values that a thread searches for at a time, levels of
+   samples in shared memory. */
+static constexpr int bounds_threads = 512, bounds_blocks = 2, bounds_values = 4, bounds_levels = 11;
+
 } /* namespace vscan */
 
 #endif

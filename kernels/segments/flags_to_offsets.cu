@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where segments begin: the positions of set flags, the first of which counts as set, and then n.
+ * The positions of set flags; or where segments begin: the first flag counts as set then, and n follows.
  * One pass over flags of any type.
  *
  * A block owns the tiles that it takes by ticket (common/chained_tiles.cuh): up to 64 KiB of flags
@@ -56,6 +56,11 @@ struct flags_to_offsets_kernel : chained_kernel {
                 left < share_flags ? left > 0 ? (int)left : 0 : share_flags};
     }
 
+    /* The first flag in its word, if it counts as set. */
+    __device__ __forceinline__ uint32_t first_flag() const {
+        return (uint32_t)a.pack.first_is_set << a.shift % 32;
+    }
+
     __device__ __forceinline__ enum ticket_time ticket_time() const { return after_look_back; }
     __device__ __forceinline__ void prefetch(int tile, bool first) const {
         if (first) return; /* prefetched before there was a ticket */
@@ -72,11 +77,11 @@ struct flags_to_offsets_kernel : chained_kernel {
     __device__ __forceinline__ void count(int next) {
         load_flag_words<Flag>(x, a, share_of(next), 0, a.lines, scratch);
         if constexpr (Each > 1) { /* no branch, or the flag words would be in local memory */
-            const uint32_t first = next == 0 && threadIdx.x == 0 ? 1u << a.shift % 32 : 0;
+            const uint32_t first = next == 0 && threadIdx.x == 0 ? first_flag() : 0;
 #pragma unroll
             for (int j = 0; j < Each; ++j) x[0][j] |= a.shift / 32 == j ? first : 0;
         } else if (next == 0 && threadIdx.x == 0) {
-            if (a.shift / 32 == 0) x[0][0] |= 1u << a.shift % 32;
+            if (a.shift / 32 == 0) x[0][0] |= first_flag();
         }
         next_own = 0;
 #pragma unroll
@@ -110,12 +115,13 @@ struct flags_to_offsets_kernel : chained_kernel {
         before += warp_sum(lane < warps ? shared.sums[lane] : 0);
         const warp_share share = share_of(tile);
         const int64_t at = before + place;
+        const bool first_set = tile == 0 && a.pack.first_is_set != 0;
         if constexpr (Each == 1)
-            write_lines(share, at, tile == 0);
+            write_lines(share, at, first_set);
         else if (own <= flag_places)
             write_staged(a, staged, own, at, share.first);
         else
-            write_again(a, share, a.lines * Each, at, tile == 0, (uint2 *)scratch);
+            write_again(a, share, a.lines * Each, at, first_set, (uint2 *)scratch);
         if (tile == tiles - 1 && threadIdx.x == 0) write_end(before + all);
     }
 
@@ -145,16 +151,18 @@ struct flags_to_offsets_kernel : chained_kernel {
         }
     }
 
-    /* By one thread: the number of positions, and n after the last one. */
+    /* By one thread: the number of positions, and of segments n after the last one. */
     __device__ __forceinline__ void write_end(int64_t count) const {
+        const int64_t needed = count + a.pack.first_is_set;
         if (a.pack.count != nullptr) *a.pack.count = count;
-        if (count < a.pack.length) {
+        if (needed <= a.pack.length) {
+            if (a.pack.first_is_set == 0) return;
             if (a.pack.type == VSCAN_INT)
                 ((int32_t *)a.pack.out)[count] = (int32_t)n;
             else
                 ((int64_t *)a.pack.out)[count] = n;
         } else if (*(volatile int32_t *)&a.late->status == VSCAN_OK) {
-            *(volatile int64_t *)&a.late->at = count + 1;
+            *(volatile int64_t *)&a.late->at = needed;
             *(volatile int32_t *)&a.late->status = VSCAN_ERROR_OUT_LENGTH;
         }
     }

@@ -17,6 +17,11 @@ static constexpr bool many_threads = false;
 /* Warps of a block of distribution, lengths and offsets. */
 static constexpr int segments_warps = 8, segments_threads = 32 * segments_warps;
 
+/* ---- keys.cu --------------------------------------------------------------------------------- */
+
+/* Chunks of 16 bytes that a thread loads, as comparisons have (map/tuning.cuh). */
+static constexpr int keys_chunks = 2;
+
 /* ---- distribute.cu --------------------------------------------------------------------------- */
 
 /* With five blocks more places of out are written at a time: doubles then took 590 us, not 337

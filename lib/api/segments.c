@@ -194,14 +194,13 @@ vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_bu
 
 /* ---- Flags, offsets, lengths ----------------------------------------------------------------- */
 
-/* So that int offsets can hold the position after the last element. */
-static vscan_status check_countable(vscan_ctx *ctx, const vscan_buffer *offsets,
-                                    const vscan_buffer *heads) {
-    if (offsets->type == VSCAN_LONG || heads->n <= INT32_MAX) return VSCAN_OK;
+/* So that ints can hold the position after the last element. */
+static vscan_status check_countable(vscan_ctx *ctx, const char *name, const vscan_buffer *positions,
+                                    const char *of_name, const vscan_buffer *of) {
+    if (positions->type == VSCAN_LONG || of->n <= INT32_MAX) return VSCAN_OK;
     return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                       "heads has %" PRId64 " elements, and offsets of type int cannot count that "
-                       "many",
-                       heads->n);
+                       "%s has %" PRId64 " elements, and %s of type int cannot count that many",
+                       of_name, of->n, name);
 }
 
 static vscan_status heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
@@ -211,7 +210,7 @@ static vscan_status heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
     TRY(vscan__check_buffer(ctx, "offsets", &offsets));
     TRY(vscan__check_flags(ctx, "heads", heads));
     TRY(vscan__check_integers(ctx, "offsets", offsets));
-    TRY(check_countable(ctx, offsets, heads));
+    TRY(check_countable(ctx, "offsets", offsets, "heads", heads));
     TRY(vscan__check_apart(ctx, "offsets", offsets, "heads", heads));
     struct vscan__pack pack = {.n = heads->n,
                                .length = offsets->n,
@@ -225,7 +224,7 @@ static vscan_status heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
     if (offsets->n < 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has no elements, must have one more than there are segments");
-    if (pack.n > 0) return ctx->backend->heads_to_offsets(ctx, &pack);
+    if (pack.n > 0) return ctx->backend->flags_to_offsets(ctx, &pack);
     TRY(ctx->backend->fill(ctx, offsets->type, offsets->pointer, 0, 1,
                            (union vscan__value){.as_long = 0}));
     return vscan__count_none(ctx, pack.count);
@@ -235,6 +234,33 @@ vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
                                     vscan_buffer *offsets, const vscan_count_options *options) {
     TRY(vscan__enter(&ctx, __func__));
     return vscan__leave(ctx, heads_to_offsets(ctx, heads, offsets, options));
+}
+
+static vscan_status flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
+                                       const vscan_buffer *positions,
+                                       const vscan_count_options *options) {
+    TRY(vscan__check_buffer(ctx, "flags", &flags));
+    TRY(vscan__check_buffer(ctx, "positions", &positions));
+    TRY(vscan__check_flags(ctx, "flags", flags));
+    TRY(vscan__check_integers(ctx, "positions", positions));
+    TRY(check_countable(ctx, "positions", positions, "flags", flags));
+    TRY(vscan__check_apart(ctx, "positions", positions, "flags", flags));
+    struct vscan__pack pack = {.n = flags->n,
+                               .length = positions->n,
+                               .flags = flags->pointer,
+                               .out = positions->pointer,
+                               .type = (int32_t)positions->type,
+                               .flag_type = (int32_t)flags->type};
+    const struct vscan__named named[] = {{"flags", flags}, {"positions", positions}, {0}};
+    TRY(vscan__check_count(ctx, options, named, &pack.count));
+    if (pack.n > 0) return ctx->backend->flags_to_offsets(ctx, &pack);
+    return vscan__count_none(ctx, pack.count);
+}
+
+vscan_status vscan_flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
+                                      vscan_buffer *positions, const vscan_count_options *options) {
+    TRY(vscan__enter(&ctx, __func__));
+    return vscan__leave(ctx, flags_to_positions(ctx, flags, positions, options));
 }
 
 static vscan_status offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,

@@ -99,7 +99,7 @@ struct vscan__pack {
     int32_t row;          /* without flags: of VSCAN__COMPARE, */
     int32_t exchanged;    /* 1 where the scalar is its a, */
     int32_t turned;       /* and 1 where the flags are to be inverted */
-    int32_t first_is_set; /* 1 for heads_to_offsets: flag 0 counts as set */
+    int32_t first_is_set; /* 1, of heads: flag 0 counts as set, and n comes after the last offset */
     union vscan__value scalar;
 };
 
@@ -154,6 +154,33 @@ struct vscan__distribution {
 
 typedef vscan_status vscan__distribution_fn(vscan_ctx *ctx,
                                             const struct vscan__distribution *distribution);
+
+/* Keys to heads: a flag where a key differs from the one before it, as a sort's order tells them apart. */
+struct vscan__keys {
+    int64_t n;         /* > 0 */
+    const void *keys;  /* n numbers */
+    const void *flags; /* n flags that are heads, too, or NULL */
+    void *out;         /* n flags; the same address as flags, of their type, or no overlap */
+    int32_t type;      /* of keys */
+    int32_t flag_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT; without flags 0 */
+    int32_t out_type;  /* the same */
+};
+
+typedef vscan_status vscan__keys_fn(vscan_ctx *ctx, const struct vscan__keys *keys);
+
+/* Lower or upper bounds: how many of the sorted numbers are less than a value, or not greater. */
+struct vscan__bounds {
+    int64_t n;          /* values, > 0 */
+    int64_t length;     /* sorted numbers, >= 0 */
+    const void *sorted; /* of type, in the order of a sort; else results are in 0 .. length */
+    const void *values; /* of type */
+    void *out;          /* n positions; overlaps nothing */
+    int32_t type;       /* VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT or VSCAN_DOUBLE */
+    int32_t out_type;   /* VSCAN_INT or VSCAN_LONG */
+    int32_t upper;      /* 0 or 1 */
+};
+
+typedef vscan_status vscan__bounds_fn(vscan_ctx *ctx, const struct vscan__bounds *bounds);
 
 /* Offsets or lengths to flags, lengths or offsets. in and out do not overlap. Late: OFFSETS. */
 struct vscan__ranges {
@@ -251,11 +278,13 @@ struct vscan__backend {
     vscan__sort_fn *sort;           /* the whole vectors */
     vscan__sort_fn *sort_segmented; /* segments of them; late: POSITION */
     vscan__sort_fn *reserve_sort;   /* of n, key_size and value_size; nothing else is set */
+    vscan__bounds_fn *bounds;       /* out[i] = the lower or upper bound of values[i] */
     vscan__split_fn *split; /* out = in, or its places, clear flags to the left, set to the right */
 
     /* segments */
     vscan__distribution_fn *distribute_segmented;
-    vscan__pack_fn *heads_to_offsets; /* out = where segments begin, then n; late: OUT_LENGTH */
+    vscan__pack_fn *flags_to_offsets; /* out = the positions of set flags; late: OUT_LENGTH */
+    vscan__keys_fn *keys_to_heads;    /* out[i] = 1 where a key differs from the one before it */
     vscan__ranges_fn *mark;           /* out[in[i]] = 1, all other flags 0; n + length > 0 */
     vscan__ranges_fn *subtract;       /* out[i] = in[i + 1] - in[i]; n > 0 */
     vscan__ranges_fn *add;            /* out[i] = in[0] + ... + in[i - 1], n + 1 elements; n >= 0 */

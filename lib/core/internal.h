@@ -15,7 +15,7 @@
  * core/handle.h. A public function finds out what is behind it first; from then on they are addresses.
  */
 
-enum { VSCAN__ERROR_CAPACITY = 512 }; /* bytes of a last-error text with its closing 0 */
+enum { VSCAN__ERROR_CAPACITY = 640 }; /* bytes of a last-error text with its closing 0 */
 
 /* The late errors since the last report: what was found first, and the functions that found any. */
 enum { VSCAN__LATE_FUNCTIONS = 16 }; /* as many can */

@@ -110,6 +110,8 @@ vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;          
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;                               /* move.c */
 vscan__pack_fn vscan__cpu_pack, vscan__cpu_enumerate;                               /* pack.c */
 vscan__pack_fn vscan__cpu_flags_to_offsets;                                         /* pack.c */
+vscan__bounds_fn vscan__cpu_bounds;                                                 /* bounds.c */
+vscan__keys_fn vscan__cpu_keys_to_heads;                                            /* keys.c */
 vscan__distribution_fn vscan__cpu_distribute_segmented;                             /* segments.c */
 vscan__ranges_fn vscan__cpu_mark, vscan__cpu_subtract, vscan__cpu_add;              /* segments.c */
 vscan__sort_fn vscan__cpu_sort, vscan__cpu_sort_segmented, vscan__cpu_reserve_sort; /* sort.c */

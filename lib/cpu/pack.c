@@ -82,11 +82,10 @@ static void pack_block(int64_t width, const void *in, int64_t first, int64_t n,
 }
 
 /* Writes the results of elements first .. first + n - 1, before which `before` flags are set: elements,
-   or the offsets of segments. Returns how many flags are set before the next chunk. */
+   or where in is NULL positions. Returns how many flags are set before the next chunk. */
 static int64_t write_packed(const struct run *run, int64_t first, int64_t n, int64_t before) {
     const struct vscan__pack *pack = run->pack;
     const int64_t width = vscan__element_size((vscan_type)pack->type);
-    const void *in = pack->first_is_set != 0 ? NULL : pack->in;
     uint8_t bytes[BLOCK];
     uint64_t packed[BLOCK];
     EACH_BLOCK(at, size, first, n) {
@@ -95,10 +94,10 @@ static int64_t write_packed(const struct run *run, int64_t first, int64_t n, int
             before < pack->length ? vscan__cpu_smaller(count, pack->length - before) : 0;
         if (room > 0) {
             char *out = (char *)pack->out + before * width;
-            if (in != NULL && count == size) {
-                memmove(out, (const char *)in + at * width, (size_t)(room * width));
+            if (pack->in != NULL && count == size) {
+                memmove(out, (const char *)pack->in + at * width, (size_t)(room * width));
             } else {
-                pack_block(width, in, at, size, bytes, packed);
+                pack_block(width, pack->in, at, size, bytes, packed);
                 memcpy(out, packed, (size_t)(room * width));
             }
         }

@@ -12,6 +12,7 @@
 
 #include "core/threads.h"
 #include "cpu/cpu.h"
+#include "cpu/key_order.h"
 #include "cpu/parallel.h"
 
 enum {
@@ -28,41 +29,23 @@ enum {
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-/* What keys compare as: min((x ^ (x < 0 ? turned : 0)) + shift, most), where integers get their sign
-   bit turned over, and floating point comes to begin at -infinity and to end at NaN, any of them. */
+/* What keys compare as. */
 struct order {
-    uint64_t turned, shift, most;
+    struct vscan__key_order keys;
     uint64_t descending; /* ~0 or 0 */
     uint64_t window;     /* the bits that are compared, moved to the right by */
     int first_bit;
 };
 
 static struct order order_of(const struct vscan__sort *sort) {
-    const uint64_t sign = UINT64_C(1) << (8 * sort->key_size - 1);
-    const uint64_t infinity = sort->key_size == 8 ? UINT64_C(0x7ff0000000000000) : 0x7f800000;
-    struct order order = {.shift = sign, .most = UINT64_MAX, .first_bit = sort->first_bit};
-    order.descending = sort->descending ? UINT64_MAX : 0;
-    order.window = UINT64_MAX >> (64 - sort->bits);
-    if (sort->real) {
-        order.turned = sign - 1;
-        order.shift = infinity + 1;
-        order.most = 2 * infinity + 2;
-    }
-    return order;
+    return (struct order){.keys = vscan__key_order_of(sort->key_size, sort->real),
+                          .descending = sort->descending ? UINT64_MAX : 0,
+                          .window = UINT64_MAX >> (64 - sort->bits),
+                          .first_bit = sort->first_bit};
 }
 
 INLINE uint64_t compared(const struct order *order, int key_size, const void *keys, int64_t i) {
-    uint64_t number;
-    if (key_size == 4) {
-        const uint32_t x = ((const uint32_t *)keys)[i];
-        const uint32_t y =
-            (x ^ ((0 - (x >> 31)) & (uint32_t)order->turned)) + (uint32_t)order->shift;
-        number = y < (uint32_t)order->most ? y : (uint32_t)order->most;
-    } else {
-        const uint64_t x = ((const uint64_t *)keys)[i];
-        const uint64_t y = (x ^ ((0 - (x >> 63)) & order->turned)) + order->shift;
-        number = y < order->most ? y : order->most;
-    }
+    const uint64_t number = vscan__key_number(&order->keys, key_size, keys, i);
     return ((number >> order->first_bit) ^ order->descending) & order->window;
 }
 

@@ -182,6 +182,8 @@ MAP(index, map)
 MAP(distribute, map)
 MAP(gather, move)
 MAP(permute, move)
+MAP(bounds, bounds)
+MAP(keys_to_heads, keys)
 MAP(mark, ranges)
 MAP(subtract, ranges)
 
@@ -297,9 +299,11 @@ const struct vscan__backend vscan__cuda = {
     .sort = sort_all,
     .sort_segmented = sort_segmented,
     .reserve_sort = reserve_sort,
+    .bounds = map_bounds,
     .split = split,
     .distribute_segmented = pack_distribute_segmented,
-    .heads_to_offsets = pack_flags_to_offsets,
+    .flags_to_offsets = pack_flags_to_offsets,
+    .keys_to_heads = map_keys_to_heads,
     .mark = map_mark,
     .subtract = map_subtract,
     .add = pack_add,

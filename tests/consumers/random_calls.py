@@ -430,6 +430,48 @@ def call_forms():
     sums.must_be(at - at[0])
 
 
+def ranks(*vectors):
+    """Whole numbers in the order of sorts: -0 before +0, every NaN last and equal."""
+    every = np.concatenate(vectors)
+    if every.dtype.kind == "f":
+        bits = np.where(np.isnan(every), np.float64(np.nan), every.astype(np.float64)).view(np.int64)
+        every = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
+    return np.split(np.unique(every, return_inverse=True)[1].ravel(), [len(vectors[0])])
+
+
+def call_keys():
+    kind, n, of = one_of(*KEYS), length(), one_of(INT, LONG)
+    x = np.repeat(numbers(kind, n), rng.integers(0, 1 + one_of(1, 2, 30), n))[:n]
+    n = len(x)
+    marks, set_ = flags(n)
+    keys, heads, at = Vector(kind, n, x), Vector(one_of(*FLAGS), n), Vector(of, n)
+    count, within = Vector(LONG, 1), chance(2)
+    yield kind, n, marks.kind, heads.kind, of, within
+    do("keys_to_heads", ctx, keys.view, marks.view if within else None, heads.view)
+    starts = set_.copy() if within else np.zeros(n, bool)
+    starts[1:] |= np.diff(ranks(x, x)[0]) != 0
+    starts[:1] = True
+    heads.must_be(starts.astype(DTYPES[heads.kind]))
+    do("flags_to_positions", ctx, heads.view, at.view, options(count=count.view))
+    places = np.nonzero(starts)[0]
+    at.must_be(np.concatenate([places, at.before[len(places) :]]))
+    count.must_be(len(places))
+
+
+def call_bounds():
+    kind, of, n, m = one_of(*KEYS), one_of(INT, LONG), length(), length()
+    x, y = numbers(kind, n), numbers(kind, m)
+    x = x[order_of_keys(x)]
+    if n and m and chance(2):
+        y = x[rng.integers(0, n, m)]
+    numbers_, values, out = Vector(kind, n, x), Vector(kind, m, y), Vector(of, m)
+    upper = chance(2)
+    yield kind, of, n, m, upper
+    do("upper_bound" if upper else "lower_bound", ctx, numbers_.view, values.view, out.view)
+    a, b = ranks(x, y)
+    out.must_be(np.searchsorted(a, b, "right" if upper else "left"))
+
+
 def call_positions():
     kind, of, n, m = one_of(*MOVED), one_of(INT, LONG), length(), length()
     if chance(2):

@@ -180,22 +180,80 @@ static void starts_case(int type) {
     const int64_t n = 1 + draw_length(below(2) ? 4096 : 65536); /* rows of flags, and of bits */
     const std::vector<bool> set = draw_set(n);
     twins flags(draw_flag_type(), n, draw_shift()), count(VSCAN_LONG, 1, 0);
-    int64_t segments = 1;
+    const bool heads = below(2);
+    int64_t found = 0;
     for (int64_t i = 0; i < n; ++i) {
         flags.put_flag(i, set[(size_t)i]);
-        segments += i > 0 && set[(size_t)i];
+        found += (heads && i == 0) || set[(size_t)i];
     }
-    twins offsets(type, 1 + (below(3) ? segments + below(3) : below(segments + 1)), draw_shift());
+    twins offsets(type, heads + (below(3) ? found + below(3) : below(found + 1)), draw_shift());
     vscan_count_options o = {};
     o.size = sizeof o;
     vscan__pack pack = {};
     pack.n = n, pack.length = offsets.n, pack.flags = flags.at(), pack.out = offsets.at();
-    pack.type = type, pack.flag_type = flags.type, pack.first_is_set = 1;
+    pack.type = type, pack.flag_type = flags.type, pack.first_is_set = heads;
     if (below(4)) o.count = count.buffer(), pack.count = (int64_t *)count.at();
     const cudaError_t error = vscan__launch_flags_to_offsets(&launch, &pack);
-    ok(vscan_heads_to_offsets(ctx, flags.buffer(), offsets.buffer(), &o));
-    check("flags to offsets", type, n, error, vscan_ctx_synchronize(ctx),
-          {&flags, &offsets, &count});
+    ok((heads ? vscan_heads_to_offsets : vscan_flags_to_positions)(ctx, flags.buffer(),
+                                                                   offsets.buffer(), &o));
+    check(heads ? "heads to offsets" : "flags to positions", type, n, error,
+          vscan_ctx_synchronize(ctx), {&flags, &offsets, &count});
+}
+
+/* Keys in runs, with special ones among them; flags that are heads, too, perhaps in place. */
+static void keys_case(int type) {
+    const int64_t n = 1 + draw_length(2048), longest = 1 + below(below(2) ? 4 : 400);
+    const std::vector<bool> set = draw_set(n);
+    const bool has_flags = below(2), in_place = has_flags && below(2);
+    twins keys(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift()),
+        apart(draw_flag_type(), n, draw_shift());
+    twins &out = in_place ? flags : apart;
+    const double special[] = {0.0, -0.0, 1 / 0.0, -1 / 0.0, 0 / 0.0, -(0 / 0.0)};
+    for (int64_t i = 0, end = 0, which = 0; i < n; ++i) {
+        if (i == end) end = i + 1 + below(longest), which = below(6);
+        if (type == VSCAN_FLOAT) keys.put(i, (float)special[which]);
+        if (type == VSCAN_DOUBLE) keys.put(i, special[which]);
+        if (type == VSCAN_INT || type == VSCAN_LONG) keys.put_number(i, which - 3);
+        flags.put_flag(i, set[(size_t)i]);
+    }
+    vscan__keys work = {};
+    work.n = n, work.keys = keys.at(), work.out = out.at();
+    work.type = type, work.out_type = out.type;
+    if (has_flags) work.flags = flags.at(), work.flag_type = flags.type;
+    const cudaError_t error = vscan__launch_keys_to_heads(&launch, &work);
+    ok(vscan_keys_to_heads(ctx, keys.buffer(), has_flags ? flags.buffer() : nullptr, out.buffer()));
+    check("keys to heads", type, n, error, vscan_ctx_synchronize(ctx), {&keys, &flags, &apart});
+}
+
+/* Numbers in order, and values of which many are among them, perhaps in order too. */
+static void bounds_case(int type) {
+    const int64_t n = below(3) ? draw_length(1024) : below(9), m = 1 + draw_length(1024);
+    const int64_t step = below(2) ? 2 : 1 + below(100), each = 1 + below(4);
+    twins sorted(type, n, draw_shift()), values(type, m, draw_shift()),
+        out(below(2) ? VSCAN_INT : VSCAN_LONG, m, draw_shift());
+    const auto put = [&](twins &to, int64_t i, int64_t x) {
+        if (type == VSCAN_FLOAT)
+            to.put(i, x > 900 ? (float)(0 / 0.0) : (float)x / 4);
+        else if (type == VSCAN_DOUBLE)
+            to.put(i, x > 900 ? 0 / 0.0 : (double)x / 4);
+        else
+            to.put_number(i, x == -1000 ? type == VSCAN_INT ? INT32_MIN : INT64_MIN : x);
+    };
+    int64_t at = below(2) ? -1000 : -900;
+    for (int64_t i = 0; i < n; ++i) {
+        put(sorted, i, at);
+        if (below(each) == 0) at += below(step);
+    }
+    for (int64_t i = 0; i < m; ++i) put(values, i, below(at + 1002) - 1001);
+    vscan__bounds bounds = {};
+    bounds.n = m, bounds.length = n, bounds.sorted = sorted.at(), bounds.values = values.at();
+    bounds.out = out.at(), bounds.type = type, bounds.out_type = out.type;
+    bounds.upper = (int32_t)below(2);
+    const cudaError_t error = vscan__launch_bounds(&launch, &bounds);
+    ok((bounds.upper ? vscan_upper_bound : vscan_lower_bound)(ctx, sorted.buffer(), values.buffer(),
+                                                              out.buffer()));
+    check(bounds.upper ? "upper bound" : "lower bound", type, n, error, vscan_ctx_synchronize(ctx),
+          {&sorted, &values, &out});
 }
 
 /* Offsets of random lengths, some of them wrong; to flags, and to lengths and back. */
@@ -238,6 +296,10 @@ static void one_of_each() {
     for (const int type : {VSCAN_INT, VSCAN_LONG}) {
         starts_case(type);
         ranges_case(type);
+    }
+    for (const int type : {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE}) {
+        keys_case(type);
+        bounds_case(type);
     }
 #define X(pair, op, type, OP, TYPE)                                                                \
     for (int k = 0; k < 2; ++k) {                                                                  \

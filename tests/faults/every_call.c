@@ -229,6 +229,8 @@ static void pack(void) {
     CALL(vscan_enumerate, c, B(BITS), B(LONGS_OUT), NULL);
     CALL(vscan_sort, c, B(INTS), B(POSITIONS), B(INTS_OUT), B(PLACES), NULL);
     CALL(vscan_sort_by_offsets, c, B(FLOATS), NULL, B(OFFSETS), B(FLOATS_OUT), NULL, NULL);
+    CALL(vscan_lower_bound, c, B(INTS_OUT), B(POSITIONS), B(PLACES));
+    CALL(vscan_upper_bound, c, B(DOUBLES), B(DOUBLES_OUT), B(LONGS_OUT));
     CALL(vscan_split, c, B(INTS), B(BYTES), B(INTS_OUT),
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_buffer_get, B(ONE_LONG), 0, &host.count);
@@ -242,7 +244,13 @@ static void segments(void) {
     vscan_ctx *const c = run.ctx;
     CALL(vscan_distribute_segmented, c, VSCAN_LAST, B(FLOATS), B(BITS), B(FLOATS_OUT));
     CALL(vscan_distribute_totals, c, VSCAN_PLUS, B(FLOATS), B(BYTES), B(FLOATS_OUT));
+    CALL(vscan_keys_to_heads, c, B(INTS), NULL, B(BITS_OUT));
+    CALL(vscan_keys_to_heads, c, B(DOUBLES), B(BITS_OUT), B(BYTES_OUT));
     CALL(vscan_heads_to_offsets, c, B(BITS), B(PLACES),
+         SET(vscan_count_options, .count = B(ONE_LONG)));
+    CALL(vscan_flags_to_positions, c, B(BYTES), B(PLACES),
+         SET(vscan_count_options, .count = B(ONE_LONG)));
+    CALL(vscan_flags_to_positions, c, B(EMPTY), B(ONE_INT),
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_heads_to_offsets, c, B(EMPTY), B(ONE_INT),
          SET(vscan_count_options, .count = B(ONE_LONG)));

@@ -52,6 +52,7 @@ static const double zero;
     X(vscan_distribute_segmented(ctx, VSCAN_LAST, in, flags, out))                                 \
     X(vscan_distribute_totals(ctx, VSCAN_PLUS, in, flags, out))                                    \
     X(vscan_heads_to_offsets(ctx, flags, offsets, NULL))                                           \
+    X(vscan_flags_to_positions(ctx, flags, offsets, NULL))                                         \
     X(vscan_offsets_to_lengths(ctx, offsets, lengths))                                             \
     X(vscan_lengths_to_offsets(ctx, lengths, offsets))                                             \
     X(vscan_offsets_to_heads(ctx, offsets, flags))

@@ -61,9 +61,11 @@ static vscan_status slot_may_wait(vscan_ctx *ctx) {
     X(sort, sort)                                                                                  \
     X(sort, sort_segmented)                                                                        \
     X(sort, reserve_sort)                                                                          \
+    X(bounds, bounds)                                                                              \
     X(split, split)                                                                                \
     X(distribution, distribute_segmented)                                                          \
-    X(pack, heads_to_offsets)                                                                      \
+    X(pack, flags_to_offsets)                                                                      \
+    X(keys, keys_to_heads)                                                                         \
     X(ranges, mark)                                                                                \
     X(ranges, subtract)                                                                            \
     X(ranges, add)

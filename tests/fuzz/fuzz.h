@@ -298,6 +298,7 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(distribute_segmented)                                                                        \
     X(distribute_totals)                                                                           \
     X(enumerate)                                                                                   \
+    X(flags_to_positions)                                                                          \
     X(heads_to_offsets)                                                                            \
     X(gather)                                                                                      \
     X(host_reduce)                                                                                 \
@@ -306,7 +307,9 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(host_scan_segmented)                                                                         \
     X(host_sort)                                                                                   \
     X(index)                                                                                       \
+    X(keys_to_heads)                                                                               \
     X(lengths_to_offsets)                                                                          \
+    X(lower_bound)                                                                                 \
     X(map_binary)                                                                                  \
     X(map_left)                                                                                    \
     X(map_right)                                                                                   \
@@ -337,6 +340,7 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(split_segmented_positions)                                                                   \
     X(status_name)                                                                                 \
     X(status_text)                                                                                 \
+    X(upper_bound)                                                                                 \
     X(version)                                                                                     \
     X(version_text)
 

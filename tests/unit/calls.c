@@ -34,6 +34,10 @@ static const char *const family_names[CALL_FAMILIES] = {
     "offsets_to_heads",
     "offsets_to_lengths",
     "lengths_to_offsets",
+    "flags_to_positions",
+    "keys_to_heads",
+    "lower_bound",
+    "upper_bound",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                     "bit", "long",  "uint8"};

@@ -41,6 +41,10 @@ enum call_family {
     CALL_OFFSETS_TO_FLAGS,
     CALL_OFFSETS_TO_LENGTHS,
     CALL_LENGTHS_TO_OFFSETS,
+    CALL_FLAGS_TO_POSITIONS,
+    CALL_KEYS_TO_HEADS,
+    CALL_LOWER_BOUND,
+    CALL_UPPER_BOUND,
     CALL_FAMILIES
 };
 const char *call_family_name(enum call_family family);

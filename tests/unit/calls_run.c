@@ -176,7 +176,16 @@ static void set_outputs(struct call_ready *r) {
         o[0] = (struct call_output){c->position_type, room + 1};
         o[1] = count;
         break;
+    case CALL_FLAGS_TO_POSITIONS:
+        o[0] = (struct call_output){c->position_type, room};
+        o[1] = count;
+        break;
+    case CALL_LOWER_BOUND:
+    case CALL_UPPER_BOUND:
+        o[0].type = c->position_type;
+        break;
     case CALL_OFFSETS_TO_FLAGS:
+    case CALL_KEYS_TO_HEADS:
         o[0].type = c->flag_type;
         break;
     case CALL_OFFSETS_TO_LENGTHS:
@@ -192,7 +201,7 @@ static void set_outputs(struct call_ready *r) {
 
 static bool has_offsets(enum call_family f) {
     return f == CALL_REDUCE_OFFSETS || f == CALL_SORT_SEGMENTED || f == CALL_OFFSETS_TO_FLAGS ||
-           f == CALL_OFFSETS_TO_LENGTHS;
+           f == CALL_OFFSETS_TO_LENGTHS || f == CALL_LOWER_BOUND || f == CALL_UPPER_BOUND;
 }
 static bool has_heads(enum call_family f) {
     return f == CALL_SPLIT_SEGMENTED || f == CALL_SPLIT_SEGMENTED_POSITIONS;
@@ -201,18 +210,26 @@ static bool has_flags(enum call_family f) {
     return has_heads(f) || f == CALL_SCAN_SEGMENTED || f == CALL_REDUCE_SEGMENTED ||
            f == CALL_PACK || f == CALL_ENUMERATE || f == CALL_SPLIT || f == CALL_SPLIT_POSITIONS ||
            f == CALL_DISTRIBUTE_SEGMENTED || f == CALL_DISTRIBUTE_TOTALS ||
-           f == CALL_FLAGS_TO_OFFSETS;
+           f == CALL_FLAGS_TO_OFFSETS || f == CALL_FLAGS_TO_POSITIONS || f == CALL_KEYS_TO_HEADS;
+}
+
+/* What `in` holds: of lengths and offsets, these are of position_type. Keys have runs so, and values to be
+   searched for are some that can be found. */
+static int kind_of_in(enum call_family f) {
+    if (f == CALL_LENGTHS_TO_OFFSETS) return CALL_LENGTHS;
+    return f == CALL_KEYS_TO_HEADS || f == CALL_LOWER_BOUND || f == CALL_UPPER_BOUND ? CALL_OFFSETS
+                                                                                     : CALL_VALUES;
 }
 
 vscan_status call_open(struct call_inputs *inputs, const struct call *call, struct call_ready *r) {
     *r = (struct call_ready){.call = *call, .ctx = inputs->ctx};
     struct call *const c = &r->call;
-    const bool lengths = c->family == CALL_LENGTHS_TO_OFFSETS;
+    const int kind = kind_of_in(c->family);
     c->at %=
         inputs->length - c->n; /* after a second half of the inputs comes the first one again */
     c->flags_at = c->flags_at % (inputs->length - c->n) / 32 * 32;
-    TRY_CALL(input(inputs, lengths ? CALL_LENGTHS : CALL_VALUES,
-                   lengths ? c->position_type : c->type, c->at, c->n, &r->in));
+    TRY_CALL(
+        input(inputs, kind, kind == CALL_VALUES ? c->type : c->position_type, c->at, c->n, &r->in));
     if (has_offsets(c->family)) TRY_CALL(open_offsets(inputs, r));
     if (has_flags(c->family))
         TRY_CALL(
@@ -309,6 +326,14 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         return vscan_offsets_to_heads(ctx, r->offsets, out[0]);
     case CALL_OFFSETS_TO_LENGTHS:
         return vscan_offsets_to_lengths(ctx, r->offsets, out[0]);
+    case CALL_FLAGS_TO_POSITIONS:
+        return vscan_flags_to_positions(ctx, r->flags, out[0], &pack);
+    case CALL_KEYS_TO_HEADS:
+        return vscan_keys_to_heads(ctx, r->in, c->extra ? r->flags : NULL, out[0]);
+    case CALL_LOWER_BOUND:
+        return vscan_lower_bound(ctx, r->offsets, r->in, out[0]);
+    case CALL_UPPER_BOUND:
+        return vscan_upper_bound(ctx, r->offsets, r->in, out[0]);
     case CALL_LENGTHS_TO_OFFSETS:
         return vscan_lengths_to_offsets(ctx, r->in, out[0]);
     default:

@@ -63,6 +63,8 @@ static vscan_status segmented(void) {
       vscan_pack_compare(ctx, VSCAN_NOT_EQUAL, numbers, &zero, one, NULL))                         \
     X(vscan_heads_to_offsets, VSCAN_ERROR_OUT_LENGTH,                                              \
       vscan_heads_to_offsets(ctx, flags, one, NULL))                                               \
+    X(vscan_flags_to_positions, VSCAN_ERROR_OUT_LENGTH,                                            \
+      vscan_flags_to_positions(ctx, flags, one, NULL))                                             \
     X(vscan_sort_by_offsets, VSCAN_ERROR_OFFSETS,                                                  \
       vscan_sort_by_offsets(ctx, numbers, NULL, offsets, out, NULL, NULL))                         \
     X(vscan_offsets_to_heads, VSCAN_ERROR_OFFSETS, vscan_offsets_to_heads(ctx, offsets, out))      \

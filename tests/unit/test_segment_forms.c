@@ -153,12 +153,14 @@ static int64_t number(vscan_type type, const void *v, int64_t i) {
     return type == VSCAN_LONG ? ((const int64_t *)v)[i] : ((const int32_t *)v)[i];
 }
 
-static void run_flags_to_offsets(vscan_type type, int64_t n, struct inputs_random *random) {
+/* heads: the first flag counts as set, and n follows; else the positions of set flags alone. */
+static void run_flags_to_offsets(bool heads, vscan_type type, int64_t n,
+                                 struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
     struct flagged f = draw_flags(n, random);
-    int64_t segments = 0, k = 0;
-    for (int64_t i = 0; i < n; i++) segments += i == 0 || f.set[i];
-    const int64_t rooms[] = {segments + 1, segments + 4, 1 + inputs_below(random, segments + 1)};
+    int64_t found = 0, k = 0;
+    for (int64_t i = 0; i < n; i++) found += (heads && i == 0) || f.set[i];
+    const int64_t rooms[] = {found + heads, found + 4, heads + inputs_below(random, found + 1)};
     const int64_t room = rooms[inputs_below(random, 3)];
     int shift[2];
     maps_shifts(random, 2, shift);
@@ -166,19 +168,21 @@ static void run_flags_to_offsets(vscan_type type, int64_t n, struct inputs_rando
     struct guarded offsets = guarded_make(ctx, type, room, shift[1], NULL);
     struct guarded count = guarded_make(ctx, VSCAN_LONG, 1, 0, NULL);
     void *expected = maps_original(&offsets);
-    for (int64_t i = 0; i <= n; i++)
-        if (i == 0 || i == n || f.set[i]) {
+    for (int64_t i = 0; i < n + heads; i++)
+        if ((heads && (i == 0 || i == n)) || f.set[i]) {
             if (k < room) put_number(type, expected, k, i);
             k++;
         }
     const bool on_device = inputs_below(random, 2);
     const vscan_count_options o = {.size = sizeof o, .count = on_device ? count.view : NULL};
-    const vscan_status late = segments + 1 > room ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK;
+    const vscan_status late = found + heads > room ? VSCAN_ERROR_OUT_LENGTH : VSCAN_OK;
     char what[TEXT];
     snprintf(what, sizeof what,
-             "%s flags to %s offsets, n %" PRId64 ", %" PRId64 " segments, room for %" PRId64,
-             reference_type_name(f.type), reference_type_name(type), n, segments, room);
-    const vscan_status status = vscan_heads_to_offsets(ctx, flags.view, offsets.view, &o);
+             "%s %s to %s %s, n %" PRId64 ", %" PRId64 " found, room for %" PRId64,
+             reference_type_name(f.type), heads ? "heads" : "flags", reference_type_name(type),
+             heads ? "offsets" : "positions", n, found, room);
+    const vscan_status status = (heads ? vscan_heads_to_offsets : vscan_flags_to_positions)(
+        ctx, flags.view, offsets.view, &o);
     if (status != VSCAN_OK) {
         print_error("%s: got %s\n", what, vscan_status_name(status));
         fail();
@@ -186,7 +190,7 @@ static void run_flags_to_offsets(vscan_type type, int64_t n, struct inputs_rando
     maps_late(ctx, late, what);
     maps_check(&offsets, expected, what);
     maps_check(&flags, guarded_original(&flags), what);
-    maps_check(&count, on_device ? &segments : guarded_original(&count), what);
+    maps_check(&count, on_device ? &found : guarded_original(&count), what);
     struct guarded *const all[] = {&flags, &offsets, &count};
     for (int j = 0; j < 3; j++) guarded_free(all[j]);
     free(expected);
@@ -197,10 +201,11 @@ static void flags_to_offsets(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 43};
     int64_t sizes[SIZES];
-    for (int variant = harness_small() ? 2 : 0; variant < 4; variant++) {
+    for (int variant = harness_small() ? 4 : 0; variant < 8; variant++) {
         const size_t count = draw_sizes(sizes, &random);
         for (size_t s = 0; s < count; s++)
-            run_flags_to_offsets(variant % 2 ? VSCAN_INT : VSCAN_LONG, sizes[s], &random);
+            run_flags_to_offsets(variant / 2 % 2, variant % 2 ? VSCAN_INT : VSCAN_LONG, sizes[s],
+                                 &random);
     }
 }
 
@@ -209,7 +214,7 @@ static void many_flags_to_offsets(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 46};
     for (int variant = 0; variant < 8 && !harness_small(); variant++)
-        run_flags_to_offsets(variant % 2 ? VSCAN_INT : VSCAN_LONG,
+        run_flags_to_offsets(variant / 2 % 2, variant % 2 ? VSCAN_INT : VSCAN_LONG,
                              (variant < 4 ? 14000000 : 53000000) + inputs_below(&random, 99999),
                              &random);
 }
@@ -452,6 +457,9 @@ static vscan_status totals_on(vscan_ctx *c) {
 static vscan_status to_offsets_on(vscan_ctx *c) {
     return vscan_heads_to_offsets(c, w.flags, w.out, NULL);
 }
+static vscan_status to_positions_on(vscan_ctx *c) {
+    return vscan_flags_to_positions(c, w.flags, w.out, NULL);
+}
 static vscan_status to_flags_on(vscan_ctx *c) {
     return vscan_offsets_to_heads(c, w.in, w.out);
 }
@@ -464,9 +472,10 @@ static vscan_status lengths_on(vscan_ctx *c) {
 
 static void refused_handles(void **state) {
     (void)state;
-    vscan_status (*const calls[])(vscan_ctx *) = {distribute_on, totals_on,     to_offsets_on,
-                                                  to_flags_on,   to_lengths_on, lengths_on};
-    for (int k = 0; k < 6; k++) world_check_contexts(calls[k]);
+    vscan_status (*const calls[])(vscan_ctx *) = {distribute_on,   totals_on,   to_offsets_on,
+                                                  to_positions_on, to_flags_on, to_lengths_on,
+                                                  lengths_on};
+    for (int k = 0; k < 7; k++) world_check_contexts(calls[k]);
     vscan_ctx *c = w.ctx;
     const vscan_op op = VSCAN_PLUS;
     for (int i = 0; i < WRONG_HANDLES; i++) {
@@ -483,6 +492,8 @@ static void refused_handles(void **state) {
         refused_untouched(h.status, "out ", vscan_distribute_totals(c, op, w.in, w.flags, b));
         refused_untouched(h.status, "heads ", vscan_heads_to_offsets(c, b, w.out, NULL));
         refused_untouched(h.status, "offsets ", vscan_heads_to_offsets(c, w.flags, b, NULL));
+        refused_untouched(h.status, "flags ", vscan_flags_to_positions(c, b, w.out, NULL));
+        refused_untouched(h.status, "positions ", vscan_flags_to_positions(c, w.flags, b, NULL));
         refused_untouched(h.status, "offsets ", vscan_offsets_to_heads(c, b, w.out));
         refused_untouched(h.status, "heads ", vscan_offsets_to_heads(c, w.in, b));
         refused_untouched(h.status, "offsets ", vscan_offsets_to_lengths(c, b, w.shorter));
@@ -492,6 +503,7 @@ static void refused_handles(void **state) {
         if (b == NULL) continue; /* none */
         const vscan_count_options o = {.size = sizeof o, .count = b};
         refused_untouched(h.status, "count ", vscan_heads_to_offsets(c, w.flags, w.out, &o));
+        refused_untouched(h.status, "count ", vscan_flags_to_positions(c, w.flags, w.out, &o));
     }
 }
 
@@ -528,6 +540,13 @@ static void refused_vectors(void **state) {
     refused_untouched(overlap, "offsets ", vscan_heads_to_offsets(c, w.in, w.in, NULL));
     const vscan_count_options o = {.size = 7};
     refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size", vscan_heads_to_offsets(c, w.in, w.out, &o));
+    refused_untouched(type, "flags ", vscan_flags_to_positions(c, w.of_long, w.out, NULL));
+    refused_untouched(type, "positions ", vscan_flags_to_positions(c, w.in, w.of_float, NULL));
+    refused_untouched(overlap, "positions ", vscan_flags_to_positions(c, w.in, w.shifted, NULL));
+    refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size",
+                      vscan_flags_to_positions(c, w.in, w.out, &o));
+    const vscan_count_options into_flags = {.size = sizeof o, .count = w.two_long};
+    refused_untouched(length, "count ", vscan_flags_to_positions(c, w.in, w.out, &into_flags));
     refused_untouched(type, "offsets ", vscan_offsets_to_heads(c, w.of_byte, w.out));
     refused_untouched(type, "heads ", vscan_offsets_to_heads(c, w.in, w.of_double));
     refused_untouched(overlap, "heads ", vscan_offsets_to_heads(c, w.in, w.shifted));
@@ -557,6 +576,8 @@ static void refused_many_flags(void **state) {
     ok(w.ctx, vscan_buffer_wrap(w.ctx, VSCAN_INT, memory, n, &ints));
     refused_untouched(VSCAN_ERROR_LENGTH, "heads ",
                       vscan_heads_to_offsets(w.ctx, flags, w.out, NULL));
+    refused_untouched(VSCAN_ERROR_LENGTH, "flags ",
+                      vscan_flags_to_positions(w.ctx, flags, w.out, NULL));
     refused_untouched(VSCAN_ERROR_LENGTH, "out ", vscan_enumerate(w.ctx, flags, ints, NULL));
     ok(NULL, vscan_buffer_destroy(flags));
     ok(NULL, vscan_buffer_destroy(ints));
