@@ -416,13 +416,15 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *     scan_segmented, reduce, reduce_*,        when a longer vector first comes; vscan_ctx_reserve does it
  *     pack, pack_compare, enumerate,           ahead of time
  *     distribute_segmented, distribute_totals,
- *     heads_to_offsets, lengths_to_offsets
+ *     heads_to_offsets, lengths_to_offsets,
+ *     flags_to_positions
  *     scan_rows, scan_columns, reduce_rows,    when another shape first comes: call once before
  *     reduce_columns
  *     sort, sort_by_offsets                    when a longer sort first comes; vscan_sort_reserve does it
  *     split, split_*                           when a longer vector first comes: call once before
  *     map_*, compare*, select*, convert,       never
- *     index, distribute, gather, permute
+ *     index, distribute, gather, permute,
+ *     keys_to_heads, lower_bound, upper_bound
  *
  * A capture cannot allocate (VSCAN_ERROR_CAPTURE), so reserve, or make the call once, before capturing. A
  * scan of doubles needs twice the workspace that a new context has.

@@ -20,7 +20,7 @@ INLINE void search(int size, bool upper, const struct vscan__key_order *order, c
         const int64_t half = (left + 1) / 2;
         for (int j = 0; j < count; j++) {
             const uint64_t x = vscan__key_number(order, size, sorted, base[j] + half - 1);
-            base[j] += (upper ? x <= wanted[j] : x < wanted[j]) ? half : 0;
+            base[j] += half & -(int64_t)(upper ? x <= wanted[j] : x < wanted[j]);
         }
         left -= half;
     }

@@ -26,10 +26,10 @@ void fuzz_keys_to_heads(void) {
     context_drawn();
     const vscan_type type = type_drawn(NUMBERS), head_type = type_drawn(FLAG_TYPES);
     const int64_t n = length_drawn();
-    struct arg keys = vector_drawn(type, n, VALUES), within = {NULL, NULL};
+    const struct arg keys = vector_drawn(type, n, VALUES);
+    struct arg within = {NULL, NULL};
     if (below(2)) within = vector_drawn(below(2) ? head_type : type_drawn(FLAG_TYPES), n, FLAGS);
     const struct arg heads = output_drawn(head_type, n, within.b != NULL ? &within : &keys);
-    if (right() && keys.b->memory != NULL && below(2)) write_both(keys.b, in_order(keys));
     check_buffer(keys);
     check_buffer(heads);
     check_type(keys, NUMBERS);
@@ -43,6 +43,7 @@ void fuzz_keys_to_heads(void) {
         check_same_or_apart(heads, within);
     }
     if (right()) {
+        if (keys.b->n > 0 && below(2)) write_both(keys.b, in_order(keys));
         const struct sort_rule rule = {.type = keys.b->type};
         const uint8_t *const set = within.handle != NULL ? flags_of(within) : NULL;
         void *const v = copy_of(heads);
