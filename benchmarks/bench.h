@@ -32,6 +32,9 @@ enum family {
     FAMILY_ELEMENT,    /* in[n / 2] to the host, and from there to out[n / 2] */
     FAMILY_GATHER,     /* out[i] = in[work_position(i)], of a vector of ints; no op */
     FAMILY_PERMUTE,    /* out[work_position(i)] = in[i], likewise */
+    FAMILY_KEYS_TO_HEADS,      /* out[i] = in[i] differs from in[i - 1], a byte; no op */
+    FAMILY_LOWER_BOUND,        /* out[i] = the lower bound of in[i] in in, sorted; ints; no op */
+    FAMILY_LOWER_BOUND_SORTED, /* the same of the sorted elements, one after the other */
     /* by order, ascending; no op */
     FAMILY_SORT,       /* out = in, sorted */
     FAMILY_SORT_PAIRS, /* the same, and in as values besides, to a vector of the engine's */
@@ -55,6 +58,7 @@ enum family {
     FAMILY_DISTRIBUTE_TOTALS,
     /* segments in one form and another, offsets and lengths being ints; no op */
     FAMILY_FLAGS_TO_FLAGS, /* ints and bytes to bits, bits to bytes */
+    FAMILY_FLAGS_TO_POSITIONS,
     FAMILY_FLAGS_TO_OFFSETS,
     FAMILY_OFFSETS_TO_FLAGS,
     FAMILY_OFFSETS_TO_LENGTHS,
@@ -141,6 +145,7 @@ bool work_is_matrix(const struct work *work);
 bool work_is_by_rows(const struct work *work);      /* lines are rows */
 bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_form(const struct work *work);         /* segments in one form and another */
+bool work_is_bounds(const struct work *work);       /* in a sorted vector */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
 int64_t work_lines(const struct work *work);
 

@@ -5,6 +5,7 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool flag_at(const struct work *work, const void *flags, int64_t i) {
@@ -161,11 +162,13 @@ static struct wrong check_map(const struct work *work, const void *in, const voi
         const int64_t p = moves ? work_position(work, i) : i;
         const double a = value_at(type, in, work->family == FAMILY_GATHER ? p : i);
         double expected = a, got;
-        if (work->family == FAMILY_COMPARE)
+        if (work->family == FAMILY_COMPARE || work->family == FAMILY_KEYS_TO_HEADS)
             got = ((const uint8_t *)out)[i];
         else
             got = value_at(work_out_type(work), out, work->family == FAMILY_PERMUTE ? p : i);
         if (work->family == FAMILY_COMPARE) expected = a < 3;
+        if (work->family == FAMILY_KEYS_TO_HEADS)
+            expected = i == 0 || a != value_at(type, in, i - 1);
         if (work->family == FAMILY_UNARY) expected = type == VSCAN_INT ? -(int32_t)a : -a;
         if (work->family == FAMILY_SELECT) expected = a < 3 ? a : 3;
         if (work->family == FAMILY_CONVERT)
@@ -218,7 +221,8 @@ static bool check_form(const struct work *work, const char *engine, const void *
     after.flag_type = work_out_type(work);
     int64_t k = 0, last = 0;
     for (int64_t i = 0; i <= work->n; i++) {
-        const bool head = i == work->n || flag_at(work, flags, i);
+        const bool head =
+            i == work->n ? work->family != FAMILY_FLAGS_TO_POSITIONS : flag_at(work, flags, i);
         if (to_flags) {
             if (i < work->n && flag_at(&after, out, i) != head)
                 return complain(work, engine, i, !head, head);
@@ -250,6 +254,30 @@ static bool check_sort(const struct work *work, const char *engine, const void *
         if (left > b) return complain(work, engine, i, b, left);
     }
     return before == after || complain(work, engine, -1, 0, 0);
+}
+
+static int compare_doubles(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Where an element of in belongs among all, in order: behind what is less, before what is not. */
+static bool check_bounds(const struct work *work, const char *engine, const void *in,
+                         const void *out) {
+    double *const sorted = malloc((size_t)work->n * sizeof *sorted);
+    if (!sorted) return complain(work, engine, -1, 0, 0);
+    for (int64_t i = 0; i < work->n; i++) sorted[i] = value_at(work->type, in, i);
+    qsort(sorted, (size_t)work->n, sizeof *sorted, compare_doubles);
+    const bool by_order = work->family == FAMILY_LOWER_BOUND_SORTED;
+    bool good = true;
+    for (int64_t i = 0; good && i < work->n; i++) {
+        const double x = by_order ? sorted[i] : value_at(work->type, in, i);
+        const int64_t at = ((const int32_t *)out)[i];
+        good = at >= 0 && at < work->n && sorted[at] >= x && (at == 0 || sorted[at - 1] < x);
+        if (!good) complain(work, engine, i, (double)at, x);
+    }
+    free(sorted);
+    return good;
 }
 
 /* Whether element i is kept. */
@@ -354,6 +382,7 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
                     const void *out) {
     if (work_is_matrix(work)) return check_matrix(work, engine, in, out);
     if (work_is_form(work)) return check_form(work, engine, flags, out);
+    if (work_is_bounds(work)) return check_bounds(work, engine, in, out);
     if (work->family == FAMILY_SORT_OFFSETS) return check_sort(work, engine, in, flags, out);
     if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);

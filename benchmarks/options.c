@@ -19,7 +19,8 @@ static const char *const usage =
     "                    index distribute element sort sortpairs pack packif enumerate split\n"
     "                    splitseg reduceflags reduceoffsets sortoffsets distributefirst\n"
     "                    distributetotals flagsflags flagsoffsets offsetsflags offsetslengths\n"
-    "                    lengthsoffsets, gather permute (where n is a power of two), rows columns\n"
+    "                    lengthsoffsets flagspositions keysheads lowerbound lowersorted, gather\n"
+    "                    permute (where n is a power of two), rows columns\n"
     "                    rowsums columnsums (of a matrix: --segment is the length of its rows);\n"
     "                    default scan\n"
     "  --type LIST       int float double; default all\n"
@@ -83,6 +84,9 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"element", FAMILY_ELEMENT},
                                        {"gather", FAMILY_GATHER},
                                        {"permute", FAMILY_PERMUTE},
+                                       {"keysheads", FAMILY_KEYS_TO_HEADS},
+                                       {"lowerbound", FAMILY_LOWER_BOUND},
+                                       {"lowersorted", FAMILY_LOWER_BOUND_SORTED},
                                        {"sort", FAMILY_SORT},
                                        {"sortpairs", FAMILY_SORT_PAIRS},
                                        {"pack", FAMILY_PACK},
@@ -95,6 +99,7 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"distributefirst", FAMILY_DISTRIBUTE_FIRST},
                                        {"distributetotals", FAMILY_DISTRIBUTE_TOTALS},
                                        {"flagsflags", FAMILY_FLAGS_TO_FLAGS},
+                                       {"flagspositions", FAMILY_FLAGS_TO_POSITIONS},
                                        {"flagsoffsets", FAMILY_FLAGS_TO_OFFSETS},
                                        {"offsetsflags", FAMILY_OFFSETS_TO_FLAGS},
                                        {"offsetslengths", FAMILY_OFFSETS_TO_LENGTHS},

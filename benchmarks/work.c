@@ -34,6 +34,10 @@ bool work_is_form(const struct work *work) {
     return work->family >= FAMILY_FLAGS_TO_FLAGS;
 }
 
+bool work_is_bounds(const struct work *work) {
+    return work->family == FAMILY_LOWER_BOUND || work->family == FAMILY_LOWER_BOUND_SORTED;
+}
+
 bool work_is_checked_long(const struct work *work) {
     return work->family <= FAMILY_PERMUTE ||
            (work->family >= FAMILY_PACK && work->family <= FAMILY_ENUMERATE);
@@ -52,7 +56,8 @@ int64_t work_lines(const struct work *work) {
 }
 
 vscan_type work_out_type(const struct work *work) {
-    if (work->family == FAMILY_COMPARE) return VSCAN_BYTE;
+    if (work->family == FAMILY_COMPARE || work->family == FAMILY_KEYS_TO_HEADS) return VSCAN_BYTE;
+    if (work_is_bounds(work)) return VSCAN_INT;
     if (work->family == FAMILY_CONVERT) return work->type == VSCAN_FLOAT ? VSCAN_INT : VSCAN_FLOAT;
     if (work->family == FAMILY_OFFSETS_TO_FLAGS) return work->flag_type;
     if (work->family != FAMILY_FLAGS_TO_FLAGS) return work->type;
@@ -69,6 +74,7 @@ int64_t work_out_length(const struct work *work) {
     case FAMILY_REDUCE_SEGMENTED:
     case FAMILY_REDUCE_OFFSETS:
     case FAMILY_OFFSETS_TO_LENGTHS:
+    case FAMILY_FLAGS_TO_POSITIONS:
         return work->segment_count;
     case FAMILY_FLAGS_TO_OFFSETS:
     case FAMILY_LENGTHS_TO_OFFSETS:
@@ -86,6 +92,8 @@ int64_t work_bytes(const struct work *work) {
     const int64_t out = type_bytes(work_out_type(work), work_out_length(work));
     switch (work->family) {
     case FAMILY_MAP2:
+    case FAMILY_LOWER_BOUND: /* as if all were read once */
+    case FAMILY_LOWER_BOUND_SORTED:
         return 2 * all + out;
     case FAMILY_SELECT:
         return type_bytes(VSCAN_BIT, work->n) + all + out;
@@ -113,6 +121,7 @@ int64_t work_bytes(const struct work *work) {
     case FAMILY_ENUMERATE:
     case FAMILY_FLAGS_TO_FLAGS:
     case FAMILY_FLAGS_TO_OFFSETS:
+    case FAMILY_FLAGS_TO_POSITIONS:
         return flags + out;
     case FAMILY_OFFSETS_TO_FLAGS:
     case FAMILY_OFFSETS_TO_LENGTHS:

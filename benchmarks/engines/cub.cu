@@ -7,7 +7,8 @@
 //                  order of those set, one total a segment (plus, max) by DeviceReduce::ReduceByKey,
 //                  keys being the segments' numbers, or by DeviceSegmentedReduce, and plus of rows by
 //                  DeviceScan::...SumByKey and DeviceSegmentedReduce; sorts of segments by
-//                  DeviceSegmentedSort::StableSortKeys
+//                  DeviceSegmentedSort::StableSortKeys; positions of flags by DeviceSelect::Flagged
+//                  of a counting iterator
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_radix_sort.cuh>
@@ -128,6 +129,21 @@ static cudaError_t pack(const struct work *work, const T *in, const void *flags,
                                  count, n, device_stream);
 }
 
+static cudaError_t positions(const struct work *work, const void *flags, int32_t *out) {
+    static int64_t *count;
+    const thrust::counting_iterator<int32_t> numbers(0);
+    const int n = int(work->n);
+    if (count == nullptr) {
+        const cudaError_t error = cudaMalloc(&count, sizeof *count);
+        if (error != cudaSuccess) return error;
+    }
+    if (work->flag_type == VSCAN_INT)
+        return cub::DeviceSelect::Flagged(for_cub.memory, for_cub.bytes, numbers,
+                                          (const int32_t *)flags, out, count, n, device_stream);
+    return cub::DeviceSelect::Flagged(for_cub.memory, for_cub.bytes, numbers,
+                                      (const uint8_t *)flags, out, count, n, device_stream);
+}
+
 static void *sorted_values; // where the values of a sort of pairs go
 
 template <class T>
@@ -221,24 +237,25 @@ static cudaError_t rows(const struct work *work, const T *in, T *out) {
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
-    return cuda_ok(with_type(work->type,
-                             [&](auto zero) {
-                                 using T = decltype(zero);
-                                 if (work->family >= FAMILY_REDUCE_SEGMENTED)
-                                     return reduce_segments<T>(work, set, (const T *)in, (T *)out);
-                                 if (work_is_matrix(work))
-                                     return rows<T>(work, (const T *)in, (T *)out);
-                                 if (work->family >= FAMILY_PACK)
-                                     return pack<T>(work, (const T *)in,
-                                                    work_flags(work, ON_DEVICE, set), (T *)out);
-                                 if (work->family == FAMILY_SORT ||
-                                     work->family == FAMILY_SORT_PAIRS)
-                                     return sort<T>(work, (const T *)in, (T *)out);
-                                 return work->family == FAMILY_REDUCE
-                                            ? reduce<T>(work, (const T *)in, (T *)out)
-                                            : scan<T>(work, (const T *)in, (T *)out);
-                             }),
-                   "CUB");
+    return cuda_ok(
+        with_type(work->type,
+                  [&](auto zero) {
+                      using T = decltype(zero);
+                      if (work->family == FAMILY_FLAGS_TO_POSITIONS)
+                          return positions(work, work_flags(work, ON_DEVICE, set), (int32_t *)out);
+                      if (work->family >= FAMILY_REDUCE_SEGMENTED)
+                          return reduce_segments<T>(work, set, (const T *)in, (T *)out);
+                      if (work_is_matrix(work)) return rows<T>(work, (const T *)in, (T *)out);
+                      if (work->family >= FAMILY_PACK)
+                          return pack<T>(work, (const T *)in, work_flags(work, ON_DEVICE, set),
+                                         (T *)out);
+                      if (work->family == FAMILY_SORT || work->family == FAMILY_SORT_PAIRS)
+                          return sort<T>(work, (const T *)in, (T *)out);
+                      return work->family == FAMILY_REDUCE
+                                 ? reduce<T>(work, (const T *)in, (T *)out)
+                                 : scan<T>(work, (const T *)in, (T *)out);
+                  }),
+        "CUB");
 }
 
 static bool prepare_cub(const struct work *work) {
@@ -254,6 +271,8 @@ static bool prepare_cub(const struct work *work) {
 
 static bool supports_cub(const struct work *work, enum mode mode) {
     if (mode == MODE_MEMORY || !is_length(work)) return false;
+    if (work->family == FAMILY_FLAGS_TO_POSITIONS)
+        return work->type == VSCAN_INT && !work->in_place && work->flag_type != VSCAN_BIT;
     if (work->family > FAMILY_SORT_OFFSETS) return false;
     if (work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS)
         return work->op == VSCAN_PLUS;

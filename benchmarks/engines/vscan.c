@@ -12,7 +12,7 @@
 struct buffers {
     vscan_buffer *in, *out, *flags, *totals;
     /* map2: the other operand; gather, permute: positions; splitseg: heads; distribute: the value;
-       where offsets or lengths are read: they */
+       bounds: in, sorted; where offsets or lengths are read: they */
     vscan_buffer *second;
 };
 
@@ -154,6 +154,10 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
     if (work->family == FAMILY_SORT_PAIRS &&
         !ok(kept->ctx, vscan_buffer_create(kept->ctx, work->type, work->n, &buffers->second)))
         return false;
+    if (work_is_bounds(work) &&
+        (!ok(kept->ctx, vscan_buffer_create(kept->ctx, work->type, work->n, &buffers->second)) ||
+         !ok(kept->ctx, vscan_sort(kept->ctx, buffers->in, NULL, buffers->second, NULL, NULL))))
+        return false;
     if (work->family == FAMILY_SPLIT_SEGMENTED && !make_heads(work, kept->ctx, &buffers->second))
         return false;
     if (work->flag_type &&
@@ -288,6 +292,12 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_gather(ctx, in, second, out));
     case FAMILY_PERMUTE:
         return ok(ctx, vscan_permute(ctx, in, second, out, NULL));
+    case FAMILY_KEYS_TO_HEADS:
+        return ok(ctx, vscan_keys_to_heads(ctx, in, NULL, out));
+    case FAMILY_LOWER_BOUND:
+        return ok(ctx, vscan_lower_bound(ctx, second, in, out));
+    case FAMILY_LOWER_BOUND_SORTED:
+        return ok(ctx, vscan_lower_bound(ctx, second, second, out));
     case FAMILY_SORT:
         return ok(ctx, vscan_sort(ctx, in, NULL, out, NULL, NULL));
     case FAMILY_SORT_PAIRS:
@@ -312,6 +322,8 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_distribute_totals(ctx, work->op, in, buffers->flags, out));
     case FAMILY_FLAGS_TO_FLAGS:
         return ok(ctx, vscan_convert(ctx, buffers->flags, out));
+    case FAMILY_FLAGS_TO_POSITIONS:
+        return ok(ctx, vscan_flags_to_positions(ctx, buffers->flags, out, &kept->pack));
     case FAMILY_FLAGS_TO_OFFSETS:
         return ok(ctx, vscan_heads_to_offsets(ctx, buffers->flags, out, NULL));
     case FAMILY_OFFSETS_TO_FLAGS:
@@ -349,7 +361,8 @@ static bool supported(const struct work *work) {
     if (work_is_matrix(work)) return true;
     if (work->family >= FAMILY_PACK)
         return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
-    if (work->family == FAMILY_SORT || work->family == FAMILY_SORT_PAIRS) return !work->in_place;
+    if (work_is_bounds(work) && work->n > INT32_MAX) return false;
+    if (work->family >= FAMILY_KEYS_TO_HEADS) return !work->in_place;
     if (work->family != FAMILY_GATHER && work->family != FAMILY_PERMUTE) return true;
     return work->n > 0 && work->n <= INT64_C(1) << 31 && (work->n & (work->n - 1)) == 0;
 }
