@@ -17,15 +17,15 @@ static vscan_buffer **result_drawn(vscan_buffer **handle) {
 
 static void check_number(vscan_type type, int64_t n) {
     if (n < 0) refuse(VSCAN_ERROR_LENGTH);
-    if (type < VSCAN_INT || type > VSCAN_LONG || n <= 0) return;
-    static const int64_t sizes[] = {4, 4, 8, 1, 0, 8};
+    if (type < VSCAN_INT || type > VSCAN_UINT8 || n <= 0) return;
+    static const int64_t sizes[] = {4, 4, 8, 1, 0, 8, 1};
     const int64_t size = sizes[type - VSCAN_INT];
     if (size > 0 && n > PTRDIFF_MAX / size) refuse(VSCAN_ERROR_OVERFLOW);
 }
 
 void fuzz_buffer_create(void) {
     context_drawn();
-    const vscan_type type = (vscan_type)enum_drawn(VSCAN_INT, VSCAN_LONG, VSCAN_ERROR_ENUM);
+    const vscan_type type = (vscan_type)enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     const int64_t n = hostile() ? hostile_number(0) : length_drawn();
     check_number(type, n);
     if (n > LONGEST) refuse(VSCAN_ERROR_HOST_MEMORY); /* -max_allocation_size_mb of fuzz.c */
@@ -41,8 +41,8 @@ void fuzz_buffer_create(void) {
 
 void fuzz_buffer_wrap(void) {
     context_drawn();
-    const vscan_type type = (vscan_type)enum_drawn(VSCAN_INT, VSCAN_LONG, VSCAN_ERROR_ENUM);
-    const bool is_type = type >= VSCAN_INT && type <= VSCAN_LONG;
+    const vscan_type type = (vscan_type)enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
+    const bool is_type = type >= VSCAN_INT && type <= VSCAN_UINT8;
     int64_t n = below(1000);
     uintptr_t at = (uintptr_t)arena.at + (uintptr_t)below(60000) * 8;
     if (hostile()) {

@@ -64,9 +64,9 @@ static void put_sum(unsigned char *block) {
 void fuzz_carry_create(void) {
     context_drawn();
     const int op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM);
-    const int type = enum_drawn(VSCAN_INT, VSCAN_LONG, VSCAN_ERROR_ENUM);
+    const int type = enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     const int direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
-    if (type >= VSCAN_BYTE && type <= VSCAN_LONG) refuse(VSCAN_ERROR_PAIR);
+    if (type >= VSCAN_BYTE && type <= VSCAN_UINT8) refuse(VSCAN_ERROR_PAIR);
     struct carry *place = NULL;
     for (int k = 0; k < CARRIES; k++)
         if (!carries[k].live) place = &carries[k];

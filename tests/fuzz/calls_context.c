@@ -227,9 +227,9 @@ void fuzz_ctx_set_threads(void) {
 
 void fuzz_ctx_reserve(void) {
     context_drawn();
-    const vscan_type type = (vscan_type)enum_drawn(VSCAN_INT, VSCAN_LONG, VSCAN_ERROR_ENUM);
+    const vscan_type type = (vscan_type)enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     const int64_t n = hostile() ? hostile_number(0) : below(1 << 20);
-    if (type >= VSCAN_INT && type <= VSCAN_LONG && (TYPES(type) & SCANNED) == 0)
+    if (type >= VSCAN_INT && type <= VSCAN_UINT8 && (TYPES(type) & SCANNED) == 0)
         refuse(VSCAN_ERROR_TYPE);
     if (n < 0) refuse(VSCAN_ERROR_LENGTH);
     if (n > PTRDIFF_MAX / 8) refuse(VSCAN_ERROR_OVERFLOW);

@@ -148,7 +148,7 @@ static void draw_comparison(struct comparison *c, bool by_value) {
     context_drawn();
     *c = (struct comparison){.relation =
                                  enum_drawn(VSCAN_EQUAL, VSCAN_GREATER_OR_EQUAL, VSCAN_ERROR_ENUM)};
-    const vscan_type type = type_drawn(NUMBERS), flag_type = type_drawn(FLAG_TYPES);
+    const vscan_type type = type_drawn(COMPARED), flag_type = type_drawn(FLAG_TYPES);
     const int64_t n = length_drawn();
     c->a = vector_drawn(type, n, VALUES);
     if (by_value)
@@ -159,7 +159,7 @@ static void draw_comparison(struct comparison *c, bool by_value) {
     check_buffer(c->a);
     if (!by_value) check_buffer(c->b);
     check_buffer(c->flags);
-    check_type(c->a, NUMBERS);
+    check_type(c->a, COMPARED);
     check_like(c->b, c->a);
     check_type(c->flags, FLAG_TYPES);
     if (c->a.b != NULL) check_length(c->flags, c->a.b->n);

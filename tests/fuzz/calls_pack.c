@@ -54,14 +54,14 @@ void fuzz_pack(void) {
 void fuzz_pack_compare(void) {
     context_drawn();
     const int relation = enum_drawn(VSCAN_EQUAL, VSCAN_GREATER_OR_EQUAL, VSCAN_ERROR_ENUM);
-    const vscan_type type = type_drawn(NUMBERS);
+    const vscan_type type = type_drawn(COMPARED);
     const int64_t n = length_drawn();
     const struct arg in = vector_drawn(type, n, VALUES);
     const void *const value = value_drawn(in.b != NULL ? in.b->type : type, false);
     const struct arg out = packed_drawn(in, type, n);
     check_buffer(in);
     check_buffer(out);
-    check_type(in, NUMBERS);
+    check_type(in, COMPARED);
     check_packed(in, out);
     const struct arg others[] = {in, out};
     const struct counting c = counting_drawn(others, 2);

@@ -114,18 +114,19 @@ void fuzz_sort_by_offsets(void) {
 /* 0 is legal here: no values. */
 static int values_drawn(void) {
     const uint64_t refusals = call.refusals;
-    const int values = enum_drawn(VSCAN_INT, VSCAN_LONG, VSCAN_ERROR_ENUM);
+    const int values = enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     if (values == 0) call.refusals = refusals;
     return values;
 }
 
 void fuzz_sort_reserve(void) {
     context_drawn();
-    const int keys = enum_drawn(VSCAN_INT, VSCAN_LONG, VSCAN_ERROR_ENUM);
+    const int keys = enum_drawn(VSCAN_INT, VSCAN_UINT8, VSCAN_ERROR_ENUM);
     const int values = below(3) ? 0 : values_drawn();
     const int64_t n = hostile() ? hostile_number(0) : below(100000);
-    if (keys == VSCAN_BYTE || keys == VSCAN_BIT) refuse(VSCAN_ERROR_TYPE);
-    if (values == VSCAN_BYTE || values == VSCAN_BIT) refuse(VSCAN_ERROR_TYPE);
+    if (keys == VSCAN_BYTE || keys == VSCAN_BIT || keys == VSCAN_UINT8) refuse(VSCAN_ERROR_TYPE);
+    if (values == VSCAN_BYTE || values == VSCAN_BIT || values == VSCAN_UINT8)
+        refuse(VSCAN_ERROR_TYPE);
     if (n < 0) refuse(VSCAN_ERROR_LENGTH);
     if (n > PTRDIFF_MAX / 64) refuse(VSCAN_ERROR_OVERFLOW);
     if (n > LONGEST * 2) refuse(VSCAN_ERROR_HOST_MEMORY);

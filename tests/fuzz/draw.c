@@ -39,11 +39,11 @@ int enum_drawn(int first, int last, vscan_status refusal) {
 }
 
 vscan_type type_drawn(unsigned types) {
-    static const vscan_type all[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
-                                     VSCAN_BYTE, VSCAN_BIT,   VSCAN_LONG};
-    int64_t k = below(6);
+    static const vscan_type all[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_BYTE,
+                                     VSCAN_BIT, VSCAN_LONG,  VSCAN_UINT8};
+    int64_t k = below(7);
     if (hostile()) return all[k];
-    while ((TYPES(all[k]) & types) == 0) k = (k + 1) % 6;
+    while ((TYPES(all[k]) & types) == 0) k = (k + 1) % 7;
     return all[k];
 }
 
@@ -180,7 +180,8 @@ vscan_value option_value(vscan_type type, const void *element) {
     if (!hostile()) return value;
     const int64_t way = below(3);
     if (way == 0) value.unused = -1;
-    if (way == 1) value.holds = type == VSCAN_LONG ? VSCAN_BIT : VSCAN_LONG;
+    if (way == 1)
+        value.holds = type == VSCAN_LONG ? VSCAN_BIT : below(2) ? VSCAN_UINT8 : VSCAN_LONG;
     if (way == 2) value.holds = VSCAN_PLUS;
     refuse(way == 0 ? VSCAN_ERROR_VALUE : way == 1 ? VSCAN_ERROR_TYPE : VSCAN_ERROR_ENUM);
     return value;
