@@ -294,6 +294,7 @@ static void measure_matrix(struct work work) {
 static void measure_families(struct work work) {
     for (int f = 0; f < options->families.count; f++) {
         work.family = (enum family)options->families.items[f];
+        if (!work_is_for_type(&work)) continue;
         for (int d = 0; d < options->directions.count; d++)
             for (int k = 0; k < options->kinds.count; k++) {
                 work.direction = (vscan_direction)options->directions.items[d];

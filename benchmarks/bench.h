@@ -153,6 +153,7 @@ int64_t work_lines(const struct work *work);
 int64_t work_bytes(const struct work *work);
 
 /* What it writes. */
+bool work_is_for_type(const struct work *work); /* whether the family takes its type */
 vscan_type work_out_type(const struct work *work);
 int64_t work_out_length(const struct work *work);
 

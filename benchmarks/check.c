@@ -132,6 +132,7 @@ static bool check_real(const struct work *work, const char *engine, const void *
 static double value_at(vscan_type type, const void *values, int64_t i) {
     return type == VSCAN_INT     ? ((const int32_t *)values)[i]
            : type == VSCAN_FLOAT ? (double)((const float *)values)[i]
+           : type == VSCAN_UINT8 ? (double)((const uint8_t *)values)[i]
                                  : ((const double *)values)[i];
 }
 
@@ -282,7 +283,8 @@ static bool check_bounds(const struct work *work, const char *engine, const void
 
 /* Whether element i is kept. */
 static bool kept(const struct work *work, const void *in, const void *flags, int64_t i) {
-    return work->family == FAMILY_PACK_IF ? value_at(work->type, in, i) < 0
+    const double limit = work->type == VSCAN_UINT8 ? 128 : 0;
+    return work->family == FAMILY_PACK_IF ? value_at(work->type, in, i) < limit
                                           : flag_at(work, flags, i);
 }
 

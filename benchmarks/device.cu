@@ -102,6 +102,10 @@ static __global__ void make_doubles(double *to, vscan_op op, int64_t n, uint64_t
     FOR_EACH(i, n) to[i] = value_double(op, i, n, salt);
 }
 
+static __global__ void make_uint8s(uint8_t *to, int64_t n, uint64_t salt) {
+    FOR_EACH(i, n) to[i] = value_uint8(i, salt);
+}
+
 bool device_make_values(const struct work *work) {
     struct work apart = *work;
     apart.in_place = false;
@@ -115,6 +119,8 @@ bool device_make_values(const struct work *work) {
         else if (work->type == VSCAN_INT)
             make_ints<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->op, work->n,
                                                                    set);
+        else if (work->type == VSCAN_UINT8)
+            make_uint8s<<<blocks, block_threads, 0, device_stream>>>((uint8_t *)to, work->n, set);
         else if (work->type == VSCAN_FLOAT)
             make_floats<<<blocks, block_threads, 0, device_stream>>>((float *)to, work->op, work->n,
                                                                      set);

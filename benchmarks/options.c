@@ -23,7 +23,8 @@ static const char *const usage =
     "                    permute (where n is a power of two), rows columns\n"
     "                    rowsums columnsums (of a matrix: --segment is the length of its rows);\n"
     "                    default scan\n"
-    "  --type LIST       int float double; default all\n"
+    "  --type LIST       int float double; default all; uint8, for compare select convert copy\n"
+    "                    fill distribute gather permute pack packif split\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
     "  --direction LIST  forward backward; default forward\n"
@@ -110,8 +111,11 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"rowsums", FAMILY_ROW_SUMS},
                                        {"columnsums", FAMILY_COLUMN_SUMS},
                                        {0}};
-static const struct name types[] = {
-    {"int", VSCAN_INT}, {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE}, {0}};
+static const struct name types[] = {{"int", VSCAN_INT},
+                                    {"float", VSCAN_FLOAT},
+                                    {"double", VSCAN_DOUBLE},
+                                    {"uint8", VSCAN_UINT8},
+                                    {0}};
 static const struct name flag_types[] = {
     {"none", 0}, {"int", VSCAN_INT}, {"byte", VSCAN_BYTE}, {"bit", VSCAN_BIT}, {0}};
 static const struct name ops[] = {{"plus", VSCAN_PLUS}, {"max", VSCAN_MAX}, {"min", VSCAN_MIN},
@@ -159,7 +163,8 @@ static void read_names(struct list *list, const struct name *names, const char *
     FOR_PARTS(part, value) {
         const struct name *name = names;
         if (!strcmp(part, "all") && !list->count) {
-            for (; name->text; name++) add(list, name->value, option);
+            for (; name->text; name++)
+                if (name->value != VSCAN_UINT8) add(list, name->value, option);
             continue;
         }
         while (name->text && strcmp(name->text, part)) name++;

@@ -38,6 +38,11 @@ BENCH_BOTH uint64_t value_hash(uint64_t i) {
     return i ^ (i >> 31);
 }
 
+/* Bytes as likely as one another. */
+BENCH_BOTH uint8_t value_uint8(int64_t i, uint64_t salt) {
+    return (uint8_t)(value_hash((uint64_t)i ^ salt << 40) >> 56);
+}
+
 BENCH_BOTH bool value_head(struct segments segments, int64_t i) {
     switch (segments.kind) {
     case SEGMENT_FIXED:

@@ -14,6 +14,7 @@ int64_t type_size(vscan_type type) {
     case VSCAN_LONG:
         return 8;
     case VSCAN_BYTE:
+    case VSCAN_UINT8:
         return 1;
     default: /* bits, or none */
         break;
@@ -45,6 +46,26 @@ bool work_is_checked_long(const struct work *work) {
 
 bool work_is_sums(const struct work *work) {
     return work->family == FAMILY_ROW_SUMS || work->family == FAMILY_COLUMN_SUMS;
+}
+
+bool work_is_for_type(const struct work *work) {
+    if (work->type != VSCAN_UINT8) return true;
+    switch (work->family) {
+    case FAMILY_COMPARE:
+    case FAMILY_SELECT:
+    case FAMILY_CONVERT:
+    case FAMILY_COPY:
+    case FAMILY_FILL:
+    case FAMILY_DISTRIBUTE:
+    case FAMILY_GATHER:
+    case FAMILY_PERMUTE:
+    case FAMILY_PACK:
+    case FAMILY_PACK_IF:
+    case FAMILY_SPLIT:
+        return true;
+    default:
+        return false;
+    }
 }
 
 bool work_is_by_rows(const struct work *work) {
@@ -152,7 +173,9 @@ static int64_t round_up(int64_t bytes) {
 void work_lay_out(struct work *work, int64_t cache_bytes) {
     const int64_t n = work->n + work->offset;
     work->offset_bytes = work->offset * type_size(work->type);
-    work->stride = round_up(n * type_size(work->type));
+    const vscan_type out = work_out_type(work); /* a uint8 becomes a float */
+    const vscan_type wider = type_size(out) > type_size(work->type) ? out : work->type;
+    work->stride = round_up(n * type_size(wider));
     work->flag_stride = round_up(type_bytes(work->flag_type, n));
     work->key_stride = work->flag_type ? round_up(4 * n) : 0; /* they give segment_count, too */
     /* before there are flags nobody knows how many segments there will be */

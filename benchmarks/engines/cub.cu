@@ -84,10 +84,11 @@ static cudaError_t reduce(const struct work *work, const T *in, T *out) {
     return cudaErrorInvalidValue;
 }
 
+// What half of the elements are.
 struct is_negative {
     template <class T>
     __host__ __device__ bool operator()(T x) const {
-        return x < 0;
+        return x < (sizeof(T) == 1 ? T(128) : T(0));
     }
 };
 
@@ -237,6 +238,10 @@ static cudaError_t rows(const struct work *work, const T *in, T *out) {
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
+    if (work->type == VSCAN_UINT8)
+        return cuda_ok(
+            pack(work, (const uint8_t *)in, work_flags(work, ON_DEVICE, set), (uint8_t *)out),
+            "CUB");
     return cuda_ok(
         with_type(work->type,
                   [&](auto zero) {

@@ -44,6 +44,8 @@ static void start(const struct work *work, int64_t set) {
 static bool run_plain(const struct work *work, int64_t set) {
     if (type_size(work->type) == 8)
         start<double>(work, set);
+    else if (type_size(work->type) == 1)
+        start<uint8_t>(work, set);
     else
         start<float>(work, set); // bits are moved, whatever they are
     return cuda_ok(cudaGetLastError(), "plain kernel");

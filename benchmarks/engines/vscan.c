@@ -96,8 +96,10 @@ static const void *three(vscan_type type) {
     static const int32_t as_int = 3;
     static const float as_float = 3;
     static const double as_double = 3;
+    static const uint8_t as_uint8 = 3;
     return type == VSCAN_INT     ? (const void *)&as_int
            : type == VSCAN_FLOAT ? (const void *)&as_float
+           : type == VSCAN_UINT8 ? (const void *)&as_uint8
                                  : (const void *)&as_double;
 }
 
@@ -245,8 +247,9 @@ static vscan_binary binary_of(vscan_op op) {
     return of[op - VSCAN_PLUS];
 }
 
-/* The scalar 0 of every type. */
+/* The scalar 0 of every type; below half are as many uint8. */
 static const int64_t zero = 0;
+static const uint8_t half = 128;
 
 static bool run(const struct work *work, struct kept *kept, int64_t set) {
     vscan_ctx *ctx = kept->ctx;
@@ -305,7 +308,9 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
     case FAMILY_PACK:
         return ok(ctx, vscan_pack(ctx, in, buffers->flags, out, &kept->pack));
     case FAMILY_PACK_IF:
-        return ok(ctx, vscan_pack_compare(ctx, VSCAN_LESS, in, &zero, out, &kept->pack));
+        return ok(ctx, vscan_pack_compare(ctx, VSCAN_LESS, in,
+                                          work->type == VSCAN_UINT8 ? (const void *)&half : &zero,
+                                          out, &kept->pack));
     case FAMILY_ENUMERATE:
         return ok(ctx, vscan_enumerate(ctx, buffers->flags, out, &kept->pack));
     case FAMILY_SPLIT:

@@ -133,6 +133,9 @@ measure element --family element --engine vscan-cuda,empty --mode latency --type
 measure packs --family pack,enumerate --engine $peers --flags byte,bit,int \
     --segment random:1000,random:2,1 --n 2^10,2^20,2^28 --runs $fewer_runs
 measure packs_if --family packif --engine $peers --n 2^10,2^16,2^20,2^24,2^28 --runs $fewer_runs
+measure uint8 --family compare,convert,copy,select,gather,pack,packif,split --type uint8 \
+    --engine memcpy,vscan-cuda,cub,plain --flags byte,bit --segment random:2 --offset 0,1 \
+    --n 2^20,2^24,2^28 --runs $fewer_runs
 measure packs_small --family pack,packif,split --engine $peers --flags byte,int --segment random:2 \
     --type int,double --mode stream,graph --n 2^10,2^14,2^17,2^20 --runs $fewer_runs
 # By order.
