@@ -67,7 +67,7 @@ static vscan_status check_keys(vscan__mpi *mpi, const struct sort *s, vscan_type
     TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_ctx_synchronize(mpi->ctx)));
     TRY(vscan__mpi_check_buffer(mpi, "keys", s->keys, 0, -1));
     *type = vscan_buffer_type(s->keys);
-    if (*type == VSCAN_BYTE || *type == VSCAN_BIT)
+    if (*type == VSCAN_BYTE || *type == VSCAN_BIT || *type == VSCAN_UINT8)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "keys are not int, float, double or long");
     TRY(vscan__mpi_check_buffer(mpi, "keys_out", s->keys_out, (int32_t)*type, -1));
     return vscan__mpi_check_apart(mpi, "keys_out", s->keys_out, "keys", s->keys, true);
@@ -77,7 +77,7 @@ static vscan_status check_values(vscan__mpi *mpi, const struct sort *s) {
     if (s->values == NULL && s->values_out == NULL) return VSCAN_OK;
     TRY(vscan__mpi_check_buffer(mpi, "values", s->values, 0, vscan_buffer_length(s->keys)));
     const vscan_type type = vscan_buffer_type(s->values);
-    if (type == VSCAN_BYTE || type == VSCAN_BIT)
+    if (type == VSCAN_BYTE || type == VSCAN_BIT || type == VSCAN_UINT8)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "values are not int, float, double or long");
     TRY(vscan__mpi_check_buffer(mpi, "values_out", s->values_out, (int32_t)type,
                                 vscan_buffer_length(s->keys_out)));
