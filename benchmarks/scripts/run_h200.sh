@@ -159,6 +159,9 @@ measure forms --family flagsflags,flagsoffsets,offsetsflags --engine memcpy,vsca
     --flags bit,byte,int --segment random:2,random:100 --n 2^20,2^27 --runs $fewer_runs
 measure lengths --family offsetslengths,lengthsoffsets --engine memcpy,vscan-cuda --type int \
     --flags bit --segment random:2 --n 2^20,2^27 --runs $fewer_runs
+# Heads of keys, bounds among as many values, positions of flags.
+measure keys --family keysheads,lowerbound,lowersorted,flagspositions --engine memcpy,vscan-cuda,cub,thrust \
+    --type int,double --flags bit,int --segment random:100 --n 2^16,2^20,2^24,2^27 --runs $fewer_runs
 # Rows and columns; those that are short enough are checked by a serial loop.
 measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
     --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $fewer_runs
