@@ -187,7 +187,9 @@ void work_lay_out(struct work *work, int64_t cache_bytes) {
 }
 
 void *work_out(const struct work *work, enum place place, int64_t set) {
-    return work->data[place].out + set * work->stride + work->offset_bytes;
+    const int64_t offset = work->offset * type_size(work_out_type(work)); /* if its elements are wider */
+    return work->data[place].out + set * work->stride +
+           (offset > work->offset_bytes ? offset : work->offset_bytes);
 }
 
 void *work_in(const struct work *work, enum place place, int64_t set) {
