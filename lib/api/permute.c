@@ -9,7 +9,7 @@
 static vscan_status index_elements(vscan_ctx *ctx, int64_t first, int64_t step,
                                    const vscan_buffer *out) {
     TRY(vscan__check_buffer(ctx, "out", &out));
-    if (out->type == VSCAN_BYTE || out->type == VSCAN_BIT || out->type == VSCAN_UINT8)
+    if (vscan__element_size(out->type) < 4) /* flags and bytes */
         return vscan__refuse_type(ctx, "out", out, "int, float, double or long");
     if (out->n == 0) return VSCAN_OK;
     const struct vscan__map map = {.n = out->n,

@@ -26,9 +26,8 @@ INLINE void search(int size, bool upper, const struct vscan__key_order *order, c
     }
 }
 
-INLINE void search_chunk(int size, bool upper, const struct vscan__bounds *bounds, int64_t from,
-                         int64_t n) {
-    const bool real = bounds->type == VSCAN_FLOAT || bounds->type == VSCAN_DOUBLE;
+INLINE void search_chunk(int size, bool upper, const struct vscan__bounds *bounds, bool real,
+                         int64_t from, int64_t n) {
     const struct vscan__key_order order = vscan__key_order_of(size, real);
     uint64_t wanted[BLOCK + SEARCHES];
     int64_t base[BLOCK + SEARCHES];
@@ -42,7 +41,8 @@ INLINE void search_chunk(int size, bool upper, const struct vscan__bounds *bound
         for (int64_t i = count; i % SEARCHES != 0; i++) wanted[i] = ends[0];
         int64_t range[2];
         search(size, upper, &order, bounds->sorted, 0, bounds->length, 2, ends, range);
-        if (range[1] < range[0]) range[1] = range[0]; /* they are not sorted */
+        /* range[0] <= range[1] also where they are not sorted: where two searches part, the one for less goes
+           on below the place where the other does */
         for (int64_t i = 0; i < count; i += SEARCHES)
             search(size, upper, &order, bounds->sorted, range[0], range[1], SEARCHES, wanted + i,
                    base + i);
@@ -55,15 +55,16 @@ INLINE void search_chunk(int size, bool upper, const struct vscan__bounds *bound
 
 static struct found bounds_chunk(const void *work, int64_t from, int64_t n) {
     const struct vscan__bounds *bounds = work;
+    const bool real = bounds->type == VSCAN_FLOAT || bounds->type == VSCAN_DOUBLE;
     const bool wide = vscan__element_size((vscan_type)bounds->type) == 8;
     if (wide && bounds->upper)
-        search_chunk(8, true, bounds, from, n);
+        search_chunk(8, true, bounds, real, from, n);
     else if (wide)
-        search_chunk(8, false, bounds, from, n);
+        search_chunk(8, false, bounds, real, from, n);
     else if (bounds->upper)
-        search_chunk(4, true, bounds, from, n);
+        search_chunk(4, true, bounds, real, from, n);
     else
-        search_chunk(4, false, bounds, from, n);
+        search_chunk(4, false, bounds, real, from, n);
     return nothing;
 }
 

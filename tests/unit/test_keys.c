@@ -287,6 +287,22 @@ static void heads_are_lower_bounds(void **state) {
     }
 }
 
+/* No keys, no heads; nothing is searched for. */
+static void nothing(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    vscan_buffer *keys, *heads, *sorted;
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, 0, &keys));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, 0, &heads));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, 5, &sorted));
+    ok(ctx, vscan_keys_to_heads(ctx, keys, NULL, heads));
+    ok(ctx, vscan_lower_bound(ctx, sorted, keys, heads));
+    ok(ctx, vscan_upper_bound(ctx, keys, keys, heads));
+    ok(NULL, vscan_buffer_destroy(sorted));
+    ok(NULL, vscan_buffer_destroy(heads));
+    ok(NULL, vscan_buffer_destroy(keys));
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status heads_on(vscan_ctx *c) {
@@ -371,6 +387,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(bounds),
                                        cmocka_unit_test(bounds_around_samples),
                                        cmocka_unit_test(heads_are_lower_bounds),
+                                       cmocka_unit_test(nothing),
                                        world_unit_test(refused_handles),
                                        world_unit_test(refused_vectors),
                                        world_unit_test(refused_many)};

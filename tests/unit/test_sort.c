@@ -510,7 +510,9 @@ static void refused_reserve(void **state) {
                       vscan_sort_reserve(c, VSCAN_INT, (vscan_type)7, 1));
     refused_untouched(VSCAN_ERROR_ENUM, "type ",
                       vscan_sort_reserve(c, VSCAN_INT, (vscan_type)-1, 1));
-    refused_untouched(VSCAN_ERROR_TYPE, "keys ", vscan_sort_reserve(c, VSCAN_BYTE, 0, 1));
+    static const vscan_type small[] = {VSCAN_BYTE, VSCAN_BIT, VSCAN_UINT8};
+    for (int k = 0; k < 3; k++)
+        refused_untouched(VSCAN_ERROR_TYPE, "keys ", vscan_sort_reserve(c, small[k], VSCAN_NONE, 1));
     refused_untouched(VSCAN_ERROR_TYPE, "values ", vscan_sort_reserve(c, VSCAN_INT, VSCAN_BIT, 1));
     refused_untouched(VSCAN_ERROR_LENGTH, "n ", vscan_sort_reserve(c, VSCAN_INT, 0, -1));
     refused_untouched(VSCAN_ERROR_OVERFLOW, "n ", vscan_sort_reserve(c, VSCAN_INT, 0, INT64_MAX));

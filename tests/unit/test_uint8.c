@@ -205,8 +205,17 @@ static void number_and_flag(void **state) {
     assert_memory_equal(got, ((uint8_t[]){0, 1, 1, 1}), sizeof got);
 }
 
+/* Flags and bytes have no index. */
+static void no_index(void **state) {
+    (void)state;
+    static const vscan_type types[] = {VSCAN_BYTE, VSCAN_BIT, VSCAN_UINT8};
+    for (int k = 0; k < 3; k++)
+        refused_untouched(VSCAN_ERROR_TYPE, "out ", vscan_index(w.ctx, 0, 1, world_make(types[k], 4)));
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
+        world_unit_test(no_index),
         world_unit_test(refused_by_operators),
         world_unit_test(refused_as),
         world_unit_test(refused_in_options),
