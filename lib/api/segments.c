@@ -203,29 +203,40 @@ static vscan_status check_countable(vscan_ctx *ctx, const char *name, const vsca
                        of_name, of->n, name);
 }
 
+/* Checks what both functions below take. *pack becomes their work. */
+static vscan_status check_positions_of(vscan_ctx *ctx, struct vscan__named *flags,
+                                       struct vscan__named *positions,
+                                       const vscan_count_options *options,
+                                       struct vscan__pack *pack) {
+    TRY(vscan__check_buffer(ctx, flags->name, &flags->buffer));
+    TRY(vscan__check_buffer(ctx, positions->name, &positions->buffer));
+    const vscan_buffer *const from = flags->buffer, *const to = positions->buffer;
+    TRY(vscan__check_flags(ctx, flags->name, from));
+    TRY(vscan__check_integers(ctx, positions->name, to));
+    TRY(check_countable(ctx, positions->name, to, flags->name, from));
+    TRY(vscan__check_apart(ctx, positions->name, to, flags->name, from));
+    *pack = (struct vscan__pack){.n = from->n,
+                                 .length = to->n,
+                                 .flags = from->pointer,
+                                 .out = to->pointer,
+                                 .type = (int32_t)to->type,
+                                 .flag_type = (int32_t)from->type};
+    const struct vscan__named named[] = {*flags, *positions, {0}};
+    return vscan__check_count(ctx, options, named, &pack->count);
+}
+
 static vscan_status heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
                                      const vscan_buffer *offsets,
                                      const vscan_count_options *options) {
-    TRY(vscan__check_buffer(ctx, "heads", &heads));
-    TRY(vscan__check_buffer(ctx, "offsets", &offsets));
-    TRY(vscan__check_flags(ctx, "heads", heads));
-    TRY(vscan__check_integers(ctx, "offsets", offsets));
-    TRY(check_countable(ctx, "offsets", offsets, "heads", heads));
-    TRY(vscan__check_apart(ctx, "offsets", offsets, "heads", heads));
-    struct vscan__pack pack = {.n = heads->n,
-                               .length = offsets->n,
-                               .flags = heads->pointer,
-                               .out = offsets->pointer,
-                               .type = (int32_t)offsets->type,
-                               .flag_type = (int32_t)heads->type,
-                               .first_is_set = 1};
-    const struct vscan__named named[] = {{"heads", heads}, {"offsets", offsets}, {0}};
-    TRY(vscan__check_count(ctx, options, named, &pack.count));
-    if (offsets->n < 1)
+    struct vscan__named from = {"heads", heads}, to = {"offsets", offsets};
+    struct vscan__pack pack;
+    TRY(check_positions_of(ctx, &from, &to, options, &pack));
+    pack.first_is_set = 1;
+    if (pack.length < 1)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
                            "offsets has no elements, must have one more than there are segments");
     if (pack.n > 0) return ctx->backend->flags_to_offsets(ctx, &pack);
-    TRY(ctx->backend->fill(ctx, offsets->type, offsets->pointer, 0, 1,
+    TRY(ctx->backend->fill(ctx, (vscan_type)pack.type, pack.out, 0, 1,
                            (union vscan__value){.as_long = 0}));
     return vscan__count_none(ctx, pack.count);
 }
@@ -239,20 +250,9 @@ vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
 static vscan_status flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                        const vscan_buffer *positions,
                                        const vscan_count_options *options) {
-    TRY(vscan__check_buffer(ctx, "flags", &flags));
-    TRY(vscan__check_buffer(ctx, "positions", &positions));
-    TRY(vscan__check_flags(ctx, "flags", flags));
-    TRY(vscan__check_integers(ctx, "positions", positions));
-    TRY(check_countable(ctx, "positions", positions, "flags", flags));
-    TRY(vscan__check_apart(ctx, "positions", positions, "flags", flags));
-    struct vscan__pack pack = {.n = flags->n,
-                               .length = positions->n,
-                               .flags = flags->pointer,
-                               .out = positions->pointer,
-                               .type = (int32_t)positions->type,
-                               .flag_type = (int32_t)flags->type};
-    const struct vscan__named named[] = {{"flags", flags}, {"positions", positions}, {0}};
-    TRY(vscan__check_count(ctx, options, named, &pack.count));
+    struct vscan__named from = {"flags", flags}, to = {"positions", positions};
+    struct vscan__pack pack;
+    TRY(check_positions_of(ctx, &from, &to, options, &pack));
     if (pack.n > 0) return ctx->backend->flags_to_offsets(ctx, &pack);
     return vscan__count_none(ctx, pack.count);
 }
