@@ -40,7 +40,7 @@ if(vscan_with_mpi)
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
   install(EXPORT vscanMpiTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT mpi)
   install(FILES include/vscan_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT mpi)
-  install_pc(mpi libvscan_mpi mpi)
+  install_pc(lib/mpi libvscan_mpi mpi)
 endif()
 
 configure_package_config_file(cmake/vscanConfig.cmake.in vscanConfig.cmake

@@ -48,7 +48,7 @@ if(NOT vscan_with_mpi)
   return()
 endif()
 
-file(GLOB mpi_sources CONFIGURE_DEPENDS mpi/*.c)
+file(GLOB mpi_sources CONFIGURE_DEPENDS lib/mpi/*.c)
 add_library(vscan_mpi SHARED ${mpi_sources})
 add_library(vscan::mpi ALIAS vscan_mpi)
 set_target_properties(vscan_mpi PROPERTIES
@@ -57,14 +57,14 @@ set_target_properties(vscan_mpi PROPERTIES
   SOVERSION ${abi_version}
   EXPORT_NAME mpi
   C_VISIBILITY_PRESET hidden
-  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/mpi/libvscan_mpi.map)
+  LINK_DEPENDS ${PROJECT_SOURCE_DIR}/lib/mpi/libvscan_mpi.map)
 target_compile_definitions(vscan_mpi PRIVATE VSCAN_BUILDING _GNU_SOURCE)
 target_compile_options(vscan_mpi PRIVATE
   ${vscan_c_warnings} ${vscan_hardening} ${vscan_fortify} -ffp-contract=off)
 target_include_directories(vscan_mpi PRIVATE lib)
 target_link_libraries(vscan_mpi PUBLIC vscan PRIVATE mpi_of_library Threads::Threads)
 target_link_options(vscan_mpi PRIVATE
-  LINKER:--version-script=${PROJECT_SOURCE_DIR}/mpi/libvscan_mpi.map
+  LINKER:--version-script=${PROJECT_SOURCE_DIR}/lib/mpi/libvscan_mpi.map
   ${vscan_hardening_link} LINKER:--as-needed
   $<$<CONFIG:Release>:LINKER:--strip-all>)
 if(NOT VSCAN_SANITIZE)

@@ -118,7 +118,7 @@ VSCAN_API vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t 
  *     total   the total of the whole vector, on each rank that asks for it. It overlaps nothing, but may
  *             be initial_buffer
  * Each rank reads its part twice and writes it once, unless no element is before its part. What is sent:
- * mpi/README.md, with a formula.
+ * lib/mpi/README.md, with a formula.
  * Statuses: those of vscan_scan, DIFFERENT, MPI; of any rank, on all. VALUE also for a carry. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,

@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# layers.sh ROOT: fails where a file of lib/, kernels/ or mpi/ includes one of a layer that it may not know
+# layers.sh ROOT: fails where a file of lib/ or kernels/ includes one of a layer that it may not know
 # (lib/README.md has the picture), or where includes form a circle.
 set -eu
 cd "$1"
 
-# "includer included", both below lib/, kernels/ or mpi/; vscan.h and system headers are nobody's secret.
-edges=$(find lib kernels mpi -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort | xargs awk '
+# "includer included", both below lib/ or kernels/; vscan.h and system headers are nobody's secret.
+edges=$(find lib kernels -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' | sort | xargs awk '
     match($0, /^[ \t]*#[ \t]*(include|define KIND_BODY)[ \t]+"[^"]+"/) {
         split($0, part, "\"")
         if (part[2] != "vscan.h" && part[2] != "vscan_mpi.h") {

@@ -6,16 +6,6 @@
 
 /* ---- Agreement ------------------------------------------------------------------------------- */
 
-vscan__mpi *vscan__mpi_enter_move(const vscan_mpi *handle, const char *function,
-                                  vscan_status *status) {
-    vscan__mpi *const mpi = vscan__mpi_enter(handle, function);
-    *status = VSCAN_OK;
-    if (mpi == NULL) *status = handle == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
-    if (mpi == NULL || !mpi->broken) return mpi;
-    *status = vscan__mpi_is_broken(mpi);
-    return NULL;
-}
-
 const char *vscan__mpi_word(int32_t call, int i) {
     static const char *const words[][4] = {
         {"", "", "", ""},                   /* rebalance */
@@ -73,6 +63,20 @@ vscan_status vscan__mpi_check_input(vscan__mpi *mpi, const vscan_buffer *in, boo
     if (!may_be_bits && vscan_buffer_type(in) == VSCAN_BIT)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "in's elements are bits");
     return VSCAN_OK;
+}
+
+vscan_status vscan__mpi_check_divided(vscan__mpi *mpi, const vscan_buffer *in,
+                                      const vscan_buffer *flags, const vscan_buffer *out,
+                                      bool may_be_in_place, struct vscan__mpi_moved *moved) {
+    TRY(vscan__mpi_check_input(mpi, in, false));
+    moved->type = (int32_t)vscan_buffer_type(in);
+    moved->in = vscan_buffer_length(in);
+    TRY(vscan__mpi_check_flags(mpi, "flags", flags, moved->in));
+    TRY(vscan__mpi_check_buffer(mpi, "out", out, moved->type, -1));
+    moved->out = vscan_buffer_length(out);
+    if (!may_be_in_place || vscan_buffer_pointer(in) != vscan_buffer_pointer(out))
+        TRY(vscan__mpi_check_apart(mpi, "out", out, "in", in, false));
+    return vscan__mpi_check_apart(mpi, "flags", flags, "out", out, false);
 }
 
 int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {

@@ -22,10 +22,6 @@ struct vscan__mpi_moved {
 /* What with[i] is called in such a function's sentences; NULL: that is no such function. */
 const char *vscan__mpi_word(int32_t call, int i);
 
-/* What is behind the handle, or NULL with a status. */
-vscan__mpi *vscan__mpi_enter_move(const vscan_mpi *handle, const char *function,
-                                  vscan_status *status);
-
 /*
  * The agreement. Afterwards the parts of the input begin at in_begin[rank], those of the output at
  * out_begin[rank] of the whole vectors. Fails on all ranks alike.
@@ -37,6 +33,11 @@ vscan_status vscan__mpi_check_sums(vscan__mpi *mpi, const char *out);
 
 /* The context's earlier work; a live buffer of any type, or of any but bit. */
 vscan_status vscan__mpi_check_input(vscan__mpi *mpi, const vscan_buffer *in, bool may_be_bits);
+
+/* For a function that divides elements by flags: its three vectors. Sets their type and lengths. */
+vscan_status vscan__mpi_check_divided(vscan__mpi *mpi, const vscan_buffer *in,
+                                      const vscan_buffer *flags, const vscan_buffer *out,
+                                      bool may_be_in_place, struct vscan__mpi_moved *moved);
 
 /* Where the even share of rank r begins in n elements; r may be the number of ranks. */
 int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r);

@@ -7,16 +7,8 @@
 static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
                           const vscan_buffer *out, const vscan_mpi_pack_options *options,
                           struct vscan__mpi_moved *moved) {
-    TRY(vscan__mpi_check_input(mpi, in, false));
-    moved->type = (int32_t)vscan_buffer_type(in);
-    moved->in = vscan_buffer_length(in);
-    TRY(vscan__mpi_check_flags(mpi, "flags", flags, moved->in));
-    TRY(vscan__mpi_check_buffer(mpi, "out", out, moved->type, -1));
-    moved->out = vscan_buffer_length(out);
+    TRY(vscan__mpi_check_divided(mpi, in, flags, out, true, moved));
     moved->with[0] = options->rebalance;
-    if (vscan_buffer_pointer(in) != vscan_buffer_pointer(out))
-        TRY(vscan__mpi_check_apart(mpi, "out", out, "in", in, false));
-    TRY(vscan__mpi_check_apart(mpi, "flags", flags, "out", out, false));
     TRY(vscan__mpi_check_count(mpi, options->count, in, flags, out));
     if ((options->rebalance != 0 && options->rebalance != 1) || options->unused != 0)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->%s is %d, must be 0%s",
@@ -106,11 +98,10 @@ static vscan_status pack_parts(vscan__mpi *mpi, const vscan_buffer *in, const vs
 vscan_status vscan_mpi_pack(vscan_mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
                             vscan_buffer *out, int64_t *length,
                             const vscan_mpi_pack_options *options) {
-    vscan_status status;
-    vscan__mpi *const found = vscan__mpi_enter_move(mpi, __func__, &status);
-    if (found == NULL) return status;
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
     struct vscan__mpi_area areas[AREAS] = {{.owned = false}};
-    status = pack_parts(found, in, flags, out, length, options, areas);
+    const vscan_status status = pack_parts(found, in, flags, out, length, options, areas);
     vscan__mpi_end_areas(found, areas, AREAS);
     return status;
 }

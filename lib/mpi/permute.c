@@ -155,11 +155,10 @@ static vscan_status gather(vscan__mpi *mpi, const vscan_buffer *in, const vscan_
 
 vscan_status vscan_mpi_gather(vscan_mpi *mpi, const vscan_buffer *in, const vscan_buffer *positions,
                               vscan_buffer *out) {
-    vscan_status status;
-    vscan__mpi *const found = vscan__mpi_enter_move(mpi, __func__, &status);
-    if (found == NULL) return status;
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
     struct vscan__mpi_area areas[AREAS] = {{.owned = false}};
-    status = gather(found, in, positions, out, areas);
+    const vscan_status status = gather(found, in, positions, out, areas);
     vscan__mpi_end_areas(found, areas, AREAS);
     return status;
 }
@@ -235,11 +234,10 @@ static vscan_status permute(vscan__mpi *mpi, const vscan_buffer *in, const vscan
 vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
                                const vscan_buffer *positions, vscan_buffer *out,
                                const vscan_permute_options *options) {
-    vscan_status status;
-    vscan__mpi *const found = vscan__mpi_enter_move(mpi, __func__, &status);
-    if (found == NULL) return status;
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
     struct vscan__mpi_area areas[AREAS_OF_PERMUTE] = {{.owned = false}};
-    status = permute(found, in, positions, out, options, areas);
+    const vscan_status status = permute(found, in, positions, out, options, areas);
     vscan__mpi_end_areas(found, areas, AREAS_OF_PERMUTE);
     return status;
 }

@@ -86,11 +86,10 @@ static vscan_status rebalance(vscan__mpi *mpi, const vscan_buffer *in, const vsc
 }
 
 vscan_status vscan_mpi_rebalance(vscan_mpi *mpi, const vscan_buffer *in, vscan_buffer *out) {
-    vscan_status status;
-    vscan__mpi *const found = vscan__mpi_enter_move(mpi, __func__, &status);
-    if (found == NULL) return status;
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
     struct vscan__mpi_area areas[AREAS] = {{.owned = false}};
-    status = rebalance(found, in, out, areas);
+    const vscan_status status = rebalance(found, in, out, areas);
     vscan__mpi_end_areas(found, areas, AREAS);
     return status;
 }

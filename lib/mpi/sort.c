@@ -246,13 +246,12 @@ static vscan_status sort(vscan__mpi *mpi, struct sort *s, const vscan_sort_optio
 vscan_status vscan_mpi_sort(vscan_mpi *mpi, const vscan_buffer *keys, const vscan_buffer *values,
                             vscan_buffer *keys_out, vscan_buffer *values_out,
                             const vscan_sort_options *options) {
-    vscan_status status;
-    vscan__mpi *const found = vscan__mpi_enter_move(mpi, __func__, &status);
-    if (found == NULL) return status;
+    vscan__mpi *found;
+    TRY(vscan__mpi_begin(mpi, __func__, &found));
     struct vscan__mpi_area areas[AREAS] = {{.owned = false}};
     struct sort s = {
         .keys = keys, .values = values, .keys_out = keys_out, .values_out = values_out};
-    status = sort(found, &s, options, areas);
+    const vscan_status status = sort(found, &s, options, areas);
     vscan__mpi_end_areas(found, areas, AREAS);
     return status;
 }

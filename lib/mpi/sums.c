@@ -11,7 +11,7 @@
  *   3. all ranks are told the sum of every block, in one MPI_Allgatherv, and add them up for themselves.
  *
  * A message of 1 or 2 waits for the one before it only where a part has no begin of a tile, or of a block,
- * in it. layout.h says who sends what; mpi/README.md counts it.
+ * in it. layout.h says who sends what; lib/mpi/README.md counts it.
  */
 #include <limits.h>
 #include <string.h>
