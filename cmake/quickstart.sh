@@ -14,7 +14,9 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 get_tools
 build_release vscan
 stage=$root/build/stage
-cmake --install "$build" --prefix "$stage" >/dev/null
+for component in runtime development; do # libvscan_mpi, another one, has not been built
+    cmake --install "$build" --prefix "$stage" --component $component >/dev/null
+done
 say "installed:    $stage"
 
 pc=$(find "$stage" -name libvscan.pc)
