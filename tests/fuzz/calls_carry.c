@@ -91,6 +91,12 @@ void fuzz_carry_create(void) {
                             .direction = direction};
 }
 
+/* The carry whose context makes the call and has its sentence. */
+static void speaks_for(struct carry_arg a) {
+    call.ctx = a.y != NULL ? a.y->ctx : NULL;
+    call.speaker = a.y != NULL ? a.y->ctx->handle : NULL;
+}
+
 /* Begins a call on a carry alone. */
 static struct carry_arg begin(void) {
     static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
@@ -105,8 +111,7 @@ static struct carry_arg begin(void) {
         refuse(VSCAN_ERROR_NULL);
     else if (a.y == NULL)
         refuse(VSCAN_ERROR_HANDLE);
-    call.ctx = a.y != NULL ? a.y->ctx : NULL;
-    call.speaker = a.y != NULL ? a.y->ctx->handle : NULL;
+    speaks_for(a);
     return a;
 }
 
@@ -229,6 +234,7 @@ void fuzz_carry_restore(void) {
         call.home = a.y->ctx;
         a = carry_drawn((int)s->y.op, s->y.type, s->y.direction);
         if (a.y == NULL) return;
+        speaks_for(a); /* a hostile one can be another context's */
     }
     const size_t given = block == NULL || bytes <= 0
                              ? 0
