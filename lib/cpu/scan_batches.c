@@ -260,7 +260,7 @@ static void scan_part(void *work, int part, int parts) {
    cut the circle into two arcs: the middle of the longer one. */
 static char *far_from(const struct vscan__cpu_span *span, char *memory) {
     const uintptr_t in = (uintptr_t)span->in, arc = ((uintptr_t)span->out - in) % ALIAS;
-    const uintptr_t middle = in + arc / 2 + (arc <= ALIAS / 2) * (ALIAS / 2);
+    const uintptr_t middle = in + arc / 2 + (uintptr_t)(arc <= ALIAS / 2) * (ALIAS / 2);
     return memory + (middle - (uintptr_t)memory) % ALIAS / 64 * 64;
 }
 
