@@ -3,14 +3,14 @@
  * @file
  * vscan.h - prefix scans on GPUs, and on CPUs where there is no GPU.
  *
- * This header is the whole interface of libvscan and its manual; what is not here is not API.
+ * This header is the whole interface of libvscan, and its manual.
  *
- * Arrays in the host's memory are scanned by one call ("Arrays on the host", at the end):
+ * An array in the host's memory is scanned by one call (see "Arrays on the host", at the end):
  *
  *     vscan_host_scan(VSCAN_PLUS, VSCAN_FLOAT, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, n, out);
  *
- * For all else, and on GPUs, a program makes a context (a backend, a device, a stream), puts vectors into
- * buffers that belong to the context, and scans them:
+ * For everything else, and for GPUs, a program makes a context (a backend, a device, a stream). It puts
+ * vectors into buffers, which belong to the context, and scans them:
  *
  *     vscan_ctx *ctx;
  *     vscan_buffer *v;
@@ -20,17 +20,28 @@
  *     vscan_scan(ctx, VSCAN_PLUS, v, v, NULL);
  *     vscan_buffer_download(v, 0, n, host);
  *
- * Asynchrony. A call enqueues its work on the context's stream and returns. A function that waits says so
- * ("waits"). On the CPU backend the work is done when the call returns.
+ * Asynchrony. "Asynchronous" means: the call enqueues its work on the context's stream and returns. A
+ * function that waits for work says so ("waits"). On the CPU backend the work is done when a call returns.
  *
- * Threads. Any thread may use any context: calls on one context are serialised by the library, and
- * different contexts are independent. Destroying a handle while another thread uses it is the one
- * thing that the caller has to prevent.
+ * Stream capture. "Can be captured" means: the call may be made while the context's stream is captured into
+ * a CUDA graph. A call that waits or allocates memory cannot be captured; it returns VSCAN_ERROR_CAPTURE and
+ * does nothing.
  *
- * Handles. Contexts, buffers and carries are named by handles. Their C type is a pointer, but they are
- * numbers: there is nothing at that address. A destroyed handle is refused as long as the library stays
- * loaded, as no other handle ever gets the same value. Any pointer that is no handle is refused too. There
- * can be about 67 million handles of each kind at a time.
+ * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere. n stands for the length
+ * of the vectors of a call.
+ *
+ * In place. "In place" means that an output consists of the very same elements as an input. Where a
+ * function does not allow it, and for every partial overlap, the call is refused (VSCAN_ERROR_OVERLAP).
+ * Inputs may overlap each other. No input is written, except in place.
+ *
+ * Threads. Any thread may use any context. Calls on one context are serialised by the library, and
+ * different contexts are independent. The caller must prevent one thing: that a handle is destroyed while
+ * another thread uses it.
+ *
+ * Handles. Contexts, buffers and carries are named by handles. The C type of a handle is a pointer, but its
+ * value is a number, and no address. A handle that was destroyed is refused as long as the library is
+ * loaded, because no other handle ever gets the same value. Any pointer that is no handle is refused too.
+ * There can be about 67 million handles of each kind at a time.
  *
  * Fork. Children of fork() may use the CPU backend; CUDA does not work in them. If another thread was in a
  * call on a context during the fork, that context is refused in the child (VSCAN_ERROR_HANDLE). Its buffers
@@ -41,67 +52,76 @@
  * Unloading. The library stays loaded after the last dlclose, because its threads run its code. Loading it
  * again costs nothing, and no memory is lost if every handle was destroyed.
  *
- * Threads of the library. The CPU backend has one pool of threads for the process, named "vscan". The
- * first call that gains by them starts them: no more than the affinity mask of its thread and the quota
- * of the control group (v1, v2; a quota of 1.5 processors is 1) allow, less one for the caller. Each has
- * a stack of 1 MiB, of which it touches a part. Where one cannot be started there are fewer, and in the
- * last case the caller works alone; no call fails for that. One caller at a time has the pool, and others
- * work alone meanwhile. So do calls that would not gain: short ones, single calls of less than about a
- * millisecond while the threads sleep (calls that follow one another within 0.2 ms wake them), and for
- * some time all calls after one that was slower than with one thread, because other programs keep the
- * processors busy. An idle thread asks for work for at most some 50 us, then sleeps in the kernel and
- * costs no processor time.
- *     signals       Threads of the library block all signals but those that an access to memory of the
- *                   caller's may bring about in them (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP). Calls go
- *                   on after a handler has run; inside a handler no function may be called.
+ * Threads of the library. The CPU backend has one pool of threads for the process. The threads are named
+ * "vscan". They are started by the first call that gains by them. There are no more than the affinity
+ * mask of that call's thread and the quota of the control group (v1, v2; a quota of 1.5 processors counts as
+ * 1) allow, less one for the caller, and never more than 255. Each has a stack of 1 MiB. If a thread cannot
+ * be started, calls work with fewer threads, or with the caller's alone; no call fails for that.
+ *     who has them  One call at a time uses the pool; other calls work alone meanwhile. A call also works
+ *                   alone where the pool would not make it faster: if it is short; if it takes less than
+ *                   about a millisecond and no other call ended within the last 0.2 ms; and for some time
+ *                   after a call that was slower with the pool than alone, as on a machine whose processors
+ *                   are busy. An idle thread looks for work for about 50 us. Then it sleeps in the kernel.
+ *     signals       The threads of the library block all signals but those that an access to the caller's
+ *                   memory may cause (SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP). Calls go on after a
+ *                   handler has returned; inside a handler no function may be called.
  *     cancellation  Calls on a context of the CPU backend have no cancellation point; asynchronous
- *                   cancellation inside a call is not supported. Threads may end while contexts live.
+ *                   cancellation inside a call is not supported. A thread may end while its contexts live.
  *     stacks        A call on the CPU backend uses less than 32 KiB of the caller's stack.
  *
  * Errors. Every function that can fail returns a vscan_status. Arguments are checked before anything is
- * enqueued, so a refused call has written nothing. Any function that takes a handle may return VSCAN_ERROR_NULL (the handle is NULL) and VSCAN_ERROR_HANDLE (it is not a live
- * handle of that kind: destroyed, or something else); any function that reaches the device may
- * return VSCAN_ERROR_BACKEND (the driver failed; it may then be the report of earlier work) and
- * VSCAN_ERROR_DEVICE_LOST. These four are not repeated below. vscan_ctx_last_error gives the sentence
- * that belongs to a failure.
+ * enqueued, so a call that is refused has written nothing. vscan_ctx_last_error gives a sentence that says
+ * which argument was refused, and why. Each function's comment lists its statuses, without the prefix
+ * VSCAN_ERROR_. The lists leave out what holds for all functions:
  *
- * After a failure. What the library keeps is sound after every failure, and the call may be made again.
- * A call that is refused (100-199), or has no host memory, has written nothing. Neither has one whose
- * workspace could not grow (DEVICE_MEMORY); but a GPU may also lack the memory to load a kernel, when a
- * part of the call is done. So DEVICE_MEMORY, BACKEND and DEVICE_LOST leave open what is in the call's
- * outputs, and in a carry that it was given; what a call only reads is as it was. Handles can be
- * destroyed after every failure; only during a stream capture are buffers and carries kept (CAPTURE).
+ *     NULL         ctx, or the handle that a function without ctx works on, is NULL. The lists have NULL
+ *                  where another pointer must not be NULL.
+ *     HANDLE       a handle is not live, or not of the right kind
+ *     BACKEND, DEVICE_LOST, DEVICE_MEMORY   CUDA failed, perhaps because of earlier work; the device is
+ *                  lost; the device has no memory to load a kernel. Any function that reaches the device
+ *                  may return these.
+ *     CAPTURE      the stream is in a capture that another call has made invalid
+ *     VALUE, UNSUPPORTED   a variable VSCAN_TEST_..., which is for the library's own tests, is set in the
+ *                  environment when a context is made
  *
- * CUDA errors. BACKEND is an error of one call, or of the caller's work before it on the stream: the
- * context goes on. DEVICE_LOST is what CUDA answers for ever after a kernel, of this library or of any
- * other code in the process, has used an illegal address, failed an assertion, or hung. All contexts of
- * CUDA in the process are then of no use and what their buffers hold is gone; a new one fails alike, with
- * AUTO too, which does not silently take the CPU. Destroy all contexts and buffers, and go on in a new
- * process, or with a context of VSCAN_BACKEND_CPU. (cudaDeviceReset does not help: it takes streams and
- * memory away from contexts that use them.)
- * A call leaves the caller's current device as it was, or says that it could not. An error that the caller
- * has not yet taken by cudaGetLastError is neither taken for the library's own nor removed.
+ * Late errors are found in the data while the work runs (statuses from 400). They are reported later, by the
+ * next call of vscan_ctx_synchronize, vscan_buffer_download, vscan_buffer_get or vscan_carry_save on the
+ * context. That call has done its own work all the same.
  *
- * The same bits. For equal input, every operation gives equal bits in every run, on every GPU and
- * on the CPU, with any number of threads, in place or not, at any alignment. Float and double plus
- * are added in one fixed order (README, "The order of addition"); only the payload of a NaN is
- * open. A scan, a segmented scan without flags, a row or column of a matrix, and a reduction of the
- * same elements with the same initial value have the same bits. Sums are monotone: where no element is
- * negative, no result is smaller than the one before it, and where none is positive, none is larger.
+ * After a failure. What the library keeps is sound after every failure, and the call may be made again. A
+ * call that was refused (100-199) or that lacked host memory has written nothing. After DEVICE_MEMORY,
+ * BACKEND and DEVICE_LOST the outputs of the call, and a carry that it was given, may hold anything; its
+ * inputs are unchanged. Handles can be destroyed after every failure, except for buffers and carries during
+ * a capture (CAPTURE).
  *
- * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere.
+ * CUDA errors. BACKEND is an error of one call, or of the caller's own work on the stream before it; the
+ * context can still be used. DEVICE_LOST is what CUDA returns for ever after a kernel, of this library or of
+ * other code in the process, has used an illegal address, failed an assertion, or hung. All CUDA contexts of
+ * the process are then useless, and the contents of their buffers are gone. A new context fails as well, with
+ * AUTO too: it does not silently take the CPU. Destroy all contexts and buffers, and go on in a new process,
+ * or with a context of VSCAN_BACKEND_CPU. (cudaDeviceReset does not help: it destroys streams and memory that
+ * contexts still use.) A call leaves the caller's current device as it was, or returns an error. An error
+ * that the caller has not yet taken with cudaGetLastError is neither taken for the library's own nor removed.
  *
- * Enums. No number but 0, the default of some options, is a value of two enums: a value of another enum
- * is VSCAN_ERROR_ENUM. Types have 11 - 29, operators 31 - 39, unary operators 41 - 49, binary operators
- * 51 - 69, relations 71 - 79, ways to scan and sort 81 - 89, backends 91 - 99, statuses 100 - 499. Each
- * enum ends with a FORCE_INT, which is no value of it: it has the size of an int with -fshort-enums too.
+ * The same bits. For equal inputs every operation gives equal bits: in every run, on every GPU, on the CPU,
+ * with any number of threads, in place or not, at any alignment. Only the payload of a NaN is open. Sums of
+ * float and double are added in one fixed order (README, "The order of addition"). A scan, a segmented scan
+ * without heads, a row or a column of a matrix, and a reduction of the same elements with the same initial
+ * value have the same bits. Sums are monotone: if no element is negative, no result is less than the one
+ * before it; if no element is positive, no result is greater.
+ *
+ * Enums. No number except 0, the default of some options, is a value of two enums. A value of another enum
+ * is refused (VSCAN_ERROR_ENUM). Types have 11 - 29, operators 31 - 39, unary operators 41 - 49, binary
+ * operators 51 - 69, relations 71 - 79, ways to scan and sort 81 - 89, backends 91 - 99, statuses 100 - 499.
+ * Each enum ends with a FORCE_INT, which is no value of it. It gives the enum the size of an int, with
+ * -fshort-enums too.
  */
 #ifndef VSCAN_H
 #define VSCAN_H
 
 #include <stdint.h>
 
-/** Version of this header. The library's own, at run time: vscan_version(). */
+/** The version of this header. vscan_version() returns that of the library. */
 #define VSCAN_VERSION_MAJOR 0
 #define VSCAN_VERSION_MINOR 1
 #define VSCAN_VERSION_PATCH 0
@@ -134,19 +154,20 @@ typedef struct vscan_carry vscan_carry;
 /* ---- Statuses -------------------------------------------------------------------------------- */
 
 /**
- * The result of a call. Numbers are grouped by cause and never change. What each asks of the caller:
+ * The result of a call. Numbers are grouped by cause and never change. What the caller can do:
  *
  *   NULL - VALUE    The call is wrong; the sentence names the argument. Correct the program.
  *   HANDLE, CONTEXT The same; often a handle was destroyed too early.
  *   POINTER         The memory is no device memory of the context's device: copy it there first.
- *   STRUCT_SIZE     Set size to sizeof; or the library is older than the header: ask for less.
- *   CARRY           Use a carry of the same operator, type and direction; or take another saved block.
- *   HOST_MEMORY, DEVICE_MEMORY   Release something, or go on with shorter pieces (vscan_carry_create),
- *                   and call again.
- *   NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL   Take the other backend, or AUTO.
- *   UNSUPPORTED     Do without it on this backend.
- *   CAPTURE         Make the call before the capture or after it; for a lack of workspace, reserve.
- *   BACKEND         Read the sentence, which has the driver's words.
+ *   STRUCT_SIZE     Set size to sizeof the struct. If it is, the library is older than the header: use only
+ *                   the members that the library knows.
+ *   CARRY           Use a carry of the same operator, type and direction, or another saved block.
+ *   HOST_MEMORY, DEVICE_MEMORY   Release something, or use shorter pieces (vscan_carry_create); then call
+ *                   again.
+ *   NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL   Use the other backend, or AUTO.
+ *   UNSUPPORTED     The backend has no such thing; do without it.
+ *   CAPTURE         Make the call before or after the capture. Reserve workspace before it.
+ *   BACKEND         Read the sentence; it has CUDA's own words.
  *   TOTALS_LENGTH, OUT_LENGTH   Make the buffer as long as the sentence or the count says; call again.
  *   DIVISION, POSITION, REPEATED, OFFSETS   The data is wrong. The function's comment says what the call
  *                   has written.
@@ -185,7 +206,7 @@ typedef enum vscan_status {
     VSCAN_ERROR_BACKEND = 306,     /**< the backend failed; vscan_ctx_last_error has its words */
     VSCAN_ERROR_DEVICE_LOST = 307, /**< a fault on the device has ended its use by this process */
 
-    /* 400-499: found in the data while the work ran; reported by the next call that waits */
+    /* 400-499: late errors, found in the data while the work ran */
     VSCAN_ERROR_TOTALS_LENGTH = 400, /**< more segments than the totals buffer has elements */
     VSCAN_ERROR_DIVISION = 401,      /**< an integer was divided by 0 */
     VSCAN_ERROR_POSITION = 402,      /**< a position outside the vector that it is a position in */
@@ -196,8 +217,8 @@ typedef enum vscan_status {
 } vscan_status;
 
 /**
- * The name of a status, "VSCAN_ERROR_NULL", and a sentence on what it means. Static strings, never
- * NULL; for a number that is no status, "VSCAN_ERROR_UNKNOWN" and a sentence that says so.
+ * The name of a status ("VSCAN_ERROR_NULL"), and a sentence that explains it. The strings are static and
+ * never NULL. A number that is no status has the name "VSCAN_ERROR_UNKNOWN" and a sentence that says so.
  * Since 0.1.0.
  */
 VSCAN_API const char *vscan_status_name(vscan_status status);
@@ -206,13 +227,18 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
 /* ---- Types and operators --------------------------------------------------------------------- */
 
 /**
- * Element types. int, float and double can be scanned with every operator. Bytes and bits are
- * flags: false is 0, true is anything else; what the library writes is 0 and 1. Bit i of a VSCAN_BIT
- * vector is bit i % 32, counted from the lowest, of 32-bit word i / 32; its memory is whole words,
- * and bits past the last are ignored and never changed. long holds counts and positions; it can be
- * mapped, not scanned. uint8 is a number of one byte: text, or a channel of a picture. Unlike a byte flag
- * it keeps its value. It can be compared, converted, selected, packed, split, gathered, permuted and
- * distributed; it is no flag, cannot be calculated with, and is neither scanned nor sorted.
+ * Element types.
+ *
+ *   int, float, double   can be scanned and reduced with every operator, and sorted.
+ *   long                 counts and positions. It can be sorted and used in element-by-element functions;
+ *                        it cannot be scanned or reduced.
+ *   byte, bit            flags: 0 is false, anything else is true; the library writes 0 and 1. Bit i of a
+ *                        VSCAN_BIT vector is bit i % 32, counted from the lowest, of the 32-bit word i / 32.
+ *                        Its memory consists of whole words. Bits after the last element are ignored and
+ *                        never changed.
+ *   uint8                a number of one byte: text, or a channel of a picture. It can be compared,
+ *                        converted, selected, packed, split, gathered, permuted and distributed. It cannot
+ *                        be used as a flag, in arithmetic, in scans, or in sorts.
  */
 typedef enum vscan_type {
     VSCAN_NONE = 0,    /**< no type: there are no values, or there is no buffer */
@@ -229,13 +255,12 @@ typedef enum vscan_type {
 /**
  * Operators, each for int, float and double.
  *
- *   plus      int: modulo 2^32. float, double: IEEE addition in the fixed order. Identity 0.
- *   max, min  IEEE 754-2019 maximum and minimum: a NaN wins over everything, -0 is less than +0.
- *             Identities -infinity and +infinity; for int INT32_MIN and INT32_MAX.
- *   and, or   int: bit by bit; identities ~0 and 0. float, double: logical; an operand is true when
- *             it compares unequal to 0 (so NaN is true), every result is exactly 1.0 or 0.0;
- *             identities 1.0 and 0.0. An initial value is an operand too: 1.0 or 0.0 where it
- *             stands alone, as the first result of an exclusive scan.
+ *   plus      int: modulo 2^32. float, double: IEEE 754 addition in the fixed order. Identity 0.
+ *   max, min  IEEE 754-2019 maximum and minimum: if an operand is a NaN, so is the result; -0 is less than
+ *             +0. Identities -infinity and +infinity; for int INT32_MIN and INT32_MAX.
+ *   and, or   int: bitwise; identities ~0 and 0. float, double: logical. An operand is true if it is not
+ *             equal to 0 (so a NaN is true); every result is exactly 1.0 or 0.0; identities 1.0 and 0.0. The
+ *             initial value is an operand too: as the first result of an exclusive scan it is 1.0 or 0.0.
  */
 typedef enum vscan_op {
     VSCAN_PLUS = 31, /**< sum */
@@ -247,7 +272,9 @@ typedef enum vscan_op {
 } vscan_op;
 
 /**
- * One number, for a member of an options struct: zero is none. holds says which of the others is read.
+ * One number, for a member of an options struct. A struct of zeros holds no number. Statuses of a call with a
+ * value: ENUM (holds is no vscan_type), TYPE (holds is not the type that the option asks for), VALUE (unused
+ * is not 0).
  */
 typedef struct vscan_value {
     int32_t holds;  /**< the vscan_type of a number, not of flags; 0: there is no value */
@@ -259,22 +286,21 @@ typedef struct vscan_value {
 } vscan_value;
 
 /**
- * Options of the functions that count: the place for the count, a one-element buffer of long, or NULL.
- * vscan_buffer_get brings the count to the host.
+ * Options of the functions that count. vscan_buffer_get brings the count to the host.
  */
 typedef struct vscan_count_options {
     int64_t size;        /**< sizeof(vscan_count_options) */
     vscan_buffer *count; /**< what is counted is said at the function; overlaps nothing */
 } vscan_count_options;
 
-/** inclusive: out[i] covers in[i]; exclusive: out[i] covers only what comes before in[i]. */
+/** Which elements a result of a scan covers. */
 typedef enum vscan_kind {
     VSCAN_INCLUSIVE = 0,  /**< out[i] covers in[i]; the default */
     VSCAN_EXCLUSIVE = 81, /**< out[i] covers only what comes before in[i] */
     VSCAN_KIND_FORCE_INT = 0x7fffffff
 } vscan_kind;
 
-/** backward: the forward scan of the reversed vector, reversed. */
+/** Where a scan begins. A backward scan is the forward scan of the reversed vector, reversed. */
 typedef enum vscan_direction {
     VSCAN_FORWARD = 0,   /**< from the first element on; the default */
     VSCAN_BACKWARD = 83, /**< the forward scan of the reversed vector, reversed */
