@@ -310,16 +310,15 @@ typedef enum vscan_direction {
 /* ---- Version, backends, devices -------------------------------------------------------------- */
 
 /**
- * The version of the library that is loaded: 10000 * major + 100 * minor + patch, and "0.1.0".
+ * The version of the library that is loaded: 10000 * major + 100 * minor + patch, and as text, "0.1.0".
  * Since 0.1.0.
  */
 VSCAN_API int32_t vscan_version(void);
 VSCAN_API const char *vscan_version_text(void);
 
 /**
- * Backends. AUTO is CUDA when a device with kernels for it can be used, else the CPU; the
- * environment variable VSCAN_BACKEND (cpu or cuda) decides in place of AUTO, and never in place of
- * an explicit choice.
+ * Backends. AUTO is CUDA if a device with kernels for it can be used, else the CPU. The environment variable
+ * VSCAN_BACKEND (cpu or cuda) decides in place of AUTO, but never in place of an explicit choice.
  */
 typedef enum vscan_backend {
     VSCAN_BACKEND_AUTO = 0,  /**< CUDA where it can be used, else the CPU; the default */
@@ -329,27 +328,31 @@ typedef enum vscan_backend {
 } vscan_backend;
 
 /**
- * Sets *count to the number of devices of a backend (not AUTO): the CPU has one; CUDA has those that
- * the driver shows. It has 0 if the driver shows none, fails or is missing, or if the library was built
- * without CUDA; vscan_device_name says why. Does not wait.
- *   count   not NULL
+ * Sets *count to the number of devices of a backend. The CPU backend has one. CUDA has those that the driver
+ * shows: 0 if it shows none, fails or is missing, or if the library was built without CUDA. The status is OK
+ * then; vscan_device_name returns the reason. Does not wait.
+ *   backend   VSCAN_BACKEND_CPU or VSCAN_BACKEND_CUDA
+ *   count     not NULL
  * Statuses: NULL, ENUM. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_device_count(vscan_backend backend, int32_t *count);
 
 /**
- * Copies the device's name ("NVIDIA H200") into name, cut to capacity bytes with its closing 0.
- *   device    0 .. count - 1
- *   name      not NULL; capacity bytes, at least 1
+ * Copies a device's name, such as "NVIDIA H200", into an array, cut to its size. Does not wait.
+ *   backend    VSCAN_BACKEND_CPU or VSCAN_BACKEND_CUDA
+ *   device     0 .. count - 1
+ *   name       not NULL; receives the name and a closing 0
+ *   capacity   bytes at name, at least 1
  * Statuses: NULL, ENUM, LENGTH (capacity), NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_device_name(vscan_backend backend, int32_t device, char *name,
                                          int64_t capacity);
 
 /**
- * The device's memory in bytes: all of it, and what is free now. For the CPU, the machine's RAM.
- *   total_bytes, free_bytes   either may be NULL
- * Statuses: ENUM, NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
+ * Gives a device's memory in bytes: all of it, and what is free now. For the CPU that is the machine's RAM.
+ *   backend, device           as in vscan_device_name
+ *   total_bytes, free_bytes   receive the numbers; either may be NULL
+ * Does not wait for work. Statuses: ENUM, NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device,
                                            int64_t *total_bytes, int64_t *free_bytes);
@@ -357,11 +360,11 @@ VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device
 /* ---- Context --------------------------------------------------------------------------------- */
 
 /**
- * Options structs begin with their size in bytes, sizeof the struct, and are zero in what the caller
- * does not set: zero is always the default. The library reads the members that size covers, so a
- * program built against an older header goes on working. VSCAN_ERROR_STRUCT_SIZE is: a size smaller
- * than the struct had when it was introduced, or above 4096, or larger than the library knows with
- * further bytes that are not zero.
+ * All options structs begin with their size in bytes (sizeof the struct), and 0 in a member is always the
+ * default. The library reads only the members that size covers, so a program that was built with an older
+ * header works with a newer library. The status STRUCT_SIZE means that size is smaller than the struct was
+ * in the first version that had it, or above 4096, or larger than the library knows while a byte beyond what
+ * it knows is not 0. Options are read before the call returns.
  */
 typedef struct vscan_ctx_options {
     int64_t size;    /**< sizeof(vscan_ctx_options) */
@@ -375,196 +378,218 @@ typedef struct vscan_ctx_options {
 /**
  * Makes a context. Its backend and device never change.
  *   options   NULL: all defaults
- *   ctx       not NULL; receives the context, and is left alone on failure
- * With AUTO and device 0, the CPU is taken where CUDA cannot be used; every other request that
- * cannot be met fails and says why (vscan_ctx_last_error(NULL)). A GPU that is lost (DEVICE_LOST) or full
- * is a failure, not a reason to take the CPU.
- * Statuses: NULL, STRUCT_SIZE, ENUM, VALUE (threads or unused, or VSCAN_BACKEND in the environment),
- * HOST_MEMORY, DEVICE_MEMORY, NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL, UNSUPPORTED (a stream for
- * the CPU). Since 0.1.0.
+ *   ctx       not NULL; receives the context, and is unchanged after a failure
+ * With AUTO and device 0, the CPU is taken if CUDA cannot be used. Every other request that cannot be met
+ * fails, and vscan_ctx_last_error(NULL) says why. A GPU that is lost (DEVICE_LOST) or has no memory left is a
+ * failure, and no reason to take the CPU.
+ * May wait for the device. Statuses: NULL, STRUCT_SIZE, ENUM, VALUE (threads, unused, or VSCAN_BACKEND in the
+ * environment), HOST_MEMORY, DEVICE_MEMORY, NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL, UNSUPPORTED (a
+ * stream for the CPU), CAPTURE (options->stream is being captured). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx);
 
 /**
- * Waits for the context's work and releases it. NULL is legal and does nothing. Buffers that still
- * belong to it can afterwards only be destroyed; every other use of them is VSCAN_ERROR_HANDLE.
+ * Waits for the context's work, drops late errors, and releases the context. Buffers and carries that still
+ * belong to it can then only be destroyed; every other use of them is VSCAN_ERROR_HANDLE. No stream that the
+ * context uses may be in a capture.
+ *   ctx   NULL: nothing happens, and the status is OK
  * Statuses: HANDLE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
 
 /**
- * Waits until all work of the context is done, and reports what went wrong in it since the last
- * report: a late error (statuses from 400), or BACKEND. Of several late errors the first one found is
- * reported, and all are dropped. The sentence names the function that had been called, one of the
- * elements at fault, and the functions in whose calls errors were found too. (On CUDA the first one is of
- * the function that was called first.)
- * Statuses: CAPTURE, and those from 400. Since 0.1.0.
+ * Waits until all work of the context is done, and reports what went wrong in it since the last report: a
+ * late error, or BACKEND. Of several late errors it reports the first one, and drops the others. The sentence
+ * names the function that found it, one of the elements at fault, and the other functions that found errors.
+ * (On CUDA, the first error is one of the function that was called first.)
+ * Statuses: CAPTURE, and late errors (from 400). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
 
 /**
- * Makes the context enqueue on another stream; work enqueued so far comes first on it, except where
- * one of the two streams is being captured: the order is then the caller's.
- *   stream   a cudaStream_t of the context's device; NULL: the context's own stream again. The
- *            caller keeps it alive while the context uses it.
+ * Makes the context use another stream. Work that was enqueued on the old stream comes first, before what is
+ * enqueued on the new one. If one of the two streams is being captured, the library adds no such order; the
+ * caller is then responsible for it. Asynchronous.
+ *   stream   a cudaStream_t of the context's device; NULL: the context's own stream. It must exist as long
+ *            as the context uses it
  * Statuses: UNSUPPORTED (CPU). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_set_stream(vscan_ctx *ctx, void *stream);
 
 /**
- * Sets *stream to the cudaStream_t that the context enqueues on: the place to begin a capture.
- *   stream   not NULL
- * Statuses: UNSUPPORTED (CPU). Since 0.1.0.
+ * Gives the stream that the context uses, for example to begin a capture. Does not wait.
+ *   stream   not NULL; *stream receives a cudaStream_t
+ * Statuses: NULL, UNSUPPORTED (CPU). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream);
 
-/** Which backend and device the context has; 0 and -1 when ctx is no context. Since 0.1.0. */
+/**
+ * The context's backend and device. If ctx is no context, the backend is VSCAN_BACKEND_AUTO (0) and the
+ * device is -1. They do not wait. Since 0.1.0.
+ */
 VSCAN_API vscan_backend vscan_ctx_backend(const vscan_ctx *ctx);
 VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
 
 /**
- * How many threads the CPU backend uses at most, the caller's among them; more than there are
- * processors for are not used. 0 to set: as VSCAN_NUM_THREADS says in the environment, else the first
- * number of OMP_NUM_THREADS, else one for each processor that the process may use. What is no number
- * above 0 there is ignored without a word. On CUDA the number is kept and has no effect.
- * vscan_ctx_threads gives the number in force, at least 1, or 0 when ctx is no context. Results do not
- * depend on it.
- * Statuses: VALUE (threads < 0). Since 0.1.0.
+ * Sets and gives how many threads the CPU backend uses at most, the caller's thread included. No more are
+ * used than there are processors for. Results do not depend on it. On CUDA the number is kept and has no
+ * effect.
+ *   threads   at least 0. 0: the number in the environment variable VSCAN_NUM_THREADS; without it, the first
+ *             number in OMP_NUM_THREADS; without it, one for each processor that the process may use. A
+ *             variable that does not have a number above 0 is ignored. Both are read once in a process
+ * vscan_ctx_threads returns the number in force, at least 1, or 0 if ctx is no context.
+ * Neither waits. Statuses: VALUE (threads < 0). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);
 VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
 
 /**
- * Grows the workspace so that later calls on vectors of up to n elements allocate nothing. One workspace
- * serves all types. Never shrinks. May wait. What allocates when:
+ * Enlarges the context's workspace, so that later calls on vectors of up to n elements allocate no memory.
+ * One workspace serves all types. It never becomes smaller. What allocates memory, and when:
  *
- *     scan                                     never for int and float; for double once, see below
- *     scan_segmented, reduce, reduce_*,        when a longer vector first comes; vscan_ctx_reserve does it
- *     pack, pack_compare, enumerate,           ahead of time
- *     distribute_segmented, distribute_totals,
- *     heads_to_offsets, lengths_to_offsets,
- *     flags_to_positions
- *     scan_rows, scan_columns, reduce_rows,    when another shape first comes: call once before
- *     reduce_columns
- *     sort, sort_by_offsets                    when a longer sort first comes; vscan_sort_reserve does it
- *     split, split_*                           when a longer vector first comes: call once before
- *     map_*, compare*, select*, convert,       never
- *     index, distribute, gather, permute,
- *     keys_to_heads, lower_bound, upper_bound
+ *     functions                                     allocate                        to avoid it
+ *     scan, scan_segmented, reduce,                 for a vector longer than any    vscan_ctx_reserve
+ *     reduce_segmented, reduce_by_offsets, pack,    before, if the workspace is
+ *     pack_compare, enumerate, heads_to_offsets,    too small
+ *     lengths_to_offsets, flags_to_positions,
+ *     distribute_segmented, distribute_totals
+ *     scan_rows, scan_columns, reduce_rows,         for a new shape                 the same call once,
+ *     reduce_columns                                                                before
+ *     sort, sort_by_offsets                         for a sort that needs more      vscan_sort_reserve
+ *                                                   than any before
+ *     split, split_segmented, split_positions,      for a call that needs more      the same call once,
+ *     split_segmented_positions                     than any before                 before
+ *     vscan_ctx_create, vscan_buffer_create,        always                          -
+ *     vscan_carry_create
+ *     vscan_buffer_wrap, vscan_buffer_view          a handle, on the host; that     -
+ *                                                   is no hindrance to a capture
+ *     all others on buffers and carries             never                           -
  *
- * A capture cannot allocate (VSCAN_ERROR_CAPTURE), so reserve, or make the call once, before capturing. A
- * scan of doubles needs twice the workspace that a new context has.
+ * A call that would have to allocate cannot be captured (VSCAN_ERROR_CAPTURE).
  *   type   int, float or double
  *   n      elements, at least 0
- * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * May wait. Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n);
 
 /**
- * What the last failed call on this context said: function, argument, reason, and the backend's own
- * words where it had any; "" when nothing has failed. With NULL, the same for the last call of this
- * thread that failed without a live context at hand (vscan_ctx_create, a NULL or dead handle, ...).
- * The string belongs to the calling thread and lasts until its next call of this function.
- * Never NULL. Since 0.1.0.
+ * The sentence of the last call on this context that failed: function, argument, reason, and the backend's
+ * own words if it had any. "" if no call has failed. Does not wait for work.
+ *   ctx   NULL, or no live context: the sentence of this thread's last failed call that had no live context
+ *         (vscan_ctx_create, vscan_device_..., vscan_host_..., or a call with a NULL or dead handle)
+ * The string belongs to the calling thread, and lasts until the thread's next call of this function. Never
+ * NULL. Since 0.1.0.
  */
 VSCAN_API const char *vscan_ctx_last_error(const vscan_ctx *ctx);
 
 /* ---- Buffer ---------------------------------------------------------------------------------- */
 
 /**
- * Makes a vector of n elements in the backend's memory. Its contents are undefined.
- *   type     any vscan_type
+ * Makes a vector of n elements in the backend's memory. Its elements are undefined.
+ *   type     any vscan_type but VSCAN_NONE
  *   n        elements, at least 0
- *   buffer   not NULL; receives the buffer, and is left alone on failure
- * Statuses: NULL, ENUM, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ *   buffer   not NULL; receives the buffer, and is unchanged after a failure
+ * May wait. Statuses: NULL, ENUM, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE (n > 0).
+ * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
                                            vscan_buffer **buffer);
 
 /**
- * Makes a buffer of memory that the caller owns: device or managed memory of the context's device
- * for CUDA, host memory for the CPU. The caller keeps it alive, and orders his own use of it against
- * the context's stream; destroying the buffer does not free it.
- *   pointer   aligned to the element (bits: to 4 bytes); may be NULL when n = 0
- *   n         elements that are there, at least 0
- *   buffer    not NULL
- * Statuses: NULL, ENUM, LENGTH, OVERFLOW, ALIGNMENT, POINTER, HOST_MEMORY. Since 0.1.0.
+ * Makes a buffer of memory that belongs to the caller. The memory must be valid while the buffer or a view of
+ * it lives. The caller orders his own use of it with respect to the context's stream. Destroying the buffer
+ * does not free it. Does not wait.
+ *   type      any vscan_type but VSCAN_NONE
+ *   pointer   CUDA: device memory of the context's device, or managed memory; CPU: host memory. Aligned to
+ *             the element (bits: to 4 bytes). It may be NULL if n = 0
+ *   n         elements at pointer, at least 0
+ *   buffer    not NULL; receives the buffer, and is unchanged after a failure
+ * Statuses: NULL, ENUM, LENGTH, OVERFLOW, ALIGNMENT, POINTER (CUDA), HOST_MEMORY. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
                                          vscan_buffer **buffer);
 
 /**
- * Makes a buffer of elements offset .. offset + n - 1 of another, which it shares and keeps alive:
- * the two may be destroyed in any order.
+ * Makes a view: a buffer of the elements offset .. offset + n - 1 of another one, in the same memory. The
+ * memory is released when the buffer and all views of it are destroyed, in any order. Does not wait.
  *   offset   at least 0; for bits a multiple of 32
- *   n        at least 0, offset + n at most the length
- *   view     not NULL
+ *   n        at least 0; offset + n is at most the buffer's length
+ *   view     not NULL; receives the view, and is unchanged after a failure
  * Statuses: NULL, RANGE, ALIGNMENT, HOST_MEMORY. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
                                          vscan_buffer **view);
 
 /**
- * Waits for work that uses the buffer and releases it, and its memory when no view of it is left.
- * NULL is legal and does nothing.
- * Statuses: HANDLE, CAPTURE. Since 0.1.0.
+ * Releases a buffer. If no view of its memory is left, it waits for the context's work, and releases the
+ * memory. If the memory is the caller's, it waits too, so that the caller can free it.
+ *   buffer   NULL: nothing happens, and the status is OK
+ * Statuses: HANDLE, CAPTURE (the buffer stays). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_destroy(vscan_buffer *buffer);
 
 /**
- * Length in elements, type, and address of the first element (in the backend's memory; NULL when
- * the length is 0). -1, 0 and NULL when buffer is no buffer. Since 0.1.0.
+ * A buffer's length in elements, its type, and the address of its first element in the backend's memory (NULL
+ * if the length is 0). If buffer is no buffer, or its context is destroyed: -1, VSCAN_NONE (0) and NULL.
+ * They do not wait. Since 0.1.0.
  */
 VSCAN_API int64_t vscan_buffer_length(const vscan_buffer *buffer);
 VSCAN_API vscan_type vscan_buffer_type(const vscan_buffer *buffer);
 VSCAN_API void *vscan_buffer_pointer(const vscan_buffer *buffer);
 
 /**
- * Copies n elements from the host to elements offset .. offset + n - 1. The host memory may be used
- * again at once; may wait for that.
+ * Copies n elements from the host: buffer[offset + i] = host[i]. The host memory may be used again when the
+ * call returns. May wait for the copy, but reports no late errors.
  *   offset   at least 0; for bits a multiple of 32
- *   n        at least 0, offset + n at most the length
- *   host     n elements (bits: (n + 31) / 32 words); may be NULL when n = 0
- * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE. Since 0.1.0.
+ *   n        at least 0; offset + n is at most the buffer's length. 0: nothing happens
+ *   host     n elements (bits: (n + 31) / 32 words); may be NULL if n = 0
+ * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE (n > 0). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
                                            const void *host);
 
 /**
- * Copies elements offset .. offset + n - 1 to the host. Waits for all work of the context, and
- * reports its late errors like vscan_ctx_synchronize (the elements have then been copied all the
- * same). For bits, bits of the last word past the n-th are 0.
- *   offset, n, host   as for upload
- * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE, and those from 400. Since 0.1.0.
+ * Copies n elements to the host: host[i] = buffer[offset + i]. Waits for all work of the context, and reports
+ * its late errors as vscan_ctx_synchronize does; the elements have then been copied all the same. n = 0 waits
+ * and reports, too.
+ *   offset   at least 0; for bits a multiple of 32
+ *   n        at least 0; offset + n is at most the buffer's length
+ *   host     receives n elements (bits: (n + 31) / 32 words, where bits after the n-th become 0); may be
+ *            NULL if n = 0
+ * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE, and late errors (from 400). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
                                              void *host);
 
 /**
- * Sets every element: buffer[i] = *value.
- *   value   not NULL; one element on the host, read before the call returns (bits: a uint8_t, 0 or
- *           not)
+ * Sets every element: buffer[i] = *value. n = 0: nothing happens. Asynchronous; can be captured.
+ *   value   not NULL; one element on the host, read before the call returns (bits: a uint8_t, 0 or not 0)
  * Statuses: NULL. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value);
 
 /**
- * Sets one element: buffer[i] = *value. As fill, for i in 0 .. length - 1.
+ * Sets one element: buffer[i] = *value. Asynchronous; can be captured.
+ *   i       0 .. length - 1
+ *   value   as in vscan_buffer_fill
  * Statuses: NULL, RANGE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value);
 
 /**
- * Gets one element: *value = buffer[i] (bits: a uint8_t, 0 or 1). Waits and reports as download.
- *   value   not NULL; one element on the host
- * Statuses: NULL, RANGE, CAPTURE, and those from 400. Since 0.1.0.
+ * Copies one element to the host: *value = buffer[i]. Waits, and reports late errors, as
+ * vscan_buffer_download does.
+ *   i       0 .. length - 1
+ *   value   not NULL; receives one element (bits: a uint8_t, 0 or 1)
+ * Statuses: NULL, RANGE, CAPTURE, and late errors (from 400). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value);
 
 /**
- * Copies a vector: to[i] = from[i], for all i.
- *   to, from   of one context, one type and one length; the very same elements, or no overlap
- * Statuses: CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ * Copies a vector: to[i] = from[i]. n = 0: nothing happens. Asynchronous; can be captured.
+ *   from   any buffer
+ *   to     of from's context, type and length; the very same elements as from, or no overlap
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer *to);
 
