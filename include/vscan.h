@@ -596,99 +596,105 @@ VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer 
 /* ---- Carry ----------------------------------------------------------------------------------- */
 
 /*
- * A carry lets a vector be scanned or reduced in pieces, also one that does not fit in memory, or of
- * which only a part is known yet. It belongs to a context, to one operator, one type and one direction,
- * and lies in the backend's memory. A call that is given a carry goes on where the call before ended,
- * and leaves in it where it ends itself. The pieces may have any lengths, also 0 and 1, and the results
- * have exactly the bits of one call on the whole vector:
+ * A carry lets a vector be scanned or reduced in pieces: because it does not fit in memory, or because only a
+ * part of it is known yet. A carry belongs to a context, an operator, a type and a direction, and lies in the
+ * backend's memory. A call that is given a carry continues where the call before ended, and leaves in the
+ * carry where it ends itself. Pieces may have any lengths, 0 and 1 included. The results have exactly the
+ * bits of one call on the whole vector:
  *
  *     vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, VSCAN_FORWARD, &carry);
  *     vscan_scan_options options = {.size = sizeof options, .carry = carry};
  *     while (... read a piece into v ...) vscan_scan(ctx, VSCAN_PLUS, v, v, &options);
  *
- * Forward, pieces follow one another from the vector's first element on; backward, from its last one
- * down. Scans and reductions may be mixed. Segmented scans need a carry of their own: a piece goes on
- * with the segment that was open, unless its first element starts one. A new carry is as after
- * vscan_carry_reset(carry, NULL).
- * What a carry holds has constant size: one running total for each level of the order of addition, and
- * the elements of a group that is not complete (README, "The order of addition"); for the other pairs
- * the total so far. All operators work alike.
- * Calls on one context follow one another, so a carry is never used by two at a time. Of captured work
- * that is true as long as no two graphs that use it, or a graph and a call, run at the same time; a
- * replayed graph goes on where the carry is then, each time.
+ * Forward, pieces follow one another from the vector's first element on; backward, from its last element
+ * down. Scans and reductions may be mixed. Segmented scans need a carry of their own: a piece continues the
+ * segment that is open, unless the piece's first element starts a new one. After vscan_carry_create a carry
+ * is as after vscan_carry_reset(carry, NULL).
+ *
+ * A carry has a constant size. For float and double plus it holds one running total for each level of the
+ * order of addition, and the elements of the unfinished group (README, "The order of addition"). For the
+ * other pairs of an operator and a type it holds the total so far.
+ *
+ * Calls on one context follow one another, so no two use a carry at the same time. This is true of captured
+ * work too, if graphs that use the carry do not run at the same time as each other or as a call that uses it.
+ * Each replay of a graph continues where the carry is then.
  */
 
 /**
- * Makes a carry.
- *   op, type    a pair that vscan_scan takes
- *   direction   a vscan_direction
- *   carry       not NULL; receives the carry, and is left alone on failure
- * Statuses: NULL, ENUM, PAIR (no operator works on byte, bit, long and uint8), HOST_MEMORY, DEVICE_MEMORY,
- * CAPTURE. Since 0.1.0.
+ * Makes a carry. May wait.
+ *   op, type    an operator and a type that vscan_scan takes
+ *   direction   VSCAN_FORWARD or VSCAN_BACKWARD
+ *   carry       not NULL; receives the carry, and is unchanged after a failure
+ * Statuses: NULL, ENUM, PAIR (type is byte, bit, long or uint8), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
                                           vscan_direction direction, vscan_carry **carry);
 
 /**
- * Waits for work that uses the carry, and releases it. NULL is legal and does nothing. A carry may be
- * destroyed after its context.
- * Statuses: HANDLE, CAPTURE. Since 0.1.0.
+ * Waits for the context's work, and releases a carry. The carry's context may have been destroyed before.
+ *   carry   NULL: nothing happens, and the status is OK
+ * Statuses: HANDLE, CAPTURE (the carry stays). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_destroy(vscan_carry *carry);
 
 /**
- * Begins a new vector: no element is before the next one.
- *   initial   the initial value of the vector, one element on the host that is read before the call
- *             returns, or NULL: none. In a segmented scan it stands before every segment
- * Asynchronous; can be captured. Statuses: NULL, HANDLE. Since 0.1.0.
+ * Begins a new vector: the next element is its first. Asynchronous; can be captured.
+ *   initial   the vector's initial value: one element on the host, of the carry's type, read before the call
+ *             returns. In a segmented scan every segment begins with it. NULL: there is no initial value
+ * Statuses: none but those of all functions. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial);
 
 /**
- * to becomes what from is. Both belong to one context and have the same operator, type and direction; they
- * may be the same carry. Asynchronous; can be captured.
- * Statuses: NULL, HANDLE, CONTEXT, CARRY (operator, type or direction differ). Since 0.1.0.
+ * Makes to hold what from holds. Asynchronous; can be captured.
+ *   from, to   carries of one context, one operator, one type and one direction; may be the same carry
+ * Statuses: NULL, CONTEXT, CARRY (operator, type or direction differ). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to);
 
-/** Bytes of a saved carry. */
+/** The size of a saved carry in bytes. */
 enum { VSCAN_CARRY_BYTES = 384 };
 
 /**
- * Writes what the carry holds to the host, for another context, process, machine or backend. All numbers
- * are little-endian; an element is its bits in the low bytes of 8.
+ * Writes what a carry holds to the host. The block can be restored in another context or process, on another
+ * machine or backend. All numbers in it are little-endian. An element takes 8 bytes, and its bits are in the
+ * first of them.
  *
- *     byte    0   8 bytes "VSCARRY" and a 0
- *             8   uint32_t version, 1
- *            12   uint8_t operator, type, direction; flags: bit 0, there is an initial value; bit 1, the
- *                 next element starts a segment
- *            16   int64_t elements so far
+ *     byte    0   8 bytes: "VSCARRY" and a 0
+ *             8   uint32_t version: 1
+ *            12   uint8_t operator, type, direction; uint8_t flags: bit 0: there is an initial value; bit 1:
+ *                 the next element starts a segment
+ *            16   int64_t number of elements so far
  *            24   the initial value
- *            32   the running totals R1, R2, R3, R4 of the order of addition; pairs other than float and
+ *            32   the running totals R1, R2, R3, R4 of the order of addition. Pairs other than float plus and
  *                 double plus have their total so far in R4
- *            64   the last result, or what an exclusive scan would write first
- *            72   32 elements: those of the group that is not complete come first; the others are 0
- *           328   48 bytes 0
- *           376   uint64_t FNV-1a of the bytes before (Fowler, Noll, Vo)
+ *            64   the inclusive result of the last element
+ *            72   32 elements: first those of the unfinished group; the others are 0
+ *           328   48 bytes: 0
+ *           376   uint64_t FNV-1a hash of the bytes before it (Fowler, Noll, Vo)
  *
- *   block   not NULL
- *   bytes   of block, at least VSCAN_CARRY_BYTES
- * Waits; reports as vscan_ctx_synchronize does. Statuses: NULL, HANDLE, LENGTH, CAPTURE, and those from
- * 400. Since 0.1.0.
+ * What has no meaning yet is 0.
+ *
+ *   block   not NULL; receives VSCAN_CARRY_BYTES bytes
+ *   bytes   the size of block, at least VSCAN_CARRY_BYTES
+ * Waits, and reports late errors as vscan_ctx_synchronize does; the block has then been written all the same.
+ * Statuses: NULL, LENGTH, CAPTURE, and late errors (from 400). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes);
 
 /**
- * The carry becomes what was saved. A block that is refused changes nothing.
- *   block   not NULL; read before the call returns
- *   bytes   of block, at least VSCAN_CARRY_BYTES
- * May wait. Statuses: NULL, HANDLE, LENGTH (cut short), CARRY (no saved carry, of a later version,
- * altered, or of another operator, type or direction), CAPTURE. Since 0.1.0.
+ * Makes a carry hold what was saved. A block that is refused changes nothing. May wait.
+ *   block   not NULL; written by vscan_carry_save; read before the call returns
+ *   bytes   the size of block, at least VSCAN_CARRY_BYTES
+ * Statuses: NULL, LENGTH (bytes), CARRY (block is no saved carry, is of another version, was altered, or is
+ * of another operator, type or direction), CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes);
 
 /* ---- Scan ------------------------------------------------------------------------------------ */
 
+/** Options of vscan_scan, which explains the members. */
 typedef struct vscan_scan_options {
     int64_t size;                       /**< sizeof(vscan_scan_options) */
     int32_t kind;                       /**< a vscan_kind */
@@ -700,39 +706,41 @@ typedef struct vscan_scan_options {
 } vscan_scan_options;
 
 /**
- * Scan, also called prefix sum (Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3).
- * With z the initial value where there is one, and + standing for the operator, forward:
+ * Scan, also called prefix sum (Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3). With z for
+ * the initial value, if there is one, and + for the operator, forward:
  *
  *     inclusive   out[i] = z + in[0] + in[1] + ... + in[i]
- *     exclusive   out[i] = z + in[0] + in[1] + ... + in[i-1];  out[0] = z, or the identity
+ *     exclusive   out[i] = z + in[0] + in[1] + ... + in[i-1];  out[0] = z, or the identity without z
  *     total              = z + in[0] + in[1] + ... + in[n-1]
  *
- * and backward the same with in[n-1], in[n-2], ... in place of in[0], in[1], ...; element by element
- * exclusive is the inclusive result shifted by one, and total the last inclusive result, to the bit.
+ * and backward with in[n-1], in[n-2], ... in place of in[0], in[1], ... Every exclusive result but the first
+ * has exactly the bits of the inclusive result before it, and the total those of the last inclusive result.
  *
- *   in        int, float or double; never written, except where it is out
- *   out       of in's type and length; the very same elements as in (in place), or no overlap
- *   options   NULL: inclusive, forward, no initial value, no total
- *     initial, initial_buffer   at most one of them
- *     total                     of in's type; stays on the device, so it can be used in a captured
- *                               graph; vscan_buffer_get brings it to the host. May be the same
- *                               element as initial_buffer (a carry from chunk to chunk); otherwise
- *                               overlaps nothing
- *     carry                     of this operator, type and direction, and no initial value beside it:
- *                               z + ... is then all that the carry holds. The total is that so far
- * n = 0: nothing is written but the total: z, or the identity (+0.0 for float plus).
- * Asynchronous; can be captured. One pass over the data, no allocation once the workspace is large
- * enough (vscan_ctx_reserve).
- * A vector may be scanned in chunks, each chunk's total being the next one's initial value: with the
- * same bits as one call for chunks of any lengths where the operator is associative, and for float and
- * double plus where the chunks are multiples of 2^24 elements.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is byte, bit, long or uint8),
- * STRUCT_SIZE, VALUE (two initial values, or one and a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
- * Since 0.1.0.
+ *   op        a vscan_op
+ *   in        int, float or double
+ *   out       of in's type and length; in place, or no overlap
+ *   options   NULL: inclusive, forward, no initial value, no total, no carry
+ *     kind, direction   0: inclusive, forward
+ *     initial           a value of in's type
+ *     initial_buffer    one element of in's type that does not overlap out. At most one of initial and
+ *                       initial_buffer may be set
+ *     total             one element of in's type, receives the total. It overlaps no other argument, but may
+ *                       be the same element as initial_buffer. vscan_buffer_get brings it to the host
+ *     carry             of this operator, type and direction; z + ... is then what the carry holds, and the
+ *                       total covers all pieces so far. No initial value may be set beside it
+ * n = 0: only the total is written: z, or the identity (+0.0 for float and double plus).
+ * Asynchronous; can be captured. The data is read and written once. Allocation: see vscan_ctx_reserve.
+ *
+ * The total of one call may be the initial value of the next, to scan a vector in chunks. The results have
+ * the bits of one call if the operator is not float or double plus, or if all chunks but the last are
+ * multiples of 2^24 elements. A carry has no such limit.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is byte, bit, long or uint8), STRUCT_SIZE,
+ * VALUE (two initial values, or one beside a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   vscan_buffer *out, const vscan_scan_options *options);
 
+/** Options of vscan_scan_segmented, which explains the members. */
 typedef struct vscan_scan_segmented_options {
     int64_t size;                       /**< sizeof(vscan_scan_segmented_options) */
     int32_t kind;                       /**< a vscan_kind */
@@ -745,34 +753,38 @@ typedef struct vscan_scan_segmented_options {
 } vscan_scan_segmented_options;
 
 /**
- * Segmented scan (Blelloch 1990, ch. 3; Schwartz 1980): a scan of every segment by itself. Segments are
- * given by head flags. In all functions an argument of the name heads means this: element i starts a
- * segment where heads[i] is set, and element 0 starts one whether it is set or not; a segment ends
- * before the next start. (In vscan_pack, vscan_enumerate and vscan_split flags are not heads, and flag 0
- * is a flag as any other.) Forward each segment is scanned from its first element, backward from its last.
- * With z the initial value where there is one, a segment of elements s .. e is scanned as vscan_scan
- * would scan it (forward: from s to e; backward: from e to s): its first result is z + in[s] when
- * inclusive, z or the identity when exclusive. Float and double plus follow the same fixed order
- * over the whole vector, as if all that lies before the segment were absent.
+ * Segmented scan: a scan of every segment on its own (Blelloch 1990, ch. 3; Schwartz, Ultracomputers, 1980).
+ * Segments are given by head flags. In all functions an argument with the name heads means: element i starts
+ * a segment if heads[i] is set; element 0 starts one in any case; a segment ends before the next one starts.
+ * (An argument with the name flags, as in vscan_pack, has no such rule for element 0.)
  *
+ * For a segment of elements s .. e, with z for the initial value, if there is one, forward:
+ *
+ *     inclusive   out[i] = z + in[s] + in[s+1] + ... + in[i]
+ *     exclusive   out[i] = z + in[s] + in[s+1] + ... + in[i-1];  out[s] = z, or the identity without z
+ *     total              = z + in[s] + in[s+1] + ... + in[e]
+ *
+ * and backward with in[e], in[e-1], ... in place of in[s], in[s+1], ... Float and double plus follow the
+ * fixed order of the whole vector, as if all elements before the segment were absent.
+ *
+ *   op        a vscan_op
  *   in        int, float or double
- *   heads     int, byte or bit, of in's length; overlaps nothing that is written
- *   out       of in's type and length; the very same elements as in (in place), or no overlap
- *   options   NULL: inclusive, forward, nothing else
- *     initial, initial_buffer   as in vscan_scan; z starts every segment
- *     totals                    of in's type; totals[k] receives the total of segment k, counted
- *                               from element 0 in both directions: the last inclusive result of the
- *                               segment. Elements past the number of segments are left alone. Where
- *                               there are more segments than elements, those that fit are written
- *                               and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that
- *                               waits. Overlaps nothing
- *     count                     receives the number of segments (0 when n = 0); overlaps nothing
- *     carry                     as in vscan_scan, with the initial value of vscan_carry_reset before
- *                               every segment. The segment that goes on counts as this piece's first;
- *                               its total is that so far. Forward it counts, and has its total, also
- *                               where element 0 starts another one and so has ended it
- * Asynchrony, capture, passes and allocation as vscan_scan; only backward with totals the heads are
- * read twice, since the segments must be counted before their totals have places.
+ *   heads     int, byte or bit, of in's length; does not overlap out
+ *   out       of in's type and length; in place, or no overlap
+ *   options   NULL: inclusive, forward, no initial value, no totals, no count, no carry
+ *     kind, direction, initial, initial_buffer   as in vscan_scan; z begins every segment
+ *     totals   of in's type, any length; totals[k] receives the total of segment k. Segments are counted from
+ *              element 0 in both directions. Elements after the last segment's stay as they are. If there are
+ *              more segments than totals has elements, the totals that fit are written, and TOTALS_LENGTH is
+ *              reported late. Overlaps no other argument
+ *     count    one long element, receives the number of segments. Overlaps no other argument
+ *     carry    as in vscan_scan; every segment begins with the initial value of vscan_carry_reset. A segment
+ *              that continues from the piece before counts as one of this piece, and its total covers all
+ *              pieces so far. Forward it counts, and has a total, also if element 0 starts a new segment and
+ *              so ends it
+ * n = 0: only the count is written, 0.
+ * Asynchronous; can be captured. The data is read and written once; but backward with totals, the heads are
+ * read twice, because the segments must be counted first. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, CARRY, HOST_MEMORY,
  * DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 0.1.0.
  */
@@ -782,6 +794,7 @@ VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const v
 
 /* ---- Reduce ---------------------------------------------------------------------------------- */
 
+/** Options of vscan_reduce, which explains the members. */
 typedef struct vscan_reduce_options {
     int64_t size;        /**< sizeof(vscan_reduce_options) */
     int32_t direction;   /**< a vscan_direction; matters for the bits of float plus */
@@ -792,22 +805,30 @@ typedef struct vscan_reduce_options {
 } vscan_reduce_options;
 
 /**
- * Reduction: total = z + in[0] + in[1] + ... + in[n-1], to the bit what vscan_scan gives as total.
- *   in        int, float or double; never written
- *   total     a one-element buffer of in's type; may be the same element as initial_buffer,
- *             otherwise overlaps nothing; may be NULL when options has a carry
- *   options   NULL: forward, no initial value; members as in vscan_scan
+ * Reduction (Iverson, A Programming Language, 1962): with z for the initial value, if there is one,
+ *
+ *     total = z + in[0] + in[1] + ... + in[n-1]
+ *
+ * It has exactly the bits of the total of vscan_scan.
+ *   op        a vscan_op
+ *   in        int, float or double
+ *   total     one element of in's type, receives the total. It does not overlap in, but may be the same
+ *             element as initial_buffer. It may be NULL if options has a carry
+ *   options   NULL: forward, no initial value, no carry
+ *     direction, initial, initial_buffer, carry   as in vscan_scan. The direction matters only to the bits of
+ *                                                 float and double plus
+ *     unused                                      0
  * n = 0: the total is z, or the identity.
- * Asynchrony, capture and allocation as vscan_scan; reads the data once.
- * Statuses: NULL (in, or no place for the total), CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR,
- * STRUCT_SIZE, VALUE (two initial values, one and a carry, or unused is not 0), CARRY, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * Asynchronous; can be captured. The data is read once. Allocation: see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values, or one
+ * beside a carry, or unused is not 0), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);
 
 /* ---- Segmented reduction --------------------------------------------------------------------- */
 
+/** Options of vscan_reduce_segmented, which explains the members. */
 typedef struct vscan_reduce_segmented_options {
     int64_t size;                       /**< sizeof(vscan_reduce_segmented_options) */
     vscan_value initial;                /**< in's type, or nothing */
@@ -816,29 +837,30 @@ typedef struct vscan_reduce_segmented_options {
 } vscan_reduce_segmented_options;
 
 /**
- * Segmented reduction, one total a segment (Blelloch 1990, ch. 3): for a segment k of elements s .. e,
+ * Segmented reduction, one total for each segment (Blelloch 1990, ch. 3). For segment k of elements s .. e:
  *
  *     totals[k] = z + in[s] + in[s+1] + ... + in[e]
  *
- * to the bit what vscan_scan_segmented, forward, gives as totals[k]; nothing else is written.
+ * It has exactly the bits of totals[k] of a forward vscan_scan_segmented. Nothing else is written.
+ *   op        a vscan_op
  *   in        int, float or double
- *   heads     int, byte or bit, of in's length. Element i starts a segment where heads[i] is set, and
- *             element 0 always does
- *   totals    of in's type, any length; overlaps nothing. Elements past the number of segments are
- *             left alone. Where there are more segments than elements, those that fit are written
- *             and VSCAN_ERROR_TOTALS_LENGTH is reported by the next call that waits
- *   options   NULL: no initial value, and the number of segments is not asked for
- *     initial, initial_buffer   as in vscan_scan; z starts every segment
- *     count                     receives the number of segments (0 when n = 0); overlaps nothing
- * Asynchronous; can be captured; each vector is read once; allocates as vscan_scan does, see
- * vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial
- * values), HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 0.1.0.
+ *   heads     int, byte or bit, of in's length; as in vscan_scan_segmented
+ *   totals    of in's type, any length. Overlaps no other argument. Elements after the last segment's stay as
+ *             they are. If there are more segments than elements, the totals that fit are written, and
+ *             TOTALS_LENGTH is reported late
+ *   options   NULL: no initial value, no count
+ *     initial, initial_buffer   as in vscan_scan; z begins every segment
+ *     count                     one long element, receives the number of segments. Overlaps no other argument
+ * n = 0: only the count is written, 0.
+ * Asynchronous; can be captured. The data is read once. Allocation: see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values),
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                               const vscan_buffer *heads, vscan_buffer *totals,
                                               const vscan_reduce_segmented_options *options);
 
+/** Options of vscan_reduce_by_offsets, which explains the members. */
 typedef struct vscan_reduce_by_offsets_options {
     int64_t size;                       /**< sizeof(vscan_reduce_by_offsets_options) */
     vscan_value initial;                /**< in's type, or nothing */
@@ -846,18 +868,26 @@ typedef struct vscan_reduce_by_offsets_options {
 } vscan_reduce_by_offsets_options;
 
 /**
- * The same with segments given by where they begin and end, as the rows of a sparse matrix are:
- * segment k has the elements offsets[k] .. offsets[k+1] - 1.
- *   offsets   int or long; one more than there are segments, so at least 1, each at least 0, at least
- *             the one before it, and at most in's length. Elements before the first offset and from
- *             the last one on are in no segment. A segment with offsets[k] = offsets[k+1] is empty:
- *             its total is z, or the identity (+0.0 for float plus)
- *   totals    of in's type, one element less than offsets; overlaps nothing
- * What is not empty has the bits that vscan_reduce_segmented gives with heads at the offsets: the order
- * of addition goes by an element's position in the vector, not in its segment.
- * Where an offset is less than the one before it or outside 0 .. n, it is not followed, totals are of
- * no use, and VSCAN_ERROR_OFFSETS is reported by the next call that waits.
- * The rest as vscan_reduce_segmented, but for TOTALS_LENGTH; late: OFFSETS. Since 0.1.0.
+ * Segmented reduction with segments given by offsets, as the rows of a sparse matrix are in the CSR format:
+ *
+ *     totals[k] = z + in[offsets[k]] + ... + in[offsets[k+1] - 1]
+ *
+ *   op        a vscan_op
+ *   in        int, float or double
+ *   offsets   int or long, one element more than there are segments, so at least 1. None is less than the one
+ *             before it; all are in 0 .. n. Elements before the first offset, and from the last one on, are
+ *             in no segment. If offsets[k] = offsets[k+1], segment k is empty: its total is z, or the
+ *             identity (+0.0 for float and double plus)
+ *   totals    of in's type, one element less than offsets. Overlaps no other argument
+ *   options   NULL: no initial value
+ *     initial, initial_buffer   as in vscan_scan; z begins every segment
+ * Totals of segments that are not empty have the bits of vscan_reduce_segmented with heads at the offsets:
+ * the order of addition depends on an element's position in the vector, not in its segment.
+ * A wrong offset (less than the one before it, or outside 0 .. n) is not followed: nothing outside the
+ * vectors is read or written, OFFSETS is reported late, and the totals may hold anything.
+ * n = 0: all segments are empty. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values),
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                                const vscan_buffer *offsets, vscan_buffer *totals,
