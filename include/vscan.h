@@ -896,9 +896,10 @@ VSCAN_API vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, cons
 /* ---- Rows and columns ------------------------------------------------------------------------ */
 
 /**
- * A matrix is a buffer in which row r has its elements at r * pitch, r * pitch + 1, ...,
- * r * pitch + columns - 1. What lies between the end of a row and the beginning of the next one, and
- * after the last one, is never read and never written.
+ * Options of the scans and reductions of rows and columns. A matrix is a buffer in which row r consists of
+ * the elements r * pitch, r * pitch + 1, ..., r * pitch + columns - 1. Elements between the end of a row and
+ * the beginning of the next one, and elements after the last row, are never read and never written. A line is
+ * a row in the functions for rows, and a column in those for columns.
  */
 typedef struct vscan_matrix_options {
     int64_t size;        /**< sizeof(vscan_matrix_options) */
@@ -912,27 +913,36 @@ typedef struct vscan_matrix_options {
 } vscan_matrix_options;
 
 /**
- * Scans every line of a matrix by itself: every row, or every column. A line's results and its total
- * have exactly the bits that vscan_scan gives for a vector of the line's elements alone, with the same
- * kind, direction and initial value (Iverson, A Programming Language, 1962: the scan along an axis).
- * Forward, a row begins at column 0 and a column at row 0; backward, they begin at the last one.
+ * Scans every row, or every column, of a matrix on its own. With z for the initial value of the line, if
+ * there is one, forward and inclusive:
  *
- *   in              int, float or double, of at least (rows - 1) * pitch + columns elements, or of any
- *                   length where rows or columns is 0; never written, except where it is out
- *   out             of in's type and length, with the same pitch; the very same elements as in (in
- *                   place), or no overlap of the two buffers, gaps between rows included
+ *     vscan_scan_rows      out[r, c] = z + in[r, 0] + in[r, 1] + ... + in[r, c]
+ *     vscan_scan_columns   out[r, c] = z + in[0, c] + in[1, c] + ... + in[r, c]
+ *
+ * The results and the total of a line have exactly the bits that vscan_scan gives for a vector of the line's
+ * elements, with the same kind, direction and initial value. Backward, a line begins at its last element.
+ *
+ *   op              a vscan_op
+ *   in              int, float or double, of at least (rows - 1) * pitch + columns elements; of any length if
+ *                   rows or columns is 0
  *   rows, columns   at least 0
+ *   out             of in's type and length, with in's pitch; in place, or no overlap of the two buffers
  *   options         NULL: inclusive, forward, pitch = columns, no initial value, no totals
- *     initial, initial_buffer   at most one of them. One element stands before every line, several
- *                               before one each. A buffer of them overlaps nothing that is written
- *     totals                    of in's type, of `rows` elements (vscan_scan_columns: of `columns`);
- *                               totals[l] receives the total of line l: of a line without elements
- *                               the initial value, or the identity. Overlaps nothing
- * Where rows or columns is 0, nothing is written but the totals. Asynchronous; can be captured. One
- * pass over the data. No allocation once a matrix of the same shape has been scanned or reduced;
- * vscan_ctx_reserve does not know shapes, so run once before capturing.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH (a buffer, or rows or columns < 0), OVERLAP, ENUM, PAIR,
- * STRUCT_SIZE, VALUE (two initial values, pitch), OVERFLOW (no buffer could hold the matrix),
+ *     kind, direction   as in vscan_scan
+ *     pitch             elements from the beginning of a row to that of the next, at least columns; 0:
+ *                       columns
+ *     initial           a value of in's type, for every line
+ *     initial_buffer    of in's type: one element for every line, or as many elements as there are lines, one
+ *                       each. It does not overlap out or totals. At most one of initial and initial_buffer
+ *                       may be set
+ *     totals            of in's type, one element for each line; totals[l] receives the total of line l. The
+ *                       total of a line without elements is its initial value, or the identity. Overlaps no
+ *                       other argument
+ * If rows or columns is 0, only the totals are written.
+ * Asynchronous; can be captured. The data is read and written once. Allocation: see vscan_ctx_reserve, which
+ * does not know shapes; so make the call once before a capture.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (of a buffer, or rows or columns < 0), OVERLAP, ENUM, PAIR,
+ * STRUCT_SIZE, VALUE (two initial values, or pitch), OVERFLOW (the matrix is longer than any buffer),
  * HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -943,12 +953,20 @@ VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vsc
                                           const vscan_matrix_options *options);
 
 /**
- * Reduces every line of a matrix: totals[l] is the total of row l, or of column l, to the bit what
- * vscan_scan_rows and vscan_scan_columns give as totals.
- *   totals    of in's type, of `rows` elements (vscan_reduce_columns: of `columns`); overlaps nothing
- *   options   NULL: forward, pitch = columns, no initial value; kind is 0, and totals NULL
- * The rest as vscan_scan_rows; VALUE also where kind or options->totals is set. Reads the data once.
- * Since 0.1.0.
+ * Reduces every row, or every column, of a matrix (Iverson 1962: row and column reduction): totals[l] is the
+ * total of line l, with exactly the bits of the totals of vscan_scan_rows and vscan_scan_columns. With z for
+ * the initial value, if there is one:
+ *
+ *     vscan_reduce_rows      totals[r] = z + in[r, 0] + in[r, 1] + ... + in[r, columns - 1]
+ *     vscan_reduce_columns   totals[c] = z + in[0, c] + in[1, c] + ... + in[rows - 1, c]
+ *
+ *   op, in, rows, columns   as in vscan_scan_rows
+ *   totals    of in's type, `rows` elements (vscan_reduce_columns: `columns`). Overlaps no other argument
+ *   options   NULL: forward, pitch = columns, no initial value. The members are as in vscan_scan_rows, but
+ *             kind is 0 and totals is NULL
+ * The total of a line without elements is its initial value, or the identity.
+ * Asynchronous; can be captured. The data is read once. Allocation as vscan_scan_rows.
+ * Statuses: as vscan_scan_rows; VALUE also if kind or options->totals is set. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                          int64_t rows, int64_t columns, vscan_buffer *totals,
@@ -960,22 +978,22 @@ VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const v
 /* ---- Map ------------------------------------------------------------------------------------- */
 
 /*
- * What the functions of this part have in common (Blelloch 1990, ch. 4: elementwise instructions).
- * Every vector has the same length n; n = 0 does nothing. What is written may be the very same
- * elements as a vector of its type that is read (in place), unless said otherwise; every other
- * overlap is refused. Asynchronous; can be captured; no allocation; each vector is read or written
- * once. A scalar is one element on the host, of the vector's type, read before the call returns.
+ * Element-by-element functions (elementwise instructions in Blelloch 1990, ch. 12). What they have in common:
+ *   All vectors of a call have the same length n. n = 0: nothing happens.
+ *   The output may be in place of any input that has its type, unless the function's comment says otherwise.
+ *   A scalar is one element on the host, of the vectors' type, not NULL, and read before the call returns.
+ *   Asynchronous; can be captured. They never allocate. Each vector is read or written once.
  */
 
 /**
  * Unary operators, for int, long, float and double.
  *
- *   negate        -a; the least integer stays what it is
- *   not           int, long: ~a, bit by bit. float, double: 1.0 where a equals 0, else 0.0 (NaN is
- *                 true). Byte, bit: 1 where a is 0, else 0
- *   absolute      a without its sign; the least integer stays what it is
- *   square        a * a, integers modulo 2^32 or 2^64
- *   square root   float and double only; correctly rounded, NaN for what is less than 0
+ *   negate        -a. The least integer stays as it is.
+ *   not           int, long: bitwise ~a. float, double: 1.0 if a equals 0, else 0.0 (so a NaN gives 0.0).
+ *                 byte, bit: 1 if a is 0, else 0.
+ *   absolute      a without its sign. The least integer stays as it is.
+ *   square        a * a; int modulo 2^32, long modulo 2^64.
+ *   square root   float and double only; correctly rounded; NaN for a number less than 0.
  */
 typedef enum vscan_unary {
     VSCAN_UNARY_NEGATE = 41,   /**< -a */
@@ -989,19 +1007,20 @@ typedef enum vscan_unary {
 /**
  * Binary operators, for int, long, float and double.
  *
- *   add, subtract, multiply   int: modulo 2^32; long: modulo 2^64. float, double: IEEE 754
- *   divide                    float, double: IEEE 754, correctly rounded. int, long: towards 0; the
- *                             least integer by -1 is itself; a / 0 is 0, and VSCAN_ERROR_DIVISION is
- *                             reported by the next call that waits
- *   remainder                 int and long only: a - (a / b) * b, of a's sign; a by 0 is a, and
- *                             VSCAN_ERROR_DIVISION is reported
+ *   add, subtract, multiply   int: modulo 2^32. long: modulo 2^64. float, double: IEEE 754.
+ *   divide                    float, double: IEEE 754, correctly rounded. int, long: rounded towards 0. The
+ *                             least integer divided by -1 is the least integer. a / 0 is 0, and DIVISION is
+ *                             reported late.
+ *   remainder                 int and long only: a - (a / b) * b, with a's sign. For b = 0 it is a, and
+ *                             DIVISION is reported late.
  *   max, min                  as in vscan_op
- *   and, or, xor              int, long: bit by bit. float, double: logical, as in vscan_op.
- *                             Byte, bit: logical, with results 0 and 1
- *   shift left                int and long only: a * 2^b, modulo 2^32 or 2^64
- *   shift right               int and long only: a / 2^b, rounded down: the sign comes in from the
- *                             left. For both, a count b that is negative, or beyond 31 (long: 63),
- *                             shifts all bits out: 0, or -1 where a negative a is shifted right
+ *   and, or, xor              int, long: bitwise. float, double: logical, as in vscan_op. byte, bit: logical,
+ *                             with results 0 and 1.
+ *   shift left                int and long only: a * 2^b, modulo 2^32 or 2^64.
+ *   shift right               int and long only: a / 2^b, rounded down; copies of the sign bit come in from
+ *                             the left. In both shifts, a count b that is negative, or greater than 31 (long:
+ *                             63), shifts out all bits: the result is 0, or -1 if a negative a is shifted
+ *                             right.
  */
 typedef enum vscan_binary {
     VSCAN_BINARY_ADD = 51,         /**< a + b */
@@ -1019,7 +1038,7 @@ typedef enum vscan_binary {
     VSCAN_BINARY_FORCE_INT = 0x7fffffff
 } vscan_binary;
 
-/** Comparisons, as in IEEE 754: with a NaN on either side only "not equal" holds; -0 equals +0. */
+/** Comparisons, as in IEEE 754: if a or b is a NaN, only "not equal" is true; -0 equals +0. */
 typedef enum vscan_relation {
     VSCAN_EQUAL = 71,            /**< a == b */
     VSCAN_NOT_EQUAL = 72,        /**< a != b; also with a NaN */
@@ -1031,31 +1050,40 @@ typedef enum vscan_relation {
 } vscan_relation;
 
 /**
- * out[i] = op in[i]
+ * Unary operator: out[i] = op in[i].
+ *   op    a vscan_unary
  *   in    any type that op works on
- *   out   of in's type and length; in place or apart
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on in's type).
- * Since 0.1.0.
+ *   out   of in's type and length; in place, or no overlap
+ * n = 0, asynchrony, capture: see the beginning of this part.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on in's type). Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
                                        vscan_buffer *out);
 
 /**
- * out[i] = a[i] op b[i]
+ * Binary operator: out[i] = a[i] op b[i].
+ *   op    a vscan_binary
  *   a     any type that op works on
  *   b     of a's type and length; may be a
- *   out   of a's type and length; in place of a, of b, or of both, or apart
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on a's type); late:
- * DIVISION. Since 0.1.0.
+ *   out   of a's type and length; in place of a, of b, or of both, or no overlap
+ * n = 0, asynchrony, capture: see the beginning of this part.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on a's type); late: DIVISION.
+ * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
                                         const vscan_buffer *b, vscan_buffer *out);
 
 /**
- * A vector and a scalar: out[i] = a[i] op right, and out[i] = left op b[i].
- *   a, b          int, long, float or double, whichever op works on
- *   right, left   not NULL; one element on the host
- *   out           of the vector's type and length; in place or apart
+ * Binary operator with a scalar:
+ *
+ *     vscan_map_right   out[i] = a[i] op right
+ *     vscan_map_left    out[i] = left op b[i]
+ *
+ *   op            a vscan_binary
+ *   a, b          int, long, float or double, of which op works on some or all; not byte or bit
+ *   right, left   a scalar
+ *   out           of the vector's type and length; in place, or no overlap
+ * n = 0, asynchrony, capture: see the beginning of this part.
  * Statuses: as vscan_map_binary. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_map_right(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
@@ -1064,30 +1092,35 @@ VSCAN_API vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const voi
                                       const vscan_buffer *b, vscan_buffer *out);
 
 /**
- * flags[i] = 1 where a[i] relation b[i] holds, else 0
- *   a       int, long, float, double or uint8
- *   b       of a's type and length; may be a
- *   flags   int, byte or bit, of a's length; where a is int, int flags may be in place
+ * Comparison: flags[i] = 1 if a[i] relation b[i] is true, else 0.
+ *   relation   a vscan_relation
+ *   a          int, long, float, double or uint8
+ *   b          of a's type and length; may be a
+ *   flags      int, byte or bit, of a's length; in place only if a and flags are both int
+ * n = 0, asynchrony, capture: see the beginning of this part.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                                      const vscan_buffer *b, vscan_buffer *flags);
 
 /**
- * flags[i] = 1 where a[i] relation right holds, else 0
- *   right   not NULL; one element on the host
- * The rest as vscan_compare. Since 0.1.0.
+ * Comparison with a scalar: flags[i] = 1 if a[i] relation right is true, else 0.
+ *   relation, a, flags   as in vscan_compare
+ *   right                a scalar
+ * n = 0, asynchrony, capture: see the beginning of this part.
+ * Statuses: as vscan_compare. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation,
                                            const vscan_buffer *a, const void *right,
                                            vscan_buffer *flags);
 
 /**
- * out[i] = a[i] where flags[i] is set, else b[i]
- *   flags   int, byte or bit; overlaps nothing that is written
- *   a       any type; flags come out as they are, of bytes too
+ * Selection: out[i] = a[i] if flags[i] is set, else b[i].
+ *   flags   int, byte or bit, of a's length; does not overlap out
+ *   a       any type. Bytes keep their value, also values other than 0 and 1
  *   b       of a's type and length; may be a
- *   out     of a's type and length; in place of a, of b, or of both, or apart
+ *   out     of a's type and length; in place of a, of b, or of both, or no overlap
+ * n = 0, asynchrony, capture: see the beginning of this part.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags,
@@ -1095,10 +1128,15 @@ VSCAN_API vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags,
                                     vscan_buffer *out);
 
 /**
- * A vector and a scalar: out[i] = a[i] where flags[i] is set, else right; and out[i] = left where
- * flags[i] is set, else b[i].
- *   right, left   not NULL; one element on the host (bits: a uint8_t, 0 or not)
- * The rest as vscan_select. Since 0.1.0.
+ * Selection with a scalar:
+ *
+ *     vscan_select_right   out[i] = a[i] if flags[i] is set, else right
+ *     vscan_select_left    out[i] = left if flags[i] is set, else b[i]
+ *
+ *   flags, a, b, out   as in vscan_select
+ *   right, left        a scalar (bits: a uint8_t, 0 or not 0)
+ * n = 0, asynchrony, capture: see the beginning of this part.
+ * Statuses: as vscan_select. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags,
                                           const vscan_buffer *a, const void *right,
@@ -1108,17 +1146,19 @@ VSCAN_API vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *fla
                                          vscan_buffer *out);
 
 /**
- * out[i] = in[i], in out's type:
- *   float, double to int, long   towards 0; what does not fit becomes the nearest number that does,
- *                                and NaN becomes 0
- *   long to int, all to uint8    what does not fit becomes the nearest number that does; float and
- *                                double towards 0, and NaN becomes 0
- *   to float, double             rounded to nearest (even) where it is not exact
- *   to byte, bit                 1 where in[i] is unequal to 0 (so NaN is true), else 0
- *   from byte, bit               1 where the flag is set, else 0
- * A number of the same type is copied as it is; a byte becomes 0 or 1. A uint8 is a number here: 7 becomes
- * 7.0, and -1 and 300 become 0 and 255.
- *   in, out   any types, of one length; in place where they are of one type
+ * Conversion: out[i] = in[i], in out's type.
+ *   float, double to int, long   rounded towards 0. A number that does not fit becomes the nearest one that
+ *                                does; a NaN becomes 0
+ *   long to int                  a number that does not fit becomes the nearest one that does
+ *   all numbers to uint8         as to int; so -1 becomes 0, and 300 becomes 255
+ *   to float, double             rounded to nearest, ties to even
+ *   to byte, bit                 1 if in[i] is not equal to 0 (so for a NaN), else 0
+ *   from byte, bit               1 if the flag is set, else 0
+ *   to the same type             the same value; but a byte becomes 0 or 1
+ * uint8 is a number here: 7 becomes 7.0.
+ *   in    any type
+ *   out   any type, of in's length; in place only if it has in's type
+ * n = 0, asynchrony, capture: see the beginning of this part.
  * Statuses: NULL, CONTEXT, LENGTH, OVERLAP. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out);
@@ -1126,59 +1166,59 @@ VSCAN_API vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vsc
 /* ---- Positions ------------------------------------------------------------------------------- */
 
 /**
- * Numbers the elements: out[i] = first + i * step, computed modulo 2^64, and then, for int modulo
- * 2^32, for float and double rounded to nearest.
- *   out   int, long, float or double
- * n = 0 does nothing. Asynchronous; can be captured; no allocation.
+ * Numbers the elements: out[i] = first + i * step, computed modulo 2^64. The result is then taken modulo 2^32
+ * if out is int, and rounded to nearest if out is float or double.
+ *   first, step   any numbers
+ *   out           int, long, float or double
+ * n = 0: nothing happens. Asynchronous; can be captured. Never allocates.
  * Statuses: NULL, CONTEXT, TYPE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out);
 
 /**
- * Distribute: out[i] = value[0]. Unlike vscan_buffer_fill, the value is on the device: a total, or
- * one element of another vector, by a view of it.
- *   value   one element, outside of out
- *   out     of value's type, any one
- * n = 0 does nothing. Asynchronous; can be captured; no allocation.
+ * Distribute: out[i] = value[0] (Blelloch 1990, ch. 12). Unlike vscan_buffer_fill, it takes the value from a
+ * buffer: a total, for example, or a view of one element of a vector.
+ *   value   one element of any type; does not overlap out
+ *   out     of value's type, any length
+ * n = 0: nothing happens. Asynchronous; can be captured. Never allocates.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (value has not 1 element), OVERLAP. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value,
                                         vscan_buffer *out);
 
 /**
- * Gather: out[i] = in[positions[i]]
+ * Gather: out[i] = in[positions[i]].
  *   in          any type but bit, any length
- *   positions   int or long, 0 .. the length of in - 1; any of them any number of times
- *   out         of in's type and positions' length; overlaps nothing that is read
- * Where positions[i] lies outside in, nothing is read, out[i] stays as it was, and
- * VSCAN_ERROR_POSITION is reported by the next call that waits.
- * n = 0 does nothing. Asynchronous; can be captured; no allocation.
+ *   positions   int or long, any length n, each in 0 .. in's length - 1. A position may occur more than once
+ *   out         of in's type and positions' length; overlaps no other argument
+ * If positions[i] lies outside in, nothing is read, out[i] stays as it is, and POSITION is reported late.
+ * n = 0: nothing happens. Asynchronous; can be captured. Never allocates.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: POSITION. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in,
                                     const vscan_buffer *positions, vscan_buffer *out);
 
+/** Options of vscan_permute, which explains the members. */
 typedef struct vscan_permute_options {
     int64_t size;          /**< sizeof(vscan_permute_options) */
     vscan_buffer *written; /**< a bit buffer of out's length, or NULL */
 } vscan_permute_options;
 
 /**
- * Permute, also called scatter: out[positions[i]] = in[i]; elements of out that no position names
- * stay as they were.
+ * Permute, also called scatter (Blelloch 1990, ch. 12): out[positions[i]] = in[i]. Elements of out that no
+ * position names stay as they are.
  *   in          any type but bit
- *   positions   int or long, of in's length, 0 .. the length of out - 1, none of them twice
- *   out         of in's type, any length; overlaps nothing that is read
- *   options     NULL: nothing is checked but that positions lie in out
- *     written   receives 1 for each element of out that was written and 0 for all others, and has
- *               it checked that no position stands twice: VSCAN_ERROR_REPEATED is reported by the
- *               next call that waits. Overlaps nothing
- * Where positions[i] lies outside out, nothing is written for it, and VSCAN_ERROR_POSITION is
- * reported by the next call that waits, also where a position is repeated besides. Of several
- * elements for one position one is written; which one is the only thing that is left open.
- * n = 0 does nothing but clear written. Asynchronous; can be captured; no allocation.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE; late: POSITION, REPEATED.
- * Since 0.1.0.
+ *   positions   int or long, of in's length, each in 0 .. out's length - 1, and none twice
+ *   out         of in's type, any length; overlaps no other argument
+ *   options     NULL: positions are not checked for repetition
+ *     written   a bit buffer of out's length, or NULL. Bit j becomes 1 if out[j] was written, else 0.
+ *               Positions are then checked for repetition, and REPEATED is reported late. Overlaps no other
+ *               argument
+ * If positions[i] lies outside out, nothing is written for it, and POSITION is reported late, also if a
+ * position is repeated. If several elements have the same position, one of them is written; which one is
+ * open.
+ * n = 0: nothing happens, except that written becomes 0. Asynchronous; can be captured. Never allocates.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE; late: POSITION, REPEATED. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
                                      const vscan_buffer *positions, vscan_buffer *out,
