@@ -1227,48 +1227,50 @@ VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
 /* ---- Pack ------------------------------------------------------------------------------------ */
 
 /**
- * Pack, also called compact, filter, or stream compaction: the elements of in whose flag is set move
- * to the front of out, in their order. With k(i) = the number of set flags before i:
+ * Pack, also called compact, filter, or stream compaction (compression in Iverson 1962): the elements whose
+ * flag is set move to the front of out, in their order. With k(i) for the number of set flags before i:
  *
  *     out[k(i)] = in[i]   for all i with flags[i] set
  *     count = the number of set flags
  *
- * Elements of out past the count stay as they were. out need not be as long as in: where there are
- * more than it has room for, those that fit are written, count is the number of all all the same,
- * and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits.
  *   in        any type but bit
- *   flags     int, byte or bit, of in's length; overlaps nothing that is written
- *   out       of in's type, any length; begins with the very same element as in (in place: in is then
- *             overwritten as far as the count goes), or overlaps nothing that is read
- *   options   NULL: the count is not asked for
- *     count   receives the number of set flags (0 when n = 0)
- * Asynchronous; can be captured; each vector is read or written once; allocates as vscan_scan does,
- * see vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE;
- * late: OUT_LENGTH. Since 0.1.0.
+ *   flags     int, byte or bit, of in's length; does not overlap out
+ *   out       of in's type, any length. It begins with the very same element as in (in place), or does not
+ *             overlap in. Elements from count on stay as they are
+ *   options   NULL: no count
+ *     count   one long element, receives the count. Overlaps no other argument
+ * If out has fewer elements than there are set flags, the elements that fit are written, count is the number
+ * of all set flags, and OUT_LENGTH is reported late.
+ * n = 0: only the count is written, 0. Asynchronous; can be captured. Each vector is read or written once.
+ * Allocation: see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
+ * OUT_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
                                   vscan_buffer *out, const vscan_count_options *options);
 
 /**
- * Pack with in[i] relation right in the place of flags[i]: no flags are written or read.
- *   in         int, long, float, double or uint8
- *   relation   as in vscan_compare
- *   right      not NULL; one element on the host, read before the call returns
- * The rest as vscan_pack; another status: ENUM. Since 0.1.0.
+ * Pack by a comparison: like vscan_pack, with 1 for flags[i] if in[i] relation right is true, else 0. There
+ * are no flags in memory.
+ *   relation       a vscan_relation
+ *   in             int, long, float, double or uint8
+ *   right          not NULL; one element of in's type on the host, read before the call returns
+ *   out, options   as in vscan_pack
+ * n = 0, asynchrony, capture, allocation: as vscan_pack.
+ * Statuses: as vscan_pack, and ENUM. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relation,
                                           const vscan_buffer *in, const void *right,
                                           vscan_buffer *out, const vscan_count_options *options);
 
 /**
- * Enumerate: out[i] = the number of set flags before i, so out[0] = 0, and out[i] is where vscan_pack
- * would put element i.
+ * Enumerate (Blelloch 1990, ch. 3): out[i] = the number of set flags before i. So out[0] = 0, and out[i] is
+ * where vscan_pack puts element i if its flag is set.
  *   flags     int, byte or bit
- *   out       int or long, of flags' length; int only up to INT32_MAX elements. int flags may be in
- *             place; any other overlap is refused
+ *   out       int or long, of flags' length, int for at most INT32_MAX elements; in place only if flags and
+ *             out are both int
  *   options   as in vscan_pack
- * Asynchrony, capture and allocation as vscan_pack.
+ * n = 0, asynchrony, capture, allocation: as vscan_pack.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
  * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
@@ -1277,13 +1279,14 @@ VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags
 
 /* ---- Sort ------------------------------------------------------------------------------------ */
 
-/** descending: the order of the keys turned round; keys that are equal keep their order in both. */
+/** The order of a sort. Elements with equal keys keep their order in both. */
 typedef enum vscan_order {
     VSCAN_ASCENDING = 0,   /**< the smallest key first; the default */
     VSCAN_DESCENDING = 85, /**< the largest key first */
     VSCAN_ORDER_FORCE_INT = 0x7fffffff
 } vscan_order;
 
+/** Options of the sorts; see vscan_sort. */
 typedef struct vscan_sort_options {
     int64_t size;      /**< sizeof(vscan_sort_options) */
     int32_t order;     /**< a vscan_order */
@@ -1293,49 +1296,55 @@ typedef struct vscan_sort_options {
 } vscan_sort_options;
 
 /**
- * Sort, stable: keys_out is keys in order, values_out the values in the order of their keys. With p the
- * one permutation of 0 .. n - 1 for which, for all i < j, keys[p(i)] comes before keys[p(j)], or the two
- * are equal and p(i) < p(j),
+ * Stable sort of keys, and of values by their keys. Let p be the permutation of 0 .. n - 1 for which, for all
+ * i < j, keys[p(i)] comes before keys[p(j)], or the two are equal and p(i) < p(j). Then
  *
  *     keys_out[i] = keys[p(i)],  values_out[i] = values[p(i)]
  *
- * Integers are in the order of their numbers, the sign being the highest bit: with a window of bits
- * that has it, keys with it set come first. Floating point is in the order -infinity, ..., -0, +0, ...,
- * +infinity, NaN: -0 comes before +0, and NaNs of either sign and any payload come last and are equal
- * among each other. Descending is that order turned round: NaNs come first, then +infinity, and -0
- * after +0. Every element keeps all its bits, a NaN its payload.
+ * Ascending, integers are in the order of their values. If only some bits are compared, these are compared as
+ * an unsigned number; but where the sign bit is among them, keys that have it set come first. Floating-point
+ * keys are in the order -infinity, ..., -0, +0, ..., +infinity, NaN. All NaNs are equal to one another,
+ * whatever their sign and payload. Descending is the reverse: NaNs come first, then +infinity, and +0 comes
+ * before -0. Every element keeps all its bits, also a NaN its payload.
  *   keys         int, float, double or long
- *   values       int, float, double or long, of keys' length; NULL with values_out: there are none. The
- *                positions 0, 1, 2, ... (vscan_index) become p
- *   keys_out     of keys' type and length; the very same elements (in place), or no overlap
- *   values_out   of values' type and length; the very same elements, or no overlap. Neither of the two
- *                that are written overlaps the other one, or what is read beside it
+ *   values       int, float, double or long, of keys' length; or NULL, with values_out NULL: no values. If
+ *                values are the positions 0, 1, 2, ... (vscan_index), values_out becomes p
+ *   keys_out     of keys' type and length; in place of keys, or no overlap with keys
+ *   values_out   of values' type and length; in place of values, or no overlap with values. keys_out and
+ *                values_out do not overlap, nor do keys_out and values, nor values_out and keys
  *   options      NULL: ascending, all bits
- * n = 0 does nothing. Asynchronous; can be captured. Radix sort (Adinets and Merrill, Onesweep: A Faster
- * Least Significant Digit Radix Sort for GPUs, 2022): time is proportional to n and to the number of
- * 8-bit digits in the bits compared. The context keeps memory for it, for the vectors once more, a
- * tenth of them besides, and 64 KiB (the CPU: 16 KiB a thread), which grows when a longer sort first
- * comes; see vscan_sort_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, STRUCT_SIZE, VALUE (a window of bits that is
- * not in the key, or of floating-point keys; unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
- * Since 0.1.0.
+ *     order             a vscan_order
+ *     first_bit, bits   for keys of int and long: the bits first_bit .. first_bit + bits - 1 are compared,
+ *                       counted from the lowest; bits = 0: all from first_bit on. For float and double both
+ *                       are 0
+ *     unused            0
+ * n = 0: nothing happens. Asynchronous; can be captured.
+ * It is a radix sort (Adinets and Merrill, Onesweep: A Faster Least Significant Digit Radix Sort for GPUs,
+ * 2022): its time is proportional to n and to the number of 8-bit digits in the bits compared. The context
+ * keeps memory for sorts: as much as the vectors have, a tenth more, and 64 KiB (on the CPU as much as the
+ * vectors have, and 16 KiB for each thread). A sort that needs more than any before allocates it; see
+ * vscan_sort_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, STRUCT_SIZE, VALUE (bits that the keys do not have,
+ * bits of floating-point keys, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys,
                                   const vscan_buffer *values, vscan_buffer *keys_out,
                                   vscan_buffer *values_out, const vscan_sort_options *options);
 
 /**
- * Sorts every segment by itself: segment k is elements offsets[k] .. offsets[k + 1] - 1, as in the
- * compressed sparse row format. Segments may be empty; elements before the first one and after the
- * last one go to out as they are.
- *   offsets   int or long; one more than there are segments, at least 1; not decreasing, 0 ..
- *             keys' length. Overlaps nothing that is written
- * The rest as vscan_sort. Where offsets decrease or lie outside the vectors, that segment is not sorted,
- * nothing outside the vectors is touched, VSCAN_ERROR_OFFSETS is reported by the next call that waits,
- * and what the outputs then hold is left open.
- * On CUDA a few threads sort a short segment, and all together those of more than 11264 elements; how
- * many there are of each is found out on the device. The memory that the context keeps is for the vectors
- * once more and for 55 % of the keys besides.
+ * Sorts every segment on its own. Segment k has the elements offsets[k] .. offsets[k+1] - 1, as in the CSR
+ * format of sparse matrices. Elements before the first offset, and from the last one on, are copied to the
+ * outputs.
+ *   keys, values, keys_out, values_out, options   as in vscan_sort
+ *   offsets   int or long, one element more than there are segments, so at least 1. None is less than the one
+ *             before it; all are in 0 .. n. Overlaps no output
+ * If a segment has a wrong offset (less than the one before it, or outside 0 .. n), that segment is not
+ * sorted, nothing outside the vectors is read or written, OFFSETS is reported late, and the outputs may hold
+ * anything.
+ * n = 0: nothing is written; offsets are checked. Asynchronous; can be captured.
+ * On CUDA a short segment is sorted by a few threads, and those of more than 11264 elements by all threads
+ * together; the device finds out how many there are of each. The context keeps memory for sorts: as much as
+ * the vectors have, and 55 % of the keys' more. See vscan_sort_reserve.
  * Statuses: as vscan_sort; late: OFFSETS. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer *keys,
@@ -1345,12 +1354,12 @@ VSCAN_API vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer 
                                              const vscan_sort_options *options);
 
 /**
- * Grows the memory for sorts so that no later sort of up to n elements of these types allocates,
- * segmented or not: what vscan_ctx_reserve does not do. Without it a capture needs one plain call first
- * (VSCAN_ERROR_CAPTURE). Memory that was captured into a graph is kept until the context goes, other
- * memory that was outgrown is released. May wait.
+ * Enlarges the context's memory for sorts, which vscan_ctx_reserve does not do, so that later sorts of up to
+ * n elements of these types allocate nothing, by offsets or not. Without it a sort must be called once before
+ * it can be captured. Memory that a captured graph uses is kept as long as the context; other memory is
+ * released when it is replaced. May wait.
  *   keys     int, float, double or long
- *   values   the same, or VSCAN_NONE
+ *   values   int, float, double or long; or VSCAN_NONE: no values
  *   n        elements, at least 0
  * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
@@ -1358,20 +1367,20 @@ VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan
                                           int64_t n);
 
 /**
- * Binary search: for every value, where it belongs in a sorted vector.
+ * Binary search: the place of every value in a sorted vector.
  *
- *     vscan_lower_bound: positions[i] = the number of elements of sorted that are less than values[i]
- *     vscan_upper_bound: positions[i] = the number of elements of sorted that are not greater
+ *     vscan_lower_bound   positions[i] = the number of elements of sorted that are less than values[i]
+ *     vscan_upper_bound   positions[i] = the number of elements of sorted that are not greater than values[i]
  *
- * These are the first and the last place where values[i] can be put in, and between the two are the elements
- * that are equal to it. "Less" is the order of vscan_sort: -0 is less than +0, NaNs are greater than all
- * numbers and equal among each other.
- *   sorted      int, long, float or double, any length, in ascending order; else each position is some number
- *               of 0 .. sorted's length
- *   values      of sorted's type, any length, in any order; where it is sorted too, less memory is read
- *   positions   int or long, of values' length; int only where sorted has up to INT32_MAX elements; overlaps
- *               nothing
- * No values: nothing is done. Asynchronous; can be captured; no allocation.
+ * They are the first and the last position at which values[i] can be inserted. The elements between them are
+ * equal to it. "Less" is the order of vscan_sort: -0 is less than +0; NaNs are greater than all numbers, and
+ * equal to one another.
+ *   sorted      int, long, float or double, any length, ascending. If it is not, each position is some number
+ *               in 0 .. sorted's length
+ *   values      of sorted's type, any length, in any order. If they are sorted too, less memory is read
+ *   positions   int or long, of values' length; int only if sorted has at most INT32_MAX elements. Overlaps
+ *               no other argument
+ * If values has length 0, nothing happens. Asynchronous; can be captured. Never allocates.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_lower_bound(vscan_ctx *ctx, const vscan_buffer *sorted,
@@ -1382,24 +1391,23 @@ VSCAN_API vscan_status vscan_upper_bound(vscan_ctx *ctx, const vscan_buffer *sor
 /* ---- Split ----------------------------------------------------------------------------------- */
 
 /**
- * Split (Blelloch 1990, ch. 3): elements whose flag is clear move to the left, those whose flag is set
- * to the right, both in their order. With z(i) and k(i) the numbers of clear and of set flags before i:
+ * Split (Blelloch 1990, ch. 3): the elements whose flag is clear come first, then those whose flag is set,
+ * each in their order. With z(i) and k(i) for the numbers of clear and of set flags before i:
  *
  *     out[z(i)] = in[i]           for all i with flags[i] clear
  *     out[count + k(i)] = in[i]   for all i with flags[i] set
  *     count = the number of clear flags
  *
  *   in        any type but bit
- *   flags     int, byte or bit, of in's length; overlaps nothing that is written
- *   out       of in's type and length; overlaps nothing that is read (never in place)
- *   options   NULL: the count is not asked for
- *     count   receives the number of clear flags, which is where the elements that are flagged begin
- *             (0 when n = 0)
- * n = 0: nothing is written but the count. Asynchronous; can be captured. Elements
- * are read and written once; flags are read once, and once more as bits. On CUDA the context keeps room
- * for that: n / 8 bytes for flags, and for heads, that are not bits, and n / 100 bytes besides. It is
- * allocated when a call comes that needs more than any before, which cannot be in a stream capture
- * (VSCAN_ERROR_CAPTURE); vscan_ctx_reserve does not do it, so run the call once before.
+ *   flags     int, byte or bit, of in's length; does not overlap out
+ *   out       of in's type and length; overlaps no other argument (never in place)
+ *   options   NULL: no count
+ *     count   one long element, receives the count: where the elements with a set flag begin. Overlaps no
+ *             other argument
+ * n = 0: only the count is written, 0. Asynchronous; can be captured. Elements are read and written once;
+ * flags are read once, and once more as bits. On CUDA the context keeps memory for that: n / 8 bytes for
+ * flags that are not bits, as much for heads that are not bits, and n / 100 bytes more. A call that needs
+ * more than any before allocates it. vscan_ctx_reserve does not, so make the call once before a capture.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
  * Since 0.1.0.
  */
@@ -1408,30 +1416,33 @@ VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
                                    const vscan_count_options *options);
 
 /**
- * Segmented split (Blelloch 1990, ch. 3; it is the step of a quicksort of all segments at once): a split
- * of every segment within its own places. Segments are those of vscan_scan_segmented: element i starts
- * one where heads[i] is set, and element 0 always does. In a segment of elements s .. e with c clear
- * flags, and z(i), k(i) counted from s on:
+ * Segmented split: a split of every segment in its own place (Blelloch 1990, ch. 3; it is one step of a
+ * quicksort of all segments at once). In a segment of elements s .. e with c clear flags, with z(i) and k(i)
+ * counted from s:
  *
  *     out[s + z(i)] = in[i]       for all i in s .. e with flags[i] clear
  *     out[s + c + k(i)] = in[i]   for all i in s .. e with flags[i] set
+ *     count = the number of clear flags of the whole vector
  *
- *   heads   int, byte or bit, whatever flags are, of in's length; overlaps nothing that is written; may
- *           be flags
- * The rest as vscan_split; the count is of all clear flags of the vector. Heads are read and kept as flags
- * are. Since 0.1.0.
+ *   in, flags, out, options   as in vscan_split
+ *   heads                     int, byte or bit, of in's length, whatever type flags have; as in
+ *                             vscan_scan_segmented. Does not overlap out; may be flags
+ * n = 0, asynchrony, capture, allocation: as vscan_split. Heads are read as often as flags.
+ * Statuses: as vscan_split. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                              const vscan_buffer *flags, const vscan_buffer *heads,
                                              vscan_buffer *out, const vscan_count_options *options);
 
 /**
- * The positions of a split and of a segmented split: out[i] = where element i goes, a permutation, so that
- * vscan_permute with these positions splits any vector alike, and vscan_gather takes it back.
- *   flags, heads, options   as above
- *   out                     int or long, of flags' length; int only up to INT32_MAX elements. Overlaps
- *                           nothing that is read
- * Asynchrony, capture and allocation as vscan_split.
+ * The positions of a split and of a segmented split: out[i] = where the split puts element i. They are a
+ * permutation: vscan_permute with these positions splits any vector in the same way, and vscan_gather
+ * reverses it.
+ *   flags     int, byte or bit
+ *   heads     int, byte or bit, of flags' length, as in vscan_split_segmented
+ *   out       int or long, of flags' length, int for at most INT32_MAX elements. Overlaps no other argument
+ *   options   as in vscan_split
+ * n = 0, asynchrony, capture, allocation: as vscan_split.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
  * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
@@ -1451,120 +1462,138 @@ typedef enum vscan_end {
 } vscan_end;
 
 /**
- * Segmented distribute, also called a segmented copy (Blelloch 1990, ch. 3): an element of each segment
- * to all its places,
+ * Segmented distribute, also called segmented copy (Blelloch 1990, ch. 3): copies one element of each segment
+ * to all its places. For every i in a segment of elements s .. e:
  *
- *     out[i] = in[the first, or the last, element of the segment that i is in]
+ *     VSCAN_FIRST   out[i] = in[s]
+ *     VSCAN_LAST    out[i] = in[e]
  *
  *   which   VSCAN_FIRST or VSCAN_LAST
  *   in      any type but bit
- *   heads   int, byte or bit, of in's length. Element i starts a segment where heads[i] is set, and
- *           element 0 always does; overlaps nothing that is written
- *   out     of in's type and length; in place or apart
- * n = 0 does nothing. Asynchronous; can be captured; one pass; allocates as vscan_scan does, see
+ *   heads   int, byte or bit, of in's length; as in vscan_scan_segmented. Does not overlap out
+ *   out     of in's type and length; in place, or no overlap with in
+ * n = 0: nothing happens. Asynchronous; can be captured. The data is read and written once. Allocation: see
  * vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
- * Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which,
                                                   const vscan_buffer *in, const vscan_buffer *heads,
                                                   vscan_buffer *out);
 
 /**
- * out[i] = the total of the segment that i is in, to the bit as vscan_reduce_segmented has it. in is int,
- * float or double. Two passes. The rest as vscan_distribute_segmented; another status: PAIR.
- * Since 0.1.0.
+ * Copies the total of each segment to all its places. For every i in a segment of elements s .. e:
+ *
+ *     out[i] = in[s] + in[s+1] + ... + in[e]
+ *
+ * with exactly the bits of vscan_reduce_segmented.
+ *   op      a vscan_op
+ *   in      int, float or double
+ *   heads   as in vscan_distribute_segmented
+ *   out     of in's type and length; in place, or no overlap with in
+ * n = 0: nothing happens. Asynchronous; can be captured. Two passes over the data. Allocation: see
+ * vscan_ctx_reserve.
+ * Statuses: as vscan_distribute_segmented, and PAIR. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                                const vscan_buffer *heads, vscan_buffer *out);
 
 /*
- * What follows turns one description of segments into another. Flags of one type become those of
- * another by vscan_convert. Offsets and lengths are int or long. Asynchronous; can be captured; never in
- * place, unless said otherwise. Nothing outside a vector is read or written, whatever the numbers are.
+ * The following functions turn one description of segments into another. (vscan_convert turns flags of one
+ * type into flags of another.) What they have in common: no output overlaps another argument, unless the
+ * function's comment says otherwise; and whatever the numbers are, nothing outside the vectors is read or
+ * written.
  */
 
 /**
- * heads[i] = 1 where key i differs from the one before it, or within[i] is set, or i = 0; else 0: a segment
- * is then a run of equal keys. Call by call, the heads of one column being within of the next, it is a run
- * of rows of several columns of keys that are equal in all of them.
- *   keys     int, long, float or double. Two are equal where they are for vscan_sort: -0 and +0 differ,
- *            and all NaNs are equal
+ * Heads of runs of equal keys:
+ *
+ *     heads[i] = 1 if i = 0, or keys[i] differs from keys[i-1], or within[i] is set; else 0
+ *
+ * For keys of several columns, call it once for each column, with the heads of one call as within of the
+ * next. A segment is then a run of rows that are equal in all columns.
+ *   keys     int, long, float or double. Equal means equal for vscan_sort: -0 and +0 differ, and all NaNs are
+ *            equal. To make -0 equal to +0, add 0 first (vscan_map_right)
  *   within   int, byte or bit, of keys' length: flags at which a segment begins whatever the keys are; or
- *            NULL: there are none
- *   heads    int, byte or bit, of keys' length; the very same elements as within (in place), or no overlap
- *            with it; overlaps no key
- * n = 0 does nothing. Each vector is read or written once. To take -0 for +0, add 0 first
- * (vscan_map_right).
- * No allocation. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ *            NULL: none
+ *   heads    int, byte or bit, of keys' length; in place of within, or no overlap with within; does not
+ *            overlap keys
+ * n = 0: nothing happens. Asynchronous; can be captured. Each vector is read or written once. Never
+ * allocates.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_keys_to_heads(vscan_ctx *ctx, const vscan_buffer *keys,
                                            const vscan_buffer *within, vscan_buffer *heads);
 
 /**
- * offsets[k] = where segment k begins; offsets[count] = n.
- *   heads     int, byte or bit. Element i starts a segment where heads[i] is set, and element 0
- *             always does
- *   offsets   int or long, at least 1 element; int only up to INT32_MAX heads; overlaps nothing.
- *             Elements past the count-th are left alone. Where it has not count + 1 elements, those
- *             that fit are written and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits
- *   options   as in vscan_pack; the count is the number of segments, which is 0 when n = 0
- * Allocates as vscan_scan does, see vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE;
- * late: OUT_LENGTH. Since 0.1.0.
+ * Offsets of the segments that head flags give: offsets[k] = where segment k begins, for k < count, and
+ * offsets[count] = n, where count is the number of segments.
+ *   heads     int, byte or bit; as in vscan_scan_segmented
+ *   offsets   int or long, at least 1 element; int for at most INT32_MAX heads. Elements after offsets[count]
+ *             stay as they are. If there are fewer than count + 1 elements, the offsets that fit are written,
+ *             and OUT_LENGTH is reported late
+ *   options   NULL: no count
+ *     count   one long element, receives the number of segments. Overlaps no other argument
+ * n = 0: offsets[0] = 0, and the count is 0. Asynchronous; can be captured. Allocation: see
+ * vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
+ * OUT_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
                                               vscan_buffer *offsets,
                                               const vscan_count_options *options);
 
 /**
- * positions[k] = the position of the k-th set flag, counted from 0, in ascending order; what vscan_pack gives
- * of 0, 1, 2, ..., without these being read.
+ * Positions of set flags: positions[k] = the position of the k-th set flag, counted from 0, so in ascending
+ * order. vscan_pack of the vector 0, 1, 2, ... gives the same, but has to read that vector.
  *   flags       int, byte or bit
- *   positions   int or long, any length; int only up to INT32_MAX flags; overlaps nothing. Elements past
- *               the count-th are left alone. Where there are more set flags than it has elements, those that
- *               fit are written, and VSCAN_ERROR_OUT_LENGTH is reported by the next call that waits
- *   options     as in vscan_pack; the count is the number of set flags
- * n = 0: nothing is written but the count. Allocates as vscan_scan does, see vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE;
- * late: OUT_LENGTH. Since 0.1.0.
+ *   positions   int or long, any length; int for at most INT32_MAX flags. Elements from count on stay as they
+ *               are. If there are fewer elements than set flags, the positions that fit are written, and
+ *               OUT_LENGTH is reported late
+ *   options     NULL: no count
+ *     count     one long element, receives the number of set flags. Overlaps no other argument
+ * n = 0: only the count is written, 0. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
+ * OUT_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                                 vscan_buffer *positions,
                                                 const vscan_count_options *options);
 
 /**
- * heads[i] = 1 where i is one of the offsets, else 0. An offset that stands more than once, before
- * segments that are empty, sets the same flag again: heads cannot show empty segments. An offset of n, as
- * the last one is, sets none.
- *   offsets   int or long, any number of them, as in vscan_reduce_by_offsets
- *   heads     int, byte or bit; overlaps nothing
- * Where an offset is less than the one before it or outside 0 .. n, it sets no flag, and
- * VSCAN_ERROR_OFFSETS is reported by the next call that waits.
- * No allocation. Statuses: NULL, CONTEXT, TYPE, OVERLAP; late: OFFSETS. Since 0.1.0.
+ * Head flags of the segments that offsets give: heads[i] = 1 if i is one of the offsets, else 0. Heads cannot
+ * show empty segments: an offset that occurs more than once sets one flag. An offset that is heads' length
+ * sets none.
+ *   offsets   int or long, any length, each in 0 .. heads' length, and none less than the one before it
+ *   heads     int, byte or bit, any length
+ * A wrong offset (less than the one before it, or outside 0 .. heads' length) sets no flag, and OFFSETS is
+ * reported late.
+ * No offsets: all heads become 0. Asynchronous; can be captured. Never allocates.
+ * Statuses: NULL, CONTEXT, TYPE, OVERLAP; late: OFFSETS. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
                                               vscan_buffer *heads);
 
 /**
- * lengths[k] = offsets[k+1] - offsets[k], modulo 2^32 or 2^64
- *   offsets   int or long, at least 1 element
- *   lengths   of offsets' type, one element less; overlaps nothing. A single offset has no lengths, and
- *             nothing is written then
- * Where an offset is less than the one before it, or the first one less than 0, VSCAN_ERROR_OFFSETS is
- * reported by the next call that waits.
- * No allocation. Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 0.1.0.
+ * Lengths of the segments that offsets give: lengths[k] = offsets[k+1] - offsets[k], modulo 2^32 for int and
+ * 2^64 for long.
+ *   offsets   int or long, at least 1 element, none less than the one before it, the first at least 0
+ *   lengths   of offsets' type, one element less
+ * A wrong offset (less than the one before it, or less than 0) gives a length as above, and OFFSETS is
+ * reported late.
+ * One offset: nothing happens. Asynchronous; can be captured. Never allocates.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
                                                 vscan_buffer *lengths);
 
 /**
- * offsets[k] = lengths[0] + ... + lengths[k-1], so offsets[0] = 0, and the last one is the sum of all.
+ * Offsets of segments with these lengths: offsets[k] = lengths[0] + lengths[1] + ... + lengths[k-1]. So
+ * offsets[0] = 0, and the last offset is the sum of all lengths.
  *   lengths   int or long, none less than 0
- *   offsets   of lengths' type, or long; one element more; overlaps nothing
- * Where a length is less than 0, or a sum does not fit in an offset, VSCAN_ERROR_OFFSETS is reported by
- * the next call that waits, and sums are modulo 2^32 or 2^64. Allocates as vscan_scan of doubles does,
- * see vscan_ctx_reserve.
+ *   offsets   of lengths' type or long, one element more than lengths
+ * If a length is less than 0, or a sum does not fit in an offset, sums are modulo 2^32 for int and 2^64 for
+ * long, and OFFSETS is reported late.
+ * No lengths: offsets[0] = 0. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS.
  * Since 0.1.0.
  */
@@ -1574,37 +1603,40 @@ VSCAN_API vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buff
 /* ---- Arrays on the host ---------------------------------------------------------------------- */
 
 /*
- * One call each for arrays in the host's memory: no context, no buffers, no options. The work is done on
- * the CPU backend, with as many threads as a context of its own would have, and is finished when the call
- * returns. It is done there because a GPU would have to be sent the array and send it back, which takes
- * longer than the scan: 2^30 floats take 81 ms on a machine with 16 cores and 890 ms through its GPU, of
- * which the scan is 2. Use contexts and buffers where data is on a GPU or stays there for several calls.
+ * Functions for arrays in the host's memory: one call, without context, buffers and options. They run on the
+ * CPU backend, with as many threads as a new context would use, and are done when they return. (A GPU would
+ * have to receive the array and send it back, which takes longer than the scan: 2^30 floats take 81 ms on a
+ * machine with 16 cores and 890 ms through its GPU, of which the scan is 2 ms. Use contexts and buffers for
+ * data that is on a GPU, or stays there for several calls.)
  *
- * What the calls have in common:
- *   op, type          a pair that vscan_scan takes
+ * What the functions have in common:
+ *   op, type          an operator and a type that vscan_scan takes
  *   kind, direction   VSCAN_INCLUSIVE or VSCAN_EXCLUSIVE, VSCAN_FORWARD or VSCAN_BACKWARD
- *   in                n elements of that type; never written, except where it is out
+ *   in                n elements of the type
  *   n                 elements, at least 0
- *   out               n elements; the very same as in (in place), or no overlap
- * Arrays are aligned to their elements, and may be NULL when n = 0. n = 0 writes nothing but a total. The
- * results have the bits of the calls on buffers, and all that is written of overlap there holds here.
- * Any number of threads may call at the same time. Failures have their sentence in
- * vscan_ctx_last_error(NULL). The library keeps up to 16 contexts of the CPU backend for these calls, with
- * the workspace that they have got: so a scan of 100 floats takes about a tenth of a microsecond.
+ *   out               n elements; in place, or no overlap
+ * Arrays are aligned to their elements. An array without elements may be NULL. The results have the bits of
+ * the functions on buffers. Any number of threads may call at the same time. vscan_ctx_last_error(NULL) has
+ * the sentence of a failure. The library keeps up to 16 contexts of the CPU backend for these functions, with
+ * their workspace; so a scan of 100 floats takes about a tenth of a microsecond.
  */
 
 /**
- * out = the scan of in, as in vscan_scan.
- * Statuses: NULL, LENGTH, OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY; VALUE (VSCAN_TEST_CPU in the
- * environment). Since 0.1.0.
+ * Scan of an array: out is what vscan_scan gives for in.
+ *   op, type, kind, direction, in, n, out   see above
+ * n = 0: nothing happens. Done when it returns.
+ * Statuses: NULL, LENGTH (n), OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_host_scan(vscan_op op, vscan_type type, vscan_kind kind,
                                        vscan_direction direction, const void *in, int64_t n,
                                        void *out);
 
 /**
- * out = the scan of every segment of in, as in vscan_scan_segmented.
- *   heads   n bytes: element i starts a segment where heads[i] is not 0, and element 0 always does
+ * Segmented scan of an array: out is what vscan_scan_segmented gives for in and heads.
+ *   op, type, kind, direction, in, n, out   see above
+ *   heads   n bytes. Element i starts a segment if heads[i] is not 0; element 0 starts one in any case. Does
+ *           not overlap out
+ * n = 0: nothing happens. Done when it returns.
  * Statuses: as vscan_host_scan. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, vscan_kind kind,
@@ -1612,11 +1644,15 @@ VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, v
                                                  const uint8_t *heads, int64_t n, void *out);
 
 /**
- * The same with segments given by where they begin and end: segment k has the elements
- * offsets[k] .. offsets[k+1] - 1, and may be empty.
- *   offsets    segments + 1 numbers: the first is 0, the last is n, and none is less than the one before
- *   segments   at least 0; at least 1 where n is not 0
- * Needs memory for n bits. Statuses: as vscan_host_scan, and OFFSETS, at once: nothing is written then.
+ * Segmented scan of an array with segments given by offsets: segment k has the elements offsets[k] ..
+ * offsets[k+1] - 1, and may be empty. The results are those of vscan_host_scan_segmented with heads at the
+ * offsets.
+ *   op, type, kind, direction, in, n, out   see above
+ *   offsets    not NULL; segments + 1 numbers. The first is 0, the last is n, and none is less than the one
+ *              before it. Does not overlap out
+ *   segments   at least 0; at least 1 if n is not 0
+ * n = 0: offsets are checked; nothing is written. Done when it returns. Allocates n / 8 bytes if n > 2048.
+ * Statuses: as vscan_host_scan, LENGTH (also segments), and OFFSETS, at once: nothing is written then.
  * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
@@ -1625,23 +1661,30 @@ VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, 
                                                   int64_t segments, void *out);
 
 /**
- * *total = the reduction of in, as in vscan_reduce; the identity when n = 0.
- *   direction   matters for the bits of float and double plus
- *   total       one element of in's type, not NULL; no element of in
+ * Reduction of an array: *total is what vscan_reduce gives for in.
+ *   op, type, in, n   see above
+ *   direction         matters only to the bits of float and double plus
+ *   total             not NULL; receives one element of the type. Does not overlap in
+ * n = 0: the total is the identity. Done when it returns.
  * Statuses: as vscan_host_scan. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
                                          const void *in, int64_t n, void *total);
 
 /**
- * Sorts keys, and values by their keys, as in vscan_sort; stable.
+ * Stable sort of an array of keys, and of values by their keys: the outputs are what vscan_sort gives.
  *   order        VSCAN_ASCENDING or VSCAN_DESCENDING
  *   key_type     int, float, double or long
  *   keys         n elements
- *   value_type   the same, or VSCAN_NONE: there are none, and values and values_out are NULL
+ *   value_type   int, float, double or long; or VSCAN_NONE: no values; values and values_out are NULL then
  *   values       n elements
- *   keys_out, values_out   n elements each; the very same as keys or values (in place), or no overlap
- * Statuses: NULL, TYPE, LENGTH, OVERLAP, ENUM, OVERFLOW, ALIGNMENT, VALUE, HOST_MEMORY. Since 0.1.0.
+ *   n            elements, at least 0
+ *   keys_out     n elements; in place of keys, or no overlap with keys
+ *   values_out   n elements; in place of values, or no overlap with values. keys_out and values_out do not
+ *                overlap, nor do keys_out and values, nor values_out and keys
+ * n = 0: nothing happens. Done when it returns. Memory as for vscan_sort on the CPU.
+ * Statuses: NULL, TYPE, LENGTH (n), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, VALUE (value_type is VSCAN_NONE, and
+ * values or values_out is not NULL), HOST_MEMORY. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void *keys,
                                        vscan_type value_type, const void *values, int64_t n,
