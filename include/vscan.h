@@ -24,15 +24,15 @@
  * function that waits for work says so ("waits"). On the CPU backend the work is done when a call returns.
  *
  * Stream capture. "Can be captured" means: the call may be made while the context's stream is captured into
- * a CUDA graph. A call that waits or allocates memory cannot be captured; it returns VSCAN_ERROR_CAPTURE and
- * does nothing.
+ * a CUDA graph. A call that would have to wait, or to allocate memory of the device, cannot be captured: it
+ * returns VSCAN_ERROR_CAPTURE and does nothing.
  *
  * Lengths and positions count elements and are int64_t. n = 0 is legal everywhere. n stands for the length
  * of the vectors of a call.
  *
- * In place. "In place" means that an output consists of the very same elements as an input. Where a
- * function does not allow it, and for every partial overlap, the call is refused (VSCAN_ERROR_OVERLAP).
- * Inputs may overlap each other. No input is written, except in place.
+ * In place. "In place" means that an output consists of the very same elements as an input. An output must
+ * not overlap any other argument, except where the function's comment allows it; otherwise the call is
+ * refused (VSCAN_ERROR_OVERLAP). Inputs may overlap each other. No input is written, except in place.
  *
  * Threads. Any thread may use any context. Calls on one context are serialised by the library, and
  * different contexts are independent. The caller must prevent one thing: that a handle is destroyed while
@@ -57,7 +57,7 @@
  * mask of that call's thread and the quota of the control group (v1, v2; a quota of 1.5 processors counts as
  * 1) allow, less one for the caller, and never more than 255. Each has a stack of 1 MiB. If a thread cannot
  * be started, calls work with fewer threads, or with the caller's alone; no call fails for that.
- *     who has them  One call at a time uses the pool; other calls work alone meanwhile. A call also works
+ *     use           One call at a time uses the pool; other calls work alone meanwhile. A call also works
  *                   alone where the pool would not make it faster: if it is short; if it takes less than
  *                   about a millisecond and no other call ended within the last 0.2 ms; and for some time
  *                   after a call that was slower with the pool than alone, as on a machine whose processors
@@ -203,15 +203,15 @@ typedef enum vscan_status {
     VSCAN_ERROR_NO_KERNEL = 303,   /**< the device is one that this libvscan has no kernels for */
     VSCAN_ERROR_UNSUPPORTED = 304, /**< this backend has no such thing (a stream on the CPU) */
     VSCAN_ERROR_CAPTURE = 305,     /**< not possible while the stream is being captured */
-    VSCAN_ERROR_BACKEND = 306,     /**< the backend failed; vscan_ctx_last_error has its words */
+    VSCAN_ERROR_BACKEND = 306,     /**< the backend failed; vscan_ctx_last_error says how */
     VSCAN_ERROR_DEVICE_LOST = 307, /**< a fault on the device has ended its use by this process */
 
     /* 400-499: late errors, found in the data while the work ran */
     VSCAN_ERROR_TOTALS_LENGTH = 400, /**< more segments than the totals buffer has elements */
     VSCAN_ERROR_DIVISION = 401,      /**< an integer was divided by 0 */
     VSCAN_ERROR_POSITION = 402,      /**< a position outside the vector that it is a position in */
-    VSCAN_ERROR_REPEATED = 403,   /**< a position that must stand only once stands more than once */
-    VSCAN_ERROR_OUT_LENGTH = 404, /**< more results than the output buffer has elements */
+    VSCAN_ERROR_REPEATED = 403,      /**< a position that must occur once occurs more than once */
+    VSCAN_ERROR_OUT_LENGTH = 404,    /**< more results than the output buffer has elements */
     VSCAN_ERROR_OFFSETS = 405, /**< an offset less than the one before it, or outside the vector */
     VSCAN_STATUS_FORCE_INT = 0x7fffffff
 } vscan_status;
@@ -266,8 +266,8 @@ typedef enum vscan_op {
     VSCAN_PLUS = 31, /**< sum */
     VSCAN_MAX = 32,  /**< IEEE 754-2019 maximum */
     VSCAN_MIN = 33,  /**< IEEE 754-2019 minimum */
-    VSCAN_AND = 34,  /**< int: bit by bit; float, double: logical */
-    VSCAN_OR = 35,   /**< int: bit by bit; float, double: logical */
+    VSCAN_AND = 34,  /**< int: bitwise; float, double: logical */
+    VSCAN_OR = 35,   /**< int: bitwise; float, double: logical */
     VSCAN_OP_FORCE_INT = 0x7fffffff
 } vscan_op;
 
@@ -278,7 +278,7 @@ typedef enum vscan_op {
  */
 typedef struct vscan_value {
     int32_t holds;  /**< the vscan_type of a number, not of flags; 0: there is no value */
-    int32_t as_int; /**< a uint8 too */
+    int32_t as_int; /**< also for uint8 */
     float as_float;
     int32_t unused; /**< 0 */
     double as_double;
@@ -290,7 +290,7 @@ typedef struct vscan_value {
  */
 typedef struct vscan_count_options {
     int64_t size;        /**< sizeof(vscan_count_options) */
-    vscan_buffer *count; /**< what is counted is said at the function; overlaps nothing */
+    vscan_buffer *count; /**< receives the count, or NULL; see the function */
 } vscan_count_options;
 
 /** Which elements a result of a scan covers. */
@@ -321,7 +321,7 @@ VSCAN_API const char *vscan_version_text(void);
  * VSCAN_BACKEND (cpu or cuda) decides in place of AUTO, but never in place of an explicit choice.
  */
 typedef enum vscan_backend {
-    VSCAN_BACKEND_AUTO = 0,  /**< CUDA where it can be used, else the CPU; the default */
+    VSCAN_BACKEND_AUTO = 0,  /**< CUDA if it can be used, else the CPU; the default */
     VSCAN_BACKEND_CPU = 91,  /**< the processor */
     VSCAN_BACKEND_CUDA = 92, /**< NVIDIA GPUs */
     VSCAN_BACKEND_FORCE_INT = 0x7fffffff
@@ -360,6 +360,8 @@ VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device
 /* ---- Context --------------------------------------------------------------------------------- */
 
 /**
+ * Options of vscan_ctx_create.
+ *
  * All options structs begin with their size in bytes (sizeof the struct), and 0 in a member is always the
  * default. The library reads only the members that size covers, so a program that was built with an older
  * header works with a newer library. The status STRUCT_SIZE means that size is smaller than the struct was
@@ -699,10 +701,10 @@ typedef struct vscan_scan_options {
     int64_t size;                       /**< sizeof(vscan_scan_options) */
     int32_t kind;                       /**< a vscan_kind */
     int32_t direction;                  /**< a vscan_direction */
-    vscan_value initial;                /**< in's type, or nothing */
-    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
-    vscan_buffer *total;                /**< a one-element buffer for the total, or NULL */
-    vscan_carry *carry;                 /**< where to go on, or NULL */
+    vscan_value initial;                /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
+    vscan_buffer *total;                /**< a buffer of one element for the total, or NULL */
+    vscan_carry *carry;                 /**< the carry to continue from, or NULL */
 } vscan_scan_options;
 
 /**
@@ -745,11 +747,11 @@ typedef struct vscan_scan_segmented_options {
     int64_t size;                       /**< sizeof(vscan_scan_segmented_options) */
     int32_t kind;                       /**< a vscan_kind */
     int32_t direction;                  /**< a vscan_direction */
-    vscan_value initial;                /**< in's type, or nothing */
-    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
-    vscan_buffer *totals;               /**< a buffer for one total a segment, or NULL */
-    vscan_buffer *count;                /**< a one-element long buffer, or NULL */
-    vscan_carry *carry;                 /**< where to go on, or NULL */
+    vscan_value initial;                /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
+    vscan_buffer *totals;               /**< a buffer for the totals of segments, or NULL */
+    vscan_buffer *count;                /**< a buffer of one long element, or NULL */
+    vscan_carry *carry;                 /**< the carry to continue from, or NULL */
 } vscan_scan_segmented_options;
 
 /**
@@ -797,11 +799,11 @@ VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const v
 /** Options of vscan_reduce, which explains the members. */
 typedef struct vscan_reduce_options {
     int64_t size;        /**< sizeof(vscan_reduce_options) */
-    int32_t direction;   /**< a vscan_direction; matters for the bits of float plus */
+    int32_t direction;   /**< a vscan_direction; matters to the bits of sums of floats */
     int32_t unused;      /**< 0 */
-    vscan_value initial; /**< in's type, or nothing */
-    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
-    vscan_carry *carry;                 /**< where to go on, or NULL */
+    vscan_value initial; /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
+    vscan_carry *carry;                 /**< the carry to continue from, or NULL */
 } vscan_reduce_options;
 
 /**
@@ -831,9 +833,9 @@ VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buf
 /** Options of vscan_reduce_segmented, which explains the members. */
 typedef struct vscan_reduce_segmented_options {
     int64_t size;                       /**< sizeof(vscan_reduce_segmented_options) */
-    vscan_value initial;                /**< in's type, or nothing */
-    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
-    vscan_buffer *count;                /**< a one-element long buffer, or NULL */
+    vscan_value initial;                /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
+    vscan_buffer *count;                /**< a buffer of one long element, or NULL */
 } vscan_reduce_segmented_options;
 
 /**
@@ -863,8 +865,8 @@ VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const
 /** Options of vscan_reduce_by_offsets, which explains the members. */
 typedef struct vscan_reduce_by_offsets_options {
     int64_t size;                       /**< sizeof(vscan_reduce_by_offsets_options) */
-    vscan_value initial;                /**< in's type, or nothing */
-    const vscan_buffer *initial_buffer; /**< the same as a one-element buffer, or NULL */
+    vscan_value initial;                /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
 } vscan_reduce_by_offsets_options;
 
 /**
@@ -906,9 +908,9 @@ typedef struct vscan_matrix_options {
     int32_t kind;        /**< a vscan_kind; 0 in a reduction */
     int32_t direction;   /**< a vscan_direction */
     int64_t pitch;       /**< elements from one row to the next, at least columns; 0: columns */
-    vscan_value initial; /**< in's type, or nothing */
-    const vscan_buffer *initial_buffer; /**< a buffer of one element, or of one a line, or NULL */
-    vscan_buffer *totals;               /**< a buffer of one element a line, or NULL; NULL in a
+    vscan_value initial; /**< a value of in's type, or none */
+    const vscan_buffer *initial_buffer; /**< one element, or one for each line, or NULL */
+    vscan_buffer *totals;               /**< one element for each line, or NULL; NULL in a
                                            reduction */
 } vscan_matrix_options;
 
@@ -996,10 +998,10 @@ VSCAN_API vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const v
  *   square root   float and double only; correctly rounded; NaN for a number less than 0.
  */
 typedef enum vscan_unary {
-    VSCAN_UNARY_NEGATE = 41,   /**< -a */
-    VSCAN_UNARY_NOT = 42,      /**< integers: ~a; float, double: 1.0 where a equals 0, else 0.0 */
-    VSCAN_UNARY_ABSOLUTE = 43, /**< a without its sign */
-    VSCAN_UNARY_SQUARE = 44,   /**< a * a */
+    VSCAN_UNARY_NEGATE = 41,      /**< -a */
+    VSCAN_UNARY_NOT = 42,         /**< integers: ~a; float, double: 1.0 if a equals 0, else 0.0 */
+    VSCAN_UNARY_ABSOLUTE = 43,    /**< a without its sign */
+    VSCAN_UNARY_SQUARE = 44,      /**< a * a */
     VSCAN_UNARY_SQUARE_ROOT = 45, /**< float and double only */
     VSCAN_UNARY_FORCE_INT = 0x7fffffff
 } vscan_unary;
@@ -1030,11 +1032,11 @@ typedef enum vscan_binary {
     VSCAN_BINARY_REMAINDER = 55,   /**< int and long only, of a's sign */
     VSCAN_BINARY_MAX = 56,         /**< as VSCAN_MAX */
     VSCAN_BINARY_MIN = 57,         /**< as VSCAN_MIN */
-    VSCAN_BINARY_AND = 58,         /**< integers: bit by bit; else logical */
-    VSCAN_BINARY_OR = 59,          /**< integers: bit by bit; else logical */
-    VSCAN_BINARY_XOR = 60,         /**< integers: bit by bit; else logical */
+    VSCAN_BINARY_AND = 58,         /**< integers: bitwise; else logical */
+    VSCAN_BINARY_OR = 59,          /**< integers: bitwise; else logical */
+    VSCAN_BINARY_XOR = 60,         /**< integers: bitwise; else logical */
     VSCAN_BINARY_SHIFT_LEFT = 61,  /**< int and long only */
-    VSCAN_BINARY_SHIFT_RIGHT = 62, /**< int and long only; the sign comes in */
+    VSCAN_BINARY_SHIFT_RIGHT = 62, /**< int and long only; copies of the sign come in */
     VSCAN_BINARY_FORCE_INT = 0x7fffffff
 } vscan_binary;
 
