@@ -364,9 +364,9 @@ VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device
  *
  * All options structs begin with their size in bytes (sizeof the struct), and 0 in a member is always the
  * default. The library reads only the members that size covers, so a program that was built with an older
- * header works with a newer library. The status STRUCT_SIZE means that size is smaller than the struct was
- * in the first version that had it, or above 4096, or larger than the library knows while a byte beyond what
- * it knows is not 0. Options are read before the call returns.
+ * header works with a newer library. The status STRUCT_SIZE means: size is smaller than the library's struct,
+ * and not what it was in an older header; or size is above 4096; or a byte beyond what the library knows is
+ * not 0. Options are read before the call returns.
  */
 typedef struct vscan_ctx_options {
     int64_t size;    /**< sizeof(vscan_ctx_options) */
