@@ -8,205 +8,13 @@ length of the longest vectors (default 200000). The seed is printed. Exits with 
 wrong, and with 77 where the backend is not there.
 """
 import ctypes
-import os
 import sys
 import time
 
 import numpy as np
-from manual import (AND, MAX, MIN, OR, PLUS, combine, identity, offsets_of, order_of_keys, scan,
-                    scan_segments, unsigned)
-
-INT, FLOAT, DOUBLE, BYTE, BIT, LONG = range(11, 17)
-EQUAL, EXCLUSIVE, BACKWARD, DESCENDING, FIRST, LAST = 71, 81, 83, 85, 86, 87
-BINARY = {PLUS: 51, MAX: 56, MIN: 57, AND: 58, OR: 59}  # vscan_binary
-DTYPES = {INT: np.int32, FLOAT: np.float32, DOUBLE: np.float64, BYTE: np.uint8, BIT: np.uint8,
-          LONG: np.int64}
-NUMBERS, KEYS, FLAGS = (INT, FLOAT, DOUBLE), (INT, FLOAT, DOUBLE, LONG), (INT, BYTE, BIT)
-MOVED = KEYS + (BYTE,)
-NO_BACKEND = (300, 301, 302, 303)
-OUT_LENGTH, POSITION, REPEATED = 404, 402, 403
-
-seconds = float(sys.argv[1])
-longest = int(sys.argv[2]) if len(sys.argv) > 2 else 200000
-seed = int(sys.argv[3]) if len(sys.argv) > 3 else int.from_bytes(os.urandom(4), "little")
-rng = np.random.default_rng(seed)
-vscan = ctypes.CDLL(os.environ["LIBRARY"])
-vscan.vscan_ctx_last_error.restype = ctypes.c_char_p
-ctx = ctypes.c_void_p()
-
-
-def call(name, *arguments):
-    """The status. An int goes as int64_t, which does for int32_t and enums too."""
-    return getattr(vscan, "vscan_" + name)(
-        *(ctypes.c_int64(a) if isinstance(a, int) else a for a in arguments))
-
-
-def do(name, *arguments):
-    status = call(name, *arguments)
-    if status:
-        raise AssertionError(f"status {status}: {vscan.vscan_ctx_last_error(ctx).decode()}")
-
-
-def options(**members):
-    """An options struct: members in their order, with defaults that stand for NULL and 0."""
-    fields = [("size", ctypes.c_int64)] + [
-        (name, ctypes.c_void_p if value is None or isinstance(value, (ctypes.c_void_p, np.ndarray))
-         else type(value)) for name, value in members.items()]
-    struct = type("options", (ctypes.Structure,), {"_fields_": fields})()
-    struct.size = ctypes.sizeof(struct)
-    for name, value in members.items():
-        setattr(struct, name, value.ctypes.data if isinstance(value, np.ndarray) else value)
-    return ctypes.byref(struct)
-
-
-int32 = ctypes.c_int32
-
-
-# ---- Vectors -------------------------------------------------------------------------------------
-
-class Vector:
-    """A view of a longer buffer, whose elements are random but for the ones given."""
-
-    live = []
-
-    def __init__(self, kind, n, elements=None):
-        self.kind, self.n = kind, n
-        self.offset = 32 * chance(3) if kind == BIT else chance(9) * chance(2)
-        length = self.offset + n + 40
-        if kind == BIT:
-            self.all = rng.integers(0, 2, length, dtype=np.uint8)
-        else:
-            size = np.dtype(DTYPES[kind]).itemsize
-            self.all = rng.integers(0, 256, length * size, dtype=np.uint8).view(DTYPES[kind])
-        if elements is not None:
-            self.before[:] = elements
-        self.buffer, self.view = ctypes.c_void_p(), ctypes.c_void_p()
-        do("buffer_create", ctx, kind, length, ctypes.byref(self.buffer))
-        memory = np.ascontiguousarray(self.all)
-        if kind == BIT:
-            bits = np.concatenate([memory, np.zeros(-length % 32, np.uint8)])
-            memory = np.packbits(bits, bitorder="little")
-        do("buffer_upload", self.buffer, 0, length, ctypes.c_void_p(memory.ctypes.data))
-        do("buffer_view", self.buffer, self.offset, n, ctypes.byref(self.view))
-        Vector.live.append(self)
-
-    @property
-    def before(self):
-        """The elements before the call."""
-        return self.all[self.offset : self.offset + self.n]
-
-    def must_be(self, expected):
-        """Compares all elements, those beside the view with what they were."""
-        length = len(self.all)
-        if self.kind == BIT:
-            memory = np.empty(-(-length // 32) * 4, np.uint8)
-        else:
-            memory = np.empty_like(self.all)
-        do("buffer_download", self.buffer, 0, length, ctypes.c_void_p(memory.ctypes.data))
-        if self.kind == BIT:
-            memory = np.unpackbits(memory, bitorder="little")[:length]
-        whole = self.all.copy()
-        whole[self.offset : self.offset + self.n] = expected
-        must_be_same(memory, whole, self.offset)
-
-    @classmethod
-    def free_all(cls):
-        for vector in cls.live:
-            do("buffer_destroy", vector.view)
-            do("buffer_destroy", vector.buffer)
-        cls.live.clear()
-
-
-def must_be_same(got, expected, offset=0):
-    """To the bit; only the payload of a NaN is open."""
-    wrong = unsigned(got) != unsigned(expected)
-    if got.dtype.kind == "f":
-        wrong &= ~(np.isnan(got) & np.isnan(expected))
-    if wrong.any():
-        i = int(np.nonzero(wrong)[0][0])
-        raise AssertionError(f"{int(wrong.sum())} of {len(got)} are wrong, the first at "
-                             f"{i - offset}: {got[i]!r}, not {expected[i]!r}")
-
-
-def chance(n):
-    return int(rng.integers(n))
-
-
-def one_of(*choices):
-    return choices[chance(len(choices))]
-
-
-def length():
-    return chance(1 + one_of(4, 300, 300, 300, 5000, 5000, 5000, 60000, 60000, longest))
-
-
-def numbers(kind, n):
-    dtype = DTYPES[kind]
-    if kind in (INT, LONG):
-        range_of = one_of((-50, 50), (np.iinfo(dtype).min, np.iinfo(dtype).max))
-        return rng.integers(*range_of, n, dtype=dtype, endpoint=True)
-    if kind == BYTE:
-        return rng.integers(0, 3, n, dtype=dtype)
-    x = (rng.standard_normal(n) * 10.0 ** (chance(7) - 3)).astype(dtype)
-    if n and chance(3) == 0:
-        for special in (np.nan, np.inf, -np.inf, 0.0, -0.0):
-            x[rng.integers(0, n, 1 + n // 500)] = special
-    if chance(3) == 0:
-        x[rng.random(n) < 0.5] = 0
-    return x
-
-
-def flags(n, most=None):
-    """A vector of flags and which are set; no more than `most`, for the reference's sake."""
-    kind, set_ = one_of(*FLAGS), rng.random(n) < one_of(0, 0.001, 0.01, 0.1, 0.5, 1)
-    if most is not None:
-        set_[np.nonzero(set_)[0][most:]] = False
-    values = {INT: one_of(1, -7, 1 << 16), BYTE: one_of(1, 128), BIT: 1}[kind]
-    return Vector(kind, n, np.where(set_, values, 0).astype(DTYPES[kind])), set_
-
-
-def some_offsets(n, most=300):
-    kind, count = one_of(INT, LONG), 1 + chance(most)
-    at = np.sort(rng.integers(0, n + 1, count)).astype(DTYPES[kind])
-    if chance(2):
-        at[0], at[-1] = 0, n
-    return Vector(kind, count, at), at
-
-
-class Value(ctypes.Structure):
-    """vscan_value"""
-
-    _fields_ = [("holds", ctypes.c_int32), ("as_int", ctypes.c_int32), ("as_float", ctypes.c_float),
-                ("unused", ctypes.c_int32), ("as_double", ctypes.c_double),
-                ("as_long", ctypes.c_int64)]
-
-
-def value_of(kind, element):
-    name = {INT: "as_int", FLOAT: "as_float", DOUBLE: "as_double", LONG: "as_long"}[kind]
-    value = Value(holds=kind)
-    field = getattr(Value, name)
-    ctypes.memmove(ctypes.addressof(value) + field.offset, element.ctypes.data, field.size)
-    return value
-
-
-def initial(kind, n=1):
-    """Members initial and initial_buffer, and the values: one, or one for each of n lines."""
-    how = chance(3)
-    if how == 0:
-        return {"initial": Value(), "initial_buffer": None}, None
-    values = numbers(kind, n if how == 2 else 1)
-    if how == 1:
-        return {"initial": value_of(kind, values), "initial_buffer": None}, values
-    return {"initial": Value(), "initial_buffer": Vector(kind, len(values), values).view}, values
-
-
-def scalar(values):
-    return None if values is None else values[0]
-
-
-def out_of(kind, vector):
-    """In place or apart."""
-    return vector if chance(3) == 0 else Vector(kind, vector.n)
+from manual import PLUS, offsets_of, order_of_keys, scan, scan_segments
+from random_moves import *
+from random_vectors import *
 
 
 # ---- Calls ---------------------------------------------------------------------------------------
@@ -308,212 +116,129 @@ def call_matrix():
     totals.must_be(expected)
 
 
-def call_sort():
-    kind, n, descending = one_of(*KEYS), length(), chance(2)
-    window = {"first_bit": 0, "bits": 0}
-    if kind in (INT, LONG) and chance(2):
-        first = chance(8 * np.dtype(DTYPES[kind]).itemsize)
-        window = {"first_bit": first, "bits": chance(8 * np.dtype(DTYPES[kind]).itemsize - first)}
-    x = numbers(kind, n)
-    keys = Vector(kind, n, x)
-    keys_out, values, values_out = out_of(kind, keys), None, None
-    if chance(2):
-        of = one_of(*KEYS)
-        values = Vector(of, n, numbers(of, n))
-        values_out = out_of(of, values)
-    offsets, at = some_offsets(n) if chance(2) else (None, [0, n])
-    yield kind, n, values and values.kind, offsets and len(at), descending, window, keys is keys_out
-    name, segments = ("sort_by_offsets", [offsets.view]) if offsets else ("sort", [])
-    do(name, ctx, keys.view, values and values.view, *segments, keys_out.view,
-       values_out and values_out.view,
-       options(order=int32(DESCENDING * descending), first_bit=int32(window["first_bit"]),
-               bits=int32(window["bits"]), unused=int32(0)))
-    p = np.arange(n)
-    for begin, end in zip(at[:-1], at[1:]):
-        p[begin:end] = begin + order_of_keys(x[begin:end], descending, **window)
-    keys_out.must_be(x[p])
-    if values:
-        values_out.must_be(values.before[p])
+# ---- Calls in pieces -----------------------------------------------------------------------------
+
+def new_carry(op, kind, backward):
+    carry = ctypes.c_void_p()
+    do("carry_create", ctx, op, kind, BACKWARD * backward, ctypes.byref(carry))
+    Vector.carries.append(carry)
+    return carry
 
 
-def call_pack():
-    kind, n = one_of(*MOVED), length()
-    x = numbers(kind, n)
-    vector, counted = Vector(kind, n, x), Vector(LONG, 1)
-    out = Vector(kind, chance(n + 1)) if chance(4) == 0 else out_of(kind, vector)
-    asks = options(count=counted.view)
-    if kind == BYTE or chance(2):
-        marks, set_ = flags(n)
-        yield kind, n, marks.kind, int(set_.sum()), out.n, out is vector
-        status = call("pack", ctx, vector.view, marks.view, out.view, asks)
-    else:
-        relation, right = chance(6), x[:1] if n and chance(2) else numbers(kind, 1)
-        set_ = [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal][
-            relation](x, right)
-        if n == 0:
-            right, set_ = numbers(kind, 1), np.zeros(0, bool)
-        yield kind, n, "relation", EQUAL + relation, right, out.n, out is vector
-        status = call("pack_compare", ctx, EQUAL + relation, vector.view,
-                      ctypes.c_void_p(right.ctypes.data), out.view, asks)
-    packed = x[set_]
-    assert status == 0, status
-    assert call("ctx_synchronize", ctx) == (OUT_LENGTH if len(packed) > out.n else 0)
-    out.must_be(np.concatenate([packed, out.before[len(packed) :]])[: out.n])
-    counted.must_be(len(packed))
+def moved_carry(carry, op, kind, backward, elements):
+    """A carry that is what this one is: itself, a copy, or one that it was saved to."""
+    how = chance(6)
+    if how > 1:
+        return carry
+    other = new_carry(op, kind, backward)
+    if how == 0:
+        do("carry_copy", carry, other)
+        return other
+    block = np.zeros(CARRY_BYTES, np.uint8)
+    do("carry_save", carry, address(block), CARRY_BYTES)
+    assert block[:8].tobytes() == b"VSCARRY\0" and block[16:24].view(np.int64)[0] == elements
+    do("carry_restore", other, address(block), CARRY_BYTES)
+    return other
 
 
-def call_enumerate():
-    n, kind = length(), one_of(INT, LONG)
-    marks, set_ = flags(n)
-    out = marks if marks.kind == kind == INT and chance(2) else Vector(kind, n)
-    yield n, marks.kind, kind, out is marks
-    do("enumerate", ctx, marks.view, out.view, None)
-    out.must_be(np.cumsum(set_) - set_)
+def call_pieces():
+    kind, op, n, backward = one_of(*NUMBERS), PLUS + chance(5), length(), chance(2)
+    x, z = numbers(kind, n), numbers(kind, 1) if chance(2) else None
+    heads = rng.random(n) < one_of(0, 0.001, 0.05)
+    heads[np.nonzero(heads)[0][400:]] = False
+    segmented = chance(2)
+    offsets = offsets_of(heads) if segmented else np.array([0, n] if n else [0])
+    inclusive, exclusive = (scan_segments(op, x, offsets, e, backward, scalar(z))[0] for e in (0, 1))
+    if n and not segmented:
+        inclusive, exclusive = (scan(op, x, e, backward, scalar(z))[0] for e in (0, 1))
+    carry, done = new_carry(op, kind, backward), 0
+    if z is not None:
+        do("carry_reset", carry, address(z))
+    while done < n or chance(2):
+        m = min(chance(1 + one_of(2, 40, 2000, n)), n - done)
+        p, q = (n - done - m, n - done) if backward else (done, done + m)
+        how = "scan_segmented" if segmented else one_of("scan", "reduce")
+        of, marks = one_of(*FLAGS), heads[p:q].copy()
+        yield how, kind, op, n, backward, z, p, q, of
+        carry = moved_carry(carry, op, kind, backward, done)
+        vector, excludes = Vector(kind, m, x[p:q]), chance(2)
+        out, totals = out_of(kind, vector), Vector(kind, 1)
+        done += m
+        if done:  # all that has been scanned, but for segments
+            total = inclusive[p if backward else q - 1]
+        else:
+            total = scan(op, x[:0], initial=scalar(z))[1]
+        if how == "reduce":
+            do("reduce", ctx, op, vector.view, totals.view,
+               options(direction=int32(BACKWARD * backward), unused=int32(0), initial=Value(),
+                       initial_buffer=None, carry=carry))
+            totals.must_be(total)
+            continue
+        shape = {"kind": int32(EXCLUSIVE * excludes), "direction": int32(BACKWARD * backward),
+                 "initial": Value(), "initial_buffer": None}
+        results = (exclusive if excludes else inclusive)[p:q]
+        if how == "scan":
+            do("scan", ctx, op, vector.view, out.view, options(**shape, total=totals.view, carry=carry))
+            out.must_be(results)
+            totals.must_be(total)
+            continue
+        # forward the segment that was open is the first, also where element 0 has ended it
+        ends = offsets_of(marks)
+        totals_at = p + ends[:-1] if backward else p + ends[1:] - 1
+        if m and p and not backward and marks[0]:
+            totals_at = np.concatenate([[p - 1], totals_at])
+        totals, count = Vector(kind, len(totals_at) + chance(3)), Vector(LONG, 1)
+        do("scan_segmented", ctx, op, vector.view, Vector(of, m, marks).view, out.view,
+           options(**shape, totals=totals.view, count=count.view, carry=carry))
+        out.must_be(results)
+        count.must_be(len(totals_at))
+        totals.must_be(np.concatenate([inclusive[totals_at], totals.before[len(totals_at) :]]))
 
 
-def call_split():
-    kind, of, n = one_of(*MOVED), one_of(INT, LONG), length()
-    x = numbers(kind, n)
-    marks, set_ = flags(n)
-    heads, starts = flags(n) if chance(2) else (None, np.zeros(n, bool))
-    vector, out, positions = Vector(kind, n, x), Vector(kind, n), Vector(of, n)
-    count = Vector(LONG, 1)
-    yield kind, n, marks.kind, heads and heads.kind, of
-    segmented, views = ("_segmented", [marks.view, heads.view]) if heads else ("", [marks.view])
-    do("split" + segmented, ctx, vector.view, *views, out.view,
-       options(count=count.view))
-    do("split" + segmented + "_positions", ctx, *views, positions.view, None)
-    p = np.lexsort((np.arange(n), set_, np.cumsum(starts)))
-    back = np.empty(n, np.int64)
-    back[p] = np.arange(n)
-    out.must_be(x[p])
-    positions.must_be(back)
-    count.must_be(n - int(set_.sum()))
+# ---- Calls on arrays of the host -----------------------------------------------------------------
 
-
-def call_distribute_segmented():
-    n, whole = length(), chance(2)
-    kind = one_of(*NUMBERS) if whole else one_of(*MOVED)
-    x = numbers(kind, n)
-    marks, set_ = flags(n, 400 if whole else None)
-    vector, offsets = Vector(kind, n, x), offsets_of(set_)
-    out, op, last = out_of(kind, vector), PLUS + chance(5), chance(2)
-    yield "totals" if whole else last, kind, op, n, marks.kind, len(offsets) - 1, out is vector
-    if whole:
-        do("distribute_totals", ctx, op, vector.view, marks.view, out.view)
-        values = scan_segments(op, x, offsets)[1]
-    else:
-        do("distribute_segmented", ctx, LAST if last else FIRST, vector.view, marks.view, out.view)
-        values = x[offsets[1:] - 1] if last else x[offsets[:-1]]
-    out.must_be(np.repeat(values, np.diff(offsets)))
-
-
-def call_forms():
-    n, kind = length(), one_of(INT, LONG)
-    marks, set_ = flags(n)
-    expected = offsets_of(set_)
-    offsets, count = Vector(kind, len(expected) + chance(3)), Vector(LONG, 1)
-    some, at = (Vector(kind, len(expected), expected), expected) if chance(2) else some_offsets(n)
-    back = Vector(one_of(*FLAGS), n)
-    lengths, sums = Vector(some.kind, len(at) - 1), Vector(one_of(some.kind, LONG), len(at))
-    yield n, marks.kind, kind, len(expected) - 1, some.kind, len(at), back.kind, sums.kind
-    do("heads_to_offsets", ctx, marks.view, offsets.view, options(count=count.view))
-    offsets.must_be(np.concatenate([expected, offsets.before[len(expected) :]]))
-    count.must_be(len(expected) - 1)
-    do("offsets_to_heads", ctx, some.view, back.view)
-    starts = np.zeros(n, DTYPES[back.kind])
-    starts[at[at < n]] = 1
-    back.must_be(starts)
-    do("offsets_to_lengths", ctx, some.view, lengths.view)
-    lengths.must_be(np.diff(at))
-    do("lengths_to_offsets", ctx, lengths.view, sums.view)
-    sums.must_be(at - at[0])
-
-
-def ranks(*vectors):
-    """Whole numbers in the order of sorts: -0 before +0, every NaN last and equal."""
-    every = np.concatenate(vectors)
-    if every.dtype.kind == "f":
-        bits = np.where(np.isnan(every), np.float64(np.nan), every.astype(np.float64)).view(np.int64)
-        every = np.where(bits < 0, bits ^ np.iinfo(np.int64).max, bits)
-    return np.split(np.unique(every, return_inverse=True)[1].ravel(), [len(vectors[0])])
-
-
-def call_keys():
-    kind, n, of = one_of(*KEYS), length(), one_of(INT, LONG)
-    x = np.repeat(numbers(kind, n), rng.integers(0, 1 + one_of(1, 2, 30), n))[:n]
-    n = len(x)
-    marks, set_ = flags(n)
-    keys, heads, at = Vector(kind, n, x), Vector(one_of(*FLAGS), n), Vector(of, n)
-    count, within = Vector(LONG, 1), chance(2)
-    yield kind, n, marks.kind, heads.kind, of, within
-    do("keys_to_heads", ctx, keys.view, marks.view if within else None, heads.view)
-    starts = set_.copy() if within else np.zeros(n, bool)
-    starts[1:] |= np.diff(ranks(x, x)[0]) != 0
-    starts[:1] = True
-    heads.must_be(starts.astype(DTYPES[heads.kind]))
-    do("flags_to_positions", ctx, heads.view, at.view, options(count=count.view))
-    places = np.nonzero(starts)[0]
-    at.must_be(np.concatenate([places, at.before[len(places) :]]))
-    count.must_be(len(places))
-
-
-def call_bounds():
-    kind, of, n, m = one_of(*KEYS), one_of(INT, LONG), length(), length()
-    x, y = numbers(kind, n), numbers(kind, m)
-    x = x[order_of_keys(x)]
-    if n and m and chance(2):
-        y = x[rng.integers(0, n, m)]
-    numbers_, values, out = Vector(kind, n, x), Vector(kind, m, y), Vector(of, m)
-    upper = chance(2)
-    yield kind, of, n, m, upper
-    do("upper_bound" if upper else "lower_bound", ctx, numbers_.view, values.view, out.view)
-    a, b = ranks(x, y)
-    out.must_be(np.searchsorted(a, b, "right" if upper else "left"))
-
-
-def call_positions():
-    kind, of, n, m = one_of(*MOVED), one_of(INT, LONG), length(), length()
-    if chance(2):
-        outside = 3 if m == 0 or chance(4) == 0 else 0
-        at = rng.integers(-outside, m + outside, n).astype(DTYPES[of])
-        source, positions = Vector(kind, m, numbers(kind, m)), Vector(of, n, at)
-        out = Vector(kind, n)
-        inside = (at >= 0) & (at < m)
-        yield "gather", kind, of, n, m, outside
-        do("gather", ctx, source.view, positions.view, out.view)
-        assert call("ctx_synchronize", ctx) == (0 if inside.all() else POSITION)
-        out.must_be(np.where(inside, source.before[np.where(inside, at, 0)], out.before)
-                    if m else out.before)
+def call_host_scans():
+    kind, op, n, backward = one_of(*NUMBERS), PLUS + chance(5), length(), chance(2)
+    exclusive, name = chance(2), one_of("scan", "scan_segmented", "scan_by_offsets", "reduce")
+    x, direction = numbers(kind, n), BACKWARD * backward
+    vector, total = Array(kind, n, x), Array(kind, 1)
+    out = vector if chance(3) == 0 else Array(kind, n)
+    yield name, kind, op, n, exclusive, backward, out is vector
+    if name == "reduce":
+        do("host_reduce", op, kind, direction, address(vector.part), n, address(total.part))
+        total.must_be(scan(op, x, False, backward)[1])
         return
-    at = rng.permutation(n + m)[:n].astype(DTYPES[of])
-    repeats = n > 1 and chance(3) == 0
-    if repeats:
-        at[0] = at[-1]
-    vector, positions = Vector(kind, n, numbers(kind, n)), Vector(of, n, at)
-    out, written = Vector(kind, n + m), Vector(BIT, n + m)
-    yield "permute", kind, of, n, m, repeats
-    do("permute", ctx, vector.view, positions.view, out.view, options(written=written.view))
-    assert call("ctx_synchronize", ctx) == (REPEATED if repeats else 0)
-    moved, marks = out.before.copy(), np.zeros(n + m, np.uint8)
-    moved[at], marks[at] = vector.before, 1
-    written.must_be(marks)
-    if not repeats:
-        out.must_be(moved)
+    arguments = (op, kind, EXCLUSIVE * exclusive, direction, address(vector.part))
+    if name == "scan":
+        do("host_scan", *arguments, n, address(out.part))
+        out.must_be(scan(op, x, exclusive, backward)[0])
+        return
+    if name == "scan_segmented":
+        heads = np.where(rng.random(n) < one_of(0, 0.001, 0.01), one_of(1, 128), 0).astype(np.uint8)
+        offsets = offsets_of(heads != 0)
+        do("host_scan_segmented", *arguments, address(heads), n, address(out.part))
+    else:
+        inner = np.sort(rng.integers(0, n + 1, chance(300)))
+        offsets = np.concatenate([[0], inner, [n]]).astype(np.int64)
+        do("host_scan_by_offsets", *arguments, n, address(offsets), len(offsets) - 1, address(out.part))
+    out.must_be(scan_segments(op, x, offsets, exclusive, backward)[0])
 
 
-def call_map():
-    kind, op, n = one_of(*NUMBERS), PLUS + chance(5), length()
-    a, b = numbers(kind, n), numbers(kind, n)
-    left, right = Vector(kind, n, a), Vector(kind, n, b)
-    out = one_of(left, right, Vector(kind, n))
-    yield kind, op, n, out is left, out is right
-    do("map_binary", ctx, BINARY[op], left.view, right.view, out.view)
-    out.must_be(combine(op, a, b))
-    fresh = Vector(kind, n, a)
-    do("map_left", ctx, BINARY[op],
-       ctypes.c_void_p(np.array([identity(op, DTYPES[kind])]).ctypes.data), fresh.view, out.view)
-    out.must_be(combine(op, np.full(n, identity(op, DTYPES[kind])), a))
+def call_host_sort():
+    kind, n, descending = one_of(*KEYS), length(), chance(2)
+    of = one_of(0, *KEYS)
+    x, y = numbers(kind, n), numbers(of or kind, n)
+    keys, values = Array(kind, n, x), Array(of or kind, n, y)
+    keys_out = keys if chance(3) == 0 else Array(kind, n)
+    values_out = values if chance(3) == 0 else Array(of or kind, n)
+    yield kind, of, n, descending, keys_out is keys, values_out is values
+    do("host_sort", DESCENDING * descending, kind, address(keys.part), of,
+       address(values.part) if of else None, n, address(keys_out.part),
+       address(values_out.part) if of else None)
+    p = order_of_keys(x, descending)
+    keys_out.must_be(x[p])
+    if of:
+        values_out.must_be(y[p])
 
 
 # ---- Run -----------------------------------------------------------------------------------------
@@ -535,7 +260,7 @@ with np.errstate(all="ignore"):
             Vector.free_all()
         except AssertionError as error:
             wrong += 1
-            Vector.live.clear()
+            Vector.forget()
             print(f"{function.__name__[5:]} {arguments}: {error}", flush=True)
         done[function] += 1
 for function, count in done.items():
