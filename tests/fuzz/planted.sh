@@ -4,8 +4,9 @@
 # compiled as the rest of FOLDER was (build.sh) and linked with it, and the fuzzer must fail, from the
 # corpus or later, within SECONDS of processor time, so that it does not matter what else the machine does.
 #
-#     sh tests/fuzz/planted.sh FOLDER [SECONDS]
+#     sh tests/fuzz/planted.sh FOLDER [SECONDS [FIRST]]
 #
+# FIRST is the number of the bug to begin with.
 # The input that was found must pass with the library as it is. Fails where a bug is not found, where one
 # cannot be planted because its file has changed, and where the library as it is fails on the corpus.
 # 77: there is no fuzzer here.
@@ -14,6 +15,7 @@ set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 folder=${1:?the folder of a fuzzer}
 seconds=${2:-60}
+first=${3:-1}
 program=$folder/tests/fuzz/fuzz_calls
 [ -x "$program" ] || {
     echo "skipped: no fuzzer was built (tests/fuzz/build.sh)"
@@ -53,6 +55,17 @@ link() {
         -o "$work/lib/libvscan.so.0" "$@" -lm -lpthread
 }
 
+# compile FILE: as $work/planted_of/FILE.o, with the bug: it is in $planted, which is FILE or a header.
+compile() {
+    source=$root/$1
+    if [ "$1" = "$file" ]; then source=$planted; fi
+    mkdir -p "$(dirname "$work/planted_of/$1")"
+    ninja -C "$folder" -t commands "CMakeFiles/vscan.dir/$1.o" | tail -1 |
+        sed "s|-o [^ ]*|-o $work/planted_of/$1.o|; s|-MF [^ ]*|-MF $work/planted.d|
+            s|-c [^ ]*|-iquote $work/include/lib -iquote $root/lib -c $source|" >"$work/compile.sh"
+    (cd "$folder" && sh "$work/compile.sh")
+}
+
 find "$objects" -name '*.o' >"$work/objects"
 # shellcheck disable=SC2046 # names without spaces: CMake's folder of ours
 link $(cat "$work/objects")
@@ -64,22 +77,27 @@ fuzz 600 -runs=1 || {
 
 failed=0
 number=0
-while IFS='	' read -r file bug; do
+while IFS='	' read -r file bug files; do
     case $file in '#'*) continue ;; esac
     number=$((number + 1))
-    sed "$bug" "$root/$file" >"$work/planted.c"
-    if cmp -s "$work/planted.c" "$root/$file"; then
+    [ "$number" -ge "$first" ] || continue
+    rm -rf "$work/include" "$work/planted_of"
+    planted=$work/include/$file
+    mkdir -p "$(dirname "$planted")"
+    sed "$bug" "$root/$file" >"$planted"
+    if cmp -s "$planted" "$root/$file"; then
         echo "$number  NOT PLANTED  $file: $bug"
         failed=$((failed + 1))
         continue
     fi
-    object=$objects/$file.o
-    ninja -C "$folder" -t commands "CMakeFiles/vscan.dir/$file.o" | tail -1 |
-        sed "s|-o [^ ]*|-o $work/planted.o|; s|-c [^ ]*|-iquote $root/lib -c $work/planted.c|" \
-            >"$work/compile.sh"
-    (cd "$folder" && sh "$work/compile.sh")
+    cp "$work/objects" "$work/others"
+    for compiled in ${files:-$file}; do
+        compile "$compiled"
+        grep -v -x -F "$objects/$compiled.o" "$work/others" >"$work/fewer"
+        mv "$work/fewer" "$work/others"
+    done
     # shellcheck disable=SC2046
-    link $(grep -v -x -F "$object" "$work/objects") "$work/planted.o"
+    link $(cat "$work/others") $(find "$work/planted_of" -name '*.o')
     rm -f "$work"/crash-* "$work"/leak-* "$work"/timeout-*
     start=$(date +%s)
     if fuzz "$seconds"; then
@@ -94,5 +112,5 @@ while IFS='	' read -r file bug; do
         echo "$number  found in $(($(date +%s) - start)) s  $file: $how"
     fi
 done <"$root/tests/fuzz/planted.txt"
-echo "$number bugs, $failed not found"
+echo "$((number - first + 1)) bugs, $failed not found"
 [ $failed = 0 ]
