@@ -94,8 +94,7 @@ static int64_t match(vscan_ctx *ctx, vscan_buffer *sequence, const char *pattern
 
     vscan_count_options options = {.size = sizeof options, .count = new_vector(ctx, VSCAN_LONG, 1)};
     vscan_buffer *numbers = part(other, 0, starts);
-    check(vscan_index(ctx, 0, 1, numbers));
-    check(vscan_pack(ctx, numbers, flags, numbers, &options));
+    check(vscan_flags_to_positions(ctx, flags, numbers, &options));
     take_one(options.count, &count);
     *places = allocate(count, sizeof **places);
     check(vscan_buffer_download(numbers, 0, count, *places));

@@ -6,7 +6,7 @@
  * to all points before it: when its slope, (height[i] - eye) / i, is greater than the largest of
  * the slopes before it, which is their exclusive max-scan. (Blelloch compares angles; the arc
  * tangent keeps the order, so it can be left out.) So: index and two maps for the slopes, a scan, a
- * comparison, and a pack of the positions that are seen. A serial loop does the same with a running
+ * comparison, and the positions of the flags that it sets. A serial loop does the same with a running
  * maximum. Literature: Blelloch, Prefix Sums and Their Applications, 1990.
  *
  *     line_of_sight [n [seed]]
@@ -24,8 +24,7 @@
 
 /*
  * Both ways of looking take the heights of points 1 .. n and the height of the eye, fill seen, a
- * flag for each of the points, and positions, the numbers of those that are seen, and return how
- * many are.
+ * flag for each of the points, and positions, where flags are set, and return how many are.
  */
 static int64_t look_serial(const double *height, int64_t n, double eye, uint8_t *seen,
                            int64_t *positions) {
@@ -36,7 +35,7 @@ static int64_t look_serial(const double *height, int64_t n, double eye, uint8_t 
         seen[i] = slope > largest;
         if (seen[i]) {
             largest = slope;
-            positions[count++] = i + 1;
+            positions[count++] = i;
         }
     }
     return count;
@@ -49,8 +48,7 @@ static int64_t look(vscan_ctx *ctx, const double *height, int64_t n, double eye,
     vscan_buffer *slopes = new_vector(ctx, VSCAN_DOUBLE, n);
     vscan_buffer *before = new_vector(ctx, VSCAN_DOUBLE, n);
     vscan_buffer *flags = new_vector(ctx, VSCAN_BYTE, n);
-    vscan_buffer *points = new_vector(ctx, VSCAN_LONG, n);
-    vscan_buffer *packed = new_vector(ctx, VSCAN_LONG, n);
+    vscan_buffer *places = new_vector(ctx, VSCAN_LONG, n);
     vscan_scan_options exclusive = {.size = sizeof exclusive, .kind = VSCAN_EXCLUSIVE};
     vscan_count_options counted = {.size = sizeof counted, .count = new_vector(ctx, VSCAN_LONG, 1)};
 
@@ -62,15 +60,14 @@ static int64_t look(vscan_ctx *ctx, const double *height, int64_t n, double eye,
         check(vscan_map_binary(ctx, VSCAN_BINARY_DIVIDE, slopes, before, slopes));
         check(vscan_scan(ctx, VSCAN_MAX, slopes, before, &exclusive));
         check(vscan_compare(ctx, VSCAN_GREATER, slopes, before, flags));
-        check(vscan_index(ctx, 1, 1, points));
-        check(vscan_pack(ctx, points, flags, packed, &counted));
+        check(vscan_flags_to_positions(ctx, flags, places, &counted));
         check(vscan_buffer_get(counted.count, 0, &count)); /* waits */
         *time = seconds() - start;
     }
 
     check(vscan_buffer_download(flags, 0, n, seen));
-    check(vscan_buffer_download(packed, 0, count, positions));
-    vscan_buffer *all[] = {heights, slopes, before, flags, points, packed, counted.count};
+    check(vscan_buffer_download(places, 0, count, positions));
+    vscan_buffer *all[] = {heights, slopes, before, flags, places, counted.count};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) check(vscan_buffer_destroy(all[k]));
     return count;
 }
@@ -123,7 +120,7 @@ static bool look_over_hills(vscan_ctx *ctx, int64_t n, double longest, bool prin
 
     if (print) print_profile(height, expected, n + 1);
     printf("%" PRId64 " of %" PRId64 " points are seen", wanted, n);
-    if (wanted > 0) printf(", the last one is point %" PRId64, expected_positions[wanted - 1]);
+    if (wanted > 0) printf(", the last one is point %" PRId64, expected_positions[wanted - 1] + 1);
     printf("; %.3f ms, serial %.3f ms, %s\n", 1e3 * time, 1e3 * serial,
            same ? "the same" : "NOT THE SAME");
     free(height);

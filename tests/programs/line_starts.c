@@ -8,8 +8,7 @@
  * at the very end begins no line, as nothing follows it. The numbers of the places with a head are where
  * lines begin: a plus scan of the flags says where each number goes, which vscan_heads_to_offsets does in
  * one pass. The first byte of each line is gathered from these places, and where it is '\n' the line is
- * empty. How many lines there are must be known before there is room for them: packing what equals '\n'
- * counts it. Literature: Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3 and 4.
+ * empty: packing what equals '\n' counts these. Literature: Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3 and 4.
  *
  *     line_starts [n [seed]]   a text of n bytes, which it makes itself
  *     line_starts FILE
@@ -39,17 +38,6 @@ static vscan_buffer *part(vscan_buffer *vector, int64_t first, int64_t n) {
     return view;
 }
 
-/* How many bytes are '\n'. */
-static int64_t count_newlines(vscan_ctx *ctx, vscan_buffer *text) {
-    vscan_buffer *packed = new_vector(ctx, VSCAN_UINT8, vscan_buffer_length(text));
-    vscan_count_options options = {.size = sizeof options, .count = new_vector(ctx, VSCAN_LONG, 1)};
-    int64_t count;
-    check(vscan_pack_compare(ctx, VSCAN_EQUAL, text, &newline, packed, &options));
-    take_one(options.count, &count);
-    check(vscan_buffer_destroy(packed));
-    return count;
-}
-
 /* heads[i] = whether text[i - 1] is '\n'; heads[0] may be anything. */
 static void mark_starts(vscan_ctx *ctx, vscan_buffer *text, vscan_buffer *heads) {
     int64_t n = vscan_buffer_length(text);
@@ -62,29 +50,28 @@ static void mark_starts(vscan_ctx *ctx, vscan_buffer *text, vscan_buffer *heads)
 static struct lines find_lines(vscan_ctx *ctx, vscan_buffer *text) {
     int64_t n = vscan_buffer_length(text);
     struct lines lines = {.count = 0};
-    if (n > 0) {
-        uint8_t last;
-        check(vscan_buffer_get(text, n - 1, &last));
-        lines.count = count_newlines(ctx, text) + (last != newline);
-    }
-    lines.offsets = new_vector(ctx, VSCAN_INT, lines.count + 1);
+    vscan_count_options options = {.size = sizeof options, .count = new_vector(ctx, VSCAN_LONG, 1)};
     vscan_buffer *heads = new_vector(ctx, VSCAN_BYTE, n);
-    vscan_buffer *lengths = new_vector(ctx, VSCAN_INT, lines.count);
-    vscan_buffer *firsts = new_vector(ctx, VSCAN_UINT8, lines.count);
+    vscan_buffer *offsets = new_vector(ctx, VSCAN_INT, n + 1); /* as many lines as there can be */
     vscan_buffer *longest = new_vector(ctx, VSCAN_INT, 1);
     if (n > 0) mark_starts(ctx, text, heads);
-    check(vscan_heads_to_offsets(ctx, heads, lines.offsets, NULL));
+    check(vscan_heads_to_offsets(ctx, heads, offsets, &options));
+    check(vscan_buffer_get(options.count, 0, &lines.count));
 
+    vscan_buffer *lengths = new_vector(ctx, VSCAN_INT, lines.count);
+    vscan_buffer *firsts = new_vector(ctx, VSCAN_UINT8, lines.count);
+    vscan_buffer *starts = part(offsets, 0, lines.count);
+    lines.offsets = part(offsets, 0, lines.count + 1);
     check(vscan_offsets_to_lengths(ctx, lines.offsets, lengths));
     check(vscan_reduce(ctx, VSCAN_MAX, lengths, longest, NULL));
     take_one(longest, &lines.longest);
 
-    vscan_buffer *starts = part(lines.offsets, 0, lines.count);
     check(vscan_gather(ctx, text, starts, firsts));
-    lines.empty = count_newlines(ctx, firsts);
+    check(vscan_pack_compare(ctx, VSCAN_EQUAL, firsts, &newline, firsts, &options));
+    take_one(options.count, &lines.empty);
 
-    vscan_buffer *const all[] = {heads, lengths, firsts, starts};
-    for (int k = 0; k < 4; k++) check(vscan_buffer_destroy(all[k]));
+    vscan_buffer *const all[] = {heads, offsets, lengths, firsts, starts};
+    for (int k = 0; k < 5; k++) check(vscan_buffer_destroy(all[k]));
     return lines;
 }
 

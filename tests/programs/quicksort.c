@@ -57,10 +57,8 @@ static int64_t quicksort(vscan_ctx *ctx, vscan_buffer *keys, bool print) {
     vscan_buffer *greater = new_vector(ctx, VSCAN_INT, n);
     vscan_buffer *group = new_vector(ctx, VSCAN_INT, n);
     vscan_buffer *differs = new_vector(ctx, VSCAN_INT, n - 1), *any = new_vector(ctx, VSCAN_INT, 1);
-    /* Each element but the first, beside the one before it. */
+    /* Each key but the first, beside the one before it. */
     vscan_buffer *key = view(keys, 1, n - 1), *key_before = view(keys, 0, n - 1);
-    vscan_buffer *group_here = view(group, 1, n - 1), *group_before = view(group, 0, n - 1);
-    vscan_buffer *heads_here = view(heads, 1, n - 1);
 
     check(vscan_buffer_fill(heads, &zero)); /* element 0 always begins a segment */
     for (;; rounds++) {
@@ -81,12 +79,10 @@ static int64_t quicksort(vscan_ctx *ctx, vscan_buffer *keys, bool print) {
         check(vscan_compare(ctx, VSCAN_GREATER, keys, pivots, greater));
         check(vscan_compare(ctx, VSCAN_GREATER_OR_EQUAL, keys, pivots, group));
         check(vscan_map_binary(ctx, VSCAN_BINARY_ADD, group, greater, group));
-        check(vscan_compare(ctx, VSCAN_NOT_EQUAL, group_here, group_before, differs));
-        check(vscan_map_binary(ctx, VSCAN_BINARY_OR, heads_here, differs, heads_here));
+        check(vscan_keys_to_heads(ctx, group, heads, heads));
     }
 
-    vscan_buffer *all[] = {heads, pivots,     split,      greater,      group,      differs,
-                           key,   key_before, group_here, group_before, heads_here, any};
+    vscan_buffer *all[] = {heads, pivots, split, greater, group, differs, key, key_before, any};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++) vscan_buffer_destroy(all[k]);
     return rounds;
 }

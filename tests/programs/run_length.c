@@ -2,14 +2,13 @@
 /*
  * Run-length encoding and decoding of a text, and counts of its lines and words.
  *
- * A run starts at a letter that is not the one before it: a comparison of the vector with a view
- * of itself, one letter on, gives the flags of all starts. Packing the letters by these flags
- * gives one letter a run, and the distances of the starts are the lengths. To decode, a scan of
- * the lengths says where runs start again; their letters are permuted to these places, and a
- * segmented copy spreads each over its run. Lines and words are counted likewise: a word starts at
- * a letter that is no space and comes after one, and the scan that counts ends of lines numbers
- * the line of every letter, too. Literature: Golomb, Run-Length Encodings, 1966; the operations:
- * Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3 and 4.
+ * A run starts at a letter that is not the one before it: with the letters as keys, at the heads of
+ * their segments. Packing the letters by these flags gives one letter a run, and the distances of the
+ * starts are the lengths. To decode, a scan of the lengths says where runs start again; their letters
+ * are permuted to these places, and a segmented copy spreads each over its run. Lines and words are
+ * counted likewise: words and the spaces between them are runs, too, and the scan that counts ends of
+ * lines numbers the line of every letter. Literature: Golomb, Run-Length Encodings, 1966; the
+ * operations: Blelloch, Vector Models for Data-Parallel Computing, 1990, ch. 3 and 4.
  *
  *     run_length [n [seed]]   a text of n letters, which it makes itself
  *     run_length FILE
@@ -41,35 +40,26 @@ static void destroy(vscan_buffer *const *vectors, int count) {
     for (int k = 0; k < count; k++) check(vscan_buffer_destroy(vectors[k]));
 }
 
-/* flags[i] = whether text[i] is another letter than text[i - 1]; flags[0] = 1. */
-static void mark_starts(vscan_ctx *ctx, vscan_buffer *text, vscan_buffer *flags) {
-    int64_t n = vscan_buffer_length(text);
-    uint8_t start = 1;
-    if (n == 0) return;
-    vscan_buffer *all[] = {part(text, 1, n - 1), part(text, 0, n - 1), part(flags, 1, n - 1)};
-    check(vscan_buffer_set(flags, 0, &start));
-    check(vscan_compare(ctx, VSCAN_NOT_EQUAL, all[0], all[1], all[2]));
-    destroy(all, 3);
-}
-
 static struct runs encode(vscan_ctx *ctx, vscan_buffer *text) {
     int64_t n = vscan_buffer_length(text);
     struct runs runs = {.count = 0};
     vscan_count_options options = {.size = sizeof options, .count = new_vector(ctx, VSCAN_LONG, 1)};
     vscan_buffer *flags = new_vector(ctx, VSCAN_BYTE, n);
     vscan_buffer *starts = new_vector(ctx, VSCAN_INT, n + 1);
-    mark_starts(ctx, text, flags);
+    vscan_buffer *keys = new_vector(ctx, VSCAN_INT, n);
+    check(vscan_convert(ctx, text, keys));
+    check(vscan_keys_to_heads(ctx, keys, NULL, flags));
     check(vscan_heads_to_offsets(ctx, flags, starts, &options));
     take_one(options.count, &runs.count);
 
     vscan_buffer *offsets = part(starts, 0, runs.count + 1);
-    runs.letters = new_vector(ctx, VSCAN_INT, runs.count);
+    runs.letters = new_vector(ctx, VSCAN_UINT8, runs.count);
     runs.lengths = new_vector(ctx, VSCAN_INT, runs.count);
     check(vscan_pack(ctx, text, flags, runs.letters, NULL));
     check(vscan_offsets_to_lengths(ctx, offsets, runs.lengths));
 
-    vscan_buffer *all[] = {flags, starts, offsets};
-    destroy(all, 3);
+    vscan_buffer *all[] = {flags, starts, keys, offsets};
+    destroy(all, 4);
     return runs;
 }
 
@@ -88,13 +78,14 @@ static void decode(vscan_ctx *ctx, const struct runs *runs, vscan_buffer *text) 
 
 struct counts {
     int64_t lines, words;
-    int32_t longest, letter, line; /* the first of the longest runs: its length, letter, line */
+    int32_t longest, line; /* the first of the longest runs: its length, line, letter */
+    uint8_t letter;
 };
 
-/* flags[i] = whether text[i] is a space or one of the five controls that are like one */
+/* flags[i] = 1 where text[i] is a space or one of the five controls that are like one, else 0 */
 static void mark_spaces(vscan_ctx *ctx, vscan_buffer *text, vscan_buffer *flags) {
-    const int32_t space = ' ', first = '\t', last = '\r';
-    vscan_buffer *other = new_vector(ctx, VSCAN_BYTE, vscan_buffer_length(text));
+    const uint8_t space = ' ', first = '\t', last = '\r';
+    vscan_buffer *other = new_vector(ctx, VSCAN_INT, vscan_buffer_length(text));
     check(vscan_compare_right(ctx, VSCAN_GREATER_OR_EQUAL, text, &first, flags));
     check(vscan_compare_right(ctx, VSCAN_LESS_OR_EQUAL, text, &last, other));
     check(vscan_map_binary(ctx, VSCAN_BINARY_AND, flags, other, flags));
@@ -114,8 +105,7 @@ static void find_longest(vscan_ctx *ctx, const struct runs *runs, vscan_buffer *
     check(vscan_reduce(ctx, VSCAN_MAX, runs->lengths, longest, NULL));
     take_one(longest, &counts->longest);
     check(vscan_compare_right(ctx, VSCAN_EQUAL, runs->lengths, &counts->longest, flags));
-    check(vscan_index(ctx, 0, 1, numbers));
-    check(vscan_pack(ctx, numbers, flags, numbers, NULL));
+    check(vscan_flags_to_positions(ctx, flags, numbers, NULL));
     check(vscan_lengths_to_offsets(ctx, runs->lengths, offsets));
     check(vscan_buffer_get(numbers, 0, &run));
     check(vscan_buffer_get(runs->letters, run, &counts->letter));
@@ -129,19 +119,17 @@ static struct counts count(vscan_ctx *ctx, vscan_buffer *text, const struct runs
     int64_t n = vscan_buffer_length(text);
     struct counts counts = {.lines = 0};
     vscan_count_options counted = {.size = sizeof counted};
-    const uint8_t space = 1;
-    const int32_t end = '\n', first = 1;
+    const uint8_t end = '\n';
+    const int32_t first = 1;
     if (n == 0) return counts;
 
     counted.count = new_vector(ctx, VSCAN_LONG, 1);
-    vscan_buffer *spaces = new_vector(ctx, VSCAN_BYTE, n + 1); /* one before the text, too */
-    vscan_buffer *before = part(spaces, 0, n), *at = part(spaces, 1, n);
+    vscan_buffer *spaces = new_vector(ctx, VSCAN_INT, n), *heads = new_vector(ctx, VSCAN_INT, n);
     vscan_buffer *flags = new_vector(ctx, VSCAN_BYTE, n);
     vscan_buffer *number = new_vector(ctx, VSCAN_INT, n);
-    check(vscan_buffer_set(spaces, 0, &space));
-    mark_spaces(ctx, text, at);
-    check(vscan_map_unary(ctx, VSCAN_UNARY_NOT, at, flags));
-    check(vscan_map_binary(ctx, VSCAN_BINARY_AND, flags, before, flags));
+    mark_spaces(ctx, text, spaces);
+    check(vscan_keys_to_heads(ctx, spaces, NULL, heads));
+    check(vscan_compare(ctx, VSCAN_GREATER, heads, spaces, flags)); /* heads that are no spaces */
     check(vscan_enumerate(ctx, flags, number, &counted));
     check(vscan_buffer_get(counted.count, 0, &counts.words));
 
@@ -151,8 +139,8 @@ static struct counts count(vscan_ctx *ctx, vscan_buffer *text, const struct runs
     check(vscan_map_right(ctx, VSCAN_BINARY_ADD, number, &first, number)); /* from 1 on */
     find_longest(ctx, runs, number, &counts);
 
-    vscan_buffer *all[] = {spaces, before, at, flags, number};
-    destroy(all, 5);
+    vscan_buffer *all[] = {spaces, heads, flags, number};
+    destroy(all, 4);
     return counts;
 }
 
@@ -162,7 +150,7 @@ static bool is_space(int letter) {
     return letter == ' ' || (letter >= '\t' && letter <= '\r');
 }
 
-static bool counts_are_right(const struct counts *counts, const int32_t *text, int64_t n) {
+static bool counts_are_right(const struct counts *counts, const uint8_t *text, int64_t n) {
     struct counts expected = {.lines = 0};
     int32_t length = 0, line = 1;
     for (int64_t i = 0; i < n; i++) {
@@ -182,8 +170,8 @@ static bool counts_are_right(const struct counts *counts, const int32_t *text, i
 }
 
 /* Whether these are the runs of the text, none divided or joined. */
-static bool runs_are_right(const int32_t *letters, const int32_t *lengths, int64_t runs,
-                           const int32_t *text, int64_t n) {
+static bool runs_are_right(const uint8_t *letters, const int32_t *lengths, int64_t runs,
+                           const uint8_t *text, int64_t n) {
     int64_t i = 0;
     for (int64_t k = 0; k < runs; k++) {
         int64_t end = i;
@@ -219,26 +207,21 @@ int main(int argc, char **argv) {
         n = read_n_and_seed(argc, argv, 1 << 20, 0, INT32_MAX);
         bytes = make_text(n);
     }
-    int32_t *host = allocate(n, sizeof *host);
-    int32_t *decoded = allocate(n, sizeof *decoded);
-    for (int64_t i = 0; i < n; i++) host[i] = bytes[i];
-    free(bytes);
 
     vscan_ctx *ctx = open_context();
-    vscan_buffer *text = new_vector_of(ctx, VSCAN_INT, n, host);
+    vscan_buffer *text = new_vector_of(ctx, VSCAN_UINT8, n, bytes);
     struct runs runs = encode(ctx, text);
     struct counts counts = count(ctx, text, &runs);
-    vscan_buffer *again = new_vector(ctx, VSCAN_INT, n);
+    vscan_buffer *again = new_vector(ctx, VSCAN_UINT8, n);
     decode(ctx, &runs, again);
 
-    int32_t *letters = allocate(runs.count, sizeof *letters);
+    uint8_t *letters = allocate(runs.count, 1), *decoded = allocate(n, 1);
     int32_t *lengths = allocate(runs.count, sizeof *lengths);
     check(vscan_buffer_download(runs.letters, 0, runs.count, letters));
     check(vscan_buffer_download(runs.lengths, 0, runs.count, lengths));
     check(vscan_buffer_download(again, 0, n, decoded));
-    bool right = runs_are_right(letters, lengths, runs.count, host, n) &&
-                 memcmp(decoded, host, (size_t)n * sizeof *host) == 0 &&
-                 counts_are_right(&counts, host, n);
+    bool right = runs_are_right(letters, lengths, runs.count, bytes, n) &&
+                 memcmp(decoded, bytes, (size_t)n) == 0 && counts_are_right(&counts, bytes, n);
 
     printf("text     %" PRId64 " lines, %" PRId64 " words, %" PRId64 " letters\n", counts.lines,
            counts.words, n);
@@ -247,15 +230,15 @@ int main(int argc, char **argv) {
     if (n > 0) {
         printf("longest  %d x ", (int)counts.longest);
         if (counts.letter >= ' ' && counts.letter < 127)
-            printf("'%c'", (int)counts.letter);
+            printf("'%c'", counts.letter);
         else
-            printf("byte %d", (int)counts.letter);
+            printf("byte %d", counts.letter);
         printf(", in line %d\n", (int)counts.line);
     }
 
     vscan_buffer *all[] = {text, again, runs.letters, runs.lengths};
     destroy(all, 4);
-    free(host);
+    free(bytes);
     free(decoded);
     free(letters);
     free(lengths);
