@@ -60,6 +60,7 @@ if [ "${CI:-}" = true ]; then
     want python3-mpi4py /usr/bin/python3 -c 'import mpi4py'
     want valgrind command -v valgrind
     want musl-tools command -v musl-gcc
+    want git command -v git # for tests/quickstart.sh
     want libc6-dbg test -d /usr/lib/debug/.build-id # without it memcheck misreads strlen and the like
 fi
 if [ $model = ON ]; then
