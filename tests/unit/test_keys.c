@@ -252,6 +252,36 @@ static void bounds_around_samples(void **state) {
         for (int t = 0; t < 4; t++) run_bounds(numbers[t], sizes[s], 3000, &random);
 }
 
+/* So many that all threads have some; of one type, for time's sake. */
+static void many(void **state) {
+    (void)state;
+    if (harness_small()) skip();
+    struct inputs_random random = {harness_seed() + 66};
+    const vscan_type type = numbers[inputs_below(&random, 4)];
+    const int64_t n = 2000000 + inputs_below(&random, 1000000);
+    run_heads(type, n, &random);
+    run_bounds(type, n, 30000, &random);
+    run_bounds(type, 30000, n, &random);
+}
+
+/* Keys that are flags, too: a segment begins where a key differs or is not 0. */
+static void keys_within_themselves(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    struct inputs_random random = {harness_seed() + 67};
+    enum { MANY = 3000 };
+    int32_t keys[MANY];
+    for (int i = 0; i < MANY; i++) keys[i] = (int32_t)inputs_below(&random, 2);
+    struct guarded at = guarded_make(ctx, VSCAN_INT, MANY, 1, keys);
+    struct guarded heads = guarded_make(ctx, VSCAN_BYTE, MANY, 3, NULL);
+    uint8_t *const expected = maps_original(&heads);
+    for (int i = 0; i < MANY; i++) expected[i] = i == 0 || keys[i] || keys[i - 1];
+    ok(ctx, vscan_keys_to_heads(ctx, at.view, at.view, heads.view));
+    struct guarded *all[] = {&at, &heads, NULL};
+    maps_judge(ctx, VSCAN_OK, &heads, expected, all, "keys that are flags, too");
+    free(expected);
+}
+
 /* A key is a head where its lower bound is its own place. */
 static void heads_are_lower_bounds(void **state) {
     (void)state;
@@ -386,6 +416,8 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(columns),
                                        cmocka_unit_test(bounds),
                                        cmocka_unit_test(bounds_around_samples),
+                                       cmocka_unit_test(many),
+                                       cmocka_unit_test(keys_within_themselves),
                                        cmocka_unit_test(heads_are_lower_bounds),
                                        cmocka_unit_test(nothing),
                                        world_unit_test(refused_handles),

@@ -543,10 +543,17 @@ static void refused_vectors(void **state) {
     refused_untouched(type, "flags ", vscan_flags_to_positions(c, w.of_long, w.out, NULL));
     refused_untouched(type, "positions ", vscan_flags_to_positions(c, w.in, w.of_float, NULL));
     refused_untouched(overlap, "positions ", vscan_flags_to_positions(c, w.in, w.shifted, NULL));
+    refused_untouched(overlap, "positions ", vscan_flags_to_positions(c, w.in, w.in, NULL));
     refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size",
                       vscan_flags_to_positions(c, w.in, w.out, &o));
     const vscan_count_options into_flags = {.size = sizeof o, .count = w.two_long};
     refused_untouched(length, "count ", vscan_flags_to_positions(c, w.in, w.out, &into_flags));
+    const vscan_count_options of_ints = {.size = sizeof o, .count = w.one_int};
+    refused_untouched(type, "count ", vscan_flags_to_positions(c, w.in, w.out, &of_ints));
+    vscan_count_options among = {.size = sizeof o};
+    ok(c, vscan_buffer_view(w.of_long, N - 1, 1, &among.count));
+    refused_untouched(overlap, "count ", vscan_flags_to_positions(c, w.in, w.of_long, &among));
+    ok(NULL, vscan_buffer_destroy(among.count));
     refused_untouched(type, "offsets ", vscan_offsets_to_heads(c, w.of_byte, w.out));
     refused_untouched(type, "heads ", vscan_offsets_to_heads(c, w.in, w.of_double));
     refused_untouched(overlap, "heads ", vscan_offsets_to_heads(c, w.in, w.shifted));

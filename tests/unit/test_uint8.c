@@ -84,6 +84,12 @@ static void refused_as(void **state) {
     REFUSED(TYPE, "offsets ", vscan_sort_by_offsets(c, in, NULL, v, out, NULL, NULL));
     REFUSED(TYPE, "keys ", vscan_sort_reserve(c, VSCAN_UINT8, VSCAN_NONE, 1));
     REFUSED(TYPE, "values ", vscan_sort_reserve(c, VSCAN_INT, VSCAN_UINT8, 1));
+    REFUSED(TYPE, "sorted ", vscan_lower_bound(c, v, v, out));
+    REFUSED(TYPE, "values ", vscan_lower_bound(c, in, v, out));
+    REFUSED(TYPE, "positions ", vscan_lower_bound(c, in, w.flags, v));
+    REFUSED(TYPE, "sorted ", vscan_upper_bound(c, v, v, out));
+    REFUSED(TYPE, "values ", vscan_upper_bound(c, in, v, out));
+    REFUSED(TYPE, "positions ", vscan_upper_bound(c, in, w.flags, v));
     REFUSED(TYPE, "flags ", vscan_split(c, in, v, out, NULL));
     REFUSED(TYPE, "heads ", vscan_split_segmented(c, in, w.flags, v, out, NULL));
     REFUSED(TYPE, "flags ", vscan_split_positions(c, v, out, NULL));
@@ -93,6 +99,12 @@ static void refused_as(void **state) {
     REFUSED(TYPE, "heads ", vscan_distribute_totals(c, plus, in, v, out));
     REFUSED(TYPE, "heads ", vscan_heads_to_offsets(c, v, out, NULL));
     REFUSED(TYPE, "offsets ", vscan_heads_to_offsets(c, w.flags, v, NULL));
+    REFUSED(TYPE, "keys ", vscan_keys_to_heads(c, v, NULL, out));
+    REFUSED(TYPE, "within ", vscan_keys_to_heads(c, in, v, out));
+    REFUSED(TYPE, "heads ", vscan_keys_to_heads(c, in, NULL, v));
+    REFUSED(TYPE, "flags ", vscan_flags_to_positions(c, v, out, NULL));
+    REFUSED(TYPE, "positions ", vscan_flags_to_positions(c, w.flags, v, NULL));
+    REFUSED(TYPE, "options->count ", vscan_flags_to_positions(c, w.flags, out, &count));
     REFUSED(TYPE, "offsets ", vscan_offsets_to_heads(c, v, w.of_bit));
     REFUSED(TYPE, "heads ", vscan_offsets_to_heads(c, w.of_long, v));
     REFUSED(TYPE, "offsets ", vscan_offsets_to_lengths(c, v, w.shorter));
