@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times scans of floats that lie in parts on all ranks, beside what they are compared with:
+ * Times scans of floats, or sorts of ints, that lie in parts on all ranks, beside what they are compared with:
  *
  *     mpirun -n RANKS bench_mpi weak N RUNS        a scan; a reduction and a scan of each part by itself
  *     mpirun -n RANKS bench_mpi exscan N RUNS      a scan; loops in C around MPI_Exscan, in two ways
  *     mpirun -n RANKS bench_mpi exchange N RUNS    a scan; what of it is spent in calls of MPI
+ *     mpirun -n RANKS bench_mpi sort N RUNS        a sort; a sort of each part by itself
  *
  * N is the length of each part. Engines take turns, RUNS times after one that is not counted. A time is that of the
  * slowest rank from a barrier on. Results are checked once. Rank 0 prints a row of CSV for each engine; with 0 runs, the line of names.
@@ -117,6 +118,14 @@ static void scan_then_add(void) {
     for (int64_t i = 0; i < n; i++) results[i] += before;
 }
 
+static void sort(void) {
+    VSCAN_MPI(vscan_mpi_sort(mpi, in, NULL, out, NULL, NULL));
+}
+
+static void sort_parts(void) {
+    VSCAN(vscan_sort(ctx, in, NULL, out, NULL, NULL));
+}
+
 /* ---- Measurements ---------------------------------------------------------------------------- */
 
 struct engine {
@@ -171,6 +180,32 @@ static void check_results(const char *name, bool on_host) {
         }
 }
 
+/* Sorted, also from one rank to the next, and with the sum of the keys. */
+static void check_sorted(const int32_t *keys, int32_t *sorted) {
+    int64_t sums[2] = {0, 0};
+    int32_t last = INT32_MIN; /* of the ranks before */
+    VSCAN(vscan_buffer_download(out, 0, n, sorted));
+    bool right = true;
+    for (int64_t i = 0; i < n; i++) {
+        right = right && (i == 0 || sorted[i - 1] <= sorted[i]);
+        sums[0] += keys[i];
+        sums[1] += sorted[i];
+    }
+    PMPI_Exscan(sorted + n - 1, &last, 1, MPI_INT32_T, MPI_MAX, MPI_COMM_WORLD);
+    PMPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
+    if (right && (rank == 0 || last <= sorted[0]) && sums[0] == sums[1]) return;
+    fprintf(stderr, "rank %d: the keys are not sorted\n", rank);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* splitmix64's mixing of a number (Steele, Lea, Flood, 2014). */
+static int32_t random_key(uint64_t i) {
+    uint64_t z = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return (int32_t)(z >> 32);
+}
+
 int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -180,16 +215,20 @@ int main(int argc, char **argv) {
     const int64_t runs = argc > 3 ? strtoll(argv[3], NULL, 10) : 0;
     static struct engine engines[MOST_ENGINES] = {{.name = "vscan_mpi_scan", .run = scan}};
     int count = 1;
+    const bool sorts = strcmp(what, "sort") == 0;
     if (strcmp(what, "weak") == 0) {
         engines[count++] = (struct engine){.name = "local reduce + scan", .run = reduce_and_scan};
     } else if (strcmp(what, "exscan") == 0) {
         engines[count++] = (struct engine){.name = "sum + MPI_Exscan + scan", .run = sum_then_scan};
         engines[count++] = (struct engine){.name = "scan + MPI_Exscan + add", .run = scan_then_add};
+    } else if (sorts) {
+        engines[0] = (struct engine){.name = "vscan_mpi_sort", .run = sort};
+        engines[count++] = (struct engine){.name = "local sort", .run = sort_parts};
     } else if (strcmp(what, "exchange") != 0) {
         count = 0;
     }
     if (count == 0 || n < 1 || n > (INT64_C(1) << 30) / ranks || runs < 0 || runs > MOST_RUNS) {
-        if (rank == 0) fprintf(stderr, "usage: bench_mpi weak|exscan|exchange N RUNS\n");
+        if (rank == 0) fprintf(stderr, "usage: bench_mpi weak|exscan|exchange|sort N RUNS\n");
         MPI_Finalize();
         return 2;
     }
@@ -204,15 +243,23 @@ int main(int argc, char **argv) {
     elements = malloc((size_t)n * sizeof(float));
     results = malloc((size_t)n * sizeof(float));
     check(elements != NULL && results != NULL ? VSCAN_OK : VSCAN_ERROR_HOST_MEMORY, "no memory");
-    for (int64_t i = 0; i < n; i++) elements[i] = is_one(i), results[i] = 0;
-    VSCAN(vscan_buffer_create(ctx, VSCAN_FLOAT, n, &in));
-    VSCAN(vscan_buffer_create(ctx, VSCAN_FLOAT, n, &out));
+    int32_t *const keys = (int32_t *)(void *)elements;
+    for (int64_t i = 0; i < n; i++) {
+        elements[i] = is_one(i), results[i] = 0;
+        if (sorts) keys[i] = random_key((uint64_t)(rank * n + i));
+    }
+    const vscan_type type = sorts ? VSCAN_INT : VSCAN_FLOAT;
+    VSCAN(vscan_buffer_create(ctx, type, n, &in));
+    VSCAN(vscan_buffer_create(ctx, type, n, &out));
     VSCAN(vscan_buffer_create(ctx, VSCAN_FLOAT, 1, &total));
     VSCAN(vscan_buffer_upload(in, 0, n, elements));
     for (int64_t run = -1; run < runs; run++)
         for (int e = 0; e < count; e++) {
             run_once(engines + e, run);
-            if (run < 0 && (e == 0 || engines[e].run != reduce_and_scan))
+            if (run >= 0) continue;
+            if (engines[e].run == sort)
+                check_sorted(keys, (int32_t *)(void *)results);
+            else if (e == 0 || strcmp(what, "exscan") == 0)
                 check_results(engines[e].name, e > 0);
         }
     for (int e = 0; e < count; e++) print_row(what, engines[e].name, engines[e].times, runs);

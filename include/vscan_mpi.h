@@ -336,8 +336,8 @@ VSCAN_API vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
  *                          many elements together as keys have, and so balanced where they are as long as
  *                          vscan_mpi_share says. Overlaps as in vscan_sort: in place, or none
  *   options                as in vscan_sort; the same on all ranks
- * Whether there are values is the same on all ranks. Each part is sorted before elements move, and after. Memory:
- * besides what vscan_sort needs, that of keys, values, keys_out and values_out once more.
+ * Whether there are values is the same on all ranks. Each part is sorted, and what a rank receives is merged, or
+ * sorted. Memory: besides what vscan_sort needs, that of keys, values, keys_out and values_out once more.
  * Statuses: those of vscan_sort, OVERFLOW, DIFFERENT, MPI; of any rank, on all. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_mpi_sort(vscan_mpi *mpi, const vscan_buffer *keys,

@@ -3,49 +3,19 @@
  * Sort, stable. Each rank sorts its part. The ranks then find the key that stands at each begin of a part of the
  * output, digit by digit, by how many keys of all ranks are less; and divide the keys that are equal to it in the
  * order of the ranks. Every element then goes to its rank, and what has come there, sorted runs in the order of
- * ranks, is sorted once more.
+ * ranks, is merged, or sorted once more.
  */
 #include <stddef.h>
 
-#include "move.h"
-
-/* ---- The order of keys ----------------------------------------------------------------------- */
-
-/* How keys compare: as unsigned numbers of so many bits. */
-struct order {
-    vscan_type type;
-    bool descending;
-    int first_bit, bits;
-};
-
-/* A float's bits, or a double's, as a number in the order of vscan_sort: all NaNs are the last one. */
-static uint64_t ordered_float(uint64_t bits, uint64_t sign, uint64_t infinity) {
-    const uint64_t magnitude = bits & (sign - 1);
-    if (magnitude > infinity) return sign | (sign - 1);
-    return (bits & sign) != 0 ? sign - 1 - magnitude : sign | magnitude;
-}
-
-static uint64_t ordered(const struct order *order, const char *keys, int64_t i) {
-    const uint64_t sign = order->type == VSCAN_INT || order->type == VSCAN_FLOAT
-                              ? UINT64_C(1) << 31
-                              : UINT64_C(1) << 63;
-    const uint64_t bits = sign >> 31 == 1 ? ((const uint32_t *)(const void *)keys)[i]
-                                          : ((const uint64_t *)(const void *)keys)[i];
-    uint64_t key = bits ^ sign;
-    if (order->type == VSCAN_FLOAT) key = ordered_float(bits, sign, UINT64_C(0xff) << 23);
-    if (order->type == VSCAN_DOUBLE) key = ordered_float(bits, sign, UINT64_C(0x7ff) << 52);
-    key >>= order->first_bit;
-    if (order->descending) key = ~key;
-    return order->bits == 64 ? key : key & ((UINT64_C(1) << order->bits) - 1);
-}
+#include "sort.h"
 
 /* How many of n sorted keys are less than `key`, or not greater. */
-static int64_t count_before(const struct order *order, const char *keys, int64_t n, uint64_t key,
-                            bool or_equal) {
+static int64_t count_before(const struct vscan__mpi_order *order, const char *keys, int64_t n,
+                            uint64_t key, bool or_equal) {
     int64_t low = 0, high = n; /* those before low are; those from high on are not */
     while (low < high) {
         const int64_t middle = low + (high - low) / 2;
-        const uint64_t there = ordered(order, keys, middle);
+        const uint64_t there = vscan__mpi_ordered(order, order->type, keys, middle);
         if (there < key || (or_equal && there == key))
             low = middle + 1;
         else
@@ -60,7 +30,7 @@ struct sort {
     const vscan_buffer *keys, *values;
     vscan_buffer *keys_out, *values_out;
     vscan_sort_options options;
-    struct order order;
+    struct vscan__mpi_order order;
 };
 
 static vscan_status check_keys(vscan__mpi *mpi, const struct sort *s, vscan_type *type) {
@@ -103,11 +73,11 @@ static vscan_status check(vscan__mpi *mpi, struct sort *s, struct vscan__mpi_mov
     TRY(check_values(mpi, s));
     TRY(check_options(mpi, s));
     const int all = vscan__mpi_size_of(type) == 8 ? 64 : 32;
-    s->order =
-        (struct order){.type = type,
-                       .descending = s->options.order == VSCAN_DESCENDING,
-                       .first_bit = s->options.first_bit,
-                       .bits = s->options.bits == 0 ? all - s->options.first_bit : s->options.bits};
+    s->order = (struct vscan__mpi_order){.type = type,
+                                         .descending = s->options.order == VSCAN_DESCENDING,
+                                         .first_bit = s->options.first_bit,
+                                         .bits = s->options.bits == 0 ? all - s->options.first_bit
+                                                                      : s->options.bits};
     moved->type = (int32_t)type;
     moved->in = vscan_buffer_length(s->keys);
     moved->out = vscan_buffer_length(s->keys_out);
@@ -135,9 +105,9 @@ enum { DIGIT = 4, TRIED = (1 << DIGIT) - 1 };
  * The key at a begin is the greatest of which no more than `begin` keys are less; so its digits can be tried one
  * after another, from the highest on. own, all: room for TRIED numbers for each rank.
  */
-static vscan_status find_splitters(vscan__mpi *mpi, const struct order *order, const char *keys,
-                                   int64_t n, struct splitter *splitters, int64_t *own,
-                                   int64_t *all) {
+static vscan_status find_splitters(vscan__mpi *mpi, const struct vscan__mpi_order *order,
+                                   const char *keys, int64_t n, struct splitter *splitters,
+                                   int64_t *own, int64_t *all) {
     for (int i = 0; i < mpi->size - 1; i++) splitters[i] = (struct splitter){.key = 0};
     for (int left = order->bits, width; left > 0; left -= width) {
         width = left % DIGIT == 0 ? DIGIT : left % DIGIT;
@@ -203,6 +173,25 @@ static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
     return vscan__mpi_area_down(mpi, areas + KEYS, n);
 }
 
+/*
+ * Whether merging is faster than sorting: a merge takes at most as long as a sort's pass over 8 bits, but a sort uses
+ * all threads of the context. Data of a GPU is sorted.
+ */
+static bool merges_received(const vscan__mpi *mpi, const struct sort *s) {
+    return vscan_ctx_backend(mpi->ctx) == VSCAN_BACKEND_CPU &&
+           8 * vscan__mpi_merges_of(mpi->size) * vscan_ctx_threads(mpi->ctx) <= s->order.bits;
+}
+
+/* Where elements are received, and where they are merged, in as many steps as there are merges. */
+static struct vscan__mpi_elements received(const struct vscan__mpi_area *areas) {
+    return (struct vscan__mpi_elements){areas[KEYS_IN].host, areas[VALUES_IN].host};
+}
+static struct vscan__mpi_elements merged(const struct sort *s) {
+    return (struct vscan__mpi_elements){vscan_buffer_pointer(s->keys_out),
+                                        s->values == NULL ? NULL
+                                                          : vscan_buffer_pointer(s->values_out)};
+}
+
 /* Everything to its rank. Fails on all ranks alike. */
 static vscan_status move(vscan__mpi *mpi, const struct sort *s,
                          const struct vscan__mpi_area *areas) {
@@ -213,10 +202,12 @@ static vscan_status move(vscan__mpi *mpi, const struct sort *s,
     TRY(find_splitters(mpi, &s->order, areas[KEYS].host, n, splitters, own, all));
     cut_part(mpi, n, splitters, all);
     TRY(vscan__mpi_tell_counts(mpi, VSCAN_OK));
-    TRY(vscan__mpi_exchange(mpi, areas[KEYS].host, areas[KEYS_IN].host,
-                            vscan__mpi_size_of(s->order.type)));
+    const bool is_even = vscan__mpi_merges_of(mpi->size) % 2 == 0;
+    const struct vscan__mpi_elements to =
+        merges_received(mpi, s) && is_even ? merged(s) : received(areas);
+    TRY(vscan__mpi_exchange(mpi, areas[KEYS].host, to.keys, vscan__mpi_size_of(s->order.type)));
     if (s->values == NULL) return VSCAN_OK;
-    return vscan__mpi_exchange(mpi, areas[VALUES].host, areas[VALUES_IN].host,
+    return vscan__mpi_exchange(mpi, areas[VALUES].host, to.values,
                                vscan__mpi_size_of(vscan_buffer_type(s->values)));
 }
 
@@ -230,6 +221,16 @@ static vscan_status sort_received(vscan__mpi *mpi, const struct sort *s,
                                      s->keys_out, s->values_out, &s->options));
 }
 
+static vscan_status order_received(vscan__mpi *mpi, const struct sort *s,
+                                   const struct vscan__mpi_area *areas) {
+    if (!merges_received(mpi, s)) return sort_received(mpi, s, areas);
+    const int64_t value_size =
+        s->values == NULL ? 0 : vscan__mpi_size_of(vscan_buffer_type(s->values));
+    vscan__mpi_merge(&s->order, value_size, mpi->receive_begin, mpi->size, received(areas),
+                     merged(s));
+    return VSCAN_OK;
+}
+
 static vscan_status sort(vscan__mpi *mpi, struct sort *s, const vscan_sort_options *options,
                          struct vscan__mpi_area *areas) {
     struct vscan__mpi_moved moved = {.call = CALL_SORT};
@@ -240,7 +241,7 @@ static vscan_status sort(vscan__mpi *mpi, struct sort *s, const vscan_sort_optio
     TRY(vscan__mpi_check_sums(mpi, "keys_out"));
     TRY(vscan__mpi_finish(mpi, sort_part(mpi, s, areas)));
     TRY(move(mpi, s, areas));
-    return vscan__mpi_finish(mpi, sort_received(mpi, s, areas));
+    return vscan__mpi_finish(mpi, order_received(mpi, s, areas));
 }
 
 vscan_status vscan_mpi_sort(vscan_mpi *mpi, const vscan_buffer *keys, const vscan_buffer *values,
