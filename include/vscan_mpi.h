@@ -142,14 +142,18 @@ VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan
  *   in, out   as in vscan_scan_segmented; of this rank's context, in this rank's length
  *   heads     int, byte or bit, of in's length, of this rank's context; overlaps nothing that is written. Ranks may
  *             have flags of different types
- *   options   as in vscan_scan_segmented, but for carry and totals, which are NULL: totals are what
- *             vscan_mpi_reduce_segmented is for. kind, direction and the initial value are the same on all ranks
+ *   options   as in vscan_scan_segmented, but for carry, which is NULL. kind, direction, the initial value, and whether
+ *             totals is NULL, are the same on all ranks
+ *     totals  receives the totals of the segments that begin in this rank's part, as in vscan_mpi_reduce_segmented: in
+ *             their order, in both directions, with the bits of the one call. It has an element at least for each of
+ *             them; those past these are left alone. Overlaps nothing. Where it is too short on one rank, nothing is
+ *             written on any: TOTALS_LENGTH
  *     count   receives the number of segments of the whole vector, on each rank that asks for it; overlaps
  *             nothing
  * Each rank reads its part twice and writes it once. Its flags are read once more from an end of the part to the
- * first one that is set; those of a GPU are brought to the host for that.
- * Statuses: those of vscan_scan_segmented, DIFFERENT, MPI; of any rank, on all. VALUE also for a carry and for
- * totals. Since 0.1.0.
+ * first one that is set, and those of a GPU are brought to the host for that; where totals or count is asked for, all
+ * once more. With totals a rank may need memory for as many and one.
+ * Statuses: those of vscan_scan_segmented, DIFFERENT, MPI; of any rank, on all. VALUE also for a carry. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
                                                 const vscan_buffer *heads, vscan_buffer *out,

@@ -82,6 +82,9 @@ static vscan_status compare(vscan__mpi *mpi, int rank) {
             return vscan__mpi_fail(mpi, status, "rank %d: %s is %d, that of rank 0 is %d", rank,
                                    numbers[i].name, (int)numbers[i].b, (int)numbers[i].a);
     if (moves) return VSCAN_OK; /* initial is a length */
+    if ((a->facts ^ b->facts) & FACT_TOTALS)
+        return vscan__mpi_fail(mpi, status, "rank %d: totals is %sNULL, unlike that of rank 0",
+                               rank, (b->facts & FACT_TOTALS) != 0 ? "not " : "");
     if (a->has_initial != b->has_initial || a->initial.bits != b->initial.bits)
         return vscan__mpi_fail(mpi, status, "rank %d: the initial value is not that of rank 0",
                                rank);
@@ -94,7 +97,7 @@ static vscan_status check_first(vscan__mpi *mpi) {
     for (int r = 0; r < mpi->size; r++)
         if (records[r].n > 0) {
             if ((records[r].facts & (FACT_FULL | FACT_HEAD)) != FACT_FULL) return VSCAN_OK;
-            const bool totals = records[r].call == CALL_REDUCE_SEGMENTED;
+            const bool totals = records[r].call != CALL_HEADS_TO_OFFSETS;
             return vscan__mpi_fail(
                 mpi, totals ? VSCAN_ERROR_TOTALS_LENGTH : VSCAN_ERROR_OUT_LENGTH,
                 "rank %d: %s has too few elements: element 0 starts a segment too", r,

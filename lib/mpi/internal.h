@@ -48,7 +48,8 @@ enum vscan__mpi_call_of_move {
 enum vscan__mpi_fact {
     FACT_HEAD = 1,   /* the first element of its part, in memory, starts a segment */
     FACT_COUNTS = 2, /* it asks for the number of segments */
-    FACT_FULL = 4    /* its output has room for its flags that are set, and for nothing more */
+    FACT_FULL = 4,   /* its output has room for its flags that are set, and for nothing more */
+    FACT_TOTALS = 8  /* a segmented scan asks for totals: so do all ranks, or none */
 };
 
 /* What each rank tells all others before any data moves. Members from call to initial must be equal. */
@@ -278,6 +279,14 @@ vscan_status vscan__mpi_set_before(vscan__mpi *mpi, const struct vscan__mpi_reco
                                    const struct vscan__mpi_prefix *prefix, vscan_value *initial,
                                    vscan_carry **carry);
 
+/* ---- totals.c -------------------------------------------------------------------------------- */
+
+/*
+ * Once all ranks have told how many segments begin in their parts, and, forward, the total of the segment that goes on
+ * at the begin: sets the total of the last of the segments that begin here, where it goes on in other parts.
+ */
+vscan_status vscan__mpi_take_last(vscan__mpi *mpi, vscan_buffer *totals, int64_t begun);
+
 /* ---- heads.c --------------------------------------------------------------------------------- */
 
 /* Where in memory the first or the last set flag is, or -1. */
@@ -300,6 +309,9 @@ vscan_status vscan__mpi_check_places(vscan__mpi *mpi, const char *name, const vs
                                      struct vscan__mpi_record *record);
 
 /* ---- positions.c ----------------------------------------------------------------------------- */
+
+/* Whether the part begins the vector, and with a segment that has no flag. */
+bool vscan__mpi_begins_without_flag(const vscan__mpi *mpi);
 
 /* Sets count, where it is not NULL, to the sum of what all ranks have told. */
 vscan_status vscan__mpi_give_count(vscan__mpi *mpi, vscan_buffer *count);

@@ -24,8 +24,7 @@ vscan_status vscan__mpi_give_count(vscan__mpi *mpi, vscan_buffer *count) {
     return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(count, 0, &all));
 }
 
-/* Whether the part begins the vector, and with a segment that has no flag. */
-static bool begins_without_flag(const vscan__mpi *mpi) {
+bool vscan__mpi_begins_without_flag(const vscan__mpi *mpi) {
     const struct vscan__mpi_record *const own = mpi->records + mpi->rank;
     return own->n > 0 && elements_before(mpi, mpi->rank) == 0 && (own->facts & FACT_HEAD) == 0;
 }
@@ -133,7 +132,7 @@ vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buffer *heads,
     record.status = (int32_t)check_heads(found, heads, &record);
     TRY(vscan__mpi_agree(found, &record));
     told.status = vscan__mpi_count_flags(found, heads, &told.open);
-    told.open += begins_without_flag(found);
+    told.open += vscan__mpi_begins_without_flag(found);
     TRY(vscan__mpi_tell_all(found, &told));
     if (before != NULL) *before = told_before(found, found->rank);
     if (own != NULL) *own = told.open;
@@ -182,7 +181,7 @@ static vscan_status write_offsets(vscan__mpi *mpi, const vscan_buffer *heads, vs
     const int64_t nothing = 0, all = elements_before(mpi, mpi->size);
     TRY(vscan__mpi_grow(mpi, &mpi->scratch[VSCAN_LONG - VSCAN_INT], VSCAN_LONG,
                         n < piece ? n : piece));
-    if (begins_without_flag(mpi)) {
+    if (vscan__mpi_begins_without_flag(mpi)) {
         TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(offsets, 0, &nothing)));
         *segments = 1;
     }

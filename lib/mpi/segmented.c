@@ -17,6 +17,24 @@ static vscan_status find_open(vscan__mpi *mpi, const vscan_buffer *heads,
     return VSCAN_OK;
 }
 
+static vscan_status check_totals(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *heads,
+                                 const vscan_buffer *out,
+                                 const vscan_scan_segmented_options *options,
+                                 struct vscan__mpi_record *record) {
+    const vscan_buffer *const totals = options->totals;
+    if (totals == NULL) return VSCAN_OK;
+    record->facts |= FACT_TOTALS;
+    TRY(vscan__mpi_check_buffer(mpi, "totals", totals, record->type, -1));
+    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "in", in, false));
+    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "heads", heads, false));
+    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "out", out, false));
+    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "count", options->count, false));
+    TRY(vscan__mpi_check_apart(mpi, "totals", totals, "initial_buffer", options->initial_buffer,
+                               false));
+    return vscan__mpi_check_places(mpi, "totals", totals, heads, 0, VSCAN_ERROR_TOTALS_LENGTH,
+                                   record);
+}
+
 static vscan_status check_segmented(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
                                     const vscan_buffer *heads, const vscan_buffer *out,
                                     const vscan_scan_segmented_options *options,
@@ -29,9 +47,8 @@ static vscan_status check_segmented(vscan__mpi *mpi, vscan_op op, const vscan_bu
     TRY(vscan__mpi_check_scan(mpi, op, in, out, &like, record));
     TRY(vscan__mpi_check_flags(mpi, "heads", heads, record->n));
     TRY(vscan__mpi_check_apart(mpi, "heads", heads, "out", out, false));
-    if (options->totals != NULL)
-        return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->totals is not NULL");
     TRY(vscan__mpi_check_count(mpi, options->count, in, heads, out));
+    TRY(check_totals(mpi, in, heads, out, options, record));
     if (options->count != NULL) record->facts |= FACT_COUNTS;
     return find_open(mpi, heads, record, open);
 }
@@ -43,26 +60,66 @@ static bool is_asked(const vscan__mpi *mpi, enum vscan__mpi_fact fact) {
     return asked;
 }
 
-/* The segments of the whole vector: the flags that are set, and element 0. */
+/* The segments of the whole vector. */
 static vscan_status add_segments(vscan__mpi *mpi, int64_t own, int64_t *segments) {
-    for (int r = 0; r < mpi->size; r++)
-        if (mpi->records[r].n > 0) {
-            if (r == mpi->rank) own += (mpi->records[r].facts & FACT_HEAD) == 0;
-            break;
-        }
     return vscan__mpi_check(mpi, MPI_Allreduce(&own, segments, 1, MPI_INT64_T, MPI_SUM, mpi->comm),
                             "MPI_Allreduce");
 }
 
+/*
+ * A total belongs to the part in which its segment begins. The scan of a part also gives, as the first one, that of a
+ * segment which began before, as far as it has come; forward the parts before need it.
+ */
+struct segments {
+    vscan_buffer *totals; /* NULL: not asked for */
+    int64_t begun;        /* in the part */
+    value before;
+};
+
 static vscan_status scan_segments(vscan__mpi *mpi, const struct vscan__mpi_record *record,
                                   const struct vscan__mpi_prefix *prefix, const vscan_buffer *in,
-                                  const vscan_buffer *heads, vscan_buffer *out) {
-    vscan_scan_segmented_options options = {
-        .size = sizeof options, .kind = record->kind, .direction = record->direction};
+                                  const vscan_buffer *heads, vscan_buffer *out,
+                                  vscan_buffer *totals) {
+    vscan_scan_segmented_options options = {.size = sizeof options,
+                                            .kind = record->kind,
+                                            .direction = record->direction,
+                                            .totals = totals};
     TRY(vscan__mpi_set_before(mpi, record, prefix, &options.initial, &options.carry));
     return vscan__mpi_say(
         mpi, mpi->ctx,
         vscan_scan_segmented(mpi->ctx, (vscan_op)record->op, in, heads, out, &options));
+}
+
+/* The same with totals in memory of their own, as there is one too many. */
+static vscan_status scan_more_segments(vscan__mpi *mpi, const struct vscan__mpi_record *record,
+                                       const struct vscan__mpi_prefix *prefix,
+                                       const vscan_buffer *in, const vscan_buffer *heads,
+                                       vscan_buffer *out, struct segments *segments) {
+    vscan_buffer *all, *own = NULL, *to = NULL;
+    TRY(vscan__mpi_say(
+        mpi, mpi->ctx,
+        vscan_buffer_create(mpi->ctx, (vscan_type)record->type, segments->begun + 1, &all)));
+    vscan_status status = scan_segments(mpi, record, prefix, in, heads, out, all);
+    if (status == VSCAN_OK)
+        status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_get(all, 0, &segments->before));
+    if (status == VSCAN_OK)
+        status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_view(all, 1, segments->begun, &own));
+    if (status == VSCAN_OK)
+        status = vscan__mpi_say(mpi, mpi->ctx,
+                                vscan_buffer_view(segments->totals, 0, segments->begun, &to));
+    if (status == VSCAN_OK) status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_copy(own, to));
+    (void)vscan_buffer_destroy(to);
+    (void)vscan_buffer_destroy(own);
+    (void)vscan_buffer_destroy(all);
+    return status;
+}
+
+/* Whether the part's scan gives the total of a segment that began before. */
+static bool has_one_before(const vscan__mpi *mpi, const struct vscan__mpi_record *record,
+                           const struct vscan__mpi_prefix *prefix) {
+    if (record->n == 0) return false;
+    if (record->direction == VSCAN_FORWARD) return !prefix->begins;
+    return (record->facts & FACT_HEAD) == 0 && !vscan__mpi_begins_without_flag(mpi);
 }
 
 vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
@@ -73,17 +130,31 @@ vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_b
     vscan_scan_segmented_options known;
     struct vscan__mpi_record record = {.call = CALL_SCAN_SEGMENTED};
     struct vscan__mpi_prefix prefix = {.begins = false};
-    int64_t open = -1, segments = 0;
+    int64_t open = -1, all = 0;
     vscan_status status = vscan__mpi_read_options(found, options, &known, sizeof known);
     if (status == VSCAN_OK)
         status = check_segmented(found, op, in, heads, out, &known, &record, &open);
     status = vscan__mpi_find_prefix(found, status, &record, in, heads, open, &prefix);
     if (prefix.failed_on_all) return status;
+    struct segments segments = {.totals = known.totals};
     const bool counts = is_asked(found, FACT_COUNTS);
-    if (status == VSCAN_OK && counts) status = vscan__mpi_count_flags(found, heads, &segments);
-    if (status == VSCAN_OK) status = scan_segments(found, &record, &prefix, in, heads, out);
-    if (counts) TRY(add_segments(found, segments, &segments));
+    if (status == VSCAN_OK && (counts || known.totals != NULL)) {
+        status = vscan__mpi_count_flags(found, heads, &segments.begun);
+        segments.begun += vscan__mpi_begins_without_flag(found);
+    }
+    if (status == VSCAN_OK)
+        status = known.totals != NULL && has_one_before(found, &record, &prefix)
+                     ? scan_more_segments(found, &record, &prefix, in, heads, out, &segments)
+                     : scan_segments(found, &record, &prefix, in, heads, out, known.totals);
+    if (known.totals != NULL && record.direction == VSCAN_FORWARD) {
+        /* a segment may end in a part that follows; backward its part has the total */
+        TRY(vscan__mpi_tell_all(found, &(struct vscan__mpi_told){.status = status,
+                                                                 .v = segments.before,
+                                                                 .open = segments.begun}));
+        status = vscan__mpi_take_last(found, known.totals, segments.begun);
+    }
+    if (counts) TRY(add_segments(found, segments.begun, &all));
     if (status == VSCAN_OK && known.count != NULL)
-        status = vscan__mpi_say(found, found->ctx, vscan_buffer_set(known.count, 0, &segments));
+        status = vscan__mpi_say(found, found->ctx, vscan_buffer_set(known.count, 0, &all));
     return vscan__mpi_finish(found, status);
 }

@@ -105,17 +105,15 @@ static vscan_status read_part(struct totals *t, const struct vscan__mpi_prefix *
     return VSCAN_OK;
 }
 
-/* The total of the last segment that begins in the part, where it goes on in others. */
-static vscan_status take_last(const struct totals *t) {
-    vscan__mpi *const mpi = t->mpi;
+vscan_status vscan__mpi_take_last(vscan__mpi *mpi, vscan_buffer *totals, int64_t begun) {
     const value *last = NULL;
-    for (int r = mpi->rank + 1; r < mpi->size && t->begun > 0; r++) {
+    for (int r = mpi->rank + 1; r < mpi->size && begun > 0; r++) {
         if (mpi->records[r].n == 0) continue;
         last = &mpi->told[r].v;
         if (mpi->told[r].open > 0) break;
     }
     if (last == NULL) return VSCAN_OK;
-    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(t->totals, t->begun - 1, last));
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(totals, begun - 1, last));
 }
 
 static vscan_status check(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
@@ -162,7 +160,7 @@ vscan_status vscan_mpi_reduce_segmented(vscan_mpi *mpi, vscan_op op, const vscan
     if (status == VSCAN_OK) status = read_part(&t, &prefix);
     TRY(vscan__mpi_tell_all(
         found, &(struct vscan__mpi_told){.status = status, .v = t.before, .open = t.begun}));
-    status = take_last(&t);
+    status = vscan__mpi_take_last(found, totals, t.begun);
     if (status == VSCAN_OK) status = vscan__mpi_give_count(found, known.count);
     return vscan__mpi_finish(found, status);
 }

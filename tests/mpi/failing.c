@@ -17,6 +17,7 @@ static bool fails(void) {
         return fails() ? VSCAN_ERROR_HOST_MEMORY : __real_vscan_##name arguments;                  \
     }
 
+WRAPPED(buffer_copy, (const vscan_buffer *from, vscan_buffer *to), (from, to))
 WRAPPED(buffer_create, (vscan_ctx * ctx, vscan_type type, int64_t n, vscan_buffer **buffer),
         (ctx, type, n, buffer))
 WRAPPED(buffer_download, (const vscan_buffer *buffer, int64_t at, int64_t n, void *host),

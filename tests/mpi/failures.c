@@ -15,7 +15,7 @@ static float elements[N];
 static char results[8 * N + 8]; /* of the whole vector */
 static uint8_t flags[N];
 static int64_t cut[MOST_RANKS + 1];
-static struct part in, out, heads, total, numbers;
+static struct part in, out, heads, total, totals, numbers;
 static struct { int64_t first, n; /* of this rank */ } segments;
 
 /* The calls: scans with the two exchanges, a segmented one, and those that work piece by piece. */
@@ -24,9 +24,11 @@ enum { PLUS, MAX, SEGMENTED, TOTALS, OFFSETS, ENUMERATE, CALLS };
 static vscan_status run(int call) {
     const vscan_op op = call == MAX ? VSCAN_MAX : VSCAN_PLUS;
     const vscan_scan_options options = {.size = sizeof options, .total = total.buffer};
+    const vscan_scan_segmented_options segmented = {.size = sizeof segmented,
+                                                    .totals = totals.buffer};
     switch (call) {
     case SEGMENTED:
-        return vscan_mpi_scan_segmented(mpi, op, in.buffer, heads.buffer, out.buffer, NULL);
+        return vscan_mpi_scan_segmented(mpi, op, in.buffer, heads.buffer, out.buffer, &segmented);
     case TOTALS:
         return vscan_mpi_reduce_segmented(mpi, op, in.buffer, heads.buffer, out.buffer, NULL);
     case OFFSETS:
@@ -147,6 +149,7 @@ void test_failures(void) {
         numbers = new_part(VSCAN_LONG, NULL, length + 1);
         heads = new_part(VSCAN_BYTE, flags + cut[rank], length);
         total = new_part(VSCAN_FLOAT, NULL, 1);
+        totals = new_part(VSCAN_FLOAT, NULL, length);
         compute(call);
         fail_library(call, call == PLUS ? ranks - 1 : (int)draw_below(ranks));
         fail_mpi(call);
@@ -156,5 +159,6 @@ void test_failures(void) {
         end_part(&numbers);
         end_part(&heads);
         end_part(&total);
+        end_part(&totals);
     }
 }

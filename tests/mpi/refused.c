@@ -69,7 +69,15 @@ static vscan_status segmented(vscan_buffer *heads, const vscan_scan_segmented_op
 
 static void refuse_segments(bool me) {
     vscan_scan_segmented_options options = {.size = sizeof options, .totals = me ? other : NULL};
-    expect(segmented(bytes, &options), VSCAN_ERROR_VALUE, "totals is not NULL");
+    expect(segmented(bytes, &options), VSCAN_ERROR_TYPE, "totals has the wrong type");
+    options.totals = me ? in : NULL;
+    expect(segmented(bytes, &options), VSCAN_ERROR_OVERLAP, "totals overlaps in");
+    options.totals = me ? out : NULL;
+    expect(segmented(bytes, &options), VSCAN_ERROR_OVERLAP, "totals overlaps out");
+    options.totals = me ? longer : NULL;
+    if (culprit > 0)
+        expect(segmented(bytes, &options), (vscan_status)VSCAN_MPI_ERROR_DIFFERENT,
+               "totals is not NULL");
     options = (vscan_scan_segmented_options){.size = sizeof options, .count = me ? other : NULL};
     expect(segmented(bytes, &options), VSCAN_ERROR_TYPE, "count has the wrong type");
     expect(segmented(me ? NULL : bytes, NULL), VSCAN_ERROR_NULL, "heads is NULL");

@@ -98,6 +98,11 @@ static void check_too_short(struct scan_case *c, vscan_buffer *own) {
         vscan_mpi_reduce_segmented(mpi, c->op, c->in.buffer, own, part.buffer, NULL);
     CHECK(too_few == VSCAN_ERROR_TOTALS_LENGTH && strstr(vscan_mpi_last_error(mpi), "totals has"),
           "status %d, \"%s\"", (int)too_few, vscan_mpi_last_error(mpi));
+    const vscan_scan_segmented_options options = {.size = sizeof options, .totals = part.buffer};
+    const vscan_status of_scan =
+        vscan_mpi_scan_segmented(mpi, c->op, c->in.buffer, own, c->out.buffer, &options);
+    CHECK(of_scan == VSCAN_ERROR_TOTALS_LENGTH && strstr(vscan_mpi_last_error(mpi), "totals has"),
+          "status %d, \"%s\"", (int)of_scan, vscan_mpi_last_error(mpi));
     check_results(c, "written: total", &part, c->type, NULL, 0);
     end_part(&part);
 }
@@ -109,20 +114,31 @@ static void check_segmented(struct scan_case *c) {
     struct part heads = new_flags(VSCAN_BYTE, flags, c->n);
     struct part own = new_flags(forms[(form + rank) % 3], flags + c->first, c->length);
     struct part count = new_part(VSCAN_LONG, NULL, 1), all = new_part(VSCAN_LONG, NULL, 1);
+    const bool with_totals = draw_below(2);
+    struct part totals = new_part(c->type, NULL, segments_before(c->n));
+    const int64_t k = segments_before(c->first + c->length) - segments_before(c->first);
+    struct part part = new_results(c->type, k, draw_below(3) * 1000);
     vscan_scan_segmented_options options = {.size = sizeof options,
                                             .kind = c->kind,
                                             .direction = c->direction,
                                             .initial = c->value,
                                             .initial_buffer = c->buffer,
+                                            .totals = totals.buffer,
                                             .count = count.buffer};
     OK(vscan_scan_segmented(ctx, c->op, c->all, heads.buffer, c->result, &options));
     const bool counts = draw_below(2);
     options.count = counts && rank % 3 < 2 ? all.buffer : NULL;
+    options.totals = with_totals ? part.buffer : NULL;
     const struct counted before = counted;
     OK(vscan_mpi_scan_segmented(mpi, c->op, c->in.buffer, own.buffer, c->out.buffer, &options));
     if (!counts)
-        check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true, false, c->cut, &before);
+        check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true,
+                     with_totals && c->direction == VSCAN_FORWARD, c->cut, &before);
     compare_case(c);
+    if (with_totals)
+        check_results(c, c->direction == VSCAN_FORWARD ? "forward total" : "backward total", &part,
+                      c->type, (char *)elements_of(&totals) + segments_before(c->first) * c->size,
+                      k);
     CHECK(options.count == NULL || memcmp(elements_of(&count), elements_of(&all), 8) == 0,
           "case %lld: %lld segments, not %lld", (long long)c->number,
           (long long)*(int64_t *)elements_of(&all), (long long)*(int64_t *)elements_of(&count));
@@ -132,6 +148,8 @@ static void check_segmented(struct scan_case *c) {
     end_part(&own);
     end_part(&count);
     end_part(&all);
+    end_part(&totals);
+    end_part(&part);
     end_case(c);
 }
 
