@@ -4,6 +4,7 @@
  * vector. Run by mpirun with any number of ranks; arguments: [seed [cases]].
  */
 #include <mpi.h>
+#include <time.h>
 
 #include "cases.h"
 
@@ -28,9 +29,11 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char *from = getenv("VSCAN_TEST_SEED");
+    struct timespec now; /* MPI_Wtime may count from its first call on */
+    timespec_get(&now, TIME_UTC);
     seed = argc > 1       ? strtoull(argv[1], NULL, 10)
            : from != NULL ? strtoull(from, NULL, 10)
-                          : (uint64_t)(1e6 * MPI_Wtime());
+                          : (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (getenv("VSCAN_TEST_SIZES") != NULL) cases = CUTS; /* small: one of each way to cut */
     if (argc > 2) cases = strtoll(argv[2], NULL, 10);
