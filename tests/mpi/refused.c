@@ -2,27 +2,7 @@
 /* One rank's bad arguments, or others than those of rank 0, are a status on all, and nothing is written. */
 #include <mpi.h>
 
-#include "cases.h"
-
-enum { N = 1000 };
-
-static int culprit;
-static vscan_buffer *in, *out, *other, *bytes, *ended, *foreign, *longer;
-static float was[N];
-
-/* Every rank has that status, a sentence with the culprit and the words, and its output as it was. */
-static void expect(vscan_status got, vscan_status status, const char *words) {
-    char name[16];
-    float is[N];
-    snprintf(name, sizeof name, "rank %d", culprit);
-    CHECK(got == status, "%s, not %s: \"%s\"", vscan_mpi_status_name(got),
-          vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
-    CHECK(strstr(vscan_mpi_last_error(mpi), name) != NULL &&
-              strstr(vscan_mpi_last_error(mpi), words) != NULL,
-          "the sentence has no \"%s\" or \"%s\": \"%s\"", name, words, vscan_mpi_last_error(mpi));
-    OK(vscan_buffer_download(out, 0, N, is));
-    CHECK(memcmp(is, was, sizeof is) == 0, "a refused call has written");
-}
+#include "wrong.h"
 
 static vscan_status scan(vscan_op op, vscan_buffer *from, vscan_buffer *to,
                          const vscan_scan_options *options) {
@@ -37,8 +17,7 @@ static void refuse_buffers(bool me) {
            "in is no live buffer");
     expect(scan(VSCAN_PLUS, in, me ? foreign : out, NULL), VSCAN_ERROR_CONTEXT, "another context");
     expect(scan(VSCAN_PLUS, in, me ? longer : out, NULL), VSCAN_ERROR_LENGTH, "out has 1001");
-    expect(scan(VSCAN_PLUS, in, me ? other : out, NULL), VSCAN_ERROR_TYPE,
-           "out has the wrong type");
+    expect(scan(VSCAN_PLUS, in, me ? ints : out, NULL), VSCAN_ERROR_TYPE, "out has the wrong type");
     expect(scan(VSCAN_PLUS, me ? bytes : in, me ? bytes : out, NULL), VSCAN_ERROR_PAIR,
            "in's type");
     vscan_buffer *small;
@@ -68,7 +47,7 @@ static vscan_status segmented(vscan_buffer *heads, const vscan_scan_segmented_op
 }
 
 static void refuse_segments(bool me) {
-    vscan_scan_segmented_options options = {.size = sizeof options, .totals = me ? other : NULL};
+    vscan_scan_segmented_options options = {.size = sizeof options, .totals = me ? ints : NULL};
     expect(segmented(bytes, &options), VSCAN_ERROR_TYPE, "totals has the wrong type");
     options.totals = me ? in : NULL;
     expect(segmented(bytes, &options), VSCAN_ERROR_OVERLAP, "totals overlaps in");
@@ -78,7 +57,7 @@ static void refuse_segments(bool me) {
     if (culprit > 0)
         expect(segmented(bytes, &options), (vscan_status)VSCAN_MPI_ERROR_DIFFERENT,
                "totals is not NULL");
-    options = (vscan_scan_segmented_options){.size = sizeof options, .count = me ? other : NULL};
+    options = (vscan_scan_segmented_options){.size = sizeof options, .count = me ? ints : NULL};
     expect(segmented(bytes, &options), VSCAN_ERROR_TYPE, "count has the wrong type");
     expect(segmented(me ? NULL : bytes, NULL), VSCAN_ERROR_NULL, "heads is NULL");
     expect(segmented(me ? longer : bytes, NULL), VSCAN_ERROR_LENGTH, "heads has 1001");
@@ -95,10 +74,10 @@ static vscan_status reduce(vscan_buffer *heads, vscan_buffer *totals) {
 static void refuse_totals(bool me) {
     const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
     expect(reduce(bytes, me ? NULL : out), VSCAN_ERROR_NULL, "totals is NULL");
-    expect(reduce(bytes, me ? other : out), VSCAN_ERROR_TYPE, "totals has the wrong type");
+    expect(reduce(bytes, me ? ints : out), VSCAN_ERROR_TYPE, "totals has the wrong type");
     expect(reduce(bytes, me ? in : out), VSCAN_ERROR_OVERLAP, "totals overlaps in");
     expect(reduce(me ? longer : bytes, out), VSCAN_ERROR_LENGTH, "heads has 1001");
-    vscan_reduce_segmented_options options = {.size = sizeof options, .count = me ? other : NULL};
+    vscan_reduce_segmented_options options = {.size = sizeof options, .count = me ? ints : NULL};
     expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &options), VSCAN_ERROR_TYPE,
            "count has the wrong type");
     vscan_buffer *one;
@@ -115,21 +94,21 @@ static void refuse_totals(bool me) {
 
 static void refuse_positions(bool me) {
     const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
-    vscan_buffer *longs;
-    OK(vscan_buffer_create(ctx, VSCAN_LONG, N + 1, &longs));
-    expect(vscan_mpi_enumerate(mpi, me ? in : bytes, other, NULL), VSCAN_ERROR_TYPE,
+    vscan_buffer *offsets;
+    OK(vscan_buffer_create(ctx, VSCAN_LONG, N + 1, &offsets));
+    expect(vscan_mpi_enumerate(mpi, me ? in : bytes, ints, NULL), VSCAN_ERROR_TYPE,
            "flags are not");
-    expect(vscan_mpi_enumerate(mpi, bytes, me ? out : other, NULL), VSCAN_ERROR_TYPE,
+    expect(vscan_mpi_enumerate(mpi, bytes, me ? out : ints, NULL), VSCAN_ERROR_TYPE,
            "out is not int or long");
-    expect(vscan_mpi_enumerate(mpi, bytes, me ? longs : other, NULL), VSCAN_ERROR_LENGTH,
+    expect(vscan_mpi_enumerate(mpi, bytes, me ? offsets : ints, NULL), VSCAN_ERROR_LENGTH,
            "out has 1001");
     vscan_count_options options = {.size = me ? 1 : (int64_t)sizeof options};
-    expect(vscan_mpi_enumerate(mpi, bytes, other, &options), VSCAN_ERROR_STRUCT_SIZE, "size is 1");
-    expect(vscan_mpi_heads_to_offsets(mpi, bytes, longs, &options), VSCAN_ERROR_STRUCT_SIZE,
+    expect(vscan_mpi_enumerate(mpi, bytes, ints, &options), VSCAN_ERROR_STRUCT_SIZE, "size is 1");
+    expect(vscan_mpi_heads_to_offsets(mpi, bytes, offsets, &options), VSCAN_ERROR_STRUCT_SIZE,
            "size is 1");
-    expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? other : longs, NULL), VSCAN_ERROR_TYPE,
+    expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? ints : offsets, NULL), VSCAN_ERROR_TYPE,
            "offsets has the wrong type");
-    expect(vscan_mpi_heads_to_offsets(mpi, me ? NULL : bytes, longs, NULL), VSCAN_ERROR_NULL,
+    expect(vscan_mpi_heads_to_offsets(mpi, me ? NULL : bytes, offsets, NULL), VSCAN_ERROR_NULL,
            "heads is NULL");
     expect(vscan_mpi_count_segments(mpi, me ? ended : bytes, NULL, NULL, NULL), VSCAN_ERROR_HANDLE,
            "heads is no live buffer");
@@ -139,10 +118,10 @@ static void refuse_positions(bool me) {
         expect(vscan_mpi_index(mpi, 0, me ? INT64_C(1) << 32 : 0, out), different, "first or step");
         expect(vscan_mpi_index(mpi, 0, me, out), different, "first or step");
         expect(me ? vscan_mpi_count_segments(mpi, bytes, NULL, NULL, NULL)
-                  : vscan_mpi_heads_to_offsets(mpi, bytes, longs, NULL),
+                  : vscan_mpi_heads_to_offsets(mpi, bytes, offsets, NULL),
                different, "calls vscan_mpi_count_segments, rank 0 vscan_mpi_heads_to_offsets");
     }
-    OK(vscan_buffer_destroy(longs));
+    OK(vscan_buffer_destroy(offsets));
 }
 
 static void refuse_options(bool me) {
@@ -181,7 +160,7 @@ static void refuse_options(bool me) {
     options.initial_buffer = me ? NULL : z;
     expect(scan(VSCAN_PLUS, in, out, &options), different, "the initial value");
     OK(vscan_buffer_destroy(z));
-    expect(scan(VSCAN_PLUS, me ? other : in, me ? other : out, NULL), different, "element type");
+    expect(scan(VSCAN_PLUS, me ? ints : in, me ? ints : out, NULL), different, "element type");
     expect(me ? vscan_mpi_reduce(mpi, VSCAN_PLUS, in, NULL, NULL) : scan(VSCAN_PLUS, in, out, NULL),
            different, "calls vscan_mpi_reduce, rank 0 vscan_mpi_scan");
 }
@@ -239,27 +218,7 @@ static void check_shares(void) {
 }
 
 void test_refused(void) {
-    vscan_ctx *another;
-    const vscan_ctx_options cpu = {.size = sizeof cpu, .backend = VSCAN_BACKEND_CPU};
-    OK(vscan_ctx_create(&cpu, &another));
-    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &in));
-    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &out));
-    OK(vscan_buffer_create(ctx, VSCAN_INT, N, &other));
-    OK(vscan_buffer_create(ctx, VSCAN_BYTE, N, &bytes));
-    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N, &ended));
-    OK(vscan_buffer_create(another, VSCAN_FLOAT, N, &foreign));
-    OK(vscan_buffer_create(ctx, VSCAN_FLOAT, N + 1, &longer));
-    OK(vscan_buffer_destroy(ended));
-    const uint8_t clear = 0;
-    const int32_t none = 0;
-    const float nothing = 0;
-    OK(vscan_buffer_fill(bytes, &clear));
-    OK(vscan_buffer_fill(other, &none));
-    OK(vscan_buffer_fill(longer, &nothing));
-    draw_elements(VSCAN_FLOAT, was, N);
-    OK(vscan_buffer_upload(in, 0, N, was));
-    draw_elements(VSCAN_FLOAT, was, N);
-    OK(vscan_buffer_upload(out, 0, N, was));
+    make_buffers();
     for (int i = 0; i < 2; i++) {
         culprit = i == 0 ? ranks - 1 : (int)draw_below(ranks);
         refuse_buffers(rank == culprit);
@@ -271,11 +230,5 @@ void test_refused(void) {
     refuse_handles();
     check_shares();
     OK(vscan_mpi_scan(mpi, VSCAN_PLUS, in, out, NULL)); /* all goes on */
-    OK(vscan_buffer_destroy(in));
-    OK(vscan_buffer_destroy(out));
-    OK(vscan_buffer_destroy(other));
-    OK(vscan_buffer_destroy(bytes));
-    OK(vscan_buffer_destroy(foreign));
-    OK(vscan_buffer_destroy(longer));
-    OK(vscan_ctx_destroy(another));
+    end_buffers();
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the tests share of calls that go wrong: bad arguments of one rank, and failures of libvscan and of MPI. */
+#ifndef MPI_WRONG_H
+#define MPI_WRONG_H
+
+#include "cases.h"
+
+/* ---- Refused --------------------------------------------------------------------------------- */
+
+/* Good and bad arguments of N elements; longer has one more, ended is no more, foreign is of another context. */
+enum { N = 1000 };
+extern vscan_buffer *in, *out, *ints, *more, *longs, *bytes, *bits, *longer, *ended, *foreign;
+void make_buffers(void);
+void end_buffers(void);
+
+/* The rank whose arguments are bad. */
+extern int culprit;
+
+/* Every rank has that status, a sentence with the words and the culprit's name, and `out` as it was. */
+void expect(vscan_status got, vscan_status status, const char *words);
+
+/* The same with another name. */
+void expect_name(vscan_status got, vscan_status status, const char *name, const char *words);
+
+/* ---- Failures -------------------------------------------------------------------------------- */
+
+/* A collective call, and a check that it gives what it should. */
+struct tried {
+    vscan_status (*run)(int call);
+    void (*check)(int call);
+    int call;
+};
+
+/* Each call of libvscan fails once on the rank: all ranks have the status and its name, and go on. */
+void fail_library(const struct tried *tried, int failing);
+
+/*
+ * Each collective call of MPI fails once on all ranks, and that message of theirs, unless it is 0: they say so, and
+ * that the vscan_mpi is of no use then. The vscan_mpi is a new one afterwards.
+ */
+void fail_mpi(const struct tried *tried, int64_t message);
+
+#endif
