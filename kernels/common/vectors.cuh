@@ -90,6 +90,11 @@ static __device__ __forceinline__ uint32_t bytes_of_bits(uint32_t bits) {
     return bits * 0x00204081u & 0x01010101u; /* the product copies bit j to bit 8 j */
 }
 
+/* Logarithm of the bits that a flag takes. */
+static __host__ __device__ __forceinline__ int log_bits_of_flags(int type) {
+    return type == VSCAN_INT ? 5 : type == VSCAN_BYTE ? 3 : 0;
+}
+
 /* Flag number `at` in memory. */
 static __device__ __forceinline__ uint32_t flag_at(const void *flags, int type, int64_t at) {
     if (type == VSCAN_INT) return ((const int32_t *)flags)[at] != 0;

@@ -49,7 +49,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = partition_shape<Pair>;
-    constexpr int V = shape::lane_items, state_words = (int)sizeof(vscan__carry_state) / 8;
+    constexpr int V = shape::lane_items;
     using before_t =
         std::conditional_t<Pair::in_any_order, portable_before<Pair, Segmented>,
                            portable_before_in_order<Pair, Segmented, before_carried_tile<Pair>>>;
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
     /* ---- The old carry ----------------------------------------------------------------------- */
-    if (threadIdx.x < state_words)
+    if (threadIdx.x < carry_words)
         ((uint64_t *)&old.state)[threadIdx.x] =
             ((const volatile uint64_t *)scan.carry)[threadIdx.x];
     if (threadIdx.x == 0) {
@@ -122,9 +122,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         const int64_t partition = shared_ticket.index;
         if (partition >= partitions) {
             if (partition < partitions + gridDim.x - 1) return;
-            if (threadIdx.x < state_words)
-                ((volatile uint64_t *)scan.carry)[threadIdx.x] =
-                    ((const volatile uint64_t *)&memory.next)[threadIdx.x];
+            copy_carry_by_block(scan.carry, &memory.next);
             if (threadIdx.x == 0) memory.segments_so_far = memory.next_segments;
             return;
         }
@@ -402,11 +400,9 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
         const int64_t first = scan->backward ? left - portion.n : done;
         portion.in = (const T *)scan->in + first;
         if (scan->out != nullptr) portion.out = (T *)scan->out + first;
-        const int64_t flag_bits = scan->flag_type == VSCAN_INT    ? 32
-                                  : scan->flag_type == VSCAN_BYTE ? 8
-                                                                  : 1;
         if (scan->flags != nullptr)
-            portion.flags = (const char *)scan->flags + first * flag_bits / 8;
+            portion.flags =
+                (const char *)scan->flags + (first << log_bits_of_flags(scan->flag_type) >> 3);
         if constexpr (!Pair::in_any_order) {
             if (large) {
                 const cudaError_t error = launch_large_carried<T>(launch, c.a);

@@ -21,6 +21,15 @@ static __device__ __forceinline__ carried_memory &carried_memory_of(const lookba
     return *(carried_memory *)memory.header->heads;
 }
 
+static constexpr int carry_words = (int)sizeof(vscan__carry_state) / 8;
+
+/* By a block: each of its first threads copies a word. */
+static __device__ __forceinline__ void copy_carry_by_block(volatile void *to,
+                                                           const volatile void *from) {
+    if (threadIdx.x < carry_words)
+        ((volatile uint64_t *)to)[threadIdx.x] = ((const volatile uint64_t *)from)[threadIdx.x];
+}
+
 /* An element as a carry holds it. */
 template <class T>
 static __device__ __forceinline__ uint64_t word_of(T x) {

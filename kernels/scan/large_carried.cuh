@@ -22,8 +22,6 @@ namespace vscan {
 
 #ifdef VSCAN__TMA
 
-static constexpr int carry_words = (int)sizeof(vscan__carry_state) / 8;
-
 /* By whole warps: so many threads, of which this is one. */
 static __device__ __forceinline__ void copy_carry(volatile void *to, const volatile void *from,
                                                   int thread) {

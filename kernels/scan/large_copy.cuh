@@ -22,25 +22,10 @@ struct copy_warps : large_role<Pair, Segmented> {
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::line_items;
-    using common::a;
-    using common::address;
-    using common::b;
-    using common::first_line;
-    using common::goes_on;
-    using common::heads_of;
-    using common::in_memory;
-    using common::in_shift;
-    using common::lane;
-    using common::left_over;
-    using common::matrix;
-    using common::matrix_row_of;
-    using common::of_rows;
-    using common::out_shift;
-    using common::shared;
-    using common::slot_of;
-    using common::stage_of;
-    using common::tile_of;
-    using common::tiles;
+    using common::a, common::address, common::b, common::first_line, common::goes_on,
+        common::heads_of, common::in_memory, common::in_shift, common::lane, common::left_over,
+        common::matrix, common::matrix_row_of, common::of_rows, common::out_shift, common::shared,
+        common::slot_of, common::stage_of, common::tile_of, common::tiles;
 
     /* ---- Load warp --------------------------------------------------------------------------- */
 
@@ -57,7 +42,7 @@ struct copy_warps : large_role<Pair, Segmented> {
     /* Prefetches a quarter's flags together with its elements. By one thread. */
     __device__ void prefetch_flags(int64_t tile, int quarter) const {
         constexpr int count = shape::quarter_items;
-        const int log_bits = log_bits_of_flags(a.scan);
+        const int log_bits = log_bits_of_flags(a.scan.flag_type);
         const int64_t i = tile * shape::items + quarter * count;
         const int64_t first = a.scan.backward ? a.scan.n - i - (count - 1) : i;
         const uintptr_t flags = (uintptr_t)a.scan.flags;

@@ -40,15 +40,8 @@ struct flag_bit_warps : large_role<Pair, Segmented> {
     using common = large_role<Pair, Segmented>;
     using shape = large_shape<Pair, Segmented>;
     static constexpr int slots = shape::flag_slots, flag_warps = shape::flag_warps;
-    using common::a;
-    using common::b;
-    using common::heads_of;
-    using common::lane;
-    using common::shared;
-    using common::stage_of;
-    using common::tile_of;
-    using common::tiles;
-    using common::with_totals;
+    using common::a, common::b, common::heads_of, common::lane, common::shared, common::stage_of,
+        common::tile_of, common::tiles, common::with_totals;
 
     static __device__ void sync_flag_warps() { sync_warps<2, 32 * flag_warps>(); }
 

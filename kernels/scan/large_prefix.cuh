@@ -119,16 +119,8 @@ struct prefix_warp : large_role<Pair, Segmented> {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
-    using common::a;
-    using common::lane;
-    using common::matrix;
-    using common::matrix_row_of;
-    using common::of_rows;
-    using common::shared;
-    using common::stage_of;
-    using common::tile_in_row;
-    using common::tile_of;
-    using common::tiles;
+    using common::a, common::lane, common::matrix, common::matrix_row_of, common::of_rows,
+        common::shared, common::stage_of, common::tile_in_row, common::tile_of, common::tiles;
 
     __device__ void find_prefixes() const {
         U r4 = Segmented ? Pair::identity : shared.initial, r3 = Pair::identity;

@@ -33,18 +33,9 @@ struct reduce_warps : large_role<Pair, Segmented> {
     static constexpr int R = shape::line_items;
     static constexpr int unrolled = Segmented ? 1 : shape::sums; /* plain scans have registers
                                                                     left */
-    using common::a;
-    using common::carry;
-    using common::group_heads;
-    using common::hand_back;
-    using common::in_memory;
-    using common::lane;
-    using common::shared;
-    using common::slot_of;
-    using common::stage_of;
-    using common::tile_of;
-    using common::tiles;
-    using common::wait_loaded;
+    using common::a, common::carry, common::group_heads, common::hand_back, common::in_memory,
+        common::lane, common::shared, common::slot_of, common::stage_of, common::tile_of,
+        common::tiles, common::wait_loaded;
 
     /* Where the elements of a line take half of the registers, values that depend on an index
        are computed anew for each tile; they would be spilled. */

@@ -47,10 +47,6 @@ static constexpr bool is_row_by_row<row_by_row<Pair>> = true;
 
 #ifdef VSCAN__TMA
 
-static __device__ __forceinline__ int log_bits_of_flags(const vscan__scan &scan) {
-    return scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
-}
-
 /* What each role begins with. k: index of a tile among those of the block. */
 template <class Pair, bool Segmented>
 struct large_role {

@@ -19,26 +19,11 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     using U = typename Pair::U;
     using shape = large_shape<Pair, Segmented>;
     static constexpr int R = shape::line_items;
-    using common::a;
-    using common::b;
-    using common::carry;
-    using common::goes_on;
-    using common::group_heads;
-    using common::hand_back;
-    using common::in_memory;
-    using common::lane;
-    using common::matrix;
-    using common::matrix_row_of;
-    using common::of_rows;
-    using common::out_shift;
-    using common::shared;
-    using common::slot_of;
-    using common::stage_of;
-    using common::tile_in_row;
-    using common::tile_of;
-    using common::tiles;
-    using common::wait_loaded;
-    using common::with_totals;
+    using common::a, common::b, common::carry, common::goes_on, common::group_heads,
+        common::hand_back, common::in_memory, common::lane, common::matrix, common::matrix_row_of,
+        common::of_rows, common::out_shift, common::shared, common::slot_of, common::stage_of,
+        common::tile_in_row, common::tile_of, common::tiles, common::wait_loaded,
+        common::with_totals;
 
     /* ---- Scan warps: a line a lane, in scan order -------------------------------------------- */
 

@@ -179,14 +179,23 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
 
 /* ---- Phases that scan/portable.cuh and scan/small.cuh share ------------------------------------ */
 
-/* Loads vectors `step` positions apart. fast: all are whole and aligned. */
+/* Loads vectors `step` positions apart, all of which are whole and aligned. */
+template <class Pair, int V, int N, class I>
+static __device__ __forceinline__ void load_whole_items(lane_items<Pair, V> (&items)[N],
+                                                        const void *in, I i, int step, I n,
+                                                        bool backward) {
+    using T = typename Pair::T;
+#pragma unroll
+    for (int r = 0; r < N; ++r) items[r].load_whole((const T *)in, i + r * step, n, backward);
+}
+
+/* The same if fast is true; else for each element whether it exists. */
 template <class Pair, int V, int N, class I>
 static __device__ __forceinline__ void load_items(lane_items<Pair, V> (&items)[N], const void *in,
                                                   I i, int step, I n, bool backward, bool fast) {
     using T = typename Pair::T;
     if (fast) {
-#pragma unroll
-        for (int r = 0; r < N; ++r) items[r].load_whole((const T *)in, i + r * step, n, backward);
+        load_whole_items(items, in, i, step, n, backward);
     } else {
 #pragma unroll
         for (int r = 0; r < N; ++r) items[r].load((const T *)in, i + r * step, n, backward);
@@ -195,12 +204,20 @@ static __device__ __forceinline__ void load_items(lane_items<Pair, V> (&items)[N
 
 /* The same to memory. */
 template <class Pair, int V, int N, class I>
+static __device__ __forceinline__ void store_whole_items(const lane_items<Pair, V> (&items)[N],
+                                                         void *out, I i, int step, I n,
+                                                         bool backward) {
+    using T = typename Pair::T;
+#pragma unroll
+    for (int r = 0; r < N; ++r) items[r].store_whole((T *)out, i + r * step, n, backward);
+}
+
+template <class Pair, int V, int N, class I>
 static __device__ __forceinline__ void store_items(const lane_items<Pair, V> (&items)[N], void *out,
                                                    I i, int step, I n, bool backward, bool fast) {
     using T = typename Pair::T;
     if (fast) {
-#pragma unroll
-        for (int r = 0; r < N; ++r) items[r].store_whole((T *)out, i + r * step, n, backward);
+        store_whole_items(items, out, i, step, n, backward);
     } else {
 #pragma unroll
         for (int r = 0; r < N; ++r) items[r].store((T *)out, i + r * step, n, backward);

@@ -57,8 +57,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
-    constexpr int V = shape::lane_items, tile = nested<T>::tile,
-                  state_words = (int)sizeof(vscan__carry_state) / 8;
+    constexpr int V = shape::lane_items, tile = nested<T>::tile;
     using before_t = in_order_before<Pair, false, Loads, Warps, before_carried_tile<Pair>>;
     constexpr int blocks = before_t::blocks; /* aggregates of a partition */
     constexpr U nothing_to_move =
@@ -88,7 +87,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
     const int64_t position = *(const volatile int64_t *)&carry->position;
     const epoch_t epoch = read_epoch(lookback);
-    if (threadIdx.x < state_words)
+    if (threadIdx.x < carry_words)
         ((uint64_t *)&old.state)[threadIdx.x] = ((const volatile uint64_t *)carry)[threadIdx.x];
     if (threadIdx.x == 0) old.nothing = Pair::identity;
     const int skew = (int)(position % tile), n = skew + hot.n;
@@ -104,9 +103,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         }
         __threadfence();
         __syncthreads();
-        if (moves && threadIdx.x < state_words)
-            ((volatile uint64_t *)carry)[threadIdx.x] =
-                ((const volatile uint64_t *)&memory.next)[threadIdx.x];
+        if (moves) copy_carry_by_block(carry, &memory.next);
         if (threadIdx.x == shape::threads - 1) advance(lookback, epoch);
         scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
         return;

@@ -49,7 +49,8 @@ struct small_shape {
     static constexpr int groups = Warps * warp_groups;
     static constexpr int scan_groups = groups / 32; /* of a lane */
     static constexpr int scan_lanes = groups / scan_groups;
-    static constexpr int polls = Loads == 1 || Warps > small_warps ? 1 : 2; /* partitions that a thread waits for */
+    static constexpr int polls =
+        Loads == 1 || Warps > small_warps ? 1 : 2; /* partitions that a thread waits for */
     static constexpr int max_partitions = polls * threads;
 };
 
@@ -106,7 +107,7 @@ static __device__ __forceinline__ void prefetch_element(const small_arguments &h
     prefetch_line((const T *)hot.in + at);
     if (!Segmented) return;
     const vscan__scan &scan = hot.rest.scan;
-    const int log_bits = scan.flag_type == VSCAN_INT ? 5 : scan.flag_type == VSCAN_BYTE ? 3 : 0;
+    const int log_bits = log_bits_of_flags(scan.flag_type);
     prefetch_line((const char *)scan.flags + (((int64_t)at << log_bits) >> 3));
 #endif
 }

@@ -99,7 +99,7 @@ static __device__ __forceinline__ uint32_t heads_of_lines(const vscan__distribut
 /* Prefetches the flags of the tile that begins at position first, if it is whole. */
 static __device__ __forceinline__ void prefetch_flags(const vscan__distribution &s, int64_t first) {
 #ifdef VSCAN__TMA
-    const int log_bits = s.flag_type == VSCAN_INT ? 5 : s.flag_type == VSCAN_BYTE ? 3 : 0;
+    const int log_bits = log_bits_of_flags(s.flag_type);
     const int64_t at = s.backward ? s.n - first - (distribute_items - 1) : first;
     if (at < 0 || at + distribute_items > s.n) return;
     const uintptr_t flags = (uintptr_t)s.flags;
