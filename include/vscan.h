@@ -178,7 +178,7 @@ typedef enum vscan_status {
     /* 100-199: an argument was refused; nothing was enqueued, nothing was written */
     VSCAN_ERROR_NULL = 100,        /**< a pointer that must not be NULL is NULL */
     VSCAN_ERROR_HANDLE = 101,      /**< not a live handle of the kind asked for */
-    VSCAN_ERROR_CONTEXT = 102,     /**< a buffer belongs to another context */
+    VSCAN_ERROR_CONTEXT = 102,     /**< a buffer or a carry belongs to another context */
     VSCAN_ERROR_TYPE = 103,        /**< the wrong element type */
     VSCAN_ERROR_LENGTH = 104,      /**< a buffer has the wrong length, or a length is negative */
     VSCAN_ERROR_RANGE = 105,       /**< a position or range lies outside the buffer */

@@ -7,7 +7,7 @@
     X(OK, "the call did what was asked")                                                           \
     X(ERROR_NULL, "a pointer that must not be NULL is NULL")                                       \
     X(ERROR_HANDLE, "not a live handle of the kind asked for")                                     \
-    X(ERROR_CONTEXT, "a buffer belongs to another context")                                        \
+    X(ERROR_CONTEXT, "a buffer or a carry belongs to another context")                             \
     X(ERROR_TYPE, "the wrong element type")                                                        \
     X(ERROR_LENGTH, "a buffer has the wrong length, or a length is negative")                      \
     X(ERROR_RANGE, "a position or range lies outside the buffer")                                  \
