@@ -24,6 +24,21 @@ static void refuse_rebalance(bool me) {
            different, "calls vscan_mpi_rebalance, rank 0 vscan_mpi_scan");
 }
 
+/* Lengths that no int64_t counts together. Nothing is where these elements should be, and nobody looks. */
+static void refuse_lengths(void) {
+    vscan_buffer *huge, *empty;
+    if (ranks == 1) return;
+    void *const nowhere = (void *)(UINTPTR_MAX / 4 + 1);
+    OK(vscan_buffer_wrap(ctx, VSCAN_UINT8, nowhere, INT64_C(1) << 62, &huge));
+    OK(vscan_buffer_create(ctx, VSCAN_UINT8, 0, &empty));
+    expect_name(vscan_mpi_rebalance(mpi, huge, empty), VSCAN_ERROR_OVERFLOW, "the parts have",
+                "2^63");
+    expect_name(vscan_mpi_rebalance(mpi, empty, huge), VSCAN_ERROR_OVERFLOW,
+                "the parts of the output have", "2^63");
+    OK(vscan_buffer_destroy(huge));
+    OK(vscan_buffer_destroy(empty));
+}
+
 static void refuse_flags(bool me) {
     vscan_mpi_pack_options pack = {.size = sizeof pack, .rebalance = me ? 2 : 0};
     expect(vscan_mpi_pack(mpi, in, bytes, out, NULL, &pack), VSCAN_ERROR_VALUE, "rebalance is 2");
@@ -158,6 +173,7 @@ static void refuse(void) {
         refuse_sorts(me);
     }
     repeat_positions();
+    refuse_lengths();
     CHECK(vscan_mpi_rebalance(NULL, in, out) == VSCAN_ERROR_NULL, "NULL is taken");
     CHECK(vscan_mpi_rebalance((vscan_mpi *)in, in, out) == VSCAN_ERROR_HANDLE, "in is taken");
     end_buffers();
