@@ -32,8 +32,11 @@ void end_case(struct scan_case *c);
 /* Fails where the part's results are not those of the one call. */
 void compare_case(const struct scan_case *c);
 
-/* The formula of mpi/README.md, for one scan that finds its memory there; called after it. */
+/*
+ * The formula of mpi/README.md, for one scan that finds its memory there; called after it. totals: those of segments
+ * are told to all; adds: their number is added up.
+ */
 void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, bool totals,
-                  const int64_t *cut, const struct counted *before);
+                  bool adds, const int64_t *cut, const struct counted *before);
 
 #endif

@@ -15,7 +15,7 @@ void test_scan(int64_t number) {
     options.total = rank % 3 < 2 ? sum.buffer : NULL; /* who asks need not agree */
     const struct counted before = counted;
     OK(vscan_mpi_scan(mpi, c.op, c.in.buffer, c.out.buffer, &options));
-    check_counts(c.op, c.type, c.direction == VSCAN_BACKWARD, false, false, c.cut, &before);
+    check_counts(c.op, c.type, c.direction == VSCAN_BACKWARD, false, false, false, c.cut, &before);
     compare_case(&c);
     CHECK(options.total == NULL ||
               first_difference(c.type, elements_of(&sum), elements_of(&total), 1) < 0,

@@ -45,7 +45,7 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
     options.count = rank % 3 < 2 ? count.buffer : NULL;
     struct counted were = counted;
     OK(vscan_mpi_reduce_segmented(mpi, c->op, c->in.buffer, own, part.buffer, &options));
-    check_counts(c->op, c->type, false, true, true, c->cut, &were);
+    check_counts(c->op, c->type, false, true, true, false, c->cut, &were);
     check_results(c, "total", &part, c->type, (char *)elements_of(&totals) + first * c->size, k);
     CHECK(rank % 3 == 2 || *(int64_t *)elements_of(&count) == segments, "not %lld segments",
           (long long)segments);
@@ -131,9 +131,9 @@ static void check_segmented(struct scan_case *c) {
     options.totals = with_totals ? part.buffer : NULL;
     const struct counted before = counted;
     OK(vscan_mpi_scan_segmented(mpi, c->op, c->in.buffer, own.buffer, c->out.buffer, &options));
-    if (!counts)
-        check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true,
-                     with_totals && c->direction == VSCAN_FORWARD, c->cut, &before);
+    const bool tells = with_totals && c->direction == VSCAN_FORWARD; /* the numbers, too */
+    check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true, tells, counts && !tells,
+                 c->cut, &before);
     compare_case(c);
     if (with_totals)
         check_results(c, c->direction == VSCAN_FORWARD ? "forward total" : "backward total", &part,
