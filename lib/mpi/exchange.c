@@ -26,7 +26,7 @@ void vscan__mpi_add_up(const vscan__mpi *mpi, const int64_t *length, int64_t *be
 }
 
 vscan_status vscan__mpi_agree_move(vscan__mpi *mpi, const struct vscan__mpi_moved *own) {
-    const struct vscan__mpi_record record = {.status = own->status,
+    const struct vscan__mpi_record record = {.status = (int32_t)own->status,
                                              .call = own->call,
                                              .op = own->with[0],
                                              .type = own->type,
