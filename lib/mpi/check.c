@@ -53,7 +53,8 @@ static uintptr_t bytes_of(const vscan_buffer *buffer) {
 vscan_status vscan__mpi_check_apart(vscan__mpi *mpi, const char *name, const vscan_buffer *buffer,
                                     const char *other_name, const vscan_buffer *other,
                                     bool may_be_same) {
-    if (buffer == NULL || other == NULL) return VSCAN_OK;
+    /* NULL is legal where nothing else refuses it; so is what is no buffer, which its own check refuses */
+    if (vscan_buffer_length(buffer) < 0 || vscan_buffer_length(other) < 0) return VSCAN_OK;
     const uintptr_t a = (uintptr_t)vscan_buffer_pointer(buffer);
     const uintptr_t b = (uintptr_t)vscan_buffer_pointer(other);
     if (a >= b + bytes_of(other) || b >= a + bytes_of(buffer)) return VSCAN_OK;
@@ -71,11 +72,12 @@ vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const char *name, const vsc
 
 vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
                                     const vscan_buffer *in, const vscan_buffer *flags,
-                                    const vscan_buffer *out) {
+                                    const vscan_buffer *initial, const vscan_buffer *out) {
     if (count == NULL) return VSCAN_OK;
     TRY(vscan__mpi_check_buffer(mpi, "count", count, VSCAN_LONG, 1));
     TRY(vscan__mpi_check_apart(mpi, "count", count, "in", in, false));
     TRY(vscan__mpi_check_apart(mpi, "count", count, "the flags", flags, false));
+    TRY(vscan__mpi_check_apart(mpi, "count", count, "initial_buffer", initial, false));
     return vscan__mpi_check_apart(mpi, "count", count, "what is written", out, false);
 }
 

@@ -173,7 +173,7 @@ vscan_status vscan__mpi_check_flags(vscan__mpi *mpi, const char *name, const vsc
 /* A place for a number, apart from other buffers; NULL is legal for all of them. */
 vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
                                     const vscan_buffer *in, const vscan_buffer *flags,
-                                    const vscan_buffer *out);
+                                    const vscan_buffer *initial, const vscan_buffer *out);
 
 /* Reads an options struct of the caller's into one of `known` bytes, which is all 0 where options is NULL. */
 vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, void *to, int64_t known);

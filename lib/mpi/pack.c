@@ -9,7 +9,7 @@ static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_b
                           struct vscan__mpi_moved *moved) {
     TRY(vscan__mpi_check_divided(mpi, in, flags, out, true, moved));
     moved->with[0] = options->rebalance;
-    TRY(vscan__mpi_check_count(mpi, options->count, in, flags, out));
+    TRY(vscan__mpi_check_count(mpi, options->count, in, flags, NULL, out));
     if ((options->rebalance != 0 && options->rebalance != 1) || options->unused != 0)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->%s is %d, must be 0%s",
                                options->unused != 0 ? "unused" : "rebalance",

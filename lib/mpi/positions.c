@@ -42,7 +42,7 @@ static vscan_status check_enumerate(vscan__mpi *mpi, const vscan_buffer *flags,
     if (record->type != VSCAN_INT && record->type != VSCAN_LONG)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "out is not int or long");
     TRY(vscan__mpi_check_apart(mpi, "out", out, "flags", flags, true));
-    return vscan__mpi_check_count(mpi, options->count, NULL, flags, out);
+    return vscan__mpi_check_count(mpi, options->count, NULL, flags, NULL, out);
 }
 
 /* Numbers the part's flags from 0 on. */
@@ -146,7 +146,7 @@ static vscan_status check_offsets(vscan__mpi *mpi, const vscan_buffer *heads,
     TRY(check_heads(mpi, heads, record));
     TRY(vscan__mpi_check_buffer(mpi, "offsets", offsets, VSCAN_LONG, -1));
     TRY(vscan__mpi_check_apart(mpi, "offsets", offsets, "heads", heads, false));
-    TRY(vscan__mpi_check_count(mpi, options->count, NULL, heads, offsets));
+    TRY(vscan__mpi_check_count(mpi, options->count, NULL, heads, NULL, offsets));
     return vscan__mpi_check_places(mpi, "offsets", offsets, heads, mpi->rank == mpi->size - 1,
                                    VSCAN_ERROR_OUT_LENGTH, record);
 }

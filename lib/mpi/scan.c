@@ -95,6 +95,7 @@ vscan_status vscan__mpi_check_scan(vscan__mpi *mpi, vscan_op op, const vscan_buf
     if (options->carry != NULL)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "options->carry is not NULL");
     TRY(check_total(mpi, options->total, in, out, options->initial_buffer));
+    TRY(vscan__mpi_check_apart(mpi, "initial_buffer", options->initial_buffer, "out", out, false));
     return vscan__mpi_read_initial(mpi, &options->initial, options->initial_buffer,
                                    (vscan_type)record->type, record);
 }

@@ -47,7 +47,7 @@ static vscan_status check_segmented(vscan__mpi *mpi, vscan_op op, const vscan_bu
     TRY(vscan__mpi_check_scan(mpi, op, in, out, &like, record));
     TRY(vscan__mpi_check_flags(mpi, "heads", heads, record->n));
     TRY(vscan__mpi_check_apart(mpi, "heads", heads, "out", out, false));
-    TRY(vscan__mpi_check_count(mpi, options->count, in, heads, out));
+    TRY(vscan__mpi_check_count(mpi, options->count, in, heads, options->initial_buffer, out));
     TRY(check_totals(mpi, in, heads, out, options, record));
     if (options->count != NULL) record->facts |= FACT_COUNTS;
     return find_open(mpi, heads, record, open);

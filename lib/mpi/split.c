@@ -8,7 +8,7 @@ static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_b
                           const vscan_buffer *out, const vscan_count_options *options,
                           struct vscan__mpi_moved *moved) {
     TRY(vscan__mpi_check_divided(mpi, in, flags, out, false, moved));
-    return vscan__mpi_check_count(mpi, options->count, in, flags, out);
+    return vscan__mpi_check_count(mpi, options->count, in, flags, NULL, out);
 }
 
 enum { PARTED, OUT, AREAS };

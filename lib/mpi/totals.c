@@ -127,7 +127,7 @@ static vscan_status check(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
     TRY(vscan__mpi_check_apart(mpi, "totals", totals, "heads", heads, false));
     TRY(vscan__mpi_check_apart(mpi, "totals", totals, "initial_buffer", options->initial_buffer,
                                false));
-    TRY(vscan__mpi_check_count(mpi, options->count, in, heads, totals));
+    TRY(vscan__mpi_check_count(mpi, options->count, in, heads, options->initial_buffer, totals));
     TRY(vscan__mpi_check_places(mpi, "totals", totals, heads, 0, VSCAN_ERROR_TOTALS_LENGTH,
                                 record));
     TRY(vscan__mpi_find_head(mpi, heads, false, first));

@@ -92,6 +92,44 @@ static void refuse_totals(bool me) {
                "calls vscan_mpi_reduce_segmented, rank 0");
 }
 
+/* Buffers in one memory: of what is written nothing may overlap any other argument. */
+static void refuse_overlaps(bool me) {
+    const vscan_status overlap = VSCAN_ERROR_OVERLAP;
+    const double zero = 0;
+    vscan_buffer *shared, *value, *number, *heads;
+    OK(vscan_buffer_create(ctx, VSCAN_DOUBLE, N, &shared));
+    OK(vscan_buffer_fill(shared, &zero));
+    void *const memory = vscan_buffer_pointer(shared);
+    OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, memory, 1, &value));
+    OK(vscan_buffer_wrap(ctx, VSCAN_LONG, memory, 1, &number));
+    OK(vscan_buffer_wrap(ctx, VSCAN_INT, memory, N, &heads));
+    vscan_buffer *many;
+    OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, memory, N, &many));
+
+    vscan_scan_segmented_options scans = {.size = sizeof scans, .totals = me ? many : longer};
+    expect(segmented(me ? heads : bytes, &scans), overlap, "totals overlaps heads");
+    scans.count = number;
+    expect(segmented(bytes, &scans), overlap, "totals overlaps count");
+    scans = (vscan_scan_segmented_options){
+        .size = sizeof scans, .totals = me ? many : longer, .initial_buffer = value};
+    expect(segmented(bytes, &scans), overlap, "totals overlaps initial_buffer");
+    scans = (vscan_scan_segmented_options){
+        .size = sizeof scans, .count = me ? number : NULL, .initial_buffer = value};
+    expect(segmented(bytes, &scans), overlap, "count overlaps initial_buffer");
+    vscan_reduce_segmented_options reductions = {
+        .size = sizeof reductions, .count = me ? number : NULL, .initial_buffer = value};
+    expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &reductions), overlap,
+           "count overlaps initial_buffer");
+    vscan_scan_options begins = {.size = sizeof begins, .initial_buffer = value};
+    expect(scan(VSCAN_PLUS, in, me ? many : out, &begins), overlap, "initial_buffer overlaps out");
+    begins = (vscan_scan_options){
+        .size = sizeof begins, .initial_buffer = me ? ended : value, .total = value};
+    expect(scan(VSCAN_PLUS, in, out, &begins), VSCAN_ERROR_HANDLE,
+           "initial_buffer is no live buffer");
+    vscan_buffer *const made[] = {many, heads, number, value, shared};
+    for (int i = 0; i < 5; i++) OK(vscan_buffer_destroy(made[i]));
+}
+
 static void refuse_positions(bool me) {
     const vscan_status different = (vscan_status)VSCAN_MPI_ERROR_DIFFERENT;
     vscan_buffer *offsets;
@@ -225,6 +263,7 @@ void test_refused(void) {
         refuse_options(rank == culprit);
         refuse_segments(rank == culprit);
         refuse_totals(rank == culprit);
+        refuse_overlaps(rank == culprit);
         refuse_positions(rank == culprit);
     }
     refuse_handles();
