@@ -96,15 +96,17 @@ static void refuse_totals(bool me) {
 static void refuse_overlaps(bool me) {
     const vscan_status overlap = VSCAN_ERROR_OVERLAP;
     const double zero = 0;
-    vscan_buffer *shared, *value, *number, *heads;
+    vscan_buffer *shared, *value, *number, *heads, *many, *of_in, *of_out, *out_as_heads;
     OK(vscan_buffer_create(ctx, VSCAN_DOUBLE, N, &shared));
     OK(vscan_buffer_fill(shared, &zero));
     void *const memory = vscan_buffer_pointer(shared);
     OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, memory, 1, &value));
     OK(vscan_buffer_wrap(ctx, VSCAN_LONG, memory, 1, &number));
     OK(vscan_buffer_wrap(ctx, VSCAN_INT, memory, N, &heads));
-    vscan_buffer *many;
     OK(vscan_buffer_wrap(ctx, VSCAN_FLOAT, memory, N, &many));
+    OK(vscan_buffer_wrap(ctx, VSCAN_LONG, vscan_buffer_pointer(in), 1, &of_in));
+    OK(vscan_buffer_wrap(ctx, VSCAN_LONG, vscan_buffer_pointer(out), 1, &of_out));
+    OK(vscan_buffer_wrap(ctx, VSCAN_INT, vscan_buffer_pointer(out), N, &out_as_heads));
 
     vscan_scan_segmented_options scans = {.size = sizeof scans, .totals = me ? many : longer};
     expect(segmented(me ? heads : bytes, &scans), overlap, "totals overlaps heads");
@@ -116,6 +118,13 @@ static void refuse_overlaps(bool me) {
     scans = (vscan_scan_segmented_options){
         .size = sizeof scans, .count = me ? number : NULL, .initial_buffer = value};
     expect(segmented(bytes, &scans), overlap, "count overlaps initial_buffer");
+    scans.initial_buffer = NULL;
+    expect(segmented(me ? heads : bytes, &scans), overlap, "count overlaps the flags");
+    scans.count = me ? of_in : NULL;
+    expect(segmented(bytes, &scans), overlap, "count overlaps in");
+    scans.count = me ? of_out : NULL;
+    expect(segmented(bytes, &scans), overlap, "count overlaps what is written");
+    expect(segmented(me ? out_as_heads : bytes, NULL), overlap, "heads overlaps out");
     vscan_reduce_segmented_options reductions = {
         .size = sizeof reductions, .count = me ? number : NULL, .initial_buffer = value};
     expect(vscan_mpi_reduce_segmented(mpi, VSCAN_PLUS, in, bytes, out, &reductions), overlap,
@@ -126,8 +135,8 @@ static void refuse_overlaps(bool me) {
         .size = sizeof begins, .initial_buffer = me ? ended : value, .total = value};
     expect(scan(VSCAN_PLUS, in, out, &begins), VSCAN_ERROR_HANDLE,
            "initial_buffer is no live buffer");
-    vscan_buffer *const made[] = {many, heads, number, value, shared};
-    for (int i = 0; i < 5; i++) OK(vscan_buffer_destroy(made[i]));
+    vscan_buffer *const made[] = {out_as_heads, of_out, of_in, many, heads, number, value, shared};
+    for (int i = 0; i < 8; i++) OK(vscan_buffer_destroy(made[i]));
 }
 
 static void refuse_positions(bool me) {

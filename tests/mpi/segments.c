@@ -159,26 +159,42 @@ void test_segmented(int64_t number) {
     check_segmented(&c);
 }
 
-/* Parts are whole blocks, and one of them begins a segment. So backward a segment begins at the end of a
-   part that is the end of a block; from four parts on it shows where another one does not hear of that. */
+/* A vector with one flag. Its elements are such that no operand too many or too few goes unseen. */
+static void check_flag(const int64_t *cut, int64_t flag, int i) {
+    struct scan_case c = {.number = i,
+                          .n = cut[ranks],
+                          .type = i & 1 ? VSCAN_FLOAT : VSCAN_DOUBLE,
+                          .op = i & 4 ? VSCAN_MAX : VSCAN_PLUS,
+                          .direction = i & 2 ? VSCAN_FORWARD : VSCAN_BACKWARD};
+    memcpy(c.cut, cut, (size_t)(ranks + 1) * sizeof *cut);
+    for (int64_t k = 0; k < c.n; k++) {
+        const double x = (double)(1 + k % 5) * (c.op == VSCAN_MAX ? -1 : 1);
+        if (c.type == VSCAN_FLOAT)
+            ((float *)whole)[k] = (float)x;
+        else
+            ((double *)whole)[k] = x;
+    }
+    make_case(&c);
+    memset(flags, 0, (size_t)c.n);
+    flags[flag] = 1;
+    check_segmented(&c);
+}
+
 void test_segmented_blocks(void) {
-    enum { MOST_BLOCKS = LONGEST / VSCAN__LEVEL_3 };
-    const int parts = ranks < MOST_BLOCKS ? ranks : MOST_BLOCKS;
-    for (int i = 0; i < 4 * parts; i++) {
-        struct scan_case c = {.number = i,
-                              .n = parts * VSCAN__LEVEL_3,
-                              .type = i & 1 ? VSCAN_FLOAT : VSCAN_DOUBLE,
-                              .op = VSCAN_PLUS,
-                              .direction = i & 2 ? VSCAN_FORWARD : VSCAN_BACKWARD};
-        for (int r = 0; r <= ranks; r++) c.cut[r] = (r < parts ? r : parts) * VSCAN__LEVEL_3;
-        for (int64_t k = 0; k < c.n; k++)
-            if (c.type == VSCAN_FLOAT)
-                ((float *)whole)[k] = (float)(1 + k % 5);
-            else
-                ((double *)whole)[k] = (double)(1 + k % 5);
-        make_case(&c);
-        memset(flags, 0, (size_t)c.n);
-        flags[c.cut[i / 4]] = 1;
-        check_segmented(&c);
+    enum { BLOCKS = LONGEST / VSCAN__LEVEL_3, WAYS = 8 };
+    int64_t cut[MOST_RANKS + 1];
+    /* Parts are whole blocks, and one of them begins a segment. So backward a segment begins at the end of a part that
+       is the end of a block; from four parts on it shows where another one does not hear of that. */
+    const int parts = ranks < BLOCKS ? ranks : BLOCKS;
+    for (int r = 0; r <= ranks; r++) cut[r] = (r < parts ? r : parts) * VSCAN__LEVEL_3;
+    for (int i = 0; i < WAYS * parts; i++) check_flag(cut, cut[i / WAYS], i);
+    /* A part ends a block that another one began: the flag is in it, and tiles before the flag are not told. Then three
+       parts share a block: those tiles are told as nothing. */
+    static const int64_t places[][3] = {{20000, 50000, 25000}, {20000, 25000, 10000}};
+    for (int i = 0; i < 2 * WAYS; i++) {
+        const int64_t *const at = places[i / WAYS];
+        for (int r = 1; r < ranks; r++) cut[r] = r < 3 ? at[r - 1] : 3 * VSCAN__LEVEL_3;
+        cut[ranks] = 3 * VSCAN__LEVEL_3;
+        check_flag(cut, at[2], i);
     }
 }
