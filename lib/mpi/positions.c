@@ -41,7 +41,8 @@ static vscan_status check_enumerate(vscan__mpi *mpi, const vscan_buffer *flags,
     record->type = (int32_t)vscan_buffer_type(out);
     if (record->type != VSCAN_INT && record->type != VSCAN_LONG)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "out is not int or long");
-    TRY(vscan__mpi_check_apart(mpi, "out", out, "flags", flags, true));
+    const bool may_be_in_place = record->type == VSCAN_INT && vscan_buffer_type(flags) == VSCAN_INT;
+    TRY(vscan__mpi_check_apart(mpi, "out", out, "flags", flags, may_be_in_place));
     return vscan__mpi_check_count(mpi, options->count, NULL, flags, NULL, out);
 }
 

@@ -149,6 +149,16 @@ static void refuse_positions(bool me) {
            "out is not int or long");
     expect(vscan_mpi_enumerate(mpi, bytes, me ? offsets : ints, NULL), VSCAN_ERROR_LENGTH,
            "out has 1001");
+    char words
+        [40]; /* of this library's check: libvscan would refuse only after other ranks have written */
+    snprintf(words, sizeof words, "rank %d: out overlaps flags", culprit);
+    vscan_buffer *one, *bit;
+    OK(vscan_buffer_view(more, 0, 1, &one));
+    OK(vscan_buffer_wrap(ctx, VSCAN_BIT, vscan_buffer_pointer(more), 1, &bit));
+    expect(vscan_mpi_enumerate(mpi, me ? bit : bytes, me ? one : ints, NULL), VSCAN_ERROR_OVERLAP,
+           words);
+    OK(vscan_buffer_destroy(one));
+    OK(vscan_buffer_destroy(bit));
     vscan_count_options options = {.size = me ? 1 : (int64_t)sizeof options};
     expect(vscan_mpi_enumerate(mpi, bytes, ints, &options), VSCAN_ERROR_STRUCT_SIZE, "size is 1");
     expect(vscan_mpi_heads_to_offsets(mpi, bytes, offsets, &options), VSCAN_ERROR_STRUCT_SIZE,
