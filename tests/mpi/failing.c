@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands between libvscan_mpi and libvscan, by the linker's --wrap: fails where a test says so. */
+/* Stands between libvscan_mpi and libvscan, by the linker's --wrap: fails where a test says so,
+   and counts the elements that are read and written. */
 #include "failing.h"
 
 #include <vscan.h>
 
 int64_t library_calls_until_failure;
+struct given given;
 
 static bool fails(void) {
     return library_calls_until_failure > 0 && --library_calls_until_failure == 0;
 }
 
-#define WRAPPED(name, parameters, arguments)                                                       \
+#define WRAPPED(name, parameters, arguments) WRAPPED_COUNTED(name, parameters, arguments, 0, 0)
+#define WRAPPED_COUNTED(name, parameters, arguments, reads, writes)                                \
     vscan_status __real_vscan_##name parameters;                                                   \
     vscan_status __wrap_vscan_##name parameters;                                                   \
     vscan_status __wrap_vscan_##name parameters {                                                  \
+        given.read += (reads);                                                                     \
+        given.written += (writes);                                                                 \
         return fails() ? VSCAN_ERROR_HOST_MEMORY : __real_vscan_##name arguments;                  \
     }
 
@@ -55,22 +60,23 @@ WRAPPED(pack,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *flags, vscan_buffer *out,
          const vscan_count_options *options),
         (ctx, in, flags, out, options))
-WRAPPED(reduce,
-        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
-         const vscan_reduce_options *options),
-        (ctx, op, in, total, options))
-WRAPPED(reduce_rows,
-        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, int64_t rows, int64_t columns,
-         vscan_buffer *totals, const vscan_matrix_options *options),
-        (ctx, op, in, rows, columns, totals, options))
-WRAPPED(scan,
-        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
-         const vscan_scan_options *options),
-        (ctx, op, in, out, options))
-WRAPPED(scan_segmented,
-        (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, const vscan_buffer *heads,
-         vscan_buffer *out, const vscan_scan_segmented_options *options),
-        (ctx, op, in, heads, out, options))
+WRAPPED_COUNTED(reduce,
+                (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
+                 const vscan_reduce_options *options),
+                (ctx, op, in, total, options), vscan_buffer_length(in), 0)
+WRAPPED_COUNTED(reduce_rows,
+                (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
+                 int64_t columns, vscan_buffer *totals, const vscan_matrix_options *options),
+                (ctx, op, in, rows, columns, totals, options), vscan_buffer_length(in), 0)
+WRAPPED_COUNTED(scan,
+                (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
+                 const vscan_scan_options *options),
+                (ctx, op, in, out, options), vscan_buffer_length(in), vscan_buffer_length(in))
+WRAPPED_COUNTED(scan_segmented,
+                (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, const vscan_buffer *heads,
+                 vscan_buffer *out, const vscan_scan_segmented_options *options),
+                (ctx, op, in, heads, out, options), vscan_buffer_length(in),
+                vscan_buffer_length(in))
 WRAPPED(gather,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *positions, vscan_buffer *out),
         (ctx, in, positions, out))

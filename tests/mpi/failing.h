@@ -8,4 +8,10 @@
 /* That call of libvscan, counted from now on, fails with VSCAN_ERROR_HOST_MEMORY; 0: none does. */
 extern int64_t library_calls_until_failure;
 
+/* Elements that scans and reductions of libvscan were given to read, and scans to write. */
+struct given {
+    int64_t read, written;
+};
+extern struct given given;
+
 #endif

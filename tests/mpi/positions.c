@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Numbers of set flags and of elements, against one call on the whole vector. */
-#include "cases.h"
+/* Numbers of set flags and of elements, against one call on the whole vector, and what they send. */
+#include "move_case.h"
 
 static uint8_t flags[LONGEST + 64];
 static char right[8 * LONGEST + 64];
+
+static const struct sent nothing = {0, 0};
 
 static void compare(int64_t number, const char *name, const struct part *part, vscan_type type,
                     int64_t first, int64_t length) {
@@ -29,7 +31,9 @@ static void test_enumerate(int64_t number, int64_t n, const int64_t *cut) {
     vscan_count_options options = {.size = sizeof options, .count = count.buffer};
     OK(vscan_enumerate(ctx, all.buffer, result, &options));
     options.count = rank % 3 < 2 ? sum.buffer : NULL;
+    const struct counted before = counted;
     OK(vscan_mpi_enumerate(mpi, own.buffer, out.buffer, &options));
+    check_sent(&before, &nothing, 24 + 8);
     compare(number, "enumerate", &out, type, cut[rank], length);
     CHECK(rank % 3 == 2 || memcmp(elements_of(&count), elements_of(&sum), 8) == 0,
           "case %lld: wrong number of flags", (long long)number);
@@ -51,7 +55,9 @@ static void test_index(int64_t number, int64_t n, const int64_t *cut) {
     vscan_buffer *result;
     OK(vscan_buffer_wrap(ctx, type, right, n, &result));
     OK(vscan_index(ctx, first, step, result));
+    const struct counted before = counted;
     OK(vscan_mpi_index(mpi, first, step, out.buffer));
+    check_sent(&before, &nothing, 8);
     compare(number, "index", &out, type, cut[rank], length);
     OK(vscan_buffer_destroy(result));
     end_part(&out);

@@ -44,6 +44,17 @@ void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, b
           (long long)(counted.contributed - before->contributed), (long long)contributed);
 }
 
+void check_given(const struct scan_case *c, const struct given *before, int reads, int writes,
+                 bool less) {
+    /* one for the check of the operator; the values that all ranks have told, twice */
+    const int64_t few = 1 + 2 * (ranks + 1), read = given.read - before->read;
+    const int64_t written = given.written - before->written;
+    CHECK(read <= reads * c->length + few && (less || read >= reads * c->length),
+          "%lld elements read, n is %lld", (long long)read, (long long)c->length);
+    CHECK(written == writes * c->length + 1, "%lld elements written, n is %lld", (long long)written,
+          (long long)c->length);
+}
+
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
 char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];

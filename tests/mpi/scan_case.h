@@ -5,6 +5,7 @@
 
 #include "cases.h"
 #include "counted.h"
+#include "failing.h"
 
 extern char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];
 
@@ -31,6 +32,13 @@ void end_case(struct scan_case *c);
 
 /* Fails where the part's results are not those of the one call. */
 void compare_case(const struct scan_case *c);
+
+/*
+ * Besides a few elements for each rank, the library was given the part this often to read, and to write: exactly, or at
+ * most where `less` is set.
+ */
+void check_given(const struct scan_case *c, const struct given *before, int reads, int writes,
+                 bool less);
 
 /*
  * The formula of mpi/README.md, for one scan that finds its memory there; called after it. totals: those of segments

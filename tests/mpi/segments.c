@@ -2,6 +2,7 @@
 /* Segmented scans and reductions of random parts, and where the segments are. */
 #include <mpi.h>
 
+#include "move_case.h"
 #include "scan_case.h"
 
 static uint8_t flags[LONGEST + 64];
@@ -52,7 +53,10 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
     end_part(&part);
 
     int64_t before = -1, in_part = -1, together = -1;
+    const struct sent nothing = {0, 0};
+    were = counted;
     OK(vscan_mpi_count_segments(mpi, own, &before, rank % 2 ? NULL : &in_part, &together));
+    check_sent(&were, &nothing, 24);
     CHECK(before == first && (rank % 2 || in_part == k) && together == segments,
           "case %lld: %lld + %lld of %lld segments", (long long)c->number, (long long)before,
           (long long)in_part, (long long)together);
@@ -66,7 +70,7 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
     *(int64_t *)elements_of(&count) = -1;
     were = counted;
     OK(vscan_mpi_heads_to_offsets(mpi, own, part.buffer, &counted_options));
-    CHECK(counted.contributed - were.contributed == 48 + 24 + 8, "wrong number of bytes");
+    check_sent(&were, &nothing, 24 + 8);
     check_results(c, "offset", &part, VSCAN_LONG, (int64_t *)elements_of(&offsets) + first,
                   k + more);
     CHECK(rank % 3 == 2 || *(int64_t *)elements_of(&count) == segments, "not %lld segments",
@@ -130,10 +134,12 @@ static void check_segmented(struct scan_case *c) {
     options.count = counts && rank % 3 < 2 ? all.buffer : NULL;
     options.totals = with_totals ? part.buffer : NULL;
     const struct counted before = counted;
+    const struct given had = given;
     OK(vscan_mpi_scan_segmented(mpi, c->op, c->in.buffer, own.buffer, c->out.buffer, &options));
     const bool tells = with_totals && c->direction == VSCAN_FORWARD; /* the numbers, too */
     check_counts(c->op, c->type, c->direction == VSCAN_BACKWARD, true, tells, counts && !tells,
                  c->cut, &before);
+    check_given(c, &had, 2, 1, true);
     compare_case(c);
     if (with_totals)
         check_results(c, c->direction == VSCAN_FORWARD ? "forward total" : "backward total", &part,
