@@ -5,6 +5,11 @@
 #include "fuzz.h"
 #include "vectors.h"
 
+/* 0 .. n, of a buffer's length; one wrapped around flags may be as long as a number can be. */
+static int64_t up_to(int64_t n) {
+    return below(n < INT64_MAX ? n + 1 : n);
+}
+
 /* ---- Creation ---------------------------------------------------------------------------------- */
 
 /* Where the handle goes; it must be left alone where the call is refused. */
@@ -86,7 +91,7 @@ static struct arg buffer_drawn(void) {
 void fuzz_buffer_view(void) {
     const struct arg a = buffer_drawn();
     const int64_t length = a.b != NULL ? a.b->n : 10;
-    int64_t offset = below(length + 1), n = below(length - offset + 1);
+    int64_t offset = up_to(length), n = up_to(length - offset);
     if (a.b != NULL && a.b->type == VSCAN_BIT) offset = offset / 32 * 32;
     if (hostile()) offset = hostile_number(length);
     if (hostile()) n = hostile_number(length - offset / 2);
@@ -152,9 +157,9 @@ struct range {
 
 static struct range range_drawn(struct arg a, bool poisoned) {
     const int64_t length = a.b != NULL ? a.b->n : 10;
-    struct range r = {.offset = below(4) ? 0 : below(length + 1)};
+    struct range r = {.offset = below(4) ? 0 : up_to(length)};
     if (a.b != NULL && a.b->type == VSCAN_BIT) r.offset = r.offset / 32 * 32;
-    r.n = below(4) ? length - r.offset : below(length - r.offset + 1);
+    r.n = below(4) ? length - r.offset : up_to(length - r.offset);
     if (hostile()) r.offset = hostile_number(length);
     if (hostile()) r.n = hostile_number(length);
     check_range(a, r.offset, r.n);
