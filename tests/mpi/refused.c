@@ -149,8 +149,8 @@ static void refuse_positions(bool me) {
            "out is not int or long");
     expect(vscan_mpi_enumerate(mpi, bytes, me ? offsets : ints, NULL), VSCAN_ERROR_LENGTH,
            "out has 1001");
-    char words
-        [40]; /* of this library's check: libvscan would refuse only after other ranks have written */
+    /* the words of this library's check: libvscan would refuse only after other ranks have written */
+    char words[40];
     snprintf(words, sizeof words, "rank %d: out overlaps flags", culprit);
     vscan_buffer *one, *bit;
     OK(vscan_buffer_view(more, 0, 1, &one));
