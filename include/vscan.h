@@ -454,6 +454,7 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *     reduce_segmented, reduce_by_offsets, pack,    before, if the workspace is
  *     pack_compare, enumerate, heads_to_offsets,    too small
  *     lengths_to_offsets, flags_to_positions,
+ *     scan_extreme, reduce_extreme,
  *     distribute_segmented, distribute_totals
  *     scan_rows, scan_columns, reduce_rows,         for a new shape                 the same call once,
  *     reduce_columns                                                                before
@@ -827,6 +828,62 @@ typedef struct vscan_reduce_options {
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);
+
+/* ---- Maximum and minimum with positions ------------------------------------------------------ */
+
+/** Options of vscan_scan_extreme and vscan_reduce_extreme. */
+typedef struct vscan_extreme_options {
+    int64_t size;      /**< sizeof(vscan_extreme_options) */
+    int32_t direction; /**< a vscan_direction */
+    int32_t unused;    /**< 0 */
+} vscan_extreme_options;
+
+/**
+ * Running maximum or minimum with positions (cummax and cummin in other libraries). Forward:
+ *
+ *     out[i]       = in[0] + in[1] + ... + in[i], where + is op; as an inclusive vscan_scan
+ *     positions[i] = the least j in 0 .. i for which in[j] equals out[i]
+ *
+ * and backward:
+ *
+ *     out[i]       = in[n-1] + in[n-2] + ... + in[i]
+ *     positions[i] = the greatest j in i .. n-1 for which in[j] equals out[i]
+ *
+ * So of equal elements the first one counts, in the direction of the scan. Equal means equal for max and min:
+ * -0 is less than +0, and all NaNs are equal. From the first NaN on, every result is a NaN, and its position
+ * that of the first NaN.
+ *   op          VSCAN_MAX or VSCAN_MIN
+ *   in          int, long, float or double
+ *   out         of in's type and length; in place, or no overlap. NULL: only the positions are written
+ *   positions   int or long, of in's length, int for at most INT32_MAX elements. Overlaps no other argument
+ *   options     NULL: forward
+ *     direction   0: forward
+ *     unused      0
+ * n = 0: nothing happens. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, ENUM (also: another operator),
+ * STRUCT_SIZE, VALUE (unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                          vscan_buffer *out, vscan_buffer *positions,
+                                          const vscan_extreme_options *options);
+
+/**
+ * Maximum or minimum of a vector, and its position (argmax and argmin in other libraries). Forward it is the
+ * least, backward the greatest position of an element that equals the total, as in vscan_scan_extreme:
+ * vscan_reduce_extreme gives the last results of that scan.
+ *   op, in     as in vscan_scan_extreme
+ *   total      one element of in's type, receives the maximum or minimum. Overlaps no other argument. NULL:
+ *              only the position is written
+ *   position   one element, int or long, int for at most INT32_MAX elements; receives the position. Overlaps
+ *              no other argument
+ *   options    as in vscan_scan_extreme
+ * n = 0: the total is the identity, as in vscan_reduce, and the position is -1.
+ * Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
+ * Statuses: as vscan_scan_extreme. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                            vscan_buffer *total, vscan_buffer *position,
+                                            const vscan_extreme_options *options);
 
 /* ---- Segmented reduction --------------------------------------------------------------------- */
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loop of kernels whose tiles need to know what their predecessors have, in one pass (packs,
- * positions of flags, distribution, sums of lengths). A block takes its tiles by ticket and has two
- * of them in hand: it loads and counts the next one and publishes its aggregate, and only then
- * looks back for the tile that it counted before, and writes that. So the loads of a tile are under
- * way while the tile before it waits for its prefix. A block that waits has published all that
- * others may wait for, and a ticket is taken only after all tickets before it: so waiting always
- * ends.
+ * positions of flags, distribution, sums of lengths, maxima with positions). A block takes its tiles
+ * by ticket and has two of them in hand: it loads and counts the next one and publishes its
+ * aggregate, and only then looks back for the tile that it counted before, and writes that. So the
+ * loads of a tile are under way while the tile before it waits for its prefix. A block that waits has
+ * published all that others may wait for, and a ticket is taken only after all tickets before it: so
+ * waiting always ends.
  *
  * A kernel is a struct, whose members are the state of a thread, with phases that run in this
  * order:

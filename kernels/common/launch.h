@@ -150,6 +150,8 @@ typedef cudaError_t vscan__ranges_launcher(const struct vscan__launch *launch,
                                            const struct vscan__ranges *ranges);
 cudaError_t vscan__launch_bounds(const struct vscan__launch *launch,
                                  const struct vscan__bounds *bounds);
+cudaError_t vscan__launch_extreme(const struct vscan__launch *launch,
+                                  const struct vscan__extreme *extreme);
 cudaError_t vscan__launch_keys_to_heads(const struct vscan__launch *launch,
                                         const struct vscan__keys *keys);
 vscan__ranges_launcher vscan__launch_mark, vscan__launch_subtract, vscan__launch_add;

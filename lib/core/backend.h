@@ -182,6 +182,23 @@ struct vscan__bounds {
 
 typedef vscan_status vscan__bounds_fn(vscan_ctx *ctx, const struct vscan__bounds *bounds);
 
+/* A running maximum or minimum with positions, or only its last result. Positions count elements of in, in
+   either direction; of equal elements it is that of the first one in the direction of the scan. */
+struct vscan__extreme {
+    int64_t n;             /* > 0 */
+    const void *in;        /* n elements */
+    void *out;             /* n elements, the same address as in or no overlap; or NULL */
+    void *positions;       /* n positions; NULL: the last result alone, and out is NULL, too */
+    void *total;           /* one element, or NULL */
+    void *position;        /* one position; NULL where all results are wanted, and total is, too */
+    int32_t type;          /* VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT or VSCAN_DOUBLE */
+    int32_t position_type; /* VSCAN_INT or VSCAN_LONG */
+    int32_t min;           /* 0: the maximum; 1: the minimum */
+    int32_t backward;      /* 0 or 1 */
+};
+
+typedef vscan_status vscan__extreme_fn(vscan_ctx *ctx, const struct vscan__extreme *extreme);
+
 /* Offsets or lengths to flags, lengths or offsets. in and out do not overlap. Late: OFFSETS. */
 struct vscan__ranges {
     int64_t n;        /* elements of in; subtract: one less */
@@ -254,6 +271,8 @@ struct vscan__backend {
         vscan__scan_fn *reduce_segmented; /* late: TOTALS_LENGTH, OFFSETS */
         vscan__matrix_fn *matrix;
     } pairs[vscan__pair_count];
+
+    vscan__extreme_fn *extreme; /* maximum or minimum with positions */
 
     /* element by element */
     vscan__map_fn *unary;   /* row of VSCAN__UNARY: out = row(a) */

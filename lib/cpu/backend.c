@@ -255,6 +255,7 @@ const struct vscan__backend vscan__cpu = {
                             reduce_segmented_##pair, matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
+    .extreme = vscan__cpu_extreme,
     .unary = vscan__cpu_unary,
     .binary = vscan__cpu_binary,
     .compare = vscan__cpu_compare,

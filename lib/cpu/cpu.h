@@ -105,6 +105,7 @@ vscan__cpu_scan_fn vscan__cpu_reduce;                          /* reduce.c */
 vscan__cpu_scan_fn vscan__cpu_scan_on;                         /* carry.c: scan->carry is set */
 vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,
                                const struct vscan__cpu_pair *pair); /* matrix.c */
+vscan__extreme_fn vscan__cpu_extreme;                                               /* extreme.c */
 vscan__map_fn vscan__cpu_unary, vscan__cpu_binary, vscan__cpu_compare, vscan__cpu_logic;
 vscan__map_fn vscan__cpu_select, vscan__cpu_convert, vscan__cpu_index;              /* map.c */
 vscan__move_fn vscan__cpu_gather, vscan__cpu_permute;                               /* move.c */

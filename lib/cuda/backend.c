@@ -204,6 +204,8 @@ PACK(enumerate, VSCAN_INT, pack, pack->n)
 PACK(flags_to_offsets, VSCAN_INT, pack,
      pack->n + 127) /* the first tile may begin as far before the flags */
 PACK(distribute_segmented, VSCAN_INT, distribution, 2 * pack->n + 1)
+PACK(extreme, vscan__element_size((vscan_type)pack->type) == 8 ? VSCAN_DOUBLE : VSCAN_INT, extreme,
+     2 * pack->n + 1) /* tiles of 32 KiB */
 PACK(add, VSCAN_DOUBLE, ranges, 2 * pack->n + 1)
 
 /*
@@ -284,6 +286,7 @@ const struct vscan__backend vscan__cuda = {
                             reduce_segmented_##pair, matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
+    .extreme = pack_extreme,
     .unary = map_unary,
     .binary = map_binary,
     .compare = map_compare,

@@ -231,6 +231,11 @@ static void pack(void) {
     CALL(vscan_sort_by_offsets, c, B(FLOATS), NULL, B(OFFSETS), B(FLOATS_OUT), NULL, NULL);
     CALL(vscan_lower_bound, c, B(INTS_OUT), B(POSITIONS), B(PLACES));
     CALL(vscan_upper_bound, c, B(DOUBLES), B(DOUBLES_OUT), B(LONGS_OUT));
+    CALL(vscan_scan_extreme, c, VSCAN_MAX, B(DOUBLES), B(DOUBLES_OUT), B(LONGS_OUT), NULL);
+    CALL(vscan_scan_extreme, c, VSCAN_MIN, B(INTS), NULL, B(PLACES),
+         SET(vscan_extreme_options, .direction = VSCAN_BACKWARD));
+    CALL(vscan_reduce_extreme, c, VSCAN_MAX, B(FLOATS), B(ONE_FLOAT), B(ONE_LONG), NULL);
+    CALL(vscan_reduce_extreme, c, VSCAN_MIN, B(EMPTY), B(ONE_INT), B(ONE_LONG), NULL);
     CALL(vscan_split, c, B(INTS), B(BYTES), B(INTS_OUT),
          SET(vscan_count_options, .count = B(ONE_LONG)));
     CALL(vscan_buffer_get, B(ONE_LONG), 0, &host.count);

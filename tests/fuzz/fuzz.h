@@ -323,10 +323,12 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(reduce)                                                                                      \
     X(reduce_columns)                                                                              \
     X(reduce_by_offsets)                                                                           \
+    X(reduce_extreme)                                                                              \
     X(reduce_rows)                                                                                 \
     X(reduce_segmented)                                                                            \
     X(scan)                                                                                        \
     X(scan_columns)                                                                                \
+    X(scan_extreme)                                                                                \
     X(scan_rows)                                                                                   \
     X(scan_segmented)                                                                              \
     X(select)                                                                                      \

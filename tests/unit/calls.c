@@ -38,6 +38,8 @@ static const char *const family_names[CALL_FAMILIES] = {
     "keys_to_heads",
     "lower_bound",
     "upper_bound",
+    "scan_extreme",
+    "reduce_extreme",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
                                                     "bit", "long",  "uint8"};
@@ -109,13 +111,15 @@ struct call call_draw(struct inputs_random *random, enum call_family family, int
     static const vscan_type flags[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
     struct call c = {.family = family};
     int64_t types = 3;
-    if (family == CALL_SORT || family == CALL_SORT_SEGMENTED) types = 4;
+    const bool extreme = family == CALL_SCAN_EXTREME || family == CALL_REDUCE_EXTREME;
+    if (extreme || family == CALL_SORT || family == CALL_SORT_SEGMENTED) types = 4;
     if (family == CALL_PACK_COMPARE) types = 5;
     if (family == CALL_PACK || family == CALL_SPLIT || family == CALL_SPLIT_SEGMENTED ||
         family == CALL_DISTRIBUTE_SEGMENTED)
         types = 6;
     c.type = numbers[inputs_below(random, types)];
     c.op = inputs_below(random, 2) ? VSCAN_PLUS : (vscan_op)(VSCAN_PLUS + inputs_below(random, 5));
+    if (extreme) c.op = c.op == VSCAN_PLUS ? VSCAN_MAX : VSCAN_MIN;
     c.flag_type = flags[inputs_below(random, 3)];
     c.position_type = inputs_below(random, 2) ? VSCAN_INT : VSCAN_LONG;
     c.density = (int)inputs_below(random, CALL_DENSITIES);

@@ -45,6 +45,8 @@ enum call_family {
     CALL_KEYS_TO_HEADS,
     CALL_LOWER_BOUND,
     CALL_UPPER_BOUND,
+    CALL_SCAN_EXTREME,
+    CALL_REDUCE_EXTREME,
     CALL_FAMILIES
 };
 const char *call_family_name(enum call_family family);

@@ -184,6 +184,14 @@ static void set_outputs(struct call_ready *r) {
     case CALL_UPPER_BOUND:
         o[0].type = c->position_type;
         break;
+    case CALL_SCAN_EXTREME:
+        o[0].type = c->position_type;
+        o[1].n = c->extra ? c->n : 0;
+        break;
+    case CALL_REDUCE_EXTREME:
+        o[0] = (struct call_output){c->position_type, 1};
+        o[1].n = c->extra;
+        break;
     case CALL_OFFSETS_TO_FLAGS:
     case CALL_KEYS_TO_HEADS:
         o[0].type = c->flag_type;
@@ -276,6 +284,8 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         .totals = out[1]};
     const vscan_reduce_options reduce = {.size = sizeof reduce,
                                          .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
+    const vscan_extreme_options extreme = {
+        .size = sizeof extreme, .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD};
     const vscan_reduce_segmented_options totals = {.size = sizeof totals, .count = out[1]};
     const vscan_count_options pack = {.size = sizeof pack, .count = out[1]};
     const vscan_count_options split = {.size = sizeof split, .count = out[1]};
@@ -334,6 +344,10 @@ vscan_status call_make(const struct call_ready *r, vscan_buffer *const out[CALL_
         return vscan_lower_bound(ctx, r->offsets, r->in, out[0]);
     case CALL_UPPER_BOUND:
         return vscan_upper_bound(ctx, r->offsets, r->in, out[0]);
+    case CALL_SCAN_EXTREME:
+        return vscan_scan_extreme(ctx, c->op, r->in, out[1], out[0], &extreme);
+    case CALL_REDUCE_EXTREME:
+        return vscan_reduce_extreme(ctx, c->op, r->in, out[1], out[0], &extreme);
     case CALL_LENGTHS_TO_OFFSETS:
         return vscan_lengths_to_offsets(ctx, r->in, out[0]);
     default:

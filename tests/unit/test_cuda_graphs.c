@@ -9,6 +9,7 @@
 
 #include "captured.h"
 #include "elements.h"
+#include "extreme_reference.h"
 #include "inputs.h"
 #include "reference.h"
 
@@ -375,6 +376,54 @@ static void graph_matrix(void **state) {
     ok(NULL, vscan_ctx_destroy(ctx));
 }
 
+/* Maxima and minima with positions, in place and backward, in a graph: replayed on new data each time, with
+   a plain call in between. */
+static void graph_extreme(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_new_ctx(0);
+    enum { N = 300007 };
+    static float in[N], got[N], want[2][N];
+    static int32_t places[N], want_places[2][N];
+    vscan_buffer *v = new_buffer(ctx, VSCAN_FLOAT, N), *out = new_buffer(ctx, VSCAN_FLOAT, N);
+    vscan_buffer *at[2] = {new_buffer(ctx, VSCAN_INT, N), new_buffer(ctx, VSCAN_INT, N)};
+    vscan_buffer *total = new_buffer(ctx, VSCAN_FLOAT, 1), *last = new_buffer(ctx, VSCAN_LONG, 1);
+    const vscan_extreme_options backward = {.size = sizeof backward, .direction = VSCAN_BACKWARD};
+    ok(ctx, vscan_ctx_reserve(ctx, VSCAN_FLOAT, N));
+    cudaStream_t stream = begin_capture(ctx);
+    ok(ctx, vscan_scan_extreme(ctx, VSCAN_MAX, v, out, at[0], NULL));
+    ok(ctx, vscan_scan_extreme(ctx, VSCAN_MIN, out, out, at[1], &backward));
+    ok(ctx, vscan_reduce_extreme(ctx, VSCAN_MIN, v, total, last, &backward));
+    cudaGraphExec_t graph = end_capture(stream);
+    struct inputs_random random = {harness_seed() + 9};
+    for (int k = 0; k < 6; ++k) {
+        for (int i = 0; i < N; ++i) in[i] = (float)inputs_below(&random, 2 * i / 3 + 2);
+        extreme_reference(VSCAN_MAX, VSCAN_FLOAT, N, in, false, want[0], VSCAN_INT, want_places[0]);
+        extreme_reference(VSCAN_MIN, VSCAN_FLOAT, N, want[0], true, want[1], VSCAN_INT,
+                          want_places[1]);
+        const int64_t best =
+            extreme_reference(VSCAN_MIN, VSCAN_FLOAT, N, in, true, NULL, VSCAN_INT, NULL);
+        ok(ctx, vscan_buffer_upload(v, 0, N, in));
+        cuda(cudaGraphLaunch(graph, stream));
+        ok(ctx, vscan_buffer_download(out, 0, N, got));
+        assert_int_equal(reference_difference(VSCAN_FLOAT, N, want[1], got), -1);
+        for (int j = 0; j < 2; ++j) {
+            ok(ctx, vscan_buffer_download(at[j], 0, N, places));
+            assert_int_equal(reference_difference(VSCAN_INT, N, want_places[j], places), -1);
+        }
+        float least;
+        int64_t place;
+        ok(ctx, vscan_buffer_get(total, 0, &least));
+        ok(ctx, vscan_buffer_get(last, 0, &place));
+        assert_true(least == in[best]);
+        assert_int_equal(place, best);
+        ok(ctx, vscan_reduce_extreme(ctx, VSCAN_MAX, out, NULL, last, NULL));
+    }
+    cuda(cudaGraphExecDestroy(graph));
+    vscan_buffer *const all[] = {v, out, at[0], at[1], total, last};
+    for (int k = 0; k < 6; ++k) ok(ctx, vscan_buffer_destroy(all[k]));
+    ok(NULL, vscan_ctx_destroy(ctx));
+}
+
 /* A scan and a reduction with a carry each, in a graph: each replay goes on where the carry is then,
    and so does a call behind them. The workspace has been grown by a call before. */
 static void graph_carry(void **state) {
@@ -437,7 +486,7 @@ int main(int argc, char **argv) {
         cmocka_unit_test(graph_maps),     cmocka_unit_test(graph_packs),
         cmocka_unit_test(graph_sorts),    cmocka_unit_test(graph_splits),
         cmocka_unit_test(graph_segments), cmocka_unit_test(graph_matrix),
-        cmocka_unit_test(graph_carry),
+        cmocka_unit_test(graph_carry),    cmocka_unit_test(graph_extreme),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -12,6 +12,7 @@
  */
 #include <string.h>
 
+#include "cpu/simd/extreme.h"
 #include "cpu/simd/simd.h"
 #include "cpu/simd/vector.h"
 
@@ -169,6 +170,21 @@ SEPARATE(int64_t, 64)
 GATHER(int32_t, 4)
 GATHER(int64_t, 8)
 
+#define HIGHEST(name, I)                                                                           \
+    static int64_t highest_##name(const void *in, int64_t n, int32_t turn) {                       \
+        const I *x = in;                                                                           \
+        I best = vscan__extreme_key_##name(x[0], turn);                                            \
+        for (int64_t i = 1; i < n; i++) {                                                          \
+            const I key = vscan__extreme_key_##name(x[i], turn);                                   \
+            best = key > best ? key : best;                                                        \
+        }                                                                                          \
+        return best;                                                                               \
+    }
+HIGHEST(int, int32_t)
+HIGHEST(long, int64_t)
+HIGHEST(float, int32_t)
+HIGHEST(double, int64_t)
+
 /* By non-temporal stores where the instruction set has them. */
 static void stream(void *to, const void *from, int64_t bytes) {
 #ifdef STREAM
@@ -213,5 +229,9 @@ const struct vscan__cpu_maps MAPS = {
     .separate_8 = separate_int64_t,
     .gather_4 = gather_int32_t,
     .gather_8 = gather_int64_t,
+    .highest_int = highest_int,
+    .highest_long = highest_long,
+    .highest_float = highest_float,
+    .highest_double = highest_double,
     .stream = stream,
 };

@@ -142,6 +142,11 @@ struct vscan__cpu_maps {
     /* out[i] = in[positions[i]] for elements of 4 or 8 bytes that lie beyond the nearest cache */
     void (*gather_4)(const void *in, const int32_t *positions, int64_t n, void *out);
     void (*gather_8)(const void *in, const int32_t *positions, int64_t n, void *out);
+    /* the greatest key (simd/extreme.h) of n > 0 elements; turn: -1 for the minimum, else 0 */
+    int64_t (*highest_int)(const void *in, int64_t n, int32_t turn);
+    int64_t (*highest_long)(const void *in, int64_t n, int32_t turn);
+    int64_t (*highest_float)(const void *in, int64_t n, int32_t turn);
+    int64_t (*highest_double)(const void *in, int64_t n, int32_t turn);
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy by non-temporal stores */
 };
 
