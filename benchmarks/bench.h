@@ -35,6 +35,9 @@ enum family {
     FAMILY_KEYS_TO_HEADS,      /* out[i] = in[i] differs from in[i - 1], a byte; no op */
     FAMILY_LOWER_BOUND,        /* out[i] = the lower bound of in[i] in in, sorted; ints; no op */
     FAMILY_LOWER_BOUND_SORTED, /* the same of the sorted elements, one after the other */
+    /* maximum or minimum with positions, ints; the values go to a vector of the engine's */
+    FAMILY_SCAN_EXTREME,   /* out[i] = the position of the first extreme of in[0] .. in[i] */
+    FAMILY_REDUCE_EXTREME, /* out[0] = that of all */
     /* by order, ascending; no op */
     FAMILY_SORT,       /* out = in, sorted */
     FAMILY_SORT_PAIRS, /* the same, and in as values besides, to a vector of the engine's */
@@ -146,6 +149,7 @@ bool work_is_by_rows(const struct work *work);      /* lines are rows */
 bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_form(const struct work *work);         /* segments in one form and another */
 bool work_is_bounds(const struct work *work);       /* in a sorted vector */
+bool work_is_extreme(const struct work *work);      /* with positions */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
 int64_t work_lines(const struct work *work);
 

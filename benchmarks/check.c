@@ -281,6 +281,23 @@ static bool check_bounds(const struct work *work, const char *engine, const void
     return good;
 }
 
+/* Positions of the running maximum or minimum: of equal elements the first. */
+static bool check_extreme(const struct work *work, const char *engine, const void *in,
+                          const void *out) {
+    const int32_t *const positions = out;
+    double best = value_at(work->type, in, 0);
+    int64_t at = 0;
+    for (int64_t i = 0; i < work->n; i++) {
+        const double x = value_at(work->type, in, i);
+        if (work->op == VSCAN_MAX ? x > best : x < best) best = x, at = i;
+        if (work->family == FAMILY_SCAN_EXTREME && positions[i] != at)
+            return complain(work, engine, i, positions[i], (double)at);
+    }
+    if (work->family == FAMILY_REDUCE_EXTREME && positions[0] != at)
+        return complain(work, engine, 0, positions[0], (double)at);
+    return true;
+}
+
 /* Whether element i is kept. */
 static bool kept(const struct work *work, const void *in, const void *flags, int64_t i) {
     const double limit = work->type == VSCAN_UINT8 ? 128 : 0;
@@ -385,6 +402,7 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
     if (work_is_matrix(work)) return check_matrix(work, engine, in, out);
     if (work_is_form(work)) return check_form(work, engine, flags, out);
     if (work_is_bounds(work)) return check_bounds(work, engine, in, out);
+    if (work_is_extreme(work)) return check_extreme(work, engine, in, out);
     if (work->family == FAMILY_SORT_OFFSETS) return check_sort(work, engine, in, flags, out);
     if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);

@@ -19,10 +19,10 @@ static const char *const usage =
     "                    index distribute element sort sortpairs pack packif enumerate split\n"
     "                    splitseg reduceflags reduceoffsets sortoffsets distributefirst\n"
     "                    distributetotals flagsflags flagsoffsets offsetsflags offsetslengths\n"
-    "                    lengthsoffsets flagspositions keysheads lowerbound lowersorted, gather\n"
-    "                    permute (where n is a power of two), rows columns\n"
-    "                    rowsums columnsums (of a matrix: --segment is the length of its rows);\n"
-    "                    default scan\n"
+    "                    lengthsoffsets flagspositions keysheads lowerbound lowersorted\n"
+    "                    scanextreme reduceextreme (max or min), gather permute (where n is a\n"
+    "                    power of two), rows columns rowsums columnsums (of a matrix: --segment\n"
+    "                    is the length of its rows); default scan\n"
     "  --type LIST       int float double; default all; uint8, for compare select convert copy\n"
     "                    fill distribute gather permute pack packif split\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
@@ -88,6 +88,8 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"keysheads", FAMILY_KEYS_TO_HEADS},
                                        {"lowerbound", FAMILY_LOWER_BOUND},
                                        {"lowersorted", FAMILY_LOWER_BOUND_SORTED},
+                                       {"scanextreme", FAMILY_SCAN_EXTREME},
+                                       {"reduceextreme", FAMILY_REDUCE_EXTREME},
                                        {"sort", FAMILY_SORT},
                                        {"sortpairs", FAMILY_SORT_PAIRS},
                                        {"pack", FAMILY_PACK},

@@ -39,6 +39,10 @@ bool work_is_bounds(const struct work *work) {
     return work->family == FAMILY_LOWER_BOUND || work->family == FAMILY_LOWER_BOUND_SORTED;
 }
 
+bool work_is_extreme(const struct work *work) {
+    return work->family == FAMILY_SCAN_EXTREME || work->family == FAMILY_REDUCE_EXTREME;
+}
+
 bool work_is_checked_long(const struct work *work) {
     return work->family <= FAMILY_PERMUTE ||
            (work->family >= FAMILY_PACK && work->family <= FAMILY_ENUMERATE);
@@ -78,7 +82,7 @@ int64_t work_lines(const struct work *work) {
 
 vscan_type work_out_type(const struct work *work) {
     if (work->family == FAMILY_COMPARE || work->family == FAMILY_KEYS_TO_HEADS) return VSCAN_BYTE;
-    if (work_is_bounds(work)) return VSCAN_INT;
+    if (work_is_bounds(work) || work_is_extreme(work)) return VSCAN_INT;
     if (work->family == FAMILY_CONVERT) return work->type == VSCAN_FLOAT ? VSCAN_INT : VSCAN_FLOAT;
     if (work->family == FAMILY_OFFSETS_TO_FLAGS) return work->flag_type;
     if (work->family != FAMILY_FLAGS_TO_FLAGS) return work->type;
@@ -88,6 +92,7 @@ vscan_type work_out_type(const struct work *work) {
 int64_t work_out_length(const struct work *work) {
     switch (work->family) {
     case FAMILY_REDUCE:
+    case FAMILY_REDUCE_EXTREME:
         return 1;
     case FAMILY_ROW_SUMS:
     case FAMILY_COLUMN_SUMS:
@@ -113,6 +118,7 @@ int64_t work_bytes(const struct work *work) {
     const int64_t out = type_bytes(work_out_type(work), work_out_length(work));
     switch (work->family) {
     case FAMILY_MAP2:
+    case FAMILY_SCAN_EXTREME:
     case FAMILY_LOWER_BOUND: /* as if all were read once */
     case FAMILY_LOWER_BOUND_SORTED:
         return 2 * all + out;

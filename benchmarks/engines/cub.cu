@@ -8,7 +8,8 @@
 //                  keys being the segments' numbers, or by DeviceSegmentedReduce, and plus of rows by
 //                  DeviceScan::...SumByKey and DeviceSegmentedReduce; sorts of segments by
 //                  DeviceSegmentedSort::StableSortKeys; positions of flags by DeviceSelect::Flagged
-//                  of a counting iterator
+//                  of a counting iterator; maxima with positions by DeviceScan of pairs, and by
+//                  DeviceReduce::ArgMax
 //     cub-key      segmented plus by DeviceScan::...SumByKey; keys are the segments' numbers
 //     cub-lifted   segmented inclusive plus as a scan of (flag, value) pairs; flags of any form
 #include <cub/device/device_radix_sort.cuh>
@@ -145,7 +146,7 @@ static cudaError_t positions(const struct work *work, const void *flags, int32_t
                                       (const uint8_t *)flags, out, count, n, device_stream);
 }
 
-static void *sorted_values; // where the values of a sort of pairs go
+static void *engines_own; // where values go: of a sort of pairs, or beside positions
 
 template <class T>
 static cudaError_t sort(const struct work *work, const T *in, T *out) {
@@ -154,8 +155,8 @@ static cudaError_t sort(const struct work *work, const T *in, T *out) {
     if (work->family == FAMILY_SORT)
         return DeviceRadixSort::SortKeys(for_cub.memory, for_cub.bytes, in, out, n, 0, bits,
                                          device_stream);
-    return DeviceRadixSort::SortPairs(for_cub.memory, for_cub.bytes, in, out, in,
-                                      (T *)sorted_values, n, 0, bits, device_stream);
+    return DeviceRadixSort::SortPairs(for_cub.memory, for_cub.bytes, in, out, in, (T *)engines_own,
+                                      n, 0, bits, device_stream);
 }
 
 // What segments need besides: where they begin, and what CUB wants to write.
@@ -235,6 +236,65 @@ static cudaError_t rows(const struct work *work, const T *in, T *out) {
                                            device_stream);
 }
 
+// ---- Maxima with positions ----------------------------------------------------------------------
+
+template <class T>
+struct placed {
+    T value;
+    int32_t at;
+};
+struct first_max {
+    template <class T>
+    __host__ __device__ placed<T> operator()(placed<T> a, placed<T> b) const {
+        return b.value > a.value ? b : a;
+    }
+};
+template <class T>
+struct with_position {
+    const T *in;
+    __host__ __device__ placed<T> operator()(int i) const { return {in[i], i}; }
+};
+
+// Writes value and position each to its vector.
+template <class T>
+struct placed_writer {
+    using iterator_category = cuda::std::random_access_iterator_tag;
+    using value_type = placed<T>;
+    using difference_type = ptrdiff_t;
+    using pointer = void;
+    struct reference {
+        T *value;
+        int32_t *at;
+        __device__ void operator=(placed<T> x) const {
+            *value = x.value;
+            *at = x.at;
+        }
+    };
+    T *values;
+    int32_t *positions;
+    __host__ __device__ reference operator[](ptrdiff_t i) const {
+        return {values + i, positions + i};
+    }
+    __host__ __device__ reference operator*() const { return (*this)[0]; }
+    __host__ __device__ placed_writer operator+(ptrdiff_t i) const {
+        return {values + i, positions + i};
+    }
+};
+
+template <class T>
+static cudaError_t extreme(const struct work *work, const T *in, int32_t *positions) {
+    if (work->family == FAMILY_REDUCE_EXTREME)
+        return cub::DeviceReduce::ArgMax(for_cub.memory, for_cub.bytes, in, (T *)engines_own,
+                                         positions, work->n, device_stream);
+    const auto pairs =
+        thrust::make_transform_iterator(thrust::counting_iterator<int>(0), with_position<T>{in});
+    return cub::DeviceScan::InclusiveScan(for_cub.memory, for_cub.bytes, pairs,
+                                          placed_writer<T>{(T *)engines_own, positions},
+                                          first_max{}, int(work->n), device_stream);
+}
+
+// ---- The engine ---------------------------------------------------------------------------------
+
 static bool run_cub(const struct work *work, int64_t set) {
     const void *in = work_in(work, ON_DEVICE, set);
     void *out = work_out(work, ON_DEVICE, set);
@@ -246,6 +306,8 @@ static bool run_cub(const struct work *work, int64_t set) {
         with_type(work->type,
                   [&](auto zero) {
                       using T = decltype(zero);
+                      if (work_is_extreme(work))
+                          return extreme<T>(work, (const T *)in, (int32_t *)out);
                       if (work->family == FAMILY_FLAGS_TO_POSITIONS)
                           return positions(work, work_flags(work, ON_DEVICE, set), (int32_t *)out);
                       if (work->family >= FAMILY_REDUCE_SEGMENTED)
@@ -265,10 +327,10 @@ static bool run_cub(const struct work *work, int64_t set) {
 
 static bool prepare_cub(const struct work *work) {
     for_cub.release();
-    (void)cudaFree(sorted_values);
-    sorted_values = nullptr;
-    if (work->family == FAMILY_SORT_PAIRS &&
-        !cuda_ok(cudaMalloc(&sorted_values, (size_t)(work->n * type_size(work->type))),
+    (void)cudaFree(engines_own);
+    engines_own = nullptr;
+    if ((work->family == FAMILY_SORT_PAIRS || work_is_extreme(work)) &&
+        !cuda_ok(cudaMalloc(&engines_own, (size_t)(work->n * type_size(work->type))),
                  "allocating values"))
         return false;
     return prepare_segments(work) && run_cub(work, 0) && for_cub.allocate();
@@ -282,6 +344,7 @@ static bool supports_cub(const struct work *work, enum mode mode) {
     if (work->family == FAMILY_ROWS || work->family == FAMILY_ROW_SUMS)
         return work->op == VSCAN_PLUS;
     if (work->family == FAMILY_REDUCE) return true;
+    if (work_is_extreme(work)) return !work->in_place && work->op == VSCAN_MAX;
     if (work->family == FAMILY_PACK || work->family == FAMILY_SPLIT)
         return !work->in_place && work->flag_type != VSCAN_BIT;
     if (work->family == FAMILY_PACK_IF || work->family == FAMILY_SORT ||
@@ -296,8 +359,8 @@ static bool supports_cub(const struct work *work, enum mode mode) {
 
 static void release_cub() {
     for_cub.release();
-    (void)cudaFree(sorted_values);
-    sorted_values = nullptr;
+    (void)cudaFree(engines_own);
+    engines_own = nullptr;
 }
 
 extern "C" const struct engine engine_cub = {"cub",       ON_DEVICE, true,        supports_cub,

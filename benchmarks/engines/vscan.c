@@ -160,6 +160,10 @@ static bool prepare_set(const struct work *work, struct kept *kept, int64_t set,
         (!ok(kept->ctx, vscan_buffer_create(kept->ctx, work->type, work->n, &buffers->second)) ||
          !ok(kept->ctx, vscan_sort(kept->ctx, buffers->in, NULL, buffers->second, NULL, NULL))))
         return false;
+    if (work_is_extreme(work) &&
+        !ok(kept->ctx,
+            vscan_buffer_create(kept->ctx, work->type, work_out_length(work), &buffers->second)))
+        return false;
     if (work->family == FAMILY_SPLIT_SEGMENTED && !make_heads(work, kept->ctx, &buffers->second))
         return false;
     if (work->flag_type &&
@@ -301,6 +305,10 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_lower_bound(ctx, second, in, out));
     case FAMILY_LOWER_BOUND_SORTED:
         return ok(ctx, vscan_lower_bound(ctx, second, second, out));
+    case FAMILY_SCAN_EXTREME:
+        return ok(ctx, vscan_scan_extreme(ctx, work->op, in, second, out, NULL));
+    case FAMILY_REDUCE_EXTREME:
+        return ok(ctx, vscan_reduce_extreme(ctx, work->op, in, second, out, NULL));
     case FAMILY_SORT:
         return ok(ctx, vscan_sort(ctx, in, NULL, out, NULL, NULL));
     case FAMILY_SORT_PAIRS:
@@ -367,6 +375,9 @@ static bool supported(const struct work *work) {
     if (work->family >= FAMILY_PACK)
         return !work->in_place && (work->family != FAMILY_ENUMERATE || work->type == VSCAN_INT);
     if (work_is_bounds(work) && work->n > INT32_MAX) return false;
+    if (work_is_extreme(work) &&
+        ((work->op != VSCAN_MAX && work->op != VSCAN_MIN) || work->n > INT32_MAX))
+        return false;
     if (work->family >= FAMILY_KEYS_TO_HEADS) return !work->in_place;
     if (work->family != FAMILY_GATHER && work->family != FAMILY_PERMUTE) return true;
     return work->n > 0 && work->n <= INT64_C(1) << 31 && (work->n & (work->n - 1)) == 0;

@@ -162,6 +162,9 @@ measure lengths --family offsetslengths,lengthsoffsets --engine memcpy,vscan-cud
 # Heads of keys, bounds among as many values, positions of flags.
 measure keys --family keysheads,lowerbound,lowersorted,flagspositions --engine memcpy,vscan-cuda,cub,thrust \
     --type int,double --flags bit,int --segment random:100 --n 2^16,2^20,2^24,2^27 --runs $fewer_runs
+# Maxima with positions.
+measure extreme --family scanextreme,reduceextreme --engine memcpy,vscan-cuda,cub --type int,float,double \
+    --op max --n 2^12,2^16,2^20,2^24,2^28 --runs $fewer_runs
 # Rows and columns; those that are short enough are checked by a serial loop.
 measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
     --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $fewer_runs
