@@ -9,7 +9,8 @@
 # the folder for mpi.csv, by default benchmarks/results/mpi. COMMIT is the commit that BUILD was made from, by default
 # what git says. --quick has short vectors, to see that all runs. The last thing printed is a table of targets and
 # what was reached. Exits with 0 if everything was measured and right, whether or not the targets were met. Where a
-# GPU can be used, one, two and four ranks that share it are measured too.
+# GPU can be used, one, two and four ranks that share it are measured too, and four ranks, on it and on the CPU in
+# turns, must have the bits of one.
 #
 # --pack makes a FOLDER that is carried to a machine without MPI and run there:
 #
@@ -170,6 +171,14 @@ right() {
         all_well=false
     fi
 }
+# mixed EVEN ODD: mpi_scan with four ranks, whose contexts are of these backends in turns.
+mixed() {
+    even="-x LD_LIBRARY_PATH -x VSCAN_BACKEND=$1 -n 1 $run/mpi_scan $check 1 1"
+    odd="-x LD_LIBRARY_PATH -x VSCAN_BACKEND=$2 -n 1 $run/mpi_scan $check 1 1"
+    # shellcheck disable=SC2086 # several words
+    (unset VSCAN_BACKEND && VSCAN_NUM_THREADS=2 OMPI_MCA_mpi_yield_when_idle=1 \
+        "$mpirun" $even : $odd : $even : $odd)
+}
 for n in 1 7 16; do right $n; done
 export VSCAN_BACKEND=cuda
 if ranks 1 2 "$run/bench_mpi" weak 1000 1 >/dev/null 2>&1; then
@@ -177,6 +186,13 @@ if ranks 1 2 "$run/bench_mpi" weak 1000 1 >/dev/null 2>&1; then
         measure $n 2 weak $each $runs
         right $n
     done
+    # the GPU's ranks and those of the CPU in turns
+    if mixed cuda cpu | grep -q PASSED; then
+        echo "cuda and cpu in turns: 4 ranks have the bits of one, n = $check"
+    else
+        echo "cuda and cpu in turns: 4 ranks FAILED"
+        all_well=false
+    fi
 else
     echo "no GPU that this build can use"
 fi
