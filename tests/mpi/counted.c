@@ -6,6 +6,7 @@
 
 struct counted counted;
 int64_t collectives_until_failure, messages_until_failure;
+bool next_wait_fails;
 
 static int fails(void) {
     return collectives_until_failure > 0 && --collectives_until_failure == 0;
@@ -99,6 +100,8 @@ int MPI_Waitall(int n, MPI_Request requests[], MPI_Status statuses[]) {
         if (done) break;
         sched_yield();
     }
+    if (next_wait_fails) code = MPI_ERR_OTHER;
+    next_wait_fails = false;
     return code;
 }
 

@@ -6,6 +6,7 @@
 #ifndef MPI_COUNTED_H
 #define MPI_COUNTED_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct counted {
@@ -20,5 +21,8 @@ extern int64_t collectives_until_failure;
 
 /* The same of messages between ranks, sent or received without waiting. */
 extern int64_t messages_until_failure;
+
+/* The next MPI_Waitall waits, and fails then. */
+extern bool next_wait_fails;
 
 #endif

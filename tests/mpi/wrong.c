@@ -106,15 +106,18 @@ static bool names_function(const char *sentence) {
 
 void fail_mpi(const struct tried *tried, int64_t message) {
     const vscan_status failed = (vscan_status)VSCAN_MPI_ERROR_MPI;
-    for (int64_t number = message > 0 ? 0 : 1;; number++) {
+    for (int64_t number = message != 0 ? 0 : 1;; number++) {
         renew();
-        if (number == 0)
+        if (number == 0 && message == THE_WAIT)
+            next_wait_fails = true;
+        else if (number == 0)
             messages_until_failure = message;
         else
             collectives_until_failure = number;
         const vscan_status status = tried->run(tried->call);
         const int64_t left = collectives_until_failure;
         collectives_until_failure = messages_until_failure = 0;
+        CHECK(!next_wait_fails, "nothing is waited for");
         if (left > 0) {
             CHECK(status == VSCAN_OK && number > 2, "failed");
             renew();
