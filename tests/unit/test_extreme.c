@@ -195,6 +195,32 @@ static void many(void **state) {
             3000000 + inputs_below(&random, 2000000), &random);
 }
 
+/* Of no element: the identity, and position -1. */
+static void nothing(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    for (int k = 0; k < 32;
+         k++) { /* every type, operator and type of positions, with a total and without */
+        const vscan_type type = numbers[k % 4], of = k & 4 ? VSCAN_INT : VSCAN_LONG;
+        const bool min = k & 8, has_total = k & 16;
+        struct guarded in = guarded_make(ctx, type, 0, 0, NULL);
+        struct guarded total = guarded_make(ctx, type, 1, 0, NULL);
+        struct guarded position = guarded_make(ctx, of, 1, 0, NULL);
+        void *const end = maps_original(&total), *const place = maps_original(&position);
+        if (has_total) put(type, end, 0, min ? INFINITY : -INFINITY);
+        extreme_put_position(of, place, 0, -1);
+        ok(ctx, vscan_reduce_extreme(ctx, min ? VSCAN_MIN : VSCAN_MAX, in.view,
+                                     has_total ? total.view : NULL, position.view, NULL));
+        maps_check(&total, end, "no elements");
+        maps_check(&position, place, "no elements");
+        guarded_free(&in);
+        guarded_free(&total);
+        guarded_free(&position);
+        free(end);
+        free(place);
+    }
+}
+
 /* ---- Refusals -------------------------------------------------------------------------------- */
 
 static vscan_status scan_on(vscan_ctx *c) {
@@ -305,7 +331,8 @@ static void refused_many(void **state) {
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(extremes),       cmocka_unit_test(many),
-        world_unit_test(refused_handles), world_unit_test(refused_vectors),
-        world_unit_test(refused_options), world_unit_test(refused_many)};
+        cmocka_unit_test(nothing),        world_unit_test(refused_handles),
+        world_unit_test(refused_vectors), world_unit_test(refused_options),
+        world_unit_test(refused_many)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
