@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every call that libvscan_mpi makes of libvscan fails once on one rank, and every collective call of MPI
- * and the wait for what a scan has sent once on all: each time all ranks have the status, and the call after it is right.
+ * and the wait for what a scan has sent once on all: each time all ranks have the status, and the call after it is
+ * right.
  */
 #include "wrong.h"
 

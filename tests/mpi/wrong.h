@@ -36,7 +36,8 @@ void fail_library(const struct tried *tried, int failing);
 
 /*
  * Each collective call of MPI fails once on all ranks, and that message of theirs, unless it is 0; or, where it is
- * THE_WAIT, their first MPI_Waitall. They say so, and that the vscan_mpi is of no use then. The vscan_mpi is a new one afterwards.
+ * THE_WAIT, their first MPI_Waitall. They say so, and that the vscan_mpi is of no use then. The vscan_mpi is a new one
+ * afterwards.
  */
 enum { THE_WAIT = -1 };
 void fail_mpi(const struct tried *tried, int64_t message);
