@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launches running and total maxima and minima with positions. */
-#include "scan/extreme.cuh"
+#include "scan/extreme_total.cuh"
 
 namespace vscan {
 
@@ -12,7 +12,25 @@ static bool chunks_fit(const vscan__extreme *work, const void *vector, int64_t s
 }
 
 template <class I, bool Real>
+static cudaError_t launch_total(const vscan__launch *launch, const vscan__extreme *work) {
+    constexpr int64_t size = sizeof(I), V = 16 / size, items = extreme_items<I>;
+    extreme_total_arguments a = {};
+    a.work = *work;
+    a.lookback = lookback_of(launch);
+    const int64_t begin = (int64_t)((uintptr_t)work->in / size) + (work->backward ? work->n : 0);
+    a.skew = (int32_t)((work->backward ? -begin : begin) & (V - 1));
+    a.tiles = (work->n + a.skew + items - 1) / items;
+    const int64_t resident = (int64_t)extreme_blocks * launch->multiprocessors;
+    const int64_t each = a.tiles / (resident * extreme_partitions);
+    a.partition_tiles = each < 1 ? 1 : each < extreme_most_tiles ? (int32_t)each : extreme_most_tiles;
+    const int64_t partitions = (a.tiles - 1) / a.partition_tiles + 1;
+    return start(reduce_extreme<I, Real>, partitions < resident ? partitions : resident,
+                 extreme_threads, 0, launch->stream, a, launch->may_overlap);
+}
+
+template <class I, bool Real>
 static cudaError_t launch_extreme(const vscan__launch *launch, const vscan__extreme *work) {
+    if (work->positions == nullptr) return launch_total<I, Real>(launch, work);
     constexpr int64_t size = sizeof(I), V = 16 / size;
     extreme_arguments a = {};
     a.work = *work;

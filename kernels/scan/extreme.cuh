@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Running and total maximum and minimum with positions, in one pass.
+ * Running maximum and minimum with positions, in one pass, and their total where it is wanted, too. A total
+ * alone: extreme_total.cuh.
  *
  * Elements become keys, signed integers of their size, of which the greatest is the maximum, or the
  * minimum (turn). Positions count in scan order, as in common/vectors.cuh. Of equal elements the first one
@@ -50,6 +51,7 @@ struct extreme_order {
     static constexpr I highest = (I)(sizeof(I) == 4 ? INT32_MAX : INT64_MAX);
     static constexpr I lowest = ~highest; /* loses to everything, or ties */
     static constexpr I infinity = (I)(sizeof(I) == 4 ? 0x7f800000 : INT64_C(0x7ff0000000000000));
+    static constexpr I worst = Real ? ~infinity : lowest; /* of an element: for max -infinity's */
     static __device__ __forceinline__ I key(I x, I turn) {
         if (!Real) return x ^ turn;
         return (x & highest) > infinity ? highest : x ^ (x < 0 ? highest : 0) ^ turn;
@@ -233,7 +235,7 @@ struct extreme_kernel : chained_kernel {
 #pragma unroll
         for (int k = 0; k < extreme_lookers; ++k)
             earlier.with(shared.earlier[k].key, shared.earlier[k].at);
-        if (w.positions != nullptr) write_results(tile);
+        write_results(tile);
         /* the last one: no other was counted since, so shared.tile is this tile's */
         if (tile == tiles - 1 && threadIdx.x == 0 && w.position != nullptr)
             write_total((int64_t)tile * items);

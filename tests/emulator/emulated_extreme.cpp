@@ -110,7 +110,9 @@ static void one_of_each() {
         launch.test_delay = below(2) ? (uint32_t)random_bits() | 1 : 0;
         launch.multiprocessors = 1 + (int)below(3);
         scan_case(type, draw_length(tile_of(type)), below(2));
-        reduce_case(type, draw_length(tile_of(type)), below(2));
+        const int64_t n = draw_length(tile_of(type));
+        /* and partitions of several tiles */
+        reduce_case(type, below(6) ? n : n + tile_of(type) * (16 + below(90)), below(2));
     }
 }
 
