@@ -47,6 +47,7 @@ struct vscan__scan {
     struct vscan__carry_state *carry; /* where to go on, or NULL; then there is no initial value */
     const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
     int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
+    int64_t first_flag;  /* element 0's in flags; only the CPU's functions know it, 0 elsewhere */
 };
 
 typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan);
@@ -211,10 +212,13 @@ struct vscan__ranges {
 
 typedef vscan_status vscan__ranges_fn(vscan_ctx *ctx, const struct vscan__ranges *ranges);
 
-/* A scan or a reduction of every line of a matrix, its rows or its columns. Element k of line l is
-   number l * line_step + k * step; no other is read or written. */
+/* A scan or a reduction of every line of matrices of one shape, their rows or their columns. Element k of line
+   l, which is line l % each of matrix l / each, is number (l / each) * apart + (l % each) * line_step + k *
+   step; no other is read or written. */
 struct vscan__matrix {
     int64_t lines;           /* > 0 */
+    int64_t each, apart;     /* lines of a matrix, and elements from one matrix to the next; rows: all lines
+                                are of one matrix */
     int64_t length;          /* elements of a line; 0 is legal */
     int64_t line_step, step; /* rows: the pitch, 1; columns: 1, the pitch */
     const void *in;
@@ -227,6 +231,8 @@ struct vscan__matrix {
     int32_t initial_step; /* 0: one element for all lines; 1: one a line */
     union vscan__value initial;
     const void *initial_at;
+    const void *heads; /* scans of rows: a flag for each element, with the same number, or NULL */
+    int32_t head_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
 };
 
 typedef vscan_status vscan__matrix_fn(vscan_ctx *ctx, const struct vscan__matrix *matrix);
