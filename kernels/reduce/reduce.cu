@@ -5,6 +5,7 @@
 #define X(pair_name, op, type, OP, TYPE)                                                           \
     extern "C" cudaError_t vscan__launch_reduce_##pair_name(vscan__launch *launch,                 \
                                                             const vscan__scan *scan) {             \
-        return vscan::launch_reduce<vscan::pair<vscan::op_##op, type>>(launch, scan);              \
+        using form = vscan::form<vscan::op_##op, type>;                                            \
+        return vscan::launch_reduce<form::kernel>(launch, scan, form::turned);                     \
     }
 VSCAN__PAIRS(X)

@@ -5,7 +5,7 @@
 #define X(pair_name, op, type, OP, TYPE)                                                           \
     extern "C" cudaError_t vscan__launch_reduce_segmented_##pair_name(vscan__launch *launch,       \
                                                                       const vscan__scan *scan) {   \
-        return vscan::launch_segments<vscan::pair<vscan::op_##op, type>>(launch, scan,             \
-                                                                         vscan__pair_##pair_name); \
+        using form = vscan::form<vscan::op_##op, type>;                                            \
+        return vscan::launch_segments<form::kernel>(launch, scan, form::turned, form::index);      \
     }
 VSCAN__PAIRS(X)
