@@ -232,6 +232,19 @@ struct form_of {
     static constexpr int index = Index;
 };
 static constexpr int forms = 11;
+/* The pairs that kernels are compiled for. */
+#define VSCAN__FORMS(X)                                                                            \
+    X(op_plus, int)                                                                                \
+    X(op_plus, long)                                                                               \
+    X(op_plus, float)                                                                              \
+    X(op_plus, double)                                                                             \
+    X(op_max, int)                                                                                 \
+    X(op_max, float)                                                                               \
+    X(op_max, double)                                                                              \
+    X(op_or, int)                                                                                  \
+    X(op_or, long)                                                                                 \
+    X(op_or, float)                                                                                \
+    X(op_or, double)
 #define FORM(op, T, kernel_op, kernel_T, index, ...)                                               \
     template <>                                                                                    \
     struct form<op, T> : form_of<pair<kernel_op, kernel_T>, index> {                               \

@@ -23,7 +23,7 @@ namespace vscan {
 
 struct segmented_rows_arguments {
     vscan__matrix matrix;
-    struct turn turn;
+    pair_turn turn;
     int width; /* lanes of a row, a power of 2; 32 where a row has more than one group */
 };
 
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
         }
     };
     load(begin);
-    const U initial = there ? initial_of<Pair>(matrix, line, a.turn) : (U)Pair::identity;
+    const U initial = there ? initial_of<Pair>(a, line) : (U)Pair::identity;
     const U empty = matrix.has_initial ? initial : (U)Pair::visible;
     before_row_group<Pair> before = {Pair::identity, Pair::identity, Pair::identity, initial};
     if (n == 0 && there && k == 0 && matrix.totals != nullptr)
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
 
 template <class Pair>
 static cudaError_t launch_segmented_rows(const vscan__launch *launch, const vscan__matrix *matrix,
-                                         const turn &turn) {
+                                         const pair_turn &turn) {
     segmented_rows_arguments a = {*matrix, turn, 32};
     const int threads = 32 * segmented_row_warps;
     if (matrix->length > VSCAN__LEVEL_1)
