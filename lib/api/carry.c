@@ -44,8 +44,8 @@ static vscan_status reset(vscan_ctx *ctx, const vscan_carry *carry, const void *
     _Static_assert(offsetof(state, position) == 0 && offsetof(state, flags) == 8 &&
                        offsetof(state, initial) == 16,
                    "longs 0, 1, 2");
-    const union vscan__value value =
-        initial != NULL ? vscan__load(carry->type, initial) : vscan__identity(carry->op, carry->type);
+    const union vscan__value value = initial != NULL ? vscan__load(carry->type, initial)
+                                                     : vscan__identity(carry->op, carry->type);
     TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 0, 3, (union vscan__value){0}));
     if (!vscan__adds_in_order(carry->pair))
         TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, AT_R4, 1, value));
@@ -237,7 +237,8 @@ static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void
     s.flags = from[AT_KIND + 3];
     for (int i = 0; i < NUMBERS; i++) *number(&s, i) = get(from + AT_STATE + 8 * i, 8);
     if (s.position == 0 && !vscan__adds_in_order(carry->pair))
-        s.r4 = s.flags & VSCAN__CARRY_HAS_INITIAL ? s.initial : vscan__identity(carry->op, carry->type);
+        s.r4 = s.flags & VSCAN__CARRY_HAS_INITIAL ? s.initial
+                                                  : vscan__identity(carry->op, carry->type);
     return ctx->backend->upload(ctx, carry->state, &s, sizeof s);
 }
 

@@ -283,7 +283,8 @@ struct vscan__backend {
     vscan__map_fn *compare; /* row of VSCAN__COMPARE; out is int, byte or bit */
     vscan__map_fn *logic;   /* a, b and out are bytes or bits, all of one type */
     vscan__map_fn *select;  /* out = flags ? a : b, any one type */
-    vscan__map_fn *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type but uint8,
+    vscan__map_fn
+        *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type but uint8,
                                which byte stands for */
 
     /* by position */
