@@ -30,8 +30,8 @@ struct scan_arguments {
                             it */
 };
 
-static scan_arguments scan_arguments_of(const vscan__launch *launch, const vscan__scan &scan,
-                                        const pair_turn &turn) {
+static inline scan_arguments scan_arguments_of(const vscan__launch *launch, const vscan__scan &scan,
+                                               const pair_turn &turn) {
     return {turn, scan, lookback_of(launch), launch->late, false};
 }
 
