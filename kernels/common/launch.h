@@ -72,8 +72,9 @@ struct vscan__launch {
     int64_t large_from;      /* bytes of a vector from which on scans use the TMA kernels */
     int64_t rows_from;       /* bytes of a row from which on rows are scanned one after the other */
     int64_t many_rows_from;  /* the same if there are at least as many rows as multiprocessors */
-    unsigned large_ready;    /* bit p: the shared memory of pair p's kernel has been set;
-                            the higher bits: of the segmented ones */
+    unsigned large_ready;    /* bit k: the shared memory of kernel number k (form::index in
+                            common/operators.cuh) has been set; the higher bits: of the segmented
+                            ones, then of those with a carry */
     unsigned segments_ready; /* the same for segmented reductions */
     unsigned packs_ready;    /* packs */
     unsigned matrix_ready;   /* rows */

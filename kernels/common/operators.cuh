@@ -145,7 +145,8 @@ static __device__ __forceinline__ int64_t all_signs(int64_t x) {
 template <class I, class Unsigned, I Lowest, I Infinity>
 struct float_key {
     static constexpr I below_zero = ~Lowest; /* all bits but the sign */
-    static constexpr Unsigned offset = (Unsigned)Lowest - (Unsigned)((Lowest | Infinity) ^ below_zero);
+    static constexpr Unsigned offset =
+        (Unsigned)Lowest - (Unsigned)((Lowest | Infinity) ^ below_zero);
     /* Flips those bits of a negative number. It is its own inverse and needs no predicate. */
     static __device__ I flip(I x, I bits = below_zero) { return x ^ (all_signs(x) & bits); }
     static __device__ I of(I x) { return (I)((Unsigned)flip(x) + offset); }
@@ -187,13 +188,13 @@ struct pair<op_max, double> {
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
     static __device__ U in(T x, const pair_turn &turn) {
-        const int64_t key = key_of_double::flip(bits_of(x) ^ (int64_t)turn.flip,
-                                                (int64_t)turn.below_zero);
+        const int64_t key =
+            key_of_double::flip(bits_of(x) ^ (int64_t)turn.flip, (int64_t)turn.below_zero);
         return (U)((uint64_t)key + turn.offset);
     }
     static __device__ T out(U x, const pair_turn &turn) {
-        const int64_t key = key_of_double::flip((int64_t)((uint64_t)x - turn.offset),
-                                                (int64_t)turn.below_zero);
+        const int64_t key =
+            key_of_double::flip((int64_t)((uint64_t)x - turn.offset), (int64_t)turn.below_zero);
         return float_of(key ^ (int64_t)turn.flip);
     }
     static __device__ U combine(U a, U b) { return a > b ? a : b; }
@@ -248,7 +249,7 @@ static constexpr int forms = 11;
 #define FORM(op, T, kernel_op, kernel_T, index, ...)                                               \
     template <>                                                                                    \
     struct form<op, T> : form_of<pair<kernel_op, kernel_T>, index> {                               \
-        static constexpr pair_turn turned = {__VA_ARGS__};                                              \
+        static constexpr pair_turn turned = {__VA_ARGS__};                                         \
     };
 #define SIGN (UINT64_C(1) << 63)
 #define KEY (uint64_t) key_of_double::below_zero, key_of_double::offset

@@ -6,8 +6,7 @@
     extern "C" cudaError_t vscan__launch_carried_##name(vscan__launch *launch,                     \
                                                         const vscan__scan *scan) {                 \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_carried<form::kernel>(launch, scan, form::turned,                       \
-                                                 vscan__launch_scan_##name,                        \
-                                                 vscan__launch_reduce_##name);                     \
+        return vscan::launch_carried<form::kernel>(                                                \
+            launch, scan, form::turned, vscan__launch_scan_##name, vscan__launch_reduce_##name);   \
     }
 VSCAN__PAIRS(X)

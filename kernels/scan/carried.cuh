@@ -152,7 +152,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         } else {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
-                here.load(items[r], in, begin + r * shape::load_items, backward, whole, old, a.turn);
+                here.load(items[r], in, begin + r * shape::load_items, backward, whole, old,
+                          a.turn);
         }
         if (Segmented)
             with_flag_type(scan.flag_type, [&](auto type) {

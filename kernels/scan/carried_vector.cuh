@@ -70,8 +70,7 @@ struct carried_partition {
        partition, as lane_items has them. whole: the call has all of them. */
     template <int V>
     __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
-                                         bool backward, bool whole,
-                                         const carry_before<T> &old,
+                                         bool backward, bool whole, const carry_before<T> &old,
                                          const pair_turn &turn) const {
         const T *const in = backward ? vector - V - at : vector + at;
         if (whole) {

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of the pairs in lib/core/pairs.h with type float. A file for each size or kind of element, to
-   compile them in parallel. */
+/* The kernels of scans and segmented scans of floats. A file for each type of
+   values, to compile them in parallel; scan/launch.cu launches them. */
 #include "scan/launch.cuh"
 
-#define ROW_FLOAT(name, op, type) ROW(name, op, type)
-#define ROW_INT(name, op, type)
-#define ROW_LONG(name, op, type)
-#define ROW_DOUBLE(name, op, type)
-
-#define X(pair, op, type, OP, TYPE) ROW_##TYPE(pair, op, type)
-VSCAN__PAIRS(X)
+SCANS_OF(op_plus, float)
+SCANS_OF(op_max, float)
+SCANS_OF(op_or, float)

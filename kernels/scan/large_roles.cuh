@@ -163,7 +163,7 @@ struct large_role {
                                a.turn);
         else
             read_line<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed,
-                               a.turn);
+                            a.turn);
     }
 
     /* Waits until a quarter can be read; where lines are shifted, the next one too. */

@@ -214,10 +214,9 @@ static __device__ __forceinline__ void take_line(typename Pair::U (&x)[R],
  * the line after the slot's last one is at `after`.
  */
 template <class Pair, int R>
-static __device__ __forceinline__ void read_line(typename Pair::U (&x)[R],
-                                                 const typename Pair::T *slot, int line, int shift,
-                                                 const typename Pair::T *after, bool reversed,
-                                                 const pair_turn &turn) {
+static __device__ __forceinline__ void
+read_line(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, int shift,
+          const typename Pair::T *after, bool reversed, const pair_turn &turn) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R + V];

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launchers of scans and segmented scans: they choose the kernel. ROW defines those of one pair; pairs that
-   share kernels are in one file. kernel: its number, form::index. */
+/* Launches scans and segmented scans: chooses the kernel. */
 #ifndef VSCAN_SCAN_LAUNCH_CUH
 #define VSCAN_SCAN_LAUNCH_CUH
 
 #include "scan/large.cuh"
+#include "scan/scan.cuh"
 #include "scan/small.cuh"
 
 namespace vscan {
@@ -23,10 +23,6 @@ __global__ void scan_nothing(const __grid_constant__ scan_arguments a) {
 
 template <class T>
 static constexpr int64_t tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
-
-template <class Pair, bool Segmented>
-static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
-                               const pair_turn &turn, int kernel);
 
 /*
  * Where a scan may be cut into launches: at whole tiles, in order at whole blocks of level 3, at
@@ -75,8 +71,8 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
 }
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
-                               const pair_turn &turn, int kernel) {
+cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, const pair_turn &turn,
+                        int kernel) {
     using shape = partition_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
@@ -102,16 +98,11 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
 
 } /* namespace vscan */
 
-#define ROW(name, op, type)                                                                        \
-    extern "C" cudaError_t vscan__launch_scan_##name(vscan__launch *launch,                        \
-                                                     const vscan__scan *scan) {                    \
-        using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_scan<form::kernel, false>(launch, scan, form::turned, form::index);     \
-    }                                                                                              \
-    extern "C" cudaError_t vscan__launch_scan_segmented_##name(vscan__launch *launch,              \
-                                                               const vscan__scan *scan) {          \
-        using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_scan<form::kernel, true>(launch, scan, form::turned, form::index);      \
-    }
+/* The launchers of one pair, with their kernels. */
+#define SCANS_OF(op, type)                                                                         \
+    template cudaError_t vscan::launch_scan<vscan::pair<vscan::op, type>, false>(                  \
+        vscan__launch *, const vscan__scan *, const vscan::pair_turn &, int);                      \
+    template cudaError_t vscan::launch_scan<vscan::pair<vscan::op, type>, true>(                   \
+        vscan__launch *, const vscan__scan *, const vscan::pair_turn &, int);
 
 #endif

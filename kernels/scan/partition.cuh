@@ -31,7 +31,7 @@ struct scan_arguments {
 };
 
 static inline scan_arguments scan_arguments_of(const vscan__launch *launch, const vscan__scan &scan,
-                                        const pair_turn &turn) {
+                                               const pair_turn &turn) {
     return {turn, scan, lookback_of(launch), launch->late, false};
 }
 

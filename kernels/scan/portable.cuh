@@ -87,7 +87,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                                                                                         warp's
                                                                                         elements
                                                                                         exist */
-        load_items(items, scan.in, begin, shape::load_items, n, backward, in_aligned && whole, a.turn);
+        load_items(items, scan.in, begin, shape::load_items, n, backward, in_aligned && whole,
+                   a.turn);
         if (Segmented) {
             load_heads(flags, scan, begin, shape::load_items);
             bits_of_heads(heads, flags, scan, begin, shape::load_items);

@@ -93,7 +93,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     if (Segmented) {
         load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else
-        load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole, a.turn);
+        load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole,
+                   a.turn);
     if (Segmented) load_heads(flags, scan, begin, shape::load_items);
     U initial = Pair::identity;
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial), a.turn);

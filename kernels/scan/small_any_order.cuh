@@ -106,7 +106,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     U initial = Pair::identity;
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial), hot.rest.turn);
-    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)hot.rest.scan.initial_at, hot.rest.turn);
+    if (hot.initial_from >= 2)
+        initial = Pair::in(*(const volatile T *)hot.rest.scan.initial_at, hot.rest.turn);
     const bool carry = hot.initial_from == 3;
 
     /* ---- Sums of the lane, the warp, the block; publish -------------------------------------- */

@@ -94,7 +94,7 @@ static int64_t draw_piece(const vector_in_pieces &v, int64_t tile) {
 
 template <class T>
 static void piece(vector_in_pieces &v) {
-    const int64_t tile = v.pair.type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t tile = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t n = draw_piece(v, tile);
     const bool plus = v.pair.op == VSCAN_PLUS;
     const int types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
@@ -245,7 +245,7 @@ static void whole_vector(const pair_row &pair, bool segmented) {
 
 /* Those have most kernels and cases. */
 static bool adds_in_order(const pair_row &pair) {
-    return pair.op == VSCAN_PLUS && pair.type != VSCAN_INT;
+    return pair.op == VSCAN_PLUS && (pair.type == VSCAN_FLOAT || pair.type == VSCAN_DOUBLE);
 }
 
 int main(int argc, char **argv) {
@@ -269,6 +269,7 @@ int main(int argc, char **argv) {
             for (int again = adds_in_order(pair) ? 6 : 1; again > 0; --again)
                 for (bool segmented : {false, true}) {
                     if (pair.type == VSCAN_INT) whole_vector<int32_t>(pair, segmented);
+                    if (pair.type == VSCAN_LONG) whole_vector<int64_t>(pair, segmented);
                     if (pair.type == VSCAN_FLOAT) whole_vector<float>(pair, segmented);
                     if (pair.type == VSCAN_DOUBLE) whole_vector<double>(pair, segmented);
                 }

@@ -146,7 +146,7 @@ static void try_vectors() {
         launch.multiprocessors = 1 + (int)below(3);
         const pair_row &row = draw_pair();
         const int flag_type = draw_flag_type();
-        const int64_t tile = row.type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+        const int64_t tile = size_of(row.type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
         const int64_t n = tile * (3 + below(3)) + below(tile);
         const int64_t fewer = tile + 1 + below(set == SMALL_KERNELS ? tile / 2 : tile);
         const bool backward = below(2);
@@ -200,7 +200,7 @@ static void matrix_call(const pair_row &row, bool by_columns, bool reduce, int64
 
 static void try_matrix() {
     const pair_row &row = draw_pair();
-    const int64_t tile = row.type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t tile = size_of(row.type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t lines = 2 + below(2);
     const auto two = [&](const char *family, bool by_columns, bool reduce, int64_t of_lines,
                          int64_t length, int64_t fewer) {

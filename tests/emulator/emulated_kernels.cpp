@@ -271,6 +271,7 @@ int main(int argc, char **argv) {
                 for (kernels set : {SMALL_KERNELS, LARGE_KERNELS, PORTABLE_KERNELS}) {
                     const bool good =
                         pair.type == VSCAN_INT     ? one_case<int32_t>(pair, family, set, &launch)
+                        : pair.type == VSCAN_LONG  ? one_case<int64_t>(pair, family, set, &launch)
                         : pair.type == VSCAN_FLOAT ? one_case<float>(pair, family, set, &launch)
                                                    : one_case<double>(pair, family, set, &launch);
                     ++cases;

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launcher of scans and segmented scans of a kernel's pair. Each is compiled once: scan/int.cu, long.cu,
+   float.cu and double.cu. kernel: its number, form::index. */
+#ifndef VSCAN_SCAN_SCAN_CUH
+#define VSCAN_SCAN_SCAN_CUH
+
+#include "common/launch.h"
+#include "common/operators.cuh"
+
+namespace vscan {
+
+template <class Pair, bool Segmented>
+cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, const pair_turn &turn,
+                        int kernel);
+
+} /* namespace vscan */
+
+#endif
