@@ -174,9 +174,8 @@ static inline void exchange_here(X &x, X &y) {
 }
 template <class X>
 static inline void changed_here(X &) {}
-template <bool Greater>
-void take_where(bool there, int64_t y, int64_t &x) {
-    if (there && (Greater ? y > x : y < x)) x = y;
+static inline void take_where(bool there, int64_t y, int64_t &x) {
+    if (there && y > x) x = y;
 }
 template <class X>
 static inline X opaque(X x) {
