@@ -19,14 +19,14 @@ struct matrix_arguments {
 };
 
 template <class Shape>
-static matrix_arguments<Shape>
-matrix_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, const Shape &shape,
-                    const pair_turn &turn) {
+static matrix_arguments<Shape> matrix_arguments_of(const vscan__launch *launch,
+                                                   const vscan__matrix &matrix, const Shape &shape,
+                                                   const pair_turn &turn) {
     return {matrix, shape, lookback_of(launch), turn};
 }
 
-/* The number of a column's first element in memory. Columns of several matrices are numbered through. A launch
-   has fewer than 2^32 of them: a division of 64 bits takes some 100 instructions. */
+/* The number of a column's first element in memory. Columns of several matrices are numbered
+   through. A launch has fewer than 2^32 of them: a division of 64 bits takes some 100 instructions. */
 static __device__ __forceinline__ int64_t column_at(const vscan__matrix &matrix, int64_t column) {
     if (matrix.each == matrix.lines) return column;
     const uint32_t of = (uint32_t)column / (uint32_t)matrix.each;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launchers of scans and reductions of rows and columns, one for each row of lib/core/pairs.h. */
+/* Launchers of scans and reductions of rows and columns, one for each row of lib/core/pairs.h. Their
+   kernels, one for each form of common/operators.cuh, are in rows/ and columns/. */
 #include "matrix/matrix.cuh"
 
 extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matrix *matrix) {
     const int size = type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
-    const int64_t words = matrix->columns ? vscan::column_words(*matrix, size)
-                                          : vscan::row_words(*matrix, size);
+    const int64_t words =
+        matrix->columns ? vscan::column_words(*matrix, size) : vscan::row_words(*matrix, size);
     return words * (size / 4);
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scans and reductions of rows and columns, for emulated_maps.cpp. */
+/* Scans and reductions of rows and columns, of matrices in a batch, and segmented scans of rows, for
+   emulated_maps.cpp. */
 #ifndef TESTS_CASES_MATRICES_H
 #define TESTS_CASES_MATRICES_H
 
@@ -29,8 +30,17 @@ static void draw_numbers(twins &v, bool plus) {
     }
 }
 
+/* Segments of many groups. */
+static void leave_few_flags(twins &flags) {
+    const int64_t bytes = bytes_of(flags.type, flags.n);
+    memset(flags.at(), 0, (size_t)bytes);
+    for (int64_t left = bytes > 0 ? below(5) : 0; left > 0; --left)
+        ((char *)flags.at())[below(bytes)] = 1;
+    flags.other = flags.mine;
+}
+
 static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher *launcher) {
-    const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t tile = size_of(type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const bool by_columns = below(2), reduce = below(4) == 0, in_place = below(3) == 0;
     /* more tiles than a look-back reads at a time */
     const bool tall = by_columns && below(8) == 0;
@@ -52,21 +62,31 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
     int64_t pitch = columns;
     if (strips) pitch += 4 * below(3);
     if (!stage && below(2)) pitch += below(3) ? 4 * below(5) : below(20);
-    const int64_t n = rows * pitch;
+    /* rows of several matrices are rows of one */
+    const int64_t matrices = by_columns && !tall && below(3) == 0 ? 2 + below(2) : 1;
+    const bool segmented = !by_columns && !reduce && below(3) == 0;
+    const int64_t n = matrices * rows * pitch;
     std::vector<int> shift = draw_shifts(4);
     if (stage) shift[0] = shift[1] = 0;
-    twins in(type, n, shift[0]), apart(type, n, shift[1]), totals(type, lines, shift[2]),
-        initial(type, below(2) ? 1 : lines, shift[3]);
+    const int64_t all = matrices * lines;
+    twins in(type, n, shift[0]), apart(type, n, shift[1]), totals(type, all, shift[2]),
+        initial(type, below(2) ? 1 : all, shift[3]);
+    static const int head_types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+    twins heads(head_types[below(3)], segmented ? n : 0, 0);
+    if (below(2)) leave_few_flags(heads);
     for (twins *v : {&in, &initial}) {
         if (type == VSCAN_INT) draw_numbers<int32_t>(*v, op == VSCAN_PLUS);
+        if (type == VSCAN_LONG) draw_numbers<int64_t>(*v, op == VSCAN_PLUS);
         if (type == VSCAN_FLOAT) draw_numbers<float>(*v, op == VSCAN_PLUS);
         if (type == VSCAN_DOUBLE) draw_numbers<double>(*v, op == VSCAN_PLUS);
     }
     twins &out = in_place ? in : apart;
     vscan_matrix_options o = {};
     o.size = sizeof o, o.direction = below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD, o.pitch = pitch;
+    o.matrices = matrices;
     vscan__matrix m = {};
-    m.lines = lines, m.length = length, m.line_step = by_columns ? 1 : pitch;
+    m.lines = all, m.each = lines, m.apart = rows * pitch, m.length = length;
+    m.line_step = by_columns ? 1 : pitch;
     m.step = by_columns ? pitch : 1, m.in = in.at(), m.columns = by_columns;
     m.backward = o.direction == VSCAN_BACKWARD;
     if (!reduce) {
@@ -74,6 +94,7 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
         m.exclusive = (int32_t)below(2);
         o.kind = m.exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     }
+    if (segmented) m.heads = heads.at(), m.head_type = heads.type;
     if (below(2)) o.initial_buffer = initial.buffer(), m.has_initial = 2;
     m.initial_at = initial.at(), m.initial_step = initial.n != 1;
     if (reduce || below(2)) m.totals = totals.at();
@@ -92,11 +113,16 @@ static void matrix_case(int pair, vscan_op op, int type, vscan__matrix_launcher 
                       : vscan_reduce_rows(ctx, op, from, rows, columns, sums, &o));
     } else {
         o.totals = m.totals != nullptr ? sums : nullptr;
-        ok(by_columns ? vscan_scan_columns(ctx, op, from, rows, columns, to, &o)
-                      : vscan_scan_rows(ctx, op, from, rows, columns, to, &o));
+        ok(segmented
+               ? vscan_scan_rows_segmented(ctx, op, from, heads.buffer(), rows, columns, to, &o)
+           : by_columns ? vscan_scan_columns(ctx, op, from, rows, columns, to, &o)
+                        : vscan_scan_rows(ctx, op, from, rows, columns, to, &o));
     }
-    check(by_columns ? "columns" : "rows", pair, lines * 1000000 + length, error,
-          vscan_ctx_synchronize(ctx), {&in, &apart, &totals, &initial});
+    check(segmented    ? "segmented rows"
+          : by_columns ? "columns"
+                       : "rows",
+          pair, lines * 1000000 + length, error, vscan_ctx_synchronize(ctx),
+          {&in, &apart, &totals, &initial});
 }
 
 #endif

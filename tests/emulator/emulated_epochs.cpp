@@ -174,7 +174,7 @@ static void matrix_call(const pair_row &row, bool by_columns, bool reduce, int64
     const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
     twins in(row.type, rows * columns), out(row.type, rows * columns), totals(row.type, lines);
     vscan__matrix m = {};
-    m.lines = lines, m.length = length, m.line_step = by_columns ? 1 : columns;
+    m.lines = m.each = lines, m.length = length, m.line_step = by_columns ? 1 : columns;
     m.step = by_columns ? columns : 1, m.in = in.at(), m.columns = by_columns;
     if (!reduce) m.out = out.at();
     m.totals = totals.at();

@@ -31,7 +31,8 @@ static vscan__matrix some_of(const vscan__matrix &all, int64_t first, int64_t ma
     return some;
 }
 
-/* How many of all matrices one launch can have: as many columns as column_at of matrix/lines.cuh can number. */
+/* How many of all matrices one launch can have: as many columns as column_at of matrix/lines.cuh
+   can number. */
 static int64_t matrices_together(const vscan__matrix &all) {
     const int64_t most = (int64_t)UINT32_MAX / all.each, matrices = all.lines / all.each;
     return most < 1 ? 1 : most < matrices ? most : matrices;
@@ -44,12 +45,12 @@ cudaError_t launch_any_columns(vscan__launch *launch, const vscan__matrix *matri
     const int size = (int)sizeof(typename Pair::T);
     const int64_t matrices = matrix->lines / matrix->each;
     if (matrices == 1) return launch_together<Pair>(launch, matrix, turn, kernel);
-    const bool large = matrix->out != nullptr &&
-                       has_large_columns(launch, some_of(*matrix, 0, 1, size), size);
+    const bool large =
+        matrix->out != nullptr && has_large_columns(launch, some_of(*matrix, 0, 1, size), size);
     const int64_t most = large ? 1 : matrices_together(*matrix);
     for (int64_t first = 0; first < matrices; first += most) {
-        const vscan__matrix some = some_of(
-            *matrix, first, matrices - first < most ? matrices - first : most, size);
+        const vscan__matrix some =
+            some_of(*matrix, first, matrices - first < most ? matrices - first : most, size);
         const cudaError_t error = launch_together<Pair>(launch, &some, turn, kernel);
         if (error != cudaSuccess) return error;
     }

@@ -145,7 +145,7 @@ static cudaError_t map_boxes(const vscan__launch *launch, CUtensorMap *map, cons
 
 template <class Pair>
 static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matrix *matrix,
-                                     const pair_turn &turn, int kernel) {
+                                        const pair_turn &turn, int kernel) {
     const int size = (int)sizeof(typename Pair::T);
     const large_columns_shape s =
         large_columns_shape_of(*matrix, size, (int)sizeof(typename Pair::U), Pair::in_any_order);

@@ -139,8 +139,7 @@ struct nested_look_back {
         if (tile > (uint32_t)tiles())
             p = {sum[tiles() * lines], sum[(tiles() + 1) * lines]};
         else
-            p = before_tile<Pair>::from(c.there ? initial_of<Pair>(a, c.my_line)
-                                                : Pair::identity);
+            p = before_tile<Pair>::from(c.there ? initial_of<Pair>(a, c.my_line) : Pair::identity);
 #pragma unroll 4
         for (int k = 0; k < tiles(); ++k) p.pass(tile - tiles() + k, sum[k * lines]);
         *r3() = p.r3;

@@ -59,9 +59,8 @@ sum_slices(typename Pair::U x, typename Pair::U *sums, int slice, int slices, in
 
 /* Of a column from `at` on: batches of 128 bytes. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pair::T *at,
-                                                               int64_t step, int batches,
-                                                               const pair_turn &turn) {
+static __device__ __forceinline__ typename Pair::U
+sum_batches(const typename Pair::T *at, int64_t step, int batches, const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
@@ -81,9 +80,8 @@ static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pa
 
 /* Of a column from `at` on: fewer than 32 elements. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U sum_last_group(const typename Pair::T *at,
-                                                                  int64_t step, int left,
-                                                                  const pair_turn &turn) {
+static __device__ __forceinline__ typename Pair::U
+sum_last_group(const typename Pair::T *at, int64_t step, int left, const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
@@ -129,9 +127,8 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     /* ---- Elements ---------------------------------------------------------------------------- */
     const int64_t grouped = matrix.length & -VSCAN__GROUP;
     const int64_t step = matrix.backward ? -matrix.step : matrix.step;
-    const T *const column =
-        (const T *)matrix.in + column_at(matrix, my_line) +
-        (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
+    const T *const column = (const T *)matrix.in + column_at(matrix, my_line) +
+                            (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
     const int64_t first = (((int64_t)chunk << shape.log_slices) + slice) * R * shape.batches;
     const int64_t left = there ? (grouped - first) / R : 0;
     U rest = Pair::identity;
@@ -237,7 +234,8 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     if (!publishes) return;
     if (matrix.length > grouped) sum = Pair::combine(sum, rest);
     const bool nothing = matrix.length == 0 && !matrix.has_initial;
-    ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : Pair::combine(p, sum), a.turn);
+    ((T *)matrix.totals)[my_line] =
+        Pair::out(nothing ? Pair::visible : Pair::combine(p, sum), a.turn);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -291,7 +289,7 @@ static int64_t column_sums_status_words(const vscan__matrix &matrix, int size) {
 
 template <class Pair>
 static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix,
-                                     const pair_turn &turn) {
+                                      const pair_turn &turn) {
     const int size = sizeof(typename Pair::T);
     if constexpr (!Pair::in_any_order) {
         if (has_small_column_sums(*matrix)) {

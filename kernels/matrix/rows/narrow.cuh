@@ -201,8 +201,8 @@ __global__ void __launch_bounds__(256)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Pairs that have this kernel and that of matrix/rows/reduce.cuh. With op_or the library would be
-   100 KB larger. */
+/* Kernels' pairs that have this kernel and those of matrix/rows/unaligned.cuh and, for vectors,
+   matrix/rows/reduce.cuh: plus and max. With op_or each architecture's code would be some 20 KB larger. */
 template <class Pair>
 static constexpr bool many_rows = true;
 template <class T>
@@ -229,7 +229,7 @@ static bool has_narrow_rows(const vscan__launch *launch, const vscan__matrix &ma
 
 template <class Pair>
 static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__matrix *matrix,
-                                     const pair_turn &turn) {
+                                      const pair_turn &turn) {
     using T = typename Pair::T;
     const int size = sizeof(T);
     narrow_rows_shape s = {};

@@ -38,9 +38,9 @@ namespace vscan {
 /* Loads a part of which `left` elements exist, from `at` in the direction of the reduction; x[r]
    becomes the lane's sum of load r. */
 template <class Pair, bool Vectors, int N>
-static __device__ __forceinline__ void
-sum_loads(typename Pair::U (&x)[N], const typename Pair::T *at, int sign, int left, int lane,
-          const pair_turn &turn) {
+static __device__ __forceinline__ void sum_loads(typename Pair::U (&x)[N],
+                                                 const typename Pair::T *at, int sign, int left,
+                                                 int lane, const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = sum_part_shape<Pair, Vectors>;
@@ -81,8 +81,8 @@ sum_loads(typename Pair::U (&x)[N], const typename Pair::T *at, int sign, int le
 
 /* Several small rows, by a warp. */
 template <class Pair>
-static __device__ __forceinline__ void
-sum_small_rows(const matrix_arguments<row_sums_shape> &a, int64_t first, int lane) {
+static __device__ __forceinline__ void sum_small_rows(const matrix_arguments<row_sums_shape> &a,
+                                                      int64_t first, int lane) {
     const vscan__matrix &matrix = a.matrix;
     const row_sums_shape &shape = a.shape;
     using T = typename Pair::T;
@@ -141,8 +141,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     if constexpr (!Vectors) {
         if (shape.small_rows) {
-            sum_small_rows<Pair>(a,
-                                 ((int64_t)blockIdx.x * sum_warps + warp) * shape.rows, lane);
+            sum_small_rows<Pair>(a, ((int64_t)blockIdx.x * sum_warps + warp) * shape.rows, lane);
             return;
         }
     }
@@ -186,8 +185,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         U x[part_shape::loads];
         sum_loads<Pair, Vectors>(
             x, first + sign * at, sign,
-            body - at < part_shape::items ? (int)(body - at) : part_shape::items, lane,
-            a.turn);
+            body - at < part_shape::items ? (int)(body - at) : part_shape::items, lane, a.turn);
         if constexpr (Pair::in_any_order)
             sum = Pair::combine(sum, sum_items<Pair>(x));
         else
@@ -302,7 +300,7 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
 
 template <class Pair, bool Vectors>
 static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__matrix *matrix,
-                                     const pair_turn &turn) {
+                                   const pair_turn &turn) {
     const row_sums_shape s =
         row_sums_shape_of(launch, *matrix, sizeof(typename Pair::T), Vectors, Pair::in_any_order);
     const int64_t rows = s.small_rows ? s.rows * sum_warps : s.rows; /* of a block */

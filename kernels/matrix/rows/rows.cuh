@@ -262,7 +262,8 @@ struct rows_warp {
         if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.turn);
         if (matrix.has_initial == 2 && has_row(step))
             p = Pair::in(
-                ((const T *)matrix.initial_at)[(line_in(step) + row) * matrix.initial_step], a.turn);
+                ((const T *)matrix.initial_at)[(line_in(step) + row) * matrix.initial_step],
+                a.turn);
         if (!Pair::in_any_order) levels.begin_row(p);
     }
 
@@ -348,7 +349,8 @@ struct rows_warp {
                 levels.make_results(x, shape.row_warps > levels.block_warps, along, has_r4(matrix));
         }
         if (has_total)
-            ((T *)matrix.totals)[line_in(step) + row] = Pair::out(last_of(x, here, visible), a.turn);
+            ((T *)matrix.totals)[line_in(step) + row] =
+                Pair::out(last_of(x, here, visible), a.turn);
         if (matrix.out == nullptr) return;
         if (matrix.exclusive) {
             U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);

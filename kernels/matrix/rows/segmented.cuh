@@ -79,10 +79,10 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
     const int64_t n = matrix.length;
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     const int k = lane & (a.width - 1); /* in the row */
-    const int64_t line = Warps > 1
-                             ? (int64_t)blockIdx.x
-                             : ((int64_t)blockIdx.x * segmented_row_warps + warp) * (32 / a.width) +
-                                   lane / a.width;
+    const int64_t line =
+        Warps > 1
+            ? (int64_t)blockIdx.x
+            : ((int64_t)blockIdx.x * segmented_row_warps + warp) * (32 / a.width) + lane / a.width;
     const bool there = line < matrix.lines;
     if (!__any_sync(warp_mask, there)) return;
     const int64_t row = (there ? line : 0) * matrix.line_step;

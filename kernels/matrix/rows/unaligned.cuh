@@ -251,7 +251,7 @@ static bool has_unaligned_rows(const vscan__launch *launch, const vscan__matrix 
 
 template <class Pair>
 static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vscan__matrix *matrix,
-                                     const pair_turn &turn) {
+                                         const pair_turn &turn) {
     using T = typename Pair::T;
     const unaligned_rows_shape s = odd_rows_shape_of(*matrix, sizeof(T));
     const int64_t blocks = (matrix->lines + s.rows - 1) / s.rows;
