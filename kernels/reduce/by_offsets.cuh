@@ -70,7 +70,7 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
     if (partition >= a.partitions) return -1;
     load_share<Pair>(a, buffer(0), first_of(partition));
     commit_async_copies();
-    const U initial = initial_of<Pair>(a.scan);
+    const U initial = initial_of<Pair>(a);
     const bool by_ticket = offsets_by_ticket(a);
 #pragma unroll 1
     for (int k = 0;; ++k) {
@@ -84,7 +84,7 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
         commit_async_copies();
         wait_async_copies(1);
         __syncwarp();
-        const U of_line = line_of_window<Pair>(buffer(k));
+        const U of_line = line_of_window<Pair>(buffer(k), a.turn);
         shared.found.wait(k);
         offsets_window<Pair> window = {a,
                                        {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
@@ -131,7 +131,7 @@ static __device__ __forceinline__ void reduce_in_order(const segmented_reduce_ar
     if (partition >= a.partitions) return;
     load_share<Pair>(a, buffer(0), first_of(partition));
     commit_async_copies();
-    const U initial = initial_of<Pair>(a.scan);
+    const U initial = initial_of<Pair>(a);
 #pragma unroll 1
     for (int k = 0;; ++k) {
         offsets_partition<Pair> &here = shared.stage[k % offsets_stages];
@@ -143,7 +143,7 @@ static __device__ __forceinline__ void reduce_in_order(const segmented_reduce_ar
         commit_async_copies();
         wait_async_copies(1);
         __syncwarp();
-        const U of_line = line_of_window<Pair>(buffer(k));
+        const U of_line = line_of_window<Pair>(buffer(k), a.turn);
         shared.found.wait(k);
         in_order_window<Pair> window = {a, offsets, here, buffer(k), shared.taken.known(k), warp};
         window.reduce(of_line, initial);
@@ -215,11 +215,12 @@ static bool suits_reduce_offsets(const vscan__launch *launch, const vscan__scan 
 
 template <class Pair>
 static cudaError_t launch_reduce_offsets(vscan__launch *launch, segmented_reduce_arguments &a,
-                                         int pair) {
+                                         int index) {
+    static_assert(forms <= 16, "bits of segments_ready");
     const int64_t n = a.scan.n, items = offsets_shape<Pair>::items;
     const int bytes =
         2 * offsets_reduction_warps * segments_share + (int)sizeof(offsets_shared<Pair>);
-    const unsigned ready = 1u << (16 + pair); /* above the bits of reduce_segments */
+    const unsigned ready = 1u << (16 + index); /* above the bits of reduce_segments */
     if (!(launch->segments_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
             reduce_offsets<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

@@ -111,7 +111,7 @@ struct pending_segments {
                     sum = Pair::combine(p, Pair::combine(Pair::combine(beside, s.node), s.rest));
                 else
                     sum = before.sum(s.node);
-                ((T *)a.scan.totals)[s.segment] = Pair::out(sum);
+                ((T *)a.scan.totals)[s.segment] = Pair::out(sum, a.turn);
             }
             ++first;
             --count;
@@ -198,7 +198,8 @@ static __device__ __forceinline__ void finish_in_any_order(const segmented_reduc
             const U all = sum_items<Pair>(node);
             mine = ends && !earlier && open.begin < begin_of_partition;
             if (ends && !mine)
-                ((T *)a.scan.totals)[open.segment] = Pair::out(Pair::combine(all, open.rest));
+                ((T *)a.scan.totals)[open.segment] =
+                    Pair::out(Pair::combine(all, open.rest), a.turn);
             if (mine && one_more) {
                 latest_one.node = all;
                 latest_one.rest = open.rest;
@@ -266,7 +267,7 @@ static __device__ __forceinline__ void finish_in_order(const segmented_reduce_ar
     using U = typename Pair::U;
     const int lane = threadIdx.x % 32;
     const bool by_ticket = offsets_by_ticket(a);
-    pending_segments<Pair> pending = {a, shared, initial_of<Pair>(a.scan)};
+    pending_segments<Pair> pending = {a, shared, initial_of<Pair>(a)};
     int64_t partition = first_partition(a, shared);
     if (partition >= a.partitions) return;
     shared.taken.wait(0); /* then the epoch is valid */

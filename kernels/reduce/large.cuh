@@ -351,7 +351,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
     }
     /* an aggregate of every worker has been seen */
     if (lane == 0) {
-        *(T *)a.total = Pair::out(total);
+        *(T *)a.total = Pair::out(total, a.turn);
         advance(a.lookback, epoch);
     }
 }

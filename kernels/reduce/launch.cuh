@@ -82,7 +82,8 @@ static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce
 }
 
 template <class Pair>
-static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan *scan) {
+static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan *scan,
+                                 const turn &turn) {
     using T = typename Pair::T;
     const int64_t n = scan->n;
     reduce_arguments a;
@@ -106,6 +107,7 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.initial = scan->initial;
     a.initial_at = scan->initial_at;
     a.total = scan->total;
+    a.turn = turn;
     a.lookback = lookback_of(launch);
 
     const int64_t bytes = n * (int64_t)sizeof(T);

@@ -25,6 +25,7 @@ struct reduce_arguments {
     vscan__value initial;
     const void *initial_at;
     void *total;
+    struct turn turn; /* of the operator */
     lookback_memory lookback;
 };
 
@@ -82,7 +83,7 @@ struct finish {
     }
     /* the lane's element outside the body */
     __device__ __forceinline__ U rest(const reduce_arguments &a, int lane) const {
-        return lane < a.outside ? Pair::in(element) : Pair::identity;
+        return lane < a.outside ? Pair::in(element, a.turn) : Pair::identity;
     }
     /* in order, by a whole warp: the sum of the group outside the body */
     __device__ __forceinline__ U sum_rest(const reduce_arguments &a, int lane) const {
@@ -90,7 +91,7 @@ struct finish {
     }
     /* the leftmost operand of the total */
     __device__ __forceinline__ U initial(const reduce_arguments &a) const {
-        if (a.has_initial) return Pair::in(z);
+        if (a.has_initial) return Pair::in(z, a.turn);
         return a.n == 0 ? Pair::visible : Pair::identity;
     }
 };
@@ -155,7 +156,7 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
     for (int r = 0; r < loads; ++r) {
         U items[V];
 #pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
+        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], a.turn);
         x[r] = sum_items<Pair>(items);
         if (!Whole && !there(r)) x[r] = Pair::identity;
     }

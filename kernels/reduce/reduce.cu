@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of reductions, one a row of lib/pairs.h. */
+/* The launchers of reductions, one a row of core/pairs.h. Pairs of one form share its kernels. */
 #include "reduce/launch.cuh"
 
-#define X(pair_name, op, type, OP, TYPE)                                                           \
+#define X(pair_name, op, T, OP, TYPE)                                                              \
     extern "C" cudaError_t vscan__launch_reduce_##pair_name(vscan__launch *launch,                 \
                                                             const vscan__scan *scan) {             \
-        return vscan::launch_reduce<vscan::pair<vscan::op_##op, type>>(launch, scan);              \
+        using form = vscan::form<vscan::op_##op, T>;                                               \
+        return vscan::launch_reduce<form::type>(launch, scan, form::turned);                       \
     }
 VSCAN__PAIRS(X)

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of segmented reductions, one a row of lib/pairs.h. */
+/* The launchers of segmented reductions, one a row of core/pairs.h. Pairs of one form share its
+   kernels. */
 #include "reduce/segmented.cuh"
 
-#define X(pair_name, op, type, OP, TYPE)                                                           \
+#define X(pair_name, op, T, OP, TYPE)                                                              \
     extern "C" cudaError_t vscan__launch_reduce_segmented_##pair_name(vscan__launch *launch,       \
                                                                       const vscan__scan *scan) {   \
-        return vscan::launch_segments<vscan::pair<vscan::op_##op, type>>(launch, scan,             \
-                                                                         vscan__pair_##pair_name); \
+        using form = vscan::form<vscan::op_##op, T>;                                               \
+        return vscan::launch_segments<form::type>(launch, scan, form::index, form::turned);        \
     }
 VSCAN__PAIRS(X)

@@ -62,7 +62,7 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
     block_of b = {a,
                   shared,
                   {a.scan.offsets, a.scan.totals_length + 1, a.scan.offset_type == VSCAN_LONG},
-                  initial_of<Pair>(a.scan)};
+                  initial_of<Pair>(a)};
     first_head<U> first; /* in any order */
     if (threadIdx.x == 0) shared.before = before_tile<Pair>::from(Pair::identity);
     for (;;) {
@@ -101,25 +101,27 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
 template <class Pair>
-static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *scan, int pair) {
+static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *scan, int index,
+                                   const turn &turn) {
     using shape = segments_shape<Pair>;
     segmented_reduce_arguments a;
     a.scan = *scan;
     a.lookback = lookback_of(launch);
     a.late = launch->late;
+    a.turn = turn;
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_search(scan->totals_length + 1, scan->n, 2);
     if (suits_reduce_offsets<Pair>(launch, scan))
-        return launch_reduce_offsets<Pair>(launch, a, pair);
+        return launch_reduce_offsets<Pair>(launch, a, index);
     /* GPUs without TMA: a block may have no more than 48 or 64 KiB of shared memory */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);
-    if (bytes > 48 << 10 && !(launch->segments_ready >> pair & 1)) {
+    if (bytes > 48 << 10 && !(launch->segments_ready >> index & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(
             reduce_segments<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (error != cudaSuccess) return error;
-        launch->segments_ready |= 1u << pair;
+        launch->segments_ready |= 1u << index;
     }
     const int64_t partitions = a.partitions = scan->n / (warps * shape::share) + 1;
     const int64_t resident = (int64_t)segments_resident * launch->multiprocessors;

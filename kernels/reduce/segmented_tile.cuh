@@ -29,6 +29,7 @@ struct segmented_reduce_arguments {
     bool wide_flags;    /* byte flags, at 16 bytes */
     search_guess guess; /* by offsets */
     int copied;         /* offsets of a partition copied to shared memory, and one more */
+    struct turn turn;   /* of the operator */
 };
 
 template <class Pair>
@@ -87,13 +88,14 @@ struct segments_shared {
 
 /* The initial value, or an identity. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U initial_of(const vscan__scan &scan) {
+static __device__ __forceinline__ typename Pair::U initial_of(const segmented_reduce_arguments &a) {
     using T = typename Pair::T;
-    if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at);
+    const vscan__scan &scan = a.scan;
+    if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at, a.turn);
     if (scan.has_initial == 0) return Pair::identity;
     T z;
     memcpy(&z, &scan.initial, sizeof z);
-    return Pair::in(z);
+    return Pair::in(z, a.turn);
 }
 
 /* ---- Sums under a mask ----------------------------------------------------------------------- */
@@ -166,7 +168,7 @@ static __device__ __forceinline__ void load_share(const segmented_reduce_argumen
         T x[shape::line_items];
 #pragma unroll
         for (int r = 0; r < shape::line_items; ++r) {
-            x[r] = Pair::out(Pair::identity);
+            x[r] = Pair::out(Pair::identity, a.turn);
             if (r * 32 < left) x[r] = in[first + lane + r * 32];
         }
 #pragma unroll
@@ -232,7 +234,8 @@ static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce
 template <class Pair, int R>
 static __device__ __forceinline__ void reduce_line(typename Pair::U (&x)[R], uint32_t heads,
                                                    typename Pair::T *share, int rank,
-                                                   typename Pair::U *pre, typename Pair::U *suf) {
+                                                   typename Pair::U *pre, typename Pair::U *suf,
+                                                   const turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {
@@ -241,13 +244,13 @@ static __device__ __forceinline__ void reduce_line(typename Pair::U (&x)[R], uin
 #pragma unroll
         for (int j = 0; j < R; ++j) {
             if (heads >> j & 1) {
-                share[staged_at<T>(rank++)] = Pair::out(sum);
+                share[staged_at<T>(rank++)] = Pair::out(sum, turn);
                 sum = x[j];
             } else {
                 sum = Pair::combine(sum, x[j]);
             }
         }
-        *pre = rank == begin ? sum : Pair::in(share[staged_at<T>(begin)]);
+        *pre = rank == begin ? sum : Pair::in(share[staged_at<T>(begin)], turn);
         *suf = sum;
     } else {
         U p[R];

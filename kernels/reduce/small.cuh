@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
             sum = groups_of::add_up(sum, blocks);
         }
     }
-    if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum));
+    if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum), a.turn);
 }
 
 #ifdef VSCAN__TMA
@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(1024, 1)
         U p = f.initial(a);
         sum = lane < warps ? parts.template sum_eight<Pair>(lane) : Pair::identity;
         p = Pair::combine(p, over_lanes<Pair>::sum(sum));
-        if (lane == 0) *(T *)a.total = Pair::out(p);
+        if (lane == 0) *(T *)a.total = Pair::out(p, a.turn);
     } else {
         using groups_of = block_groups<Pair, reduce_block_loads>;
         constexpr int of_tile = nested<T>::blocks;
