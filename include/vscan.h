@@ -959,6 +959,10 @@ VSCAN_API vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, cons
  * the elements r * pitch, r * pitch + 1, ..., r * pitch + columns - 1. Elements between the end of a row and
  * the beginning of the next one, and elements after the last row, are never read and never written. A line is
  * a row in the functions for rows, and a column in those for columns.
+ *
+ * Several matrices of one shape may follow each other, as in an array with three axes, of which the last or
+ * the middle one is scanned: row r of matrix m begins at element (m * rows + r) * pitch. Their lines are
+ * numbered through: row r of matrix m is line m * rows + r, and column c of matrix m is line m * columns + c.
  */
 typedef struct vscan_matrix_options {
     int64_t size;        /**< sizeof(vscan_matrix_options) */
@@ -969,6 +973,7 @@ typedef struct vscan_matrix_options {
     const vscan_buffer *initial_buffer; /**< one element, or one for each line, or NULL */
     vscan_buffer *totals;               /**< one element for each line, or NULL; NULL in a
                                            reduction */
+    int64_t matrices;                   /**< how many matrices there are; 0: 1 */
 } vscan_matrix_options;
 
 /**
@@ -982,11 +987,11 @@ typedef struct vscan_matrix_options {
  * elements, with the same kind, direction and initial value. Backward, a line begins at its last element.
  *
  *   op              a vscan_op
- *   in              int, float or double, of at least (rows - 1) * pitch + columns elements; of any length if
- *                   rows or columns is 0
- *   rows, columns   at least 0
+ *   in              int, float or double, of at least (matrices * rows - 1) * pitch + columns elements; of any
+ *                   length if rows or columns is 0
+ *   rows, columns   of a matrix, at least 0
  *   out             of in's type and length, with in's pitch; in place, or no overlap of the two buffers
- *   options         NULL: inclusive, forward, pitch = columns, no initial value, no totals
+ *   options         NULL: inclusive, forward, pitch = columns, no initial value, no totals, one matrix
  *     kind, direction   as in vscan_scan
  *     pitch             elements from the beginning of a row to that of the next, at least columns; 0:
  *                       columns
@@ -997,11 +1002,12 @@ typedef struct vscan_matrix_options {
  *     totals            of in's type, one element for each line; totals[l] receives the total of line l. The
  *                       total of a line without elements is its initial value, or the identity. Overlaps no
  *                       other argument
+ *     matrices          how many, at least 0; 0: one
  * If rows or columns is 0, only the totals are written.
  * Asynchronous; can be captured. The data is read and written once. Allocation: see vscan_ctx_reserve, which
  * does not know shapes; so make the call once before a capture.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (of a buffer, or rows or columns < 0), OVERLAP, ENUM, PAIR,
- * STRUCT_SIZE, VALUE (two initial values, or pitch), OVERFLOW (the matrix is longer than any buffer),
+ * STRUCT_SIZE, VALUE (two initial values, pitch or matrices), OVERFLOW (longer than any buffer),
  * HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -1012,6 +1018,26 @@ VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vsc
                                           const vscan_matrix_options *options);
 
 /**
+ * Segmented scan of every row of a matrix. Row r has the results that vscan_scan_segmented gives for a vector of
+ * the row's elements and its head flags, with exactly these bits: a segment lies in one row.
+ *
+ *   op, in, rows, columns, out   as in vscan_scan_rows
+ *   heads     int (any value but 0), byte or bit, of in's length: the flag of an element has the element's number,
+ *             heads[r * pitch + c]. A set flag starts a segment at its element; the first element of a row starts
+ *             one in any case. Flags of elements that are in no row do not matter. Does not overlap out
+ *   options   as in vscan_scan_rows. Every segment of a line begins with the line's initial value, and a line's
+ *             total is the last inclusive result of it, in the direction of the scan: that of its last segment,
+ *             backward of its first
+ * If rows or columns is 0, only the totals are written.
+ * Asynchronous; can be captured. The data is read and written once. Allocation as vscan_scan_rows.
+ * Statuses: as vscan_scan_rows; TYPE also where heads are no flags, LENGTH where they are not of in's length. Since 0.1.0.
+ */
+VSCAN_API vscan_status vscan_scan_rows_segmented(vscan_ctx *ctx, vscan_op op,
+                                                 const vscan_buffer *in, const vscan_buffer *heads,
+                                                 int64_t rows, int64_t columns, vscan_buffer *out,
+                                                 const vscan_matrix_options *options);
+
+/**
  * Reduces every row, or every column, of a matrix (Iverson 1962: row and column reduction): totals[l] is the
  * total of line l, with exactly the bits of the totals of vscan_scan_rows and vscan_scan_columns. With z for
  * the initial value, if there is one:
@@ -1020,7 +1046,8 @@ VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vsc
  *     vscan_reduce_columns   totals[c] = z + in[0, c] + in[1, c] + ... + in[rows - 1, c]
  *
  *   op, in, rows, columns   as in vscan_scan_rows
- *   totals    of in's type, `rows` elements (vscan_reduce_columns: `columns`). Overlaps no other argument
+ *   totals    of in's type, `rows` elements (vscan_reduce_columns: `columns`) for each matrix. Overlaps no other
+ *             argument
  *   options   NULL: forward, pitch = columns, no initial value. The members are as in vscan_scan_rows, but
  *             kind is 0 and totals is NULL
  * The total of a line without elements is its initial value, or the identity.

@@ -40,7 +40,7 @@ template <class Op, class T>
 struct pair;
 
 /* How in and out change elements. All 0 for pairs that are computed as they are. */
-struct turn {
+struct pair_turn {
     uint64_t flip; /* bits of an element that are inverted */
     /* Maxima of 8 bytes alone: bits inverted in negative numbers, and what is added then. */
     uint64_t below_zero, offset;
@@ -55,8 +55,8 @@ struct integer_pair {
     static constexpr U identity = Identity;
     static constexpr U visible = Identity;
     static constexpr bool in_any_order = true;
-    static __device__ U in(T x, const turn & = {}) { return x; }
-    static __device__ T out(U x, const turn & = {}) { return x; }
+    static __device__ U in(T x, const pair_turn & = {}) { return x; }
+    static __device__ T out(U x, const pair_turn & = {}) { return x; }
 };
 
 template <>
@@ -71,8 +71,8 @@ struct pair<op_plus, long> : integer_pair<int64_t, 0> {
 /* max and or; min and `and` where all bits are flipped. */
 template <class I, I Identity>
 struct turned_integer_pair : integer_pair<I, Identity> {
-    static __device__ I in(I x, const turn &turn) { return x ^ (I)turn.flip; }
-    static __device__ I out(I x, const turn &turn) { return x ^ (I)turn.flip; }
+    static __device__ I in(I x, const pair_turn &turn) { return x ^ (I)turn.flip; }
+    static __device__ I out(I x, const pair_turn &turn) { return x ^ (I)turn.flip; }
 };
 template <>
 struct pair<op_max, int> : turned_integer_pair<int32_t, INT32_MIN> {
@@ -96,8 +96,8 @@ struct pair<op_plus, float> {
     static constexpr U identity = -0.0f;
     static constexpr U visible = 0.0f;
     static constexpr bool in_any_order = false;
-    static __device__ U in(T x, const turn & = {}) { return x; }
-    static __device__ T out(U x, const turn & = {}) { return x; }
+    static __device__ U in(T x, const pair_turn & = {}) { return x; }
+    static __device__ T out(U x, const pair_turn & = {}) { return x; }
     static __device__ U combine(U a, U b) { return __fadd_rn(a, b); }
 };
 template <>
@@ -107,8 +107,8 @@ struct pair<op_plus, double> {
     static constexpr U identity = -0.0;
     static constexpr U visible = 0.0;
     static constexpr bool in_any_order = false;
-    static __device__ U in(T x, const turn & = {}) { return x; }
-    static __device__ T out(U x, const turn & = {}) { return x; }
+    static __device__ U in(T x, const pair_turn & = {}) { return x; }
+    static __device__ T out(U x, const pair_turn & = {}) { return x; }
     static __device__ U combine(U a, U b) { return __dadd_rn(a, b); }
 };
 
@@ -162,10 +162,10 @@ struct pair<op_max, float> {
     static constexpr U identity = -HUGE_VALF;
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
-    static __device__ U in(T x, const turn &turn) {
+    static __device__ U in(T x, const pair_turn &turn) {
         return float_of(bits_of(x) ^ (int32_t)turn.flip);
     }
-    static __device__ T out(U x, const turn &turn) { return in(x, turn); }
+    static __device__ T out(U x, const pair_turn &turn) { return in(x, turn); }
     static __device__ U combine(U a, U b) {
 #if __CUDA_ARCH__ >= 800
         U y;
@@ -186,12 +186,12 @@ struct pair<op_max, double> {
     static constexpr U identity = INT64_MIN; /* -infinity's key */
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
-    static __device__ U in(T x, const turn &turn) {
+    static __device__ U in(T x, const pair_turn &turn) {
         const int64_t key = key_of_double::flip(bits_of(x) ^ (int64_t)turn.flip,
                                                 (int64_t)turn.below_zero);
         return (U)((uint64_t)key + turn.offset);
     }
-    static __device__ T out(U x, const turn &turn) {
+    static __device__ T out(U x, const pair_turn &turn) {
         const int64_t key = key_of_double::flip((int64_t)((uint64_t)x - turn.offset),
                                                 (int64_t)turn.below_zero);
         return float_of(key ^ (int64_t)turn.flip);
@@ -209,10 +209,10 @@ struct logical_pair {
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
     /* NaN is true. opaque: an integer, where the compiler would otherwise keep 32 predicates. */
-    static __device__ U in(T x, const turn &turn) {
+    static __device__ U in(T x, const pair_turn &turn) {
         return opaque((U) !(x == (T)0)) ^ (U)turn.flip;
     }
-    static __device__ T out(U x, const turn &turn) { return (T)(x ^ (U)turn.flip); }
+    static __device__ T out(U x, const pair_turn &turn) { return (T)(x ^ (U)turn.flip); }
     static __device__ U combine(U a, U b) { return a | b; }
 };
 
@@ -228,14 +228,27 @@ template <class Op, class T>
 struct form;
 template <class Pair, int Index>
 struct form_of {
-    using type = Pair;
+    using kernel = Pair;
     static constexpr int index = Index;
 };
 static constexpr int forms = 11;
+/* The pairs that kernels are compiled for. */
+#define VSCAN__FORMS(X)                                                                            \
+    X(op_plus, int)                                                                                \
+    X(op_plus, long)                                                                               \
+    X(op_plus, float)                                                                              \
+    X(op_plus, double)                                                                             \
+    X(op_max, int)                                                                                 \
+    X(op_max, float)                                                                               \
+    X(op_max, double)                                                                              \
+    X(op_or, int)                                                                                  \
+    X(op_or, long)                                                                                 \
+    X(op_or, float)                                                                                \
+    X(op_or, double)
 #define FORM(op, T, kernel_op, kernel_T, index, ...)                                               \
     template <>                                                                                    \
     struct form<op, T> : form_of<pair<kernel_op, kernel_T>, index> {                               \
-        static constexpr turn turned = {__VA_ARGS__};                                              \
+        static constexpr pair_turn turned = {__VA_ARGS__};                                              \
     };
 #define SIGN (UINT64_C(1) << 63)
 #define KEY (uint64_t) key_of_double::below_zero, key_of_double::offset

@@ -69,22 +69,15 @@ static __device__ __forceinline__ void changed_here(X &x) {
 }
 
 /*
- * x = y if `there` and y > x (or y < x). By predicated moves, which share a pipe with
+ * x = y if `there` and y > x. By predicated moves, which share a pipe with
  * multiplications. The selections that the compiler would use share one with comparisons and bit
  * operations. The branch in the PTX becomes a predicate, never a jump.
  */
-template <bool Greater>
 static __device__ __forceinline__ void take_where(bool there, int64_t y, int64_t &x) {
-    if constexpr (Greater)
-        asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.gt.and.s64 q, %1, %0, p;\n\t"
-            "@!q bra kept; mov.b64 %0, %1; kept:}"
-            : "+l"(x)
-            : "l"(y), "r"((uint32_t)there));
-    else
-        asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.lt.and.s64 q, %1, %0, p;\n\t"
-            "@!q bra kept; mov.b64 %0, %1; kept:}"
-            : "+l"(x)
-            : "l"(y), "r"((uint32_t)there));
+    asm("{.reg .pred p, q; setp.ne.u32 p, %2, 0; setp.gt.and.s64 q, %1, %0, p;\n\t"
+        "@!q bra kept; mov.b64 %0, %1; kept:}"
+        : "+l"(x)
+        : "l"(y), "r"((uint32_t)there));
 }
 
 /* Swaps x and y in their registers. */

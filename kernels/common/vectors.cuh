@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/launch.h"
+#include "common/operators.cuh"
 #include "common/ptx.cuh"
 
 namespace vscan {
@@ -38,22 +39,25 @@ struct lane_items {
     }
 
     template <class I>
-    __device__ __forceinline__ void load(const T *in, I i, I n, bool backward) {
+    __device__ __forceinline__ void load(const T *in, I i, I n, bool backward,
+                                         const pair_turn &turn) {
         const T *const from = backward ? in + (n - V - i) : in + i;
 #pragma unroll
         for (int j = 0; j < V; ++j)
-            raw[j] = i + (backward ? V - 1 - j : j) < n ? from[j] : Pair::out(Pair::identity);
+            raw[j] = i + (backward ? V - 1 - j : j) < n ? from[j] : Pair::out(Pair::identity, turn);
     }
 
     /* x[j] = Pair::in(element at position i + j), or the identity from position n on */
-    __device__ __forceinline__ void items(typename Pair::U (&x)[V], bool backward) const {
+    __device__ __forceinline__ void items(typename Pair::U (&x)[V], bool backward,
+                                          const pair_turn &turn) const {
 #pragma unroll
-        for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j]);
+        for (int j = 0; j < V; ++j) x[j] = Pair::in(backward ? raw[V - 1 - j] : raw[j], turn);
     }
 
-    __device__ __forceinline__ void results(const typename Pair::U (&y)[V], bool backward) {
+    __device__ __forceinline__ void results(const typename Pair::U (&y)[V], bool backward,
+                                            const pair_turn &turn) {
 #pragma unroll
-        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j]);
+        for (int j = 0; j < V; ++j) raw[j] = Pair::out(backward ? y[V - 1 - j] : y[j], turn);
     }
 
     template <class I>

@@ -15,22 +15,32 @@ struct matrix_arguments {
     vscan__matrix matrix;
     Shape shape;
     lookback_memory lookback;
+    pair_turn turn;
 };
 
 template <class Shape>
 static matrix_arguments<Shape>
-matrix_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, const Shape &shape) {
-    return {matrix, shape, lookback_of(launch)};
+matrix_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, const Shape &shape,
+                    const pair_turn &turn) {
+    return {matrix, shape, lookback_of(launch), turn};
+}
+
+/* The number of a column's first element in memory. Columns of several matrices are numbered through. A launch
+   has fewer than 2^32 of them: a division of 64 bits takes some 100 instructions. */
+static __device__ __forceinline__ int64_t column_at(const vscan__matrix &matrix, int64_t column) {
+    if (matrix.each == matrix.lines) return column;
+    const uint32_t of = (uint32_t)column / (uint32_t)matrix.each;
+    return of * matrix.apart + ((uint32_t)column - of * (uint32_t)matrix.each);
 }
 
 /* The initial value of a line, or the identity. */
-template <class Pair>
-static __device__ __forceinline__ typename Pair::U initial_of(const vscan__matrix &matrix,
-                                                              int64_t line) {
+template <class Pair, class Arguments>
+static __device__ __forceinline__ typename Pair::U initial_of(const Arguments &a, int64_t line) {
     using T = typename Pair::T;
-    if (matrix.has_initial == 1) return Pair::in(element_of<T>(matrix.initial));
+    const vscan__matrix &matrix = a.matrix;
+    if (matrix.has_initial == 1) return Pair::in(element_of<T>(matrix.initial), a.turn);
     if (matrix.has_initial == 2)
-        return Pair::in(((const T *)matrix.initial_at)[line * matrix.initial_step]);
+        return Pair::in(((const T *)matrix.initial_at)[line * matrix.initial_step], a.turn);
     return Pair::identity;
 }
 

@@ -215,12 +215,11 @@ static bool suits_reduce_offsets(const vscan__launch *launch, const vscan__scan 
 
 template <class Pair>
 static cudaError_t launch_reduce_offsets(vscan__launch *launch, segmented_reduce_arguments &a,
-                                         int index) {
-    static_assert(forms <= 16, "bits of segments_ready");
+                                         int kernel) {
     const int64_t n = a.scan.n, items = offsets_shape<Pair>::items;
     const int bytes =
         2 * offsets_reduction_warps * segments_share + (int)sizeof(offsets_shared<Pair>);
-    const unsigned ready = 1u << (16 + index); /* above the bits of reduce_segments */
+    const unsigned ready = 1u << (16 + kernel); /* above the bits of reduce_segments */
     if (!(launch->segments_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
             reduce_offsets<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

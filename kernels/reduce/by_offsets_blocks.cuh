@@ -141,8 +141,8 @@ struct in_order_window {
             U x[V], y[V];
 #pragma unroll
             for (int j = 0; j < V; ++j) {
-                x[j] = before & 1u << j ? Pair::in(raw[j]) : (U)Pair::identity;
-                y[j] = after & 1u << j ? Pair::in(raw[j]) : (U)Pair::identity;
+                x[j] = before & 1u << j ? Pair::in(raw[j], a.turn) : (U)Pair::identity;
+                y[j] = after & 1u << j ? Pair::in(raw[j], a.turn) : (U)Pair::identity;
             }
             return {sum_items<Pair>(x), sum_items<Pair>(y)};
         }
@@ -216,7 +216,7 @@ struct in_order_window {
                 x1 = fold<Pair, shape::groups>(x1, groups, between);
             x1 = Pair::combine(initial, Pair::combine(x1, of.before));
             if (empty) x1 = a.scan.has_initial ? initial : (U)Pair::visible;
-            if (inside) totals[segment] = Pair::out(x1);
+            if (inside) totals[segment] = Pair::out(x1, a.turn);
             __syncwarp(); /* and read */
             if (k0 == lower && lane == __ffs((int)ends) - 1) {
                 if (!inside) part.segment = segment;

@@ -80,7 +80,7 @@ struct seen_offsets {
 /* The sum of a lane's line of a window. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U line_of_window(const typename Pair::T *share,
-                                                                  const turn &turn) {
+                                                                  const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;

@@ -83,7 +83,7 @@ static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce
 
 template <class Pair>
 static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan *scan,
-                                 const turn &turn) {
+                                 const pair_turn &turn) {
     using T = typename Pair::T;
     const int64_t n = scan->n;
     reduce_arguments a;
@@ -109,6 +109,7 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.total = scan->total;
     a.turn = turn;
     a.lookback = lookback_of(launch);
+    a.turn = turn;
 
     const int64_t bytes = n * (int64_t)sizeof(T);
     const bool clusters = launch->shared_memory > 0; /* every GPU with TMA has clusters */

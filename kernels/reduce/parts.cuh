@@ -27,6 +27,7 @@ struct reduce_arguments {
     void *total;
     struct turn turn; /* of the operator */
     lookback_memory lookback;
+    pair_turn turn;
 };
 
 /* Positions in a vector; in order, in a block that runs once, an int is wide enough. */

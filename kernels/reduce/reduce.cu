@@ -5,7 +5,7 @@
 #define X(pair_name, op, T, OP, TYPE)                                                              \
     extern "C" cudaError_t vscan__launch_reduce_##pair_name(vscan__launch *launch,                 \
                                                             const vscan__scan *scan) {             \
-        using form = vscan::form<vscan::op_##op, T>;                                               \
-        return vscan::launch_reduce<form::type>(launch, scan, form::turned);                       \
+        using form = vscan::form<vscan::op_##op, type>;                                            \
+        return vscan::launch_reduce<form::kernel>(launch, scan, form::turned);                     \
     }
 VSCAN__PAIRS(X)

@@ -6,7 +6,7 @@
 #define X(pair_name, op, T, OP, TYPE)                                                              \
     extern "C" cudaError_t vscan__launch_reduce_segmented_##pair_name(vscan__launch *launch,       \
                                                                       const vscan__scan *scan) {   \
-        using form = vscan::form<vscan::op_##op, T>;                                               \
-        return vscan::launch_segments<form::type>(launch, scan, form::index, form::turned);        \
+        using form = vscan::form<vscan::op_##op, type>;                                            \
+        return vscan::launch_segments<form::kernel>(launch, scan, form::turned, form::index);      \
     }
 VSCAN__PAIRS(X)

@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
 template <class Pair>
-static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *scan, int index,
-                                   const turn &turn) {
+static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *scan,
+                                   const pair_turn &turn, int kernel) {
     using shape = segments_shape<Pair>;
     segmented_reduce_arguments a;
     a.scan = *scan;
@@ -113,15 +113,15 @@ static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *sca
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_search(scan->totals_length + 1, scan->n, 2);
     if (suits_reduce_offsets<Pair>(launch, scan))
-        return launch_reduce_offsets<Pair>(launch, a, index);
+        return launch_reduce_offsets<Pair>(launch, a, kernel);
     /* GPUs without TMA: a block may have no more than 48 or 64 KiB of shared memory */
     const int warps = launch->shared_memory > 0 ? segments_warps : segments_warps / 2;
     const int bytes = 2 * warps * segments_share + (int)sizeof(segments_shared<Pair>);
-    if (bytes > 48 << 10 && !(launch->segments_ready >> index & 1)) {
+    if (bytes > 48 << 10 && !(launch->segments_ready >> kernel & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(
             reduce_segments<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
         if (error != cudaSuccess) return error;
-        launch->segments_ready |= 1u << index;
+        launch->segments_ready |= 1u << kernel;
     }
     const int64_t partitions = a.partitions = scan->n / (warps * shape::share) + 1;
     const int64_t resident = (int64_t)segments_resident * launch->multiprocessors;

@@ -29,7 +29,7 @@ struct segmented_reduce_arguments {
     bool wide_flags;    /* byte flags, at 16 bytes */
     search_guess guess; /* by offsets */
     int copied;         /* offsets of a partition copied to shared memory, and one more */
-    struct turn turn;   /* of the operator */
+    pair_turn turn;
 };
 
 template <class Pair>
@@ -88,7 +88,8 @@ struct segments_shared {
 
 /* The initial value, or an identity. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U initial_of(const segmented_reduce_arguments &a) {
+static __device__ __forceinline__ typename Pair::U
+initial_of(const segmented_reduce_arguments &a) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
     if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at, a.turn);
@@ -235,7 +236,7 @@ template <class Pair, int R>
 static __device__ __forceinline__ void reduce_line(typename Pair::U (&x)[R], uint32_t heads,
                                                    typename Pair::T *share, int rank,
                                                    typename Pair::U *pre, typename Pair::U *suf,
-                                                   const turn &turn) {
+                                                   const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {
@@ -265,7 +266,7 @@ static __device__ __forceinline__ void reduce_line(typename Pair::U (&x)[R], uin
                 const U sum = Pair::combine(x[j], p[j + half]);
                 if (left && right)
                     share[staged_at<T>(rank + __popc(heads & ((1u << (j + half)) - 1)))] =
-                        Pair::out(sum);
+                        Pair::out(sum, turn);
                 p[j] = left ? p[j] : sum;
                 x[j] = right ? x[j + half] : sum;
             }

@@ -197,7 +197,7 @@ __global__ void __launch_bounds__(1024, 1)
         before_tile<Pair> before = before_tile<Pair>::from(f.initial(a));
 #pragma unroll
         for (int t = 0; t < reduce_cluster; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
-        if (lane == 0) *(T *)a.total = Pair::out(before.sum(Pair::identity));
+        if (lane == 0) *(T *)a.total = Pair::out(before.sum(Pair::identity), a.turn);
     }
 #endif
 }

@@ -5,7 +5,9 @@
 #define X(name, op, type, OP, TYPE)                                                                \
     extern "C" cudaError_t vscan__launch_carried_##name(vscan__launch *launch,                     \
                                                         const vscan__scan *scan) {                 \
-        return vscan::launch_carried<vscan::pair<vscan::op_##op, type>>(                           \
-            launch, scan, vscan__launch_scan_##name, vscan__launch_reduce_##name);                 \
+        using form = vscan::form<vscan::op_##op, type>;                                            \
+        return vscan::launch_carried<form::kernel>(launch, scan, form::turned,                       \
+                                                 vscan__launch_scan_##name,                        \
+                                                 vscan__launch_reduce_##name);                     \
     }
 VSCAN__PAIRS(X)

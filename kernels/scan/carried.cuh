@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         ((uint64_t *)&old.state)[threadIdx.x] =
             ((const volatile uint64_t *)scan.carry)[threadIdx.x];
     if (threadIdx.x == 0) {
-        old.nothing = Pair::out(Pair::identity);
+        old.nothing = Pair::out(Pair::identity, a.turn);
         if (c.goes_on) segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
     }
     __threadfence();
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     const int skew = Pair::in_any_order ? 0 : (int)(position % nested<T>::tile);
     const int64_t n = skew + scan.n, partitions = (n + shape::items - 1) / shape::items;
     const bool has_initial = from.flags & VSCAN__CARRY_HAS_INITIAL;
-    const U initial = has_initial ? Pair::in(element_of<T>(from.initial)) : Pair::identity;
+    const U initial = has_initial ? Pair::in(element_of<T>(from.initial), a.turn) : Pair::identity;
     const U visible = has_initial ? initial : Pair::visible;
     const bool in_aligned = is_aligned((const T *)scan.in - (backward ? 0 : skew), n, backward),
                out_aligned = is_aligned((const T *)scan.out - (backward ? 0 : skew), n, backward);
@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     }
     before_t before(initial);
     if constexpr (Pair::in_any_order) {
-        if (position > 0) before.before.p = Pair::in(element_of<T>(from.r4));
+        if (position > 0) before.before.p = Pair::in(element_of<T>(from.r4), a.turn);
         before.before.heads = segments.so_far;
     } else {
         if (position > 0)
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         } else {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
-                here.load(items[r], in, begin + r * shape::load_items, backward, whole, old);
+                here.load(items[r], in, begin + r * shape::load_items, backward, whole, old, a.turn);
         }
         if (Segmented)
             with_flag_type(scan.flag_type, [&](auto type) {
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
             const int first = lane & ~(shape::group_lanes - 1);
             if (Segmented && flags[r].slow)
                 heads[r] = heads_at_ends<V>(scan, begin_p + r * shape::load_items, segments.first);
-            items[r].items(x[r], backward);
+            items[r].items(x[r], backward, a.turn);
             any[r] = Segmented ? __ballot_sync(warp_mask, heads[r] != 0) : 0;
             if (!Pair::in_any_order && last_partition) {
                 /* the last group, which may be scanned in place; before a head all is absent */
@@ -238,7 +238,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 #pragma unroll
                 for (int j = 0; j < V; ++j) {
                     if (i + j != here.to - 1) continue;
-                    const T total = Pair::out(y[j]);
+                    const T total = Pair::out(y[j], a.turn);
                     if (scan.total != nullptr) *(T *)scan.total = total;
                     memory.next.last.bits = word_of(total);
                     if (Pair::in_any_order) memory.next.r4.bits = word_of(total);
@@ -258,10 +258,10 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
                 for (int j = 0; j < V; ++j) {
                     const bool begins = i + j == begins_at;
                     const bool start = begins ? segments.first : Segmented && (heads[r] >> j & 1);
-                    y[j] = start ? visible : begins ? Pair::in(last) : shifted[j];
+                    y[j] = start ? visible : begins ? Pair::in(last, a.turn) : shifted[j];
                 }
             }
-            items[r].results(y, backward);
+            items[r].results(y, backward, a.turn);
         }
         if (scan.out != nullptr) {
             if (out_aligned && whole) {
@@ -301,12 +301,13 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
 
 /* For calls without elements. */
 template <class Pair>
-__global__ void nothing_carried(const __grid_constant__ vscan__scan scan) {
+__global__ void nothing_carried(const __grid_constant__ scan_arguments a) {
     using T = typename Pair::T;
+    const vscan__scan &scan = a.scan;
     const vscan__carry_state &carry = *scan.carry;
-    T z = Pair::out(Pair::visible);
+    T z = Pair::out(Pair::visible, a.turn);
     if (carry.flags & VSCAN__CARRY_HAS_INITIAL)
-        z = Pair::out(Pair::in(element_of<T>(carry.initial)));
+        z = Pair::out(Pair::in(element_of<T>(carry.initial), a.turn), a.turn);
     if (carry.position > 0) z = element_of<T>(carry.last);
     if (scan.total != nullptr) *(T *)scan.total = z;
     if (scan.count != nullptr) *scan.count = 0;
@@ -358,14 +359,15 @@ static bool large_carried_fits(const vscan__launch *launch, const vscan__scan *s
    one before ended. */
 template <class Pair>
 static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan,
-                                  vscan__launcher *scan_launcher,
+                                  const pair_turn &turn, vscan__launcher *scan_launcher,
                                   vscan__launcher *reduce_launcher) {
     using T = typename Pair::T;
     using shape = partition_shape<Pair>;
     constexpr int64_t tile = nested<T>::tile;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
-        return start(nothing_carried<Pair>, 1, 1, 0, launch->stream, *scan);
+        return start(nothing_carried<Pair>, 1, 1, 0, launch->stream,
+                     scan_arguments_of(launch, *scan, turn));
     }
     if constexpr (Pair::in_any_order) {
         if (scan->flags == nullptr)
@@ -375,9 +377,7 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
     const auto plain = scan_carried<Pair, Pair::in_any_order>; /* in any order there are segments */
     const auto kernel = scan->flags != nullptr ? scan_carried<Pair, true> : plain;
     carried_arguments c = {};
-    c.a.scan = *scan;
-    c.a.lookback = lookback_of(launch);
-    c.a.late = launch->late;
+    c.a = scan_arguments_of(launch, *scan, turn);
     if constexpr (!Pair::in_any_order) {
         if (small_carried_fits<Pair>(launch, scan)) return launch_small_carried<Pair>(launch, c.a);
     }

@@ -71,7 +71,8 @@ struct carried_partition {
     template <int V>
     __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
                                          bool backward, bool whole,
-                                         const carry_before<T> &old) const {
+                                         const carry_before<T> &old,
+                                         const pair_turn &turn) const {
         const T *const in = backward ? vector - V - at : vector + at;
         if (whole) {
 #pragma unroll
@@ -81,7 +82,7 @@ struct carried_partition {
 #pragma unroll
         for (int j = 0; j < V; ++j) {
             const int k = at + (backward ? V - 1 - j : j);
-            items.raw[j] = Pair::out(Pair::identity);
+            items.raw[j] = Pair::out(Pair::identity, turn);
             if (k >= from && k < to) items.raw[j] = in[j];
             if (!Pair::in_any_order && k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
         }
@@ -150,7 +151,7 @@ write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typen
         for (int k = 1; k < V; ++k)
             if (k == j) total = y[k];
         const int64_t number = before + __popc(heads & ((2u << j) - 1));
-        if (scan.totals != nullptr) write_total(a, number, Pair::out(total));
+        if (scan.totals != nullptr) write_total(a, number, Pair::out(total, a.turn));
         if (j != left - 1) continue;
         carried_memory_of(a.lookback).next_segments = number;
         if (scan.count != nullptr) *scan.count = number;

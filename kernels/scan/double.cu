@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of the pairs in lib/core/pairs.h with type double. One file a type, to compile
-   in parallel. */
+/* The launchers of the pairs in lib/core/pairs.h with types double and long, whose maxima and minima are one
+   kernel. A file for each size or kind of element, to compile them in parallel. */
 #include "scan/launch.cuh"
 
 #define ROW_DOUBLE(name, op, type) ROW(name, op, type)
+#define ROW_LONG(name, op, type) ROW(name, op, type)
 #define ROW_INT(name, op, type)
 #define ROW_FLOAT(name, op, type)
 

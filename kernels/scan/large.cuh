@@ -93,9 +93,9 @@ static __device__ __forceinline__ void scan_large_block(const large_arguments &b
     if constexpr (is_carried<Pair>) begin_carry<Pair>(shared, b);
     if (threadIdx.x == 0) {
         U initial = Pair::identity;
-        if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
+        if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial), b.rest.turn);
         if (scan.has_initial == 2 && !is_row_by_row<Pair>)
-            initial = Pair::in(*(const volatile T *)scan.initial_at);
+            initial = Pair::in(*(const volatile T *)scan.initial_at, b.rest.turn);
         shared.initial = initial;
         shared.visible = scan.has_initial ? initial : Pair::visible;
     }
@@ -164,10 +164,10 @@ static cudaError_t map_lines(const vscan__launch *launch, line_map *v, const voi
 }
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a, int pair) {
+static cudaError_t launch_large(vscan__launch *launch, const scan_arguments &a, int kernel) {
     using shape = large_shape<Pair, Segmented>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    const int bit = pair + (Segmented ? vscan__pair_count : 0);
+    const int bit = kernel + (Segmented ? forms : 0);
     if (!(launch->large_ready >> bit & 1)) {
         const cudaError_t error = cudaFuncSetAttribute(
             scan_large<Pair, Segmented>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);

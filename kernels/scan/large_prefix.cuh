@@ -142,7 +142,8 @@ struct prefix_warp : large_role<Pair, Segmented> {
                     if (a.scan.has_initial == 2)
                         initial = Pair::in(
                             ((const T *)
-                                 a.scan.initial_at)[matrix_row_of(tile) * matrix().initial_step]);
+                                 a.scan.initial_at)[matrix_row_of(tile) * matrix().initial_step],
+                            a.turn);
                     r3 = Pair::identity;
                     r4 = initial;
                 }

@@ -159,9 +159,11 @@ struct large_role {
     __device__ __forceinline__ void read(U (&x)[R], int slot, int at_line, bool reversed) const {
         const int line = slot * shape::lines + at_line;
         if constexpr (goes_on)
-            read_line_at<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed);
+            read_line_at<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed,
+                               a.turn);
         else
-            read_line<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed);
+            read_line<Pair>(x, shared.slot[0], line, in_shift(), shared.after[slot], reversed,
+                               a.turn);
     }
 
     /* Waits until a quarter can be read; where lines are shifted, the next one too. */

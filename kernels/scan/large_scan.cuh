@@ -127,10 +127,11 @@ struct large_scan_warps : large_role<Pair, Segmented> {
                        writing them */
 #pragma unroll
                 for (int j = 0; j < R; ++j)
-                    x[j] = Pair::in(*swizzled(
-                        shared.staged,
-                        (reversed ? in_memory(line * R + j, shape::items) : at_line * R + j) +
-                            out_shift()));
+                    x[j] = Pair::in(
+                        *swizzled(shared.staged, (reversed ? in_memory(line * R + j, shape::items)
+                                                           : at_line * R + j) +
+                                                     out_shift()),
+                        a.turn);
             }
             fence_for_tma();
             shared.staged_full.arrive(k, q);
@@ -221,13 +222,13 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         with_constant<goes_on ? R / V : 1>(offset / V, [&](auto constant) {
             constexpr int first = decltype(constant)::value;
             if (offset % V == 0)
-                write_line<Pair, 0, first>(y, shared.staged, at_line);
+                write_line<Pair, 0, first>(y, shared.staged, at_line, a.turn);
             else if (offset % V == 1)
-                write_line<Pair, 1, first>(y, shared.staged, at_line);
+                write_line<Pair, 1, first>(y, shared.staged, at_line, a.turn);
             else if (offset % V == 2)
-                write_line<Pair, 2 % V, first>(y, shared.staged, at_line);
+                write_line<Pair, 2 % V, first>(y, shared.staged, at_line, a.turn);
             else
-                write_line<Pair, 3 % V, first>(y, shared.staged, at_line);
+                write_line<Pair, 3 % V, first>(y, shared.staged, at_line, a.turn);
         });
     }
 
@@ -236,7 +237,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         const int64_t lines = matrix().length / R; /* all lines are whole */
         if (line + 1 != (int)(lines - (int64_t)tile_in_row(tile) * shape::lines)) return;
         const bool reversed = Pair::in_any_order && a.scan.backward;
-        ((T *)a.scan.total)[matrix_row_of(tile)] = Pair::out(reversed ? y[0] : y[R - 1]);
+        ((T *)a.scan.total)[matrix_row_of(tile)] = Pair::out(reversed ? y[0] : y[R - 1], a.turn);
     }
 
     /* Stores the inclusive result of the vector's last element as the total. */
@@ -247,7 +248,7 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         if (carry()) __threadfence();
 #pragma unroll
         for (int j = 0; j < R; ++j)
-            if (last % R == j) *(T *)a.scan.total = Pair::out(y[j]);
+            if (last % R == j) *(T *)a.scan.total = Pair::out(y[j], a.turn);
     }
 
     /*

@@ -155,8 +155,8 @@ struct large_shape {
 template <class Pair>
 static __device__ __forceinline__ void combine_where(bool there, typename Pair::U left,
                                                      typename Pair::U &x) {
-    if constexpr (sizeof(left) == 8 && Pair::in_any_order) {
-        take_where<(Pair::identity < 0)>(there, left, x); /* keys of max or min */
+    if constexpr (std::is_same_v<typename Pair::U, int64_t> && Pair::identity == INT64_MIN) {
+        take_where(there, left, x); /* a maximum */
     } else if (there) {
         x = Pair::combine(left, x);
         changed_here(x);
@@ -195,13 +195,14 @@ static __device__ __forceinline__ void shift_elements(T (&raw)[N], int shift) {
 /* x[j] = raw[j], or reversed. */
 template <class Pair, int R, int N>
 static __device__ __forceinline__ void take_line(typename Pair::U (&x)[R],
-                                                 typename Pair::T (&raw)[N], bool reversed) {
+                                                 typename Pair::T (&raw)[N], bool reversed,
+                                                 const pair_turn &turn) {
     if (reversed) {
 #pragma unroll
         for (int j = 0; j < R / 2; ++j) exchange_here(raw[j], raw[R - 1 - j]);
     }
 #pragma unroll
-    for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+    for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], turn);
 }
 
 /*
@@ -215,7 +216,8 @@ static __device__ __forceinline__ void take_line(typename Pair::U (&x)[R],
 template <class Pair, int R>
 static __device__ __forceinline__ void read_line(typename Pair::U (&x)[R],
                                                  const typename Pair::T *slot, int line, int shift,
-                                                 const typename Pair::T *after, bool reversed) {
+                                                 const typename Pair::T *after, bool reversed,
+                                                 const pair_turn &turn) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R + V];
@@ -234,7 +236,7 @@ static __device__ __forceinline__ void read_line(typename Pair::U (&x)[R],
         memcpy(raw + R, &quad, 16);
         shift_elements<V>(raw, shift);
     }
-    take_line<Pair>(x, raw, reversed);
+    take_line<Pair>(x, raw, reversed, turn);
 }
 
 /* Calls use with a constant for each `first` below Count: the 16-byte vectors of a line are then at
@@ -255,7 +257,7 @@ static __device__ __forceinline__ void with_constant(int first, const Use &use) 
 template <class Pair, int R>
 static __device__ __forceinline__ void
 read_line_at(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, int offset,
-             const typename Pair::T *after, bool reversed) {
+             const typename Pair::T *after, bool reversed, const pair_turn &turn) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R + V];
@@ -274,7 +276,7 @@ read_line_at(typename Pair::U (&x)[R], const typename Pair::T *slot, int line, i
         }
     });
     shift_elements<V>(raw, offset % V);
-    take_line<Pair>(x, raw, reversed);
+    take_line<Pair>(x, raw, reversed, turn);
 }
 
 /* Reverses the elements of a line. */
@@ -288,12 +290,13 @@ static __device__ __forceinline__ void reverse_line(U (&x)[R]) {
    line. Elements lie further on by First vectors and Shift elements. */
 template <class Pair, int Shift, int First, int R>
 static __device__ __forceinline__ void write_line(const typename Pair::U (&y)[R],
-                                                  typename Pair::T *slot, int line) {
+                                                  typename Pair::T *slot, int line,
+                                                  const pair_turn &turn) {
     using T = typename Pair::T;
     constexpr int V = 16 / (int)sizeof(T), vectors = R / V;
     T raw[R];
 #pragma unroll
-    for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[j]);
+    for (int j = 0; j < R; ++j) raw[j] = Pair::out(y[j], turn);
     const int next = line + 1;
     /* of the vectors 0 of both lines, in bytes */
     const int here = made_here(16 * (line * vectors + line % vectors));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Launchers of scans and segmented scans: they choose the kernel. ROW defines those of one pair. */
+/* Launchers of scans and segmented scans: they choose the kernel. ROW defines those of one pair; pairs that
+   share kernels are in one file. kernel: its number, form::index. */
 #ifndef VSCAN_SCAN_LAUNCH_CUH
 #define VSCAN_SCAN_LAUNCH_CUH
 
@@ -10,11 +11,12 @@ namespace vscan {
 
 /* For scans without elements: writes the total and the number of segments. */
 template <class Pair>
-__global__ void scan_nothing(const __grid_constant__ vscan__scan scan) {
+__global__ void scan_nothing(const __grid_constant__ scan_arguments a) {
     using T = typename Pair::T;
-    T z = Pair::out(Pair::visible);
-    if (scan.has_initial == 1) z = Pair::out(Pair::in(element_of<T>(scan.initial)));
-    if (scan.has_initial == 2) z = Pair::out(Pair::in(*(const T *)scan.initial_at));
+    const vscan__scan &scan = a.scan;
+    T z = Pair::out(Pair::visible, a.turn);
+    if (scan.has_initial == 1) z = Pair::out(Pair::in(element_of<T>(scan.initial), a.turn), a.turn);
+    if (scan.has_initial == 2) z = Pair::out(Pair::in(*(const T *)scan.initial_at, a.turn), a.turn);
     if (scan.total != nullptr) *(T *)scan.total = z;
     if (scan.count != nullptr) *scan.count = 0;
 }
@@ -23,7 +25,8 @@ template <class T>
 static constexpr int64_t tile_items = sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair);
+static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
+                               const pair_turn &turn, int kernel);
 
 /*
  * Where a scan may be cut into launches: at whole tiles, in order at whole blocks of level 3, at
@@ -44,8 +47,8 @@ static int64_t portion_items(const vscan__launch *launch) {
 /* Scans in launches of at most `most` elements, about as many each. Each hands a carry to the
    next. */
 template <class Pair>
-static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan, int pair,
-                                   int64_t most) {
+static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan,
+                                   const pair_turn &turn, int kernel, int64_t most) {
     using T = typename Pair::T;
     const int64_t portions = (scan->n - 1) / most + 1, unit = portion_unit<Pair>;
     const int64_t units = (scan->n - 1) / unit + 1;
@@ -62,7 +65,7 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
         portion.in = (const T *)scan->in + first;
         portion.out = (T *)scan->out + first;
         portion.total = left > items ? &carry[next] : scan->total;
-        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, pair);
+        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, turn, kernel);
         if (error != cudaSuccess) return error;
         portion.has_initial = 2;
         portion.initial_at = &carry[next];
@@ -72,25 +75,24 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
 }
 
 template <class Pair, bool Segmented>
-static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, int pair) {
+static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
+                               const pair_turn &turn, int kernel) {
     using shape = partition_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
-        return start(scan_nothing<Pair>, 1, 1, 0, launch->stream, *scan);
+        return start(scan_nothing<Pair>, 1, 1, 0, launch->stream,
+                     scan_arguments_of(launch, *scan, turn));
     }
     if (!Segmented && scan->n > portion_items<Pair>(launch))
-        return launch_portions<Pair>(launch, scan, pair, portion_items<Pair>(launch));
-    scan_arguments a;
-    a.scan = *scan;
-    a.lookback = lookback_of(launch);
-    a.late = launch->late;
+        return launch_portions<Pair>(launch, scan, turn, kernel, portion_items<Pair>(launch));
+    scan_arguments a = scan_arguments_of(launch, *scan, turn);
     a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
     if (a.count_backward) {
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
         if (error != cudaSuccess) return error;
     }
     if (large_fits<Pair, Segmented>(launch, scan))
-        return launch_large<Pair, Segmented>(launch, a, pair);
+        return launch_large<Pair, Segmented>(launch, a, kernel);
     if (small_fits<Pair>(launch, scan)) return launch_small<Pair, Segmented>(launch, a);
     const int64_t partitions = (scan->n + shape::items - 1) / shape::items;
     const int64_t resident = portable_blocks * (int64_t)launch->multiprocessors;
@@ -103,13 +105,13 @@ static cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, i
 #define ROW(name, op, type)                                                                        \
     extern "C" cudaError_t vscan__launch_scan_##name(vscan__launch *launch,                        \
                                                      const vscan__scan *scan) {                    \
-        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, false>(launch, scan,          \
-                                                                            vscan__pair_##name);   \
+        using form = vscan::form<vscan::op_##op, type>;                                            \
+        return vscan::launch_scan<form::kernel, false>(launch, scan, form::turned, form::index);     \
     }                                                                                              \
     extern "C" cudaError_t vscan__launch_scan_segmented_##name(vscan__launch *launch,              \
                                                                const vscan__scan *scan) {          \
-        return vscan::launch_scan<vscan::pair<vscan::op_##op, type>, true>(launch, scan,           \
-                                                                           vscan__pair_##name);    \
+        using form = vscan::form<vscan::op_##op, type>;                                            \
+        return vscan::launch_scan<form::kernel, true>(launch, scan, form::turned, form::index);      \
     }
 
 #endif

@@ -22,12 +22,18 @@
 namespace vscan {
 
 struct scan_arguments {
+    pair_turn turn;
     vscan__scan scan;
     lookback_memory lookback;
     vscan__late *late;
     bool count_backward; /* header->segments has the number of segments: totals count down from
                             it */
 };
+
+static scan_arguments scan_arguments_of(const vscan__launch *launch, const vscan__scan &scan,
+                                        const pair_turn &turn) {
+    return {turn, scan, lookback_of(launch), launch->late, false};
+}
 
 template <class T>
 static __device__ __forceinline__ T element_of(const vscan__value &value) {
@@ -170,7 +176,7 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
             const int64_t k =
                 a.count_backward ? (int64_t)a.lookback.header->segments - segments : segments - 1;
             if (k < scan.totals_length)
-                ((T *)scan.totals)[k] = Pair::out(y[j]);
+                ((T *)scan.totals)[k] = Pair::out(y[j], a.turn);
             else
                 report_totals_length(a.late);
         }
@@ -192,13 +198,14 @@ static __device__ __forceinline__ void load_whole_items(lane_items<Pair, V> (&it
 /* The same if fast is true; else for each element whether it exists. */
 template <class Pair, int V, int N, class I>
 static __device__ __forceinline__ void load_items(lane_items<Pair, V> (&items)[N], const void *in,
-                                                  I i, int step, I n, bool backward, bool fast) {
+                                                  I i, int step, I n, bool backward, bool fast,
+                                                  const pair_turn &turn) {
     using T = typename Pair::T;
     if (fast) {
         load_whole_items(items, in, i, step, n, backward);
     } else {
 #pragma unroll
-        for (int r = 0; r < N; ++r) items[r].load((const T *)in, i + r * step, n, backward);
+        for (int r = 0; r < N; ++r) items[r].load((const T *)in, i + r * step, n, backward, turn);
     }
 }
 

@@ -48,8 +48,8 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
     const bool out_aligned = is_aligned((const T *)scan.out, n, backward);
 
     U initial = Pair::identity;
-    if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial));
-    if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
+    if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial), a.turn);
+    if (scan.has_initial == 2) initial = Pair::in(*(const volatile T *)scan.initial_at, a.turn);
     const U visible = scan.has_initial ? initial : Pair::visible;
     /* The initial value may be a carry, at the place of the total. The total may be written as
        soon as every aggregate is published, so a block reads the initial value before it
@@ -87,14 +87,14 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                                                                                         warp's
                                                                                         elements
                                                                                         exist */
-        load_items(items, scan.in, begin, shape::load_items, n, backward, in_aligned && whole);
+        load_items(items, scan.in, begin, shape::load_items, n, backward, in_aligned && whole, a.turn);
         if (Segmented) {
             load_heads(flags, scan, begin, shape::load_items);
             bits_of_heads(heads, flags, scan, begin, shape::load_items);
         }
 #pragma unroll
         for (int r = 0; r < shape::loads; ++r) {
-            items[r].items(x[r], backward);
+            items[r].items(x[r], backward, a.turn);
             any[r] = 0;
             if (Segmented) {
                 any[r] = __ballot_sync(warp_mask, heads[r] != 0);
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                 if (carry) __threadfence();
 #pragma unroll
                 for (int j = 0; j < V; ++j)
-                    if (i + j == n - 1) *(T *)scan.total = Pair::out(y[j]);
+                    if (i + j == n - 1) *(T *)scan.total = Pair::out(y[j], a.turn);
             }
             if (Segmented && counting)
                 write_totals<Pair>(a, i, y, heads[r], shared.heads + of_group.count + rank[r],
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                     y[j] = start ? visible : shifted[j];
                 }
             }
-            items[r].results(y, backward);
+            items[r].results(y, backward, a.turn);
         }
         store_items(items, scan.out, begin, shape::load_items, n, backward, out_aligned && whole);
         if (partitions == 1) return; /* no tickets */

@@ -93,11 +93,11 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     if (Segmented) {
         load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else
-        load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole);
+        load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole, a.turn);
     if (Segmented) load_heads(flags, scan, begin, shape::load_items);
     U initial = Pair::identity;
-    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
-    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at);
+    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial), a.turn);
+    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at, a.turn);
     const U visible = hot.initial_from ? initial : Pair::visible;
     /* as in scan_portable: the initial value is read before an aggregate is published */
     const bool carry = hot.initial_from == 3;
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::load_items);
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
-        items[r].items(x[r], !reversed);
+        items[r].items(x[r], !reversed, a.turn);
         any[r] = 0;
         if (Segmented) {
             any[r] = __ballot_sync(warp_mask, heads[r] != 0);
@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
             if (carry) __threadfence();
 #pragma unroll
             for (int j = 0; j < V; ++j)
-                if (i + j == n - 1) *(T *)hot.total = Pair::out(y[j]);
+                if (i + j == n - 1) *(T *)hot.total = Pair::out(y[j], a.turn);
         }
         if (Segmented && counting)
             write_totals<Pair>(a, i, y, heads[r], before.count + of_group.count + rank[r], lane);
@@ -199,7 +199,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
             for (int j = 0; j < V; ++j)
                 if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
         }
-        items[r].results(y, !reversed);
+        items[r].results(y, !reversed, a.turn);
     }
     if (Segmented) {
         store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);

@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     const bool fast = whole && !backward;
     load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     U initial = Pair::identity;
-    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial));
-    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)hot.rest.scan.initial_at);
+    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial), hot.rest.turn);
+    if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)hot.rest.scan.initial_at, hot.rest.turn);
     const bool carry = hot.initial_from == 3;
 
     /* ---- Sums of the lane, the warp, the block; publish -------------------------------------- */
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     U sum = Pair::identity;
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
-        items[r].items(x[r], false);
+        items[r].items(x[r], false, hot.rest.turn);
 #pragma unroll
         for (int j = 1; j < V; ++j) x[r][j] = Pair::combine(x[r][j - 1], x[r][j]);
         sum = r == 0 ? x[r][V - 1] : Pair::combine(sum, x[r][V - 1]);
@@ -201,10 +201,10 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (has_last && (unsigned)(n - 1 - begin) % shape::load_items < V &&
         (unsigned)(n - 1 - begin) < Loads * shape::load_items) {
         if (carry) __threadfence();
-        *(T *)hot.total = Pair::out(total);
+        *(T *)hot.total = Pair::out(total, hot.rest.turn);
     }
 #pragma unroll
-    for (int r = 0; r < Loads; ++r) items[r].results(x[r], false);
+    for (int r = 0; r < Loads; ++r) items[r].results(x[r], false, hot.rest.turn);
     store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }

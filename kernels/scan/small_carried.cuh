@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     } else {
 #pragma unroll
         for (int r = 0; r < Loads; ++r)
-            here.load(items[r], in, begin + r * shape::load_items, backward, whole, old);
+            here.load(items[r], in, begin + r * shape::load_items, backward, whole, old, a.turn);
     }
     U x[Loads][V];
     uint32_t no_heads = 0;
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
         const int i = begin + r * shape::load_items;
-        items[r].items(x[r], backward);
+        items[r].items(x[r], backward, a.turn);
         if (last_partition) {
 #pragma unroll
             for (int j = 0; j < V; ++j)
@@ -215,7 +215,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
                 }
             }
         }
-        items[r].results(y, backward);
+        items[r].results(y, backward, a.turn);
     }
     if (hot.out != nullptr) {
         const int out_misses = (int)((uintptr_t)out % 16 / sizeof(T));

@@ -144,7 +144,8 @@ load_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot, int b
             items[r].load_whole(in, begin + r * 32 * V, hot.n, backward);
     } else {
 #pragma unroll
-        for (int r = 0; r < Loads; ++r) items[r].load(in, begin + r * 32 * V, hot.n, backward);
+        for (int r = 0; r < Loads; ++r)
+            items[r].load(in, begin + r * 32 * V, hot.n, backward, hot.rest.turn);
     }
     if (backward) reverse_vectors(items);
 }

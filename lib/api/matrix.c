@@ -5,9 +5,11 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-/* Elements from a matrix's first to its last, both counted. */
-static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns, int64_t *pitch,
-                                int64_t *elements) {
+/* Elements from the first matrix's first to the last one's last, both counted. Rows of all matrices follow each
+   other, pitch elements apart. */
+static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns,
+                                vscan_matrix_options *options, int64_t *elements) {
+    int64_t *const pitch = &options->pitch, *const matrices = &options->matrices;
     if (rows < 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "rows is %" PRId64 ", negative", rows);
     if (columns < 0)
@@ -17,16 +19,25 @@ static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns, i
         return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
                            "options->pitch is %" PRId64 ", must be at least columns, %" PRId64,
                            *pitch, columns);
+    if (*matrices < 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->matrices is %" PRId64 ", negative",
+                           *matrices);
+    if (*matrices == 0) *matrices = 1;
     *elements = 0;
+    int64_t all = 0;
+    if (__builtin_mul_overflow(*matrices, rows > columns ? rows : columns, &all))
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
+                           "options->matrices is %" PRId64 ": there are too many lines", *matrices);
     if (rows == 0 || columns == 0) {
         *pitch = columns; /* multiples of what was given may overflow, and there is nothing at them */
         return VSCAN_OK;
     }
-    if (__builtin_mul_overflow(rows - 1, *pitch, elements) ||
+    if (__builtin_mul_overflow(*matrices * rows - 1, *pitch, elements) ||
         __builtin_add_overflow(*elements, columns, elements))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
-                           "rows is %" PRId64 " and pitch %" PRId64 ": no buffer is as long", rows,
-                           *pitch);
+                           "rows is %" PRId64 ", pitch %" PRId64 " and matrices %" PRId64
+                           ": no buffer is as long",
+                           rows, *pitch, *matrices);
     return VSCAN_OK;
 }
 
@@ -76,12 +87,29 @@ static vscan_status check_totals(vscan_ctx *ctx, const char *name, const vscan_b
     return VSCAN_OK;
 }
 
-/* to: out of a scan, totals of a reduction. */
+/* Head flags in the places of in's elements. */
+static vscan_status check_heads(vscan_ctx *ctx, const vscan_buffer *heads, const vscan_buffer *in,
+                                const vscan_buffer *out, struct vscan__matrix *matrix) {
+    TRY(vscan__check_flags(ctx, "heads", heads));
+    TRY(vscan__check_length(ctx, "heads", heads, "in", in));
+    TRY(vscan__check_apart(ctx, "heads", heads, "out", out));
+    matrix->heads = heads->pointer;
+    matrix->head_type = (int32_t)heads->type;
+    return VSCAN_OK;
+}
+
+/* heads: of a segmented scan of rows. to: out of a scan, totals of a reduction. */
 static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op op,
-                        const vscan_buffer *in, const vscan_buffer *to, int64_t rows,
-                        int64_t columns, const vscan_matrix_options *options) {
+                        const vscan_buffer *in, const vscan_buffer *const *heads_of,
+                        const vscan_buffer *to, int64_t rows, int64_t columns,
+                        const vscan_matrix_options *options) {
     enum vscan__pair pair;
+    const vscan_buffer *heads = NULL;
     TRY(vscan__check_buffer(ctx, "in", &in));
+    if (heads_of != NULL) {
+        heads = *heads_of;
+        TRY(vscan__check_buffer(ctx, "heads", &heads));
+    }
     TRY(vscan__check_buffer(ctx, reduce ? "totals" : "out", &to));
     const vscan_buffer *const out = reduce ? NULL : to;
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
@@ -96,15 +124,19 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
             return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->totals is set in a reduction");
     }
     int64_t elements = 0;
-    TRY(check_shape(ctx, rows, columns, &set.pitch, &elements));
+    TRY(check_shape(ctx, rows, columns, &set, &elements));
     if (in->n < elements)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "in has %" PRId64 " elements, the matrix has %" PRId64, in->n, elements);
+                           "in has %" PRId64 " elements, the %s %" PRId64, in->n,
+                           set.matrices > 1 ? "matrices have" : "matrix has", elements);
     if (!reduce) {
         TRY(vscan__check_like(ctx, "out", out, "in", in));
         TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
     }
-    struct vscan__matrix matrix = {.lines = by_columns ? columns : rows,
+    const int64_t lines = set.matrices * (by_columns ? columns : rows);
+    struct vscan__matrix matrix = {.lines = lines,
+                                   .each = by_columns ? columns : lines,
+                                   .apart = rows * set.pitch, /* rows have no second matrix */
                                    .length = by_columns ? rows : columns,
                                    .line_step = by_columns ? 1 : set.pitch,
                                    .step = by_columns ? set.pitch : 1,
@@ -113,12 +145,15 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
                                    .columns = by_columns,
                                    .exclusive = set.kind == VSCAN_EXCLUSIVE,
                                    .backward = set.direction == VSCAN_BACKWARD};
+    if (heads != NULL) TRY(check_heads(ctx, heads, in, out, &matrix));
     TRY(check_initial(ctx, &set, in, out, &matrix));
     const vscan_buffer *totals = reduce ? to : set.totals;
     if (!reduce && totals != NULL) TRY(vscan__check_buffer(ctx, "options->totals", &totals));
-    if (totals != NULL)
-        TRY(check_totals(ctx, reduce ? "totals" : "options->totals", totals, &set, in, out,
-                         &matrix));
+    if (totals != NULL) {
+        const char *const name = reduce ? "totals" : "options->totals";
+        TRY(check_totals(ctx, name, totals, &set, in, out, &matrix));
+        TRY(vscan__check_apart(ctx, name, totals, "heads", heads));
+    }
     if (matrix.lines == 0 || (matrix.length == 0 && matrix.totals == NULL)) return VSCAN_OK;
     return ctx->backend->pairs[pair].matrix(ctx, &matrix);
 }
@@ -127,26 +162,34 @@ vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in
                              int64_t columns, vscan_buffer *out,
                              const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, false, false, op, in, out, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, false, false, op, in, NULL, out, rows, columns, options));
+}
+
+vscan_status vscan_scan_rows_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
+                                       const vscan_buffer *heads, int64_t rows, int64_t columns,
+                                       vscan_buffer *out, const vscan_matrix_options *options) {
+    TRY(vscan__enter(&ctx, __func__));
+    return vscan__leave(ctx,
+                        run(ctx, false, false, op, in, &heads, out, rows, columns, options));
 }
 
 vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                                 int64_t columns, vscan_buffer *out,
                                 const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, false, true, op, in, out, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, false, true, op, in, NULL, out, rows, columns, options));
 }
 
 vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                                int64_t columns, vscan_buffer *totals,
                                const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, true, false, op, in, totals, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, true, false, op, in, NULL, totals, rows, columns, options));
 }
 
 vscan_status vscan_reduce_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                                   int64_t columns, vscan_buffer *totals,
                                   const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx, run(ctx, true, true, op, in, totals, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, true, true, op, in, NULL, totals, rows, columns, options));
 }

@@ -24,6 +24,9 @@ union vscan__value {
     uint64_t bits;
 };
 
+/* Whether a type is one of floating-point numbers. */
+#define VSCAN__IS_REAL(type) ((type) == VSCAN_FLOAT || (type) == VSCAN_DOUBLE)
+
 struct vscan__carry_state; /* core/carry.h */
 
 /* One scan or reduction, segmented or not. Addresses are in the backend's memory. */
@@ -47,6 +50,7 @@ struct vscan__scan {
     struct vscan__carry_state *carry; /* where to go on, or NULL; then there is no initial value */
     const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
     int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
+    int64_t first_flag;  /* element 0's in flags; only the CPU's functions know it, 0 elsewhere */
 };
 
 typedef vscan_status vscan__scan_fn(vscan_ctx *ctx, const struct vscan__scan *scan);
@@ -211,10 +215,13 @@ struct vscan__ranges {
 
 typedef vscan_status vscan__ranges_fn(vscan_ctx *ctx, const struct vscan__ranges *ranges);
 
-/* A scan or a reduction of every line of a matrix, its rows or its columns. Element k of line l is
-   number l * line_step + k * step; no other is read or written. */
+/* A scan or a reduction of every line of matrices of one shape, their rows or their columns. Element k of line
+   l, which is line l % each of matrix l / each, is number (l / each) * apart + (l % each) * line_step + k *
+   step; no other is read or written. */
 struct vscan__matrix {
     int64_t lines;           /* > 0 */
+    int64_t each, apart;     /* lines of a matrix, and elements from one matrix to the next; rows: all lines
+                                are of one matrix */
     int64_t length;          /* elements of a line; 0 is legal */
     int64_t line_step, step; /* rows: the pitch, 1; columns: 1, the pitch */
     const void *in;
@@ -227,6 +234,8 @@ struct vscan__matrix {
     int32_t initial_step; /* 0: one element for all lines; 1: one a line */
     union vscan__value initial;
     const void *initial_at;
+    const void *heads; /* scans of rows: a flag for each element, with the same number, or NULL */
+    int32_t head_type; /* VSCAN_INT, VSCAN_BYTE or VSCAN_BIT */
 };
 
 typedef vscan_status vscan__matrix_fn(vscan_ctx *ctx, const struct vscan__matrix *matrix);
@@ -242,7 +251,7 @@ struct vscan__backend {
     /* the backend's part of a context: ctx->device and threads are set, ctx->state is the result */
     vscan_status (*open)(vscan_ctx *ctx, void *stream);
     void (*close)(vscan_ctx *ctx);                                       /* waits first */
-    vscan_status (*reserve)(vscan_ctx *ctx, vscan_type type, int64_t n); /* int, float, double */
+    vscan_status (*reserve)(vscan_ctx *ctx, vscan_type type, int64_t n); /* the types of pairs */
 
     /* the stream */
     vscan_status (*synchronize)(vscan_ctx *ctx); /* waits, then takes and reports the late error */
@@ -280,7 +289,8 @@ struct vscan__backend {
     vscan__map_fn *compare; /* row of VSCAN__COMPARE; out is int, byte or bit */
     vscan__map_fn *logic;   /* a, b and out are bytes or bits, all of one type */
     vscan__map_fn *select;  /* out = flags ? a : b, any one type */
-    vscan__map_fn *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type but uint8,
+    vscan__map_fn
+        *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type but uint8,
                                which byte stands for */
 
     /* by position */

@@ -81,6 +81,7 @@ static uint32_t word_of_bits(const uint32_t *flags, int64_t at) {
 }
 
 bool vscan__cpu_flag_at(const struct vscan__scan *scan, int64_t i) {
+    i += scan->first_flag;
     switch (scan->flag_type) {
     case VSCAN_INT:
         return ((const int32_t *)scan->flags)[i] != 0;
@@ -100,6 +101,7 @@ static uint32_t reversed(uint32_t word) {
 
 /* Flags at .. at + 31; all of them exist. */
 static inline uint32_t word_at(const struct vscan__scan *scan, int32_t type, int64_t at) {
+    at += scan->first_flag;
     switch (type) {
     case VSCAN_INT:
         return word_of_ints((const int32_t *)scan->flags + at);
@@ -188,10 +190,10 @@ static void heads_of_flags(const struct vscan__scan *scan, int64_t first, int64_
             whole_words(scan, VSCAN_INT, p, whole - from, to);
         else if (scan->flag_type == VSCAN_BYTE)
             whole_words(scan, VSCAN_BYTE, p, whole - from, to);
-        else if (scan->backward || p % 32 != 0)
+        else if (scan->backward || (scan->first_flag + p) % 32 != 0)
             whole_words(scan, VSCAN_BIT, p, whole - from, to);
         else
-            memcpy(to, (const uint32_t *)scan->flags + p / 32,
+            memcpy(to, (const uint32_t *)scan->flags + (scan->first_flag + p) / 32,
                    (size_t)(whole - from) * sizeof *words);
     }
     for (int64_t i = 0; i < count; i++) {

@@ -3,7 +3,7 @@
  * Scans and reductions of the rows and the columns of a matrix. Rows are vectors: each thread has some
  * of them; where there are fewer long rows than threads, all threads work on one row after the other.
  * Columns are cut into bands of adjacent ones, some for each thread. A band is read row by row, in the
- * order of memory, with its columns side by side in vectors (cpu/simd/columns.h).
+ * order of memory, with its columns side by side in vectors (cpu/simd/columns.h). A band lies in one matrix.
  */
 #include "cpu/cpu.h"
 #include "cpu/levels.h"
@@ -45,10 +45,13 @@ static struct vscan__scan scan_of(const struct vscan__matrix *matrix, int64_t li
         .backward = matrix->backward,
         .has_initial = matrix->has_initial == 0 ? 0 : 2,
         .initial_at = initial_of(matrix, line, size),
+        .flag_type = matrix->head_type,
+        .flags = matrix->heads,
+        .first_flag = at,
         .total = matrix->totals != NULL ? (char *)matrix->totals + line * size : NULL};
 }
 
-/* One row, by one thread. */
+/* One row, or the segments of one, by one thread. */
 static void run_row(const struct lines *lines, int64_t line) {
     const struct vscan__cpu_pair *pair = lines->pair;
     const struct vscan__scan scan = scan_of(lines->matrix, line, pair->size);
@@ -56,6 +59,8 @@ static void run_row(const struct lines *lines, int64_t line) {
     union vscan__value empty = {.bits = 0};
     if (!pair->sum) empty = levels.r4;
     if (scan.initial_at != NULL) levels.r4 = empty = pair->take(scan.initial_at);
+    uint32_t words[VSCAN__CPU_WORDS];
+    const struct vscan__cpu_segments segments = {.heads = words, .z = levels.r4, .first = empty};
     /* at a time: where any order gives the same bits, a whole row can be reduced */
     const bool whole = scan.out == NULL && !(pair->sum && pair->arithmetic);
     const int64_t most = whole ? scan.n : pair->tile;
@@ -68,8 +73,10 @@ static void run_row(const struct lines *lines, int64_t line) {
                                              .n = n,
                                              .backward = scan.backward != 0,
                                              .exclusive = scan.exclusive != 0};
+        if (scan.flags != NULL) vscan__cpu_heads(&scan, first, n, words);
         const union vscan__value sum =
-            scan.out != NULL ? pair->scan(&span, NULL, &levels) : pair->aggregate(&span, 0);
+            scan.out != NULL ? pair->scan(&span, scan.flags != NULL ? &segments : NULL, &levels)
+                             : pair->aggregate(&span, 0);
         if (scan.total != NULL || n == pair->tile) vscan__cpu_pass(pair, &levels, sum);
     }
     /* what precedes the first element may be the inner identity: see vscan__cpu_scan */
@@ -79,12 +86,14 @@ static void run_row(const struct lines *lines, int64_t line) {
         pair->put(scan.total, scan.n > 0 ? vscan__cpu_last(pair, &levels) : empty);
 }
 
+/* Columns of one matrix. */
 static void run_band(const struct lines *lines, int64_t first, int64_t columns) {
     const struct vscan__matrix *matrix = lines->matrix;
     const struct vscan__cpu_pair *pair = lines->pair;
+    const int64_t at = first / matrix->each * matrix->apart + first % matrix->each;
     const struct vscan__cpu_band band = {
-        .in = place_in(matrix, matrix->in, first, pair->size),
-        .out = place_in(matrix, matrix->out, first, pair->size),
+        .in = place_in(matrix, matrix->in, at, pair->size),
+        .out = place_in(matrix, matrix->out, at, pair->size),
         .totals = matrix->totals != NULL ? (char *)matrix->totals + first * pair->size : NULL,
         .initial = initial_of(matrix, first, pair->size),
         .initial_step = matrix->has_initial == 2 ? matrix->initial_step : 0,
@@ -110,7 +119,8 @@ static void run_part(void *work, int part, int parts) {
             run_row(lines, line++);
             continue;
         }
-        const int64_t columns = vscan__cpu_smaller(to - line, VSCAN__CPU_BAND / lines->pair->size);
+        const int64_t left = vscan__cpu_smaller(to - line, matrix->each - line % matrix->each);
+        const int64_t columns = vscan__cpu_smaller(left, VSCAN__CPU_BAND / lines->pair->size);
         run_band(lines, line, columns);
         line += columns;
     }
@@ -127,8 +137,10 @@ vscan_status vscan__cpu_matrix(vscan_ctx *ctx, const struct vscan__matrix *matri
     if (!matrix->columns && matrix->lines < threads && matrix->length >= LONG_ROW / pair->size) {
         for (int64_t line = 0; line < matrix->lines; line++) {
             const struct vscan__scan scan = scan_of(matrix, line, pair->size);
-            (void)(matrix->out != NULL ? vscan__cpu_scan(ctx, &scan, pair)
-                                       : vscan__cpu_reduce(ctx, &scan, pair)); /* always OK */
+            /* always OK: only what has no out may lack memory */
+            (void)(matrix->heads != NULL ? vscan__cpu_scan_segmented(ctx, &scan, pair)
+                   : matrix->out != NULL ? vscan__cpu_scan(ctx, &scan, pair)
+                                         : vscan__cpu_reduce(ctx, &scan, pair));
         }
         return VSCAN_OK;
     }

@@ -134,6 +134,7 @@ vscan_status vscan__cpu_scan_segmented(vscan_ctx *ctx, const struct vscan__scan 
     call.numbered = scan->backward != 0 && scan->totals != NULL;
     call.counted = scan->totals != NULL || scan->count != NULL;
     const vscan_status status = scan->n > 0 ? vscan__cpu_scan_tiles(ctx, &call) : VSCAN_OK;
+    if (status == VSCAN_OK && scan->total != NULL) pair->put(scan->total, call.last);
     vscan__restore_modes(pair->arithmetic, &modes);
     if (status == VSCAN_OK) vscan__cpu_end_segments(ctx, &call);
     return status;

@@ -63,7 +63,7 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
 
 /* Elements that one launch of a scan goes through at most: in order whole blocks of level 3. */
 static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
-    const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t tile = vscan__element_size(type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t least = vscan__cuda_state(ctx)->launch.scan_tiles * tile;
     const int64_t most = (least + VSCAN__LEVEL_3 - 1) / VSCAN__LEVEL_3 * VSCAN__LEVEL_3;
     return n < most ? n : most;
@@ -106,6 +106,23 @@ VSCAN__PAIRS(X)
 VSCAN__PAIRS(X)
 #undef X
 
+/* The flag of element number `at`; of bits, a multiple of 32. */
+static const void *heads_at(const struct vscan__matrix *matrix, int64_t at) {
+    if (matrix->heads == NULL) return NULL;
+    const int64_t bytes = matrix->head_type == VSCAN_BIT ? at / 8
+                          : matrix->head_type == VSCAN_BYTE ? at
+                                                            : at * 4;
+    return (const char *)matrix->heads + bytes;
+}
+
+/* Whether segmented rows are so long and few that each is worth a launch of its own. That takes some 3 us,
+   in which a block of kernels/matrix/rows/segmented.cuh scans some 8192 elements. Not all kernels of segmented
+   scans write the total. */
+static bool are_long(const struct vscan__matrix *matrix) {
+    return matrix->totals == NULL && matrix->length / 8192 >= matrix->lines &&
+           (matrix->head_type != VSCAN_BIT || matrix->line_step % 32 == 0);
+}
+
 /* One row after the other. */
 static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix, int64_t size,
                              vscan__scan_fn *run) {
@@ -122,7 +139,9 @@ static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix,
             .initial_at = matrix->has_initial == 2
                               ? (const char *)matrix->initial_at + row * matrix->initial_step * size
                               : NULL,
-            .total = matrix->totals != NULL ? (char *)matrix->totals + row * size : NULL};
+            .total = matrix->totals != NULL ? (char *)matrix->totals + row * size : NULL,
+            .flag_type = matrix->head_type,
+            .flags = heads_at(matrix, row * matrix->line_step)};
         TRY(run(ctx, &scan));
     }
     return VSCAN_OK;
@@ -140,7 +159,9 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
     struct vscan__launch *launch = vscan__cuda_launch(ctx);
     const int64_t from =
         matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
-    if (!matrix->columns && matrix->length >= from / size)
+    if (matrix->heads != NULL && are_long(matrix))
+        return each_row(ctx, matrix, size, vscan__cuda.pairs[pair].scan_segmented);
+    if (matrix->heads == NULL && !matrix->columns && matrix->length >= from / size)
         return each_row(ctx, matrix, size,
                         matrix->out != NULL ? vscan__cuda.pairs[pair].scan
                                             : vscan__cuda.pairs[pair].reduce);

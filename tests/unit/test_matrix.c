@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans and reductions of rows and columns: every line against the serial reference and, to the bit,
- * against vscan_scan of the line alone; what lies between rows must stay as it was. What the calls
- * refuse is at the end.
+ * Scans and reductions of rows and columns, of one matrix or several, and segmented scans of rows: every line
+ * against the serial reference and, to the bit, against vscan_scan or vscan_scan_segmented of the line alone;
+ * what lies between rows must stay as it was. What the calls refuse is at the end.
  */
 #include "maps.h"
 #include "refusal.h"
@@ -22,6 +22,9 @@ struct matrix_case {
     vscan_op op;
     vscan_type type;
     int64_t rows, columns, pitch, extra;
+    int64_t matrices;  /* 0: one, and the option is not set */
+    vscan_type heads;  /* 0: not segmented; else the flags' type, and by rows */
+    int density;       /* of the flags, as in maps_draw_flags */
     bool by_columns, reduce, exclusive, backward, in_place, with_totals, pitch_given;
     bool aligned; /* the matrices, to 16 bytes; else at random */
     int initial;  /* 0: none, 1: on the host, 2: one element, 3: one a line */
@@ -29,15 +32,19 @@ struct matrix_case {
     uint64_t seed;
 };
 
+static int64_t matrices_of(const struct matrix_case *c) {
+    return c->matrices == 0 ? 1 : c->matrices;
+}
 static int64_t lines_of(const struct matrix_case *c) {
-    return c->by_columns ? c->columns : c->rows;
+    return matrices_of(c) * (c->by_columns ? c->columns : c->rows);
 }
 static int64_t length_of(const struct matrix_case *c) {
     return c->by_columns ? c->rows : c->columns;
 }
 /* Where element k of a line is. */
 static int64_t place(const struct matrix_case *c, int64_t line, int64_t k) {
-    return c->by_columns ? k * c->pitch + line : line * c->pitch + k;
+    if (!c->by_columns) return line * c->pitch + k;
+    return (line / c->columns * c->rows + k) * c->pitch + line % c->columns;
 }
 
 /* Copies a line out of a matrix, or back into one. */
@@ -58,11 +65,42 @@ static const void *initial_of(const struct matrix_case *c, const void *initials,
     return maps_at(c->type, (void *)initials, c->initial == 3 ? line : 0);
 }
 
+/* The line's segments by vscan_scan_segmented, compared with what is expected of them. */
+static void check_segments_alone(vscan_ctx *ctx, const struct matrix_case *c,
+                                 const struct reference *r, const char *what) {
+    vscan_buffer *v = NULL, *flags = NULL;
+    void *got = malloc(reference_bytes(c->type, r->n) + 8);
+    assert_non_null(got);
+    const vscan_scan_segmented_options o = {
+        .size = sizeof o,
+        .kind = c->exclusive ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+        .direction = c->backward ? VSCAN_BACKWARD : VSCAN_FORWARD,
+        .initial = harness_value(c->type, r->initial)};
+    ok(ctx, vscan_buffer_create(ctx, c->type, r->n, &v));
+    ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, r->n, &flags));
+    ok(ctx, vscan_buffer_upload(v, 0, r->n, r->in));
+    ok(ctx, vscan_buffer_upload(flags, 0, r->n, r->flags));
+    ok(ctx, vscan_scan_segmented(ctx, c->op, v, flags, v, &o));
+    ok(ctx, vscan_buffer_download(v, 0, r->n, got));
+    if (reference_difference(c->type, r->n, r->out, got) >= 0) {
+        print_error("%s: vscan_scan_segmented of a row alone gives other bits\n", what);
+        fail();
+    }
+    ok(NULL, vscan_buffer_destroy(v));
+    ok(NULL, vscan_buffer_destroy(flags));
+    free(got);
+}
+
 /* The line by vscan_scan, compared with what is expected of it. */
-static void check_alone(vscan_ctx *ctx, const struct matrix_case *c, const void *vector,
-                        const void *initial, const void *expected, const void *total,
+static void check_alone(vscan_ctx *ctx, const struct matrix_case *c, const struct reference *r,
                         const char *what) {
-    const int64_t n = length_of(c);
+    if (r->flags != NULL) {
+        check_segments_alone(ctx, c, r, what);
+        return;
+    }
+    const void *const vector = r->in, *const initial = r->initial, *const expected = r->out,
+                      *const total = r->total;
+    const int64_t n = r->n;
     vscan_buffer *v = NULL;
     char got_total[8];
     void *got = malloc(reference_bytes(c->type, n) + 8);
@@ -86,17 +124,39 @@ static void check_alone(vscan_ctx *ctx, const struct matrix_case *c, const void 
     free(got);
 }
 
+/* The reference of a line and of its total, which is the last inclusive result. */
+static void scan_line(struct reference *r) {
+    if (r->flags == NULL || r->n == 0) {
+        r->flags = NULL;
+        reference_scan(r);
+        if (r->n == 0 && r->initial == NULL) reference_identity(r->op, r->type, r->total);
+        return;
+    }
+    void *const total = r->total;
+    struct reference inclusive = *r;
+    inclusive.exclusive = false;
+    inclusive.total = r->total = NULL; /* of no meaning there */
+    reference_scan(&inclusive);
+    memcpy(total, maps_at(r->type, r->out, r->backward ? 0 : r->n - 1),
+           reference_bytes(r->type, 1));
+    reference_scan(r);
+    r->total = total;
+}
+
 static void run_case(const struct matrix_case *c, struct inputs_random *random) {
     vscan_ctx *ctx = harness_ctx();
     const int64_t lines = lines_of(c), length = length_of(c);
-    const int64_t whole = c->rows > 0 && c->columns > 0 ? (c->rows - 1) * c->pitch + c->columns : 0;
+    const int64_t all_rows = matrices_of(c) * c->rows;
+    const int64_t whole = c->rows > 0 && c->columns > 0 ? (all_rows - 1) * c->pitch + c->columns : 0;
     const int64_t n = whole + c->extra;
     const size_t size = reference_bytes(c->type, 1);
     char what[TEXT];
     snprintf(what, sizeof what,
-             "%s %s of %s, %s, %" PRId64 " x %" PRId64 ", pitch %" PRId64 ", %s %s, initial %d%s%s",
+             "%s %s of %s, %s, %" PRId64 " of %" PRId64 " x %" PRId64 ", pitch %" PRId64
+             ", heads %s, %s %s, initial %d%s%s",
              c->reduce ? "reduce" : "scan", c->by_columns ? "columns" : "rows",
-             reference_type_name(c->type), reference_op_name(c->op), c->rows, c->columns, c->pitch,
+             reference_type_name(c->type), reference_op_name(c->op), matrices_of(c), c->rows,
+             c->columns, c->pitch, c->heads == 0 ? "none" : reference_type_name(c->heads),
              c->exclusive ? "exclusive" : "inclusive", c->backward ? "backward" : "forward",
              c->initial, c->in_place ? ", in place" : "", c->with_totals ? ", totals" : "");
     int shift[4];
@@ -114,6 +174,11 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
     struct guarded firsts =
         guarded_make(ctx, c->type, c->initial == 3 ? lines : 1, shift[3], initials);
     struct guarded *const to = c->in_place ? &from : &apart;
+    uint8_t *const flags = c->heads != 0 ? maps_draw_flags(c->density, n, random) : NULL;
+    void *const encoded = flags != NULL ? maps_encode_flags(c->heads, n, flags, random) : NULL;
+    struct guarded heads =
+        guarded_make(ctx, flags != NULL ? c->heads : VSCAN_BYTE, flags != NULL ? n : 0,
+                     (int)inputs_below(random, 5), encoded);
 
     void *expected = maps_original(to), *expected_totals = maps_original(&totals);
     const bool some_alone = inputs_below(random, 4) == 0;
@@ -124,18 +189,18 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
                               .type = c->type,
                               .n = length,
                               .in = line_in,
+                              .flags = flags != NULL ? flags + line * c->pitch : NULL,
                               .initial = initial_of(c, initials, line),
                               .exclusive = c->exclusive,
                               .backward = c->backward,
                               .out = line_out,
                               .total = total};
-        reference_scan(&r);
-        if (length == 0 && r.initial == NULL) reference_identity(c->op, c->type, total);
+        scan_line(&r);
         if (!c->reduce) put_line(c, line, expected, line_out);
         if (c->reduce || c->with_totals)
             memcpy(maps_at(c->type, expected_totals, line), total, size);
         if (some_alone && length > 0 && (line == 0 || line == lines - 1))
-            check_alone(ctx, c, line_in, r.initial, line_out, total, what);
+            check_alone(ctx, c, &r, what);
     }
 
     const vscan_matrix_options o = {.size = sizeof o,
@@ -145,8 +210,12 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
                                     .initial =
                                         harness_value(c->type, c->initial == 1 ? initials : NULL),
                                     .initial_buffer = c->initial >= 2 ? firsts.view : NULL,
-                                    .totals = c->with_totals && !c->reduce ? totals.view : NULL};
-    if (c->reduce)
+                                    .totals = c->with_totals && !c->reduce ? totals.view : NULL,
+                                    .matrices = c->matrices};
+    if (flags != NULL)
+        ok(ctx, vscan_scan_rows_segmented(ctx, c->op, from.view, heads.view, c->rows, c->columns,
+                                          to->view, &o));
+    else if (c->reduce)
         ok(ctx, (c->by_columns ? vscan_reduce_columns : vscan_reduce_rows)(
                     ctx, c->op, from.view, c->rows, c->columns, totals.view, &o));
     else
@@ -158,10 +227,12 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
     struct guarded *const other = c->in_place ? &apart : &from;
     maps_check(other, guarded_original(other), what);
     maps_check(&firsts, guarded_original(&firsts), what);
-    struct guarded *const all[] = {&from, &apart, &totals, &firsts};
-    for (int k = 0; k < 4; k++) guarded_free(all[k]);
-    void *const memory[] = {in, initials, line_in, line_out, expected, expected_totals};
-    for (int k = 0; k < 6; k++) free(memory[k]);
+    maps_check(&heads, guarded_original(&heads), what);
+    struct guarded *const all[] = {&from, &apart, &totals, &firsts, &heads};
+    for (int k = 0; k < 5; k++) guarded_free(all[k]);
+    void *const memory[] = {in,       initials,        line_in, line_out,
+                            expected, expected_totals, flags,   encoded};
+    for (int k = 0; k < 8; k++) free(memory[k]);
 }
 
 /* Draws all that is not the pair or the shape. */
@@ -182,6 +253,15 @@ static void draw(struct matrix_case *c, struct inputs_random *random) {
     c->initial = (int)inputs_below(random, 4);
     c->pattern = patterns[inputs_below(random, 8)];
     c->seed = inputs_next(random);
+}
+
+/* The same, and that it is a segmented scan of rows. */
+static void draw_segmented(struct matrix_case *c, struct inputs_random *random) {
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
+    draw(c, random);
+    c->by_columns = c->reduce = false;
+    c->heads = types[inputs_below(random, 3)];
+    c->density = (int)inputs_below(random, MAPS_DENSITIES);
 }
 
 static void draw_and_run(struct matrix_case *c, struct inputs_random *random) {
@@ -321,10 +401,66 @@ static void test_pair(vscan_op op, vscan_type type) {
     }
 }
 
+/* Columns of several matrices: few and many, narrow and wide, of one chunk and of several. */
+static void test_batch(vscan_op op, vscan_type type) {
+    struct inputs_random random = {harness_seed() + 200 * (uint64_t)op + (uint64_t)type};
+    struct matrix_case c = {.op = op, .type = type};
+    static const int64_t shapes[][3] = {
+        {0, 3, 4},    {5, 0, 4},  {5, 3, 0},    {2, 1, 1},     {3, 7, 5},       {40, 33, 3},
+        {700, 16, 1}, {9, 64, 64}, {4, 1, 1000}, {3, 1025, 31}, {100, 50, 3},    {2, 3000, 65},
+        {6, 257, 100}, {2, 40, 513}, {17, 129, 8}, {3, 20000, 2}, {2, 33000, 40}, {300, 100, 96}};
+    for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
+        const bool large = shapes[k][0] * shapes[k][1] * shapes[k][2] > 200000;
+        if (large && (harness_small() || op == VSCAN_MIN || op == VSCAN_OR)) continue;
+        c.matrices = shapes[k][0];
+        c.rows = shapes[k][1];
+        c.columns = shapes[k][2];
+        draw(&c, &random);
+        c.by_columns = k % 5 != 4;
+        run_case(&c, &random);
+    }
+}
+
+/* Rows of segments: of less than a group and more, up to several blocks of every level. */
+static void test_segmented_rows(vscan_op op, vscan_type type) {
+    struct inputs_random random = {harness_seed() + 300 * (uint64_t)op + (uint64_t)type};
+    struct matrix_case c = {.op = op, .type = type};
+    const int64_t tile = reference_tile(type);
+    const int64_t lengths[] = {0,   1,   2,    3,    5,    8,        11,       16,      17,   31,
+                               32,  33,  64,   100,  127,  128,      129,      500,     1000, 1023,
+                               1024, 1025, 1057, 2048, 5000, tile - 1, tile + 33, 3 * tile};
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
+        for (int again = 0; again < (harness_small() ? 1 : 4); again++) {
+            c.columns = lengths[k];
+            c.rows = 1 + inputs_below(&random, lengths[k] > 2000 ? 4 : 80);
+            draw_segmented(&c, &random);
+            if (again == 3) c.matrices = 1 + inputs_below(&random, 3);
+            run_case(&c, &random);
+            c.matrices = 0;
+        }
+    /* so long that all threads of a CPU share a row, and that it is worth a launch of its own */
+    if (harness_small()) return;
+    for (int k = 0; k < 2; k++) {
+        c.rows = 1 + k;
+        c.columns = 20 * tile + inputs_below(&random, 100);
+        draw_segmented(&c, &random);
+        if (k == 0) c.with_totals = false;
+        run_case(&c, &random);
+    }
+}
+
 #define X(pair, op, type, OP, TYPE)                                                                \
     static void matrix_##pair(void **state) {                                                      \
         (void)state;                                                                               \
         test_pair(VSCAN_##OP, VSCAN_##TYPE);                                                       \
+    }                                                                                              \
+    static void batch_##pair(void **state) {                                                       \
+        (void)state;                                                                               \
+        test_batch(VSCAN_##OP, VSCAN_##TYPE);                                                      \
+    }                                                                                              \
+    static void segmented_rows_##pair(void **state) {                                              \
+        (void)state;                                                                               \
+        test_segmented_rows(VSCAN_##OP, VSCAN_##TYPE);                                             \
     }
 VSCAN__PAIRS(X)
 #undef X
@@ -350,6 +486,9 @@ static void few_long_rows(void **state) {
 
 static vscan_status rows_on(vscan_ctx *ctx) {
     return vscan_scan_rows(ctx, VSCAN_PLUS, w.in, 10, 10, w.out, NULL);
+}
+static vscan_status segmented_on(vscan_ctx *ctx) {
+    return vscan_scan_rows_segmented(ctx, VSCAN_PLUS, w.in, w.flags, 10, 10, w.out, NULL);
 }
 static vscan_status columns_on(vscan_ctx *ctx) {
     return vscan_scan_columns(ctx, VSCAN_PLUS, w.in, 10, 10, w.out, NULL);
@@ -384,6 +523,7 @@ static void nothing_far_apart(void **state) {
 static void refused_handles(void **state) {
     (void)state;
     world_check_contexts(rows_on);
+    world_check_contexts(segmented_on);
     world_check_contexts(columns_on);
     world_check_contexts(row_sums_on);
     world_check_contexts(column_sums_on);
@@ -400,6 +540,8 @@ static void refused_handles(void **state) {
         refused_untouched(h.status, "in ", vscan_reduce_rows(c, plus, h.handle, 2, 3, w.out, NULL));
         refused_untouched(h.status, "totals ",
                           vscan_reduce_columns(c, plus, w.in, 2, 3, h.handle, NULL));
+        refused_untouched(h.status, "heads ",
+                          vscan_scan_rows_segmented(c, plus, w.in, h.handle, 2, 3, w.out, NULL));
         if (h.handle == NULL) continue; /* none */
         vscan_matrix_options o = {.size = sizeof o, .totals = h.handle};
         refused_untouched(h.status, "options->totals ",
@@ -458,6 +600,46 @@ static void refused_shapes(void **state) {
                       vscan_scan_rows(c, (vscan_op)6, w.in, 2, 3, w.out, NULL));
 }
 
+static void refused_batches_and_heads(void **state) {
+    (void)state;
+    vscan_ctx *c = w.ctx;
+    const vscan_op plus = VSCAN_PLUS;
+    vscan_matrix_options o = {.size = sizeof o, .matrices = -1};
+    refused_untouched(VSCAN_ERROR_VALUE, "options->matrices ",
+                      vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
+    refused_untouched(VSCAN_ERROR_VALUE, "options->matrices ",
+                      vscan_reduce_rows(c, plus, w.in, 2, 0, w.out, &o));
+    o.matrices = N / 6 + 1;
+    refused_untouched(VSCAN_ERROR_LENGTH, "in ",
+                      vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
+    refused_untouched(VSCAN_ERROR_LENGTH, "in ",
+                      vscan_scan_rows(c, plus, w.in, 2, 3, w.out, &o));
+    o.matrices = INT64_MAX / 2;
+    refused_untouched(VSCAN_ERROR_OVERFLOW, "options->matrices ",
+                      vscan_scan_columns(c, plus, w.in, 1, 3, w.out, &o));
+    refused_untouched(VSCAN_ERROR_OVERFLOW, "options->matrices ",
+                      vscan_reduce_columns(c, plus, w.in, 0, 3, w.out, &o));
+    o.matrices = INT64_MAX / 8;
+    o.pitch = 100;
+    refused_untouched(VSCAN_ERROR_OVERFLOW, "matrices",
+                      vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
+    o = (vscan_matrix_options){.size = sizeof o, .matrices = 2, .totals = w.one_int};
+    refused_untouched(VSCAN_ERROR_LENGTH, "options->totals ",
+                      vscan_scan_columns(c, plus, w.in, 3, 4, w.out, &o));
+
+    refused_untouched(VSCAN_ERROR_TYPE, "heads ",
+                      vscan_scan_rows_segmented(c, plus, w.in, w.of_float, 2, 3, w.out, NULL));
+    refused_untouched(VSCAN_ERROR_LENGTH, "heads ",
+                      vscan_scan_rows_segmented(c, plus, w.in, w.shorter, 2, 3, w.out, NULL));
+    refused_untouched(VSCAN_ERROR_OVERLAP, "heads ",
+                      vscan_scan_rows_segmented(c, plus, w.in, w.out, 2, 3, w.out, NULL));
+    o = (vscan_matrix_options){.size = sizeof o, .totals = w.flags};
+    refused_untouched(VSCAN_ERROR_OVERLAP, "options->totals ",
+                      vscan_scan_rows_segmented(c, plus, w.in, w.flags, N, 1, w.out, &o));
+    refused_untouched(VSCAN_ERROR_LENGTH, "in ",
+                      vscan_scan_rows_segmented(c, plus, w.in, w.flags, N, 2, w.out, NULL));
+}
+
 static void refused_options(void **state) {
     (void)state;
     vscan_ctx *c = w.ctx;
@@ -514,13 +696,16 @@ static void refused_options(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-#define X(pair, op, type, OP, TYPE) cmocka_unit_test(matrix_##pair),
+#define X(pair, op, type, OP, TYPE)                                                                \
+    cmocka_unit_test(matrix_##pair), cmocka_unit_test(batch_##pair),                               \
+        cmocka_unit_test(segmented_rows_##pair),
         VSCAN__PAIRS(X)
 #undef X
             cmocka_unit_test(few_long_rows),
         cmocka_unit_test(nothing_far_apart),
         world_unit_test(refused_handles),
         world_unit_test(refused_shapes),
+        world_unit_test(refused_batches_and_heads),
         world_unit_test(refused_options),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);

@@ -22,7 +22,7 @@ struct columns_shape {
     int64_t status_words;  /* of a line, if chunks > 1; or 0 */
 };
 
-/* Prefetches a chunk of the block's columns to L2. */
+/* Prefetches a chunk of the block's columns, all of one matrix, to L2. */
 template <class T>
 static __device__ __forceinline__ void prefetch_chunk(const vscan__matrix &matrix,
                                                       const columns_shape &shape, uint32_t item,
@@ -77,7 +77,7 @@ struct column_chunk {
         return a.matrix.backward ? -a.matrix.step : a.matrix.step;
     }
     __device__ __forceinline__ int64_t first_item() const {
-        return my_line +
+        return column_at(a.matrix, my_line) +
                (a.matrix.backward ? a.matrix.length - 1 - begin - at : begin + at) * a.matrix.step;
     }
 
@@ -101,7 +101,7 @@ struct column_chunk {
         if (ahead > 0 && blockIdx.x + ahead < gridDim.x)
             prefetch_chunk<T>(a.matrix, a.shape, (uint32_t)(blockIdx.x + ahead), chunk_items);
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.turn);
         scan_slice<Pair>(x, here);
     }
 
@@ -158,7 +158,7 @@ struct column_chunk {
 #pragma unroll
             for (int j = 0; j < R; ++j)
                 if (opaque(j) == here - 1) result = x[j]; /* x[here - 1] would be in local memory */
-            ((T *)a.matrix.totals)[my_line] = Pair::out(result);
+            ((T *)a.matrix.totals)[my_line] = Pair::out(result, a.turn);
         }
         if (a.matrix.exclusive) {
 #pragma unroll
@@ -171,7 +171,7 @@ struct column_chunk {
             if (k >= span) break;
 #pragma unroll
             for (int j = k; j < k + 8; ++j, out += step())
-                if (j < here) *out = Pair::out(x[j]);
+                if (j < here) *out = Pair::out(x[j], a.turn);
         }
     }
 };

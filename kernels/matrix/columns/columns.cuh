@@ -73,7 +73,7 @@ __global__ void __launch_bounds__(Small ? small_columns_threads : columns_max_th
                 scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
         }
         U end = c.slice > 0 ? sums[(c.slice - 1) * c.lines + c.line] : Pair::identity;
-        const U initial = c.there ? initial_of<Pair>(a.matrix, c.my_line) : (U)Pair::identity;
+        const U initial = c.there ? initial_of<Pair>(a, c.my_line) : (U)Pair::identity;
         U p = initial;
         column_look_back<Pair> l = {a,       epoch,   c.chunk, (uint32_t)c.my_line,
                                     c.there, c.slice, c.line,  c.slices};
@@ -174,7 +174,10 @@ static columns_shape columns_shape_of(const vscan__matrix &matrix, int size, boo
     s.line_blocks = (uint32_t)((matrix.lines + s.lines - 1) / s.lines);
     s.row_prefetches = (s.lines * size + 127) / 128;
     /* of many columns, what a chunk waits for was published long ago */
-    s.ahead = s.line_blocks < 128 && !small ? columns_ahead_items / (s.lines * chunk_items) : 0;
+    const bool one_matrix = matrix.each == matrix.lines;
+    s.ahead = one_matrix && s.line_blocks < 128 && !small
+                  ? columns_ahead_items / (s.lines * chunk_items)
+                  : 0;
     s.chunks = length > chunk_items ? (length + chunk_items - 1) / chunk_items : 1;
     s.tiles = length > tile_items ? (length + tile_items - 1) / tile_items : 1;
     s.window = columns_window;
@@ -201,7 +204,8 @@ static int shared_values(const columns_shape &s, int64_t chunk_items) {
 }
 
 template <class Pair>
-static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matrix *matrix) {
+static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matrix *matrix,
+                                     const pair_turn &turn) {
     using U = typename Pair::U;
     const int size = (int)sizeof(typename Pair::T);
     const columns_shape s = columns_shape_of(*matrix, size, Pair::in_any_order);
@@ -216,7 +220,7 @@ static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matr
     }
     return start(kernel, blocks, ((s.lines << s.log_slices) + 31) / 32 * 32,
                  values * s.lines * (int)sizeof(U), launch->stream,
-                 matrix_arguments_of(launch, *matrix, s));
+                 matrix_arguments_of(launch, *matrix, s, turn));
 }
 
 } /* namespace vscan */

@@ -145,20 +145,20 @@ static cudaError_t map_boxes(const vscan__launch *launch, CUtensorMap *map, cons
 
 template <class Pair>
 static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matrix *matrix,
-                                        int pair) {
+                                     const pair_turn &turn, int kernel) {
     const int size = (int)sizeof(typename Pair::T);
     const large_columns_shape s =
         large_columns_shape_of(*matrix, size, (int)sizeof(typename Pair::U), Pair::in_any_order);
-    large_columns_arguments a = {matrix_arguments_of(launch, *matrix, s), {}, {}};
+    large_columns_arguments a = {matrix_arguments_of(launch, *matrix, s, turn), {}, {}};
     cudaError_t error = cudaSuccess;
     if (s.boxes) error = map_boxes(launch, &a.in_map, matrix->in, *matrix, size);
     if (s.boxes && error == cudaSuccess)
         error = map_boxes(launch, &a.out_map, matrix->out, *matrix, size);
-    if (error == cudaSuccess && !(launch->columns_ready >> pair & 1)) {
+    if (error == cudaSuccess && !(launch->columns_ready >> kernel & 1)) {
         error =
             cudaFuncSetAttribute(matrix_columns_large<Pair>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize, VSCAN__TMA_SHARED);
-        if (error == cudaSuccess) launch->columns_ready |= 1u << pair;
+        if (error == cudaSuccess) launch->columns_ready |= 1u << kernel;
     }
     if (error != cudaSuccess) return error;
     const int64_t chunks = s.chunks * s.strips;

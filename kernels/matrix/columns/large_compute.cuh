@@ -76,7 +76,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
             for (int h = 0; h < 2; ++h) {
                 U x[half];
 #pragma unroll
-                for (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at);
+                for (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at, a.turn);
                 sum = Pair::combine(sum, sum_items<Pair>(x));
             }
             sums[i] = sum;
@@ -201,7 +201,7 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
         for (int strip = 0; strip < a.shape.strips; ++strip) {
             const int first = strip * width();
             if (thread < columns_from(first))
-                sums[first + thread] = initial_of<Pair>(a.matrix, first + thread);
+                sums[first + thread] = initial_of<Pair>(a, first + thread);
         }
         for (int strip = thread; strip < a.shape.strips; strip += threads) lasts[strip] = 0;
         sync_warps<3, threads>();
@@ -217,7 +217,7 @@ __device__ void large_columns<Pair>::look_back_tiles() const {
         jitter(a.lookback, epoch, chunk, 2);
         int last = kept ? lasts[strip] : 0; /* tile numbers are below 2^31 */
         U p = Pair::identity;
-        if (mine) p = kept ? sums[first + thread] : initial_of<Pair>(a.matrix, first + thread);
+        if (mine) p = kept ? sums[first + thread] : initial_of<Pair>(a, first + thread);
 #pragma unroll 1
         while (last < tile) {
             const int count = tile - last < column_tiles_read ? tile - last : column_tiles_read;
@@ -252,7 +252,7 @@ __device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step
 #pragma unroll
         for (int j = 1; j < half; ++j)
             if (opaque(j) == last - h * half) total = x[j];
-        ((T *)a.matrix.totals)[column] = Pair::out(total);
+        ((T *)a.matrix.totals)[column] = Pair::out(total, a.turn);
     }
     const U next = x[half - 1];
     if (a.matrix.exclusive) {
@@ -262,7 +262,7 @@ __device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step
         earlier = next;
     }
 #pragma unroll
-    for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j]);
+    for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j], a.turn);
 }
 
 template <class Pair>
@@ -305,7 +305,7 @@ __device__ void large_columns<Pair>::scan_chunks() const {
                 U x[half];
                 const T *from = at;
 #pragma unroll
-                for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from);
+                for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from, a.turn);
                 scan_slice<Pair>(x, half);
                 if (h == 0) left = Pair::combine(p, start);
 #pragma unroll

@@ -129,7 +129,7 @@ __device__ void large_columns<Pair>::look_back_nested_tiles() const {
         for (int strip = 0; strip < a.shape.strips; ++strip) {
             const int column = strip * width() + thread;
             if (thread < columns_from(strip * width()))
-                before[column] = before_tile<Pair>::from(initial_of<Pair>(a.matrix, column));
+                before[column] = before_tile<Pair>::from(initial_of<Pair>(a, column));
         }
         for (int strip = thread; strip < a.shape.strips; strip += threads) lasts[strip] = 0;
         sync_warps<3, threads>();
@@ -147,7 +147,7 @@ __device__ void large_columns<Pair>::look_back_nested_tiles() const {
         uint32_t last = kept ? lasts[strip] : 0;
         auto p = before_tile<Pair>::from(Pair::identity);
         if (mine && kept) p = before[first + thread];
-        if (mine && !kept) p.r4 = initial_of<Pair>(a.matrix, first + thread);
+        if (mine && !kept) p.r4 = initial_of<Pair>(a, first + thread);
 #pragma unroll 1
         while (last < tile) {
             const int count =

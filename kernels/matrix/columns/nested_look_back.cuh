@@ -139,7 +139,7 @@ struct nested_look_back {
         if (tile > (uint32_t)tiles())
             p = {sum[tiles() * lines], sum[(tiles() + 1) * lines]};
         else
-            p = before_tile<Pair>::from(c.there ? initial_of<Pair>(a.matrix, c.my_line)
+            p = before_tile<Pair>::from(c.there ? initial_of<Pair>(a, c.my_line)
                                                 : Pair::identity);
 #pragma unroll 4
         for (int k = 0; k < tiles(); ++k) p.pass(tile - tiles() + k, sum[k * lines]);
@@ -207,7 +207,7 @@ struct nested_look_back {
         if (c.there) {
             if (c.slices > 1) r1 = c.sums[(slice | (group_slices - 1)) * lines + line];
             if (is_one_block())
-                r4 = initial_of<Pair>(a.matrix, c.my_line);
+                r4 = initial_of<Pair>(a, c.my_line);
             else
                 r2 = r2s()[slice / block_slices * lines], r3 = *this->r3(), r4 = *this->r4();
         }

@@ -60,7 +60,8 @@ sum_slices(typename Pair::U x, typename Pair::U *sums, int slice, int slices, in
 /* Of a column from `at` on: batches of 128 bytes. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pair::T *at,
-                                                               int64_t step, int batches) {
+                                                               int64_t step, int batches,
+                                                               const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
@@ -72,7 +73,7 @@ static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pa
         for (int j = 0; j < R; ++j, at += step) raw[j] = *at;
         U x[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], turn);
         all.add(sum_items<Pair>(x));
     }
     return all.sum();
@@ -81,7 +82,8 @@ static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pa
 /* Of a column from `at` on: fewer than 32 elements. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U sum_last_group(const typename Pair::T *at,
-                                                                  int64_t step, int left) {
+                                                                  int64_t step, int left,
+                                                                  const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
@@ -93,7 +95,7 @@ static __device__ __forceinline__ typename Pair::U sum_last_group(const typename
         for (int j = 0; j < R; ++j, at += step) raw[j] = j < left ? *at : (T)0;
         U x[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j]) : Pair::identity;
+        for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j], turn) : Pair::identity;
         all.add(sum_items<Pair>(x));
     }
     return all.sum();
@@ -128,14 +130,16 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     const int64_t grouped = matrix.length & -VSCAN__GROUP;
     const int64_t step = matrix.backward ? -matrix.step : matrix.step;
     const T *const column =
-        (const T *)matrix.in + my_line + (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
+        (const T *)matrix.in + column_at(matrix, my_line) +
+        (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
     const int64_t first = (((int64_t)chunk << shape.log_slices) + slice) * R * shape.batches;
     const int64_t left = there ? (grouped - first) / R : 0;
     U rest = Pair::identity;
     U sum = sum_batches<Pair>(column + first * step, step,
-                              (int)(left < shape.batches ? left : (int64_t)shape.batches));
+                              (int)(left < shape.batches ? left : (int64_t)shape.batches), a.turn);
     if (ends && there && slice == 0 && matrix.length > grouped)
-        rest = sum_last_group<Pair>(column + grouped * step, step, (int)(matrix.length - grouped));
+        rest = sum_last_group<Pair>(column + grouped * step, step, (int)(matrix.length - grouped),
+                                    a.turn);
     if (split && thread == 0) {
         shared_ticket = mine;
         if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
@@ -145,7 +149,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
 
     /* ---- The tile's other chunks ------------------------------------------------------------- */
     U p = Pair::identity;
-    if (ends && publishes) p = initial_of<Pair>(matrix, my_line);
+    if (ends && publishes) p = initial_of<Pair>(a, my_line);
     if (split) {
         __syncthreads();
         const epoch_t epoch = shared_ticket.epoch;
@@ -205,7 +209,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
             p = wait_for<U>(a.lookback, epoch,
                             my_line + (shape.chunks + window - 1) * matrix.lines);
         else if (!ends && publishes)
-            p = initial_of<Pair>(matrix, my_line);
+            p = initial_of<Pair>(a, my_line);
         const U last = sum;
 #pragma unroll 1
         for (int k = 0; k < in_window; k += W * slices) {
@@ -233,7 +237,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     if (!publishes) return;
     if (matrix.length > grouped) sum = Pair::combine(sum, rest);
     const bool nothing = matrix.length == 0 && !matrix.has_initial;
-    ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : Pair::combine(p, sum));
+    ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : Pair::combine(p, sum), a.turn);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -286,21 +290,22 @@ static int64_t column_sums_status_words(const vscan__matrix &matrix, int size) {
 }
 
 template <class Pair>
-static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix) {
+static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix,
+                                     const pair_turn &turn) {
     const int size = sizeof(typename Pair::T);
     if constexpr (!Pair::in_any_order) {
         if (has_small_column_sums(*matrix)) {
             const column_sums_shape s = small_column_sums_shape_of(*matrix, size);
             return start(matrix_small_column_sums<Pair>, s.line_blocks * s.chunks,
                          ((s.lines << s.log_slices) + 31) / 32 * 32, 0, launch->stream,
-                         matrix_arguments_of(launch, *matrix, s));
+                         matrix_arguments_of(launch, *matrix, s, turn));
         }
     }
     const column_sums_shape s = column_sums_shape_of(*matrix, size, Pair::in_any_order);
     const int64_t blocks = s.line_blocks * s.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int threads = ((s.lines << s.log_slices) + 31) / 32 * 32;
-    const auto a = matrix_arguments_of(launch, *matrix, s);
+    const auto a = matrix_arguments_of(launch, *matrix, s, turn);
     if constexpr (Pair::in_any_order) {
         return start(matrix_column_sums<Pair>, blocks, threads, 0, launch->stream, a);
     } else {

@@ -87,7 +87,7 @@ struct nested_column_sums {
         const vscan__matrix &matrix = a.matrix;
         const int64_t grouped = matrix.length & -VSCAN__GROUP;
         const int64_t step = matrix.backward ? -matrix.step : matrix.step;
-        const T *const column = (const T *)matrix.in + my_line +
+        const T *const column = (const T *)matrix.in + column_at(matrix, my_line) +
                                 (matrix.backward ? (matrix.length - 1) * matrix.step : 0);
         const int64_t first = ((int64_t)chunk << a.shape.log_slices) * R * batches;
         const int64_t mine = first + slice * R * batches;
@@ -191,7 +191,7 @@ struct nested_column_sums {
         for (int level = 1; level <= 3; ++level) {
             auto p = before_tile<Pair>::from(Pair::identity);
             if (level == 3 && folds && window == 0)
-                p.r4 = initial_of<Pair>(a.matrix, my_line);
+                p.r4 = initial_of<Pair>(a, my_line);
             else if (level == 3 && folds)
                 p = {wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1))),
                      wait_for<U>(a.lookback, epoch, index_of(prefix_number(window - 1) + 1))};

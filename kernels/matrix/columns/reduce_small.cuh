@@ -60,7 +60,7 @@ __global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
     const int length = (int)matrix.length, first = chunk * VSCAN__LEVEL_1 + slice * R;
     const int left = there ? length - first : 0;
     const int64_t step = matrix.backward ? -matrix.step : matrix.step;
-    const T *const at = (const T *)matrix.in + my_line +
+    const T *const at = (const T *)matrix.in + column_at(matrix, my_line) +
                         (matrix.backward ? length - 1 - first : first) * matrix.step;
     sums[threadIdx.x] = __all_sync(~0u, left >= R)
                             ? sums_of::template sum_batch<true>(at, step, R)
@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
         }
     }
     if (!folds) return;
-    const before_tile<Pair> p = {r3, initial_of<Pair>(matrix, my_line)};
+    const before_tile<Pair> p = {r3, initial_of<Pair>(a, my_line)};
     const bool nothing = length == 0 && !matrix.has_initial;
     ((T *)matrix.totals)[my_line] = Pair::out(nothing ? Pair::visible : p.sum(x1));
 }

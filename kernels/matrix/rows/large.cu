@@ -33,10 +33,10 @@ static cudaError_t map_rows(const vscan__launch *launch, line_map *v, const void
 }
 
 template <class Pair>
-cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair) {
+cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int kernel) {
     using shape = large_shape<Pair, false>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    const unsigned ready = 1u << (16 + pair); /* of launch->matrix_ready */
+    const unsigned ready = 1u << (16 + kernel); /* of launch->matrix_ready */
     if (!(launch->matrix_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
             scan_large_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -71,10 +71,12 @@ cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix
                  launch->may_overlap);
 }
 
-static_assert(vscan__pair_count <= 16, "each has a bit in launch->matrix_ready");
+static_assert(forms <= 16, "each has a bit in launch->matrix_ready");
 
 template cudaError_t launch_large_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
                                                            int);
+template cudaError_t launch_large_rows<pair<op_plus, long>>(vscan__launch *, const vscan__matrix *,
+                                                            int);
 template cudaError_t launch_large_rows<pair<op_plus, double>>(vscan__launch *,
                                                               const vscan__matrix *, int);
 template cudaError_t launch_large_rows<pair<op_plus, float>>(vscan__launch *, const vscan__matrix *,

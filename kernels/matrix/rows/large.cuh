@@ -45,13 +45,15 @@ static inline bool has_large_rows(const vscan__launch *launch, const vscan__matr
 
 /* Defined in matrix/rows/large.cu. */
 template <class Pair>
-cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int pair);
+cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int kernel);
 
-/* The pairs that have this kernel. Each adds some 10 KB to the library. */
+/* The pairs that have this kernel, none with a turn. Each adds some 10 KB to the library. */
 template <class Pair>
 static constexpr bool large_rows = false;
 template <>
 constexpr bool large_rows<pair<op_plus, int>> = true;
+template <>
+constexpr bool large_rows<pair<op_plus, long>> = true;
 template <>
 constexpr bool large_rows<pair<op_plus, float>> = true;
 template <>

@@ -142,9 +142,9 @@ __global__ void __launch_bounds__(256)
     copy_range(shared, in, items, shape.shift, lane,
                [](auto *to, auto *from) { copy_ahead(to, from); });
     U p = Pair::identity;
-    if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial));
+    if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.turn);
     if (matrix.has_initial == 2 && lane < rows)
-        p = Pair::in(((const T *)matrix.initial_at)[row * matrix.initial_step]);
+        p = Pair::in(((const T *)matrix.initial_at)[row * matrix.initial_step], a.turn);
     wait_for_copies();
     __syncwarp();
 
@@ -160,12 +160,12 @@ __global__ void __launch_bounds__(256)
             T raw[8];
 #pragma unroll
             for (int j = 0; j < 8; ++j) {
-                raw[j] = Pair::out(Pair::identity);
+                raw[j] = Pair::out(Pair::identity, a.turn);
                 if (there >> j & 1) raw[j] = at[j];
             }
             reverse_items(raw, backward);
 #pragma unroll
-            for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j]);
+            for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j], a.turn);
             r.scan(x, k, matrix.out == nullptr);
             const U last = x[7];
             if (matrix.exclusive) {
@@ -176,14 +176,14 @@ __global__ void __launch_bounds__(256)
             earlier = last;
             if (matrix.out == nullptr) continue;
 #pragma unroll
-            for (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j]);
+            for (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j], a.turn);
             reverse_items(raw, backward);
 #pragma unroll
             for (int j = 0; j < 8; ++j)
                 if (there >> j & 1) at[j] = raw[j];
         }
         /* behind the row's end are identities */
-        if (matrix.totals != nullptr) ((T *)matrix.totals)[row] = Pair::out(earlier);
+        if (matrix.totals != nullptr) ((T *)matrix.totals)[row] = Pair::out(earlier, a.turn);
     }
     if (matrix.out == nullptr) return;
     __syncwarp();
@@ -201,12 +201,10 @@ __global__ void __launch_bounds__(256)
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
 
-/* Pairs that have this kernel and that of matrix/rows/reduce.cuh. With op_and and op_or the
-   library would be 100 KB larger. */
+/* Pairs that have this kernel and that of matrix/rows/reduce.cuh. With op_or the library would be
+   100 KB larger. */
 template <class Pair>
 static constexpr bool many_rows = true;
-template <class T>
-static constexpr bool many_rows<pair<op_and, T>> = false;
 template <class T>
 static constexpr bool many_rows<pair<op_or, T>> = false;
 
@@ -230,7 +228,8 @@ static bool has_narrow_rows(const vscan__launch *launch, const vscan__matrix &ma
 }
 
 template <class Pair>
-static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
+static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__matrix *matrix,
+                                     const pair_turn &turn) {
     using T = typename Pair::T;
     const int size = sizeof(T);
     narrow_rows_shape s = {};
@@ -242,7 +241,7 @@ static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__
     const int64_t rows = 32 * s.warps, blocks = (matrix->lines + rows - 1) / rows;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     return start(matrix_narrow_rows<Pair>, blocks, 32 * s.warps, s.warps * s.warp_bytes,
-                 launch->stream, matrix_arguments_of(launch, *matrix, s));
+                 launch->stream, matrix_arguments_of(launch, *matrix, s, turn));
 }
 
 } /* namespace vscan */

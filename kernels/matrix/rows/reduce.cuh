@@ -39,7 +39,8 @@ namespace vscan {
    becomes the lane's sum of load r. */
 template <class Pair, bool Vectors, int N>
 static __device__ __forceinline__ void
-sum_loads(typename Pair::U (&x)[N], const typename Pair::T *at, int sign, int left, int lane) {
+sum_loads(typename Pair::U (&x)[N], const typename Pair::T *at, int sign, int left, int lane,
+          const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = sum_part_shape<Pair, Vectors>;
@@ -72,7 +73,7 @@ sum_loads(typename Pair::U (&x)[N], const typename Pair::T *at, int sign, int le
     for (int r = 0; r < N; ++r) {
         U items[V];
 #pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j]);
+        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], turn);
         x[r] = sum_items<Pair>(items);
         if (r * shape::load_items >= mine) x[r] = Pair::identity;
     }
@@ -81,7 +82,9 @@ sum_loads(typename Pair::U (&x)[N], const typename Pair::T *at, int sign, int le
 /* Several small rows, by a warp. */
 template <class Pair>
 static __device__ __forceinline__ void
-sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t first, int lane) {
+sum_small_rows(const matrix_arguments<row_sums_shape> &a, int64_t first, int lane) {
+    const vscan__matrix &matrix = a.matrix;
+    const row_sums_shape &shape = a.shape;
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int loads = sum_part_shape<Pair, false>::loads;
@@ -103,12 +106,12 @@ sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t
 #pragma unroll
     for (int l = 0; l < loads; ++l) {
         if (l > 0) at += steps[__ffs(l) - 1];
-        raw[l] = Pair::out(Pair::identity);
+        raw[l] = Pair::out(Pair::identity, a.turn);
         if (mine >> l & 1) raw[l] = *at;
     }
     U x[loads];
 #pragma unroll
-    for (int l = 0; l < loads; ++l) x[l] = Pair::in(raw[l]);
+    for (int l = 0; l < loads; ++l) x[l] = Pair::in(raw[l], a.turn);
     U sum = rows_over_lanes<Pair, loads, 32>(x, lane); /* of the lane's own load */
 
     const int load = lane & (row_loads - 1);
@@ -121,7 +124,7 @@ sum_small_rows(const vscan__matrix &matrix, const row_sums_shape &shape, int64_t
     }
     const int64_t row = first + (lane >> shape.load_bits);
     if (lane < loads && load == 0 && row < matrix.lines)
-        ((T *)matrix.totals)[row] = Pair::out(Pair::combine(initial_of<Pair>(matrix, row), sum));
+        ((T *)matrix.totals)[row] = Pair::out(Pair::combine(initial_of<Pair>(a, row), sum), a.turn);
 }
 
 template <class Pair, bool Vectors>
@@ -138,7 +141,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     if constexpr (!Vectors) {
         if (shape.small_rows) {
-            sum_small_rows<Pair>(matrix, shape,
+            sum_small_rows<Pair>(a,
                                  ((int64_t)blockIdx.x * sum_warps + warp) * shape.rows, lane);
             return;
         }
@@ -165,7 +168,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     int head = 0; /* elements before the body */
     if (Pair::in_any_order && Vectors) head = -(int)((uintptr_t)first / sizeof(T)) & (V - 1);
     const int64_t body = (matrix.length - head) & (Pair::in_any_order ? -V : -VSCAN__GROUP);
-    T last = Pair::out(Pair::identity); /* the lane's element outside the body */
+    T last = Pair::out(Pair::identity, a.turn); /* the lane's element outside the body */
     if (matrix.length > body && there && ends_row && row_warp == 0) {
         const int64_t i = lane < head ? lane : body + lane;
         if (lane < (int)(matrix.length - body)) last = first[backward ? matrix.length - 1 - i : i];
@@ -183,7 +186,8 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         U x[part_shape::loads];
         sum_loads<Pair, Vectors>(
             x, first + sign * at, sign,
-            body - at < part_shape::items ? (int)(body - at) : part_shape::items, lane);
+            body - at < part_shape::items ? (int)(body - at) : part_shape::items, lane,
+            a.turn);
         if constexpr (Pair::in_any_order)
             sum = Pair::combine(sum, sum_items<Pair>(x));
         else
@@ -203,7 +207,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         epoch = __shfl_sync(warp_mask, mine.epoch, 0);
         if (lane == 0) end_launch_after(a.lookback, mine, gridDim.x);
     }
-    before_tile<Pair> before = before_tile<Pair>::from(initial_of<Pair>(matrix, line));
+    before_tile<Pair> before = before_tile<Pair>::from(initial_of<Pair>(a, line));
     if constexpr (Pair::in_any_order) {
         if (shape.row_warps > 1)
             sum = over_lanes<Pair>::sum(lane < shape.row_warps
@@ -212,7 +216,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     } else {
         const bool has_left = ends_row && matrix.length > body;
         U left = Pair::identity;
-        if (has_left) left = over_lanes<Pair>::sum(Pair::in(last));
+        if (has_left) left = over_lanes<Pair>::sum(Pair::in(last, a.turn));
         sum = shape.row_warps > 1 ? blocks.sum_tiles(before, has_left, left)
                                   : Pair::combine(sum, left);
     }
@@ -226,8 +230,8 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         pass_row_tiles<Pair>(before, a.lookback, aggregates_at, tile, epoch, lane);
     }
     if (Pair::in_any_order && matrix.length > body)
-        sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last)));
-    if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(before.sum(sum));
+        sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last, a.turn)));
+    if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(before.sum(sum), a.turn);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -297,7 +301,8 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
 }
 
 template <class Pair, bool Vectors>
-static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__matrix *matrix) {
+static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__matrix *matrix,
+                                     const pair_turn &turn) {
     const row_sums_shape s =
         row_sums_shape_of(launch, *matrix, sizeof(typename Pair::T), Vectors, Pair::in_any_order);
     const int64_t rows = s.small_rows ? s.rows * sum_warps : s.rows; /* of a block */
@@ -305,7 +310,7 @@ static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__mat
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     return start(matrix_row_sums<Pair, Vectors>, blocks,
                  32 * (s.small_rows ? sum_warps : s.rows * s.row_warps), 0, launch->stream,
-                 matrix_arguments_of(launch, *matrix, s));
+                 matrix_arguments_of(launch, *matrix, s, turn));
 }
 
 } /* namespace vscan */

@@ -229,14 +229,14 @@ struct rows_warp {
         }
         reverse_quads<V>(raw, backward);
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j]);
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.turn);
         __syncwarp();
     }
 
     __device__ __forceinline__ void store(U (&x)[R], int step, int items) const {
         T raw[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) raw[j] = Pair::out(x[j]);
+        for (int j = 0; j < R; ++j) raw[j] = Pair::out(x[j], a.turn);
         reverse_quads<V>(raw, backward);
 #pragma unroll
         for (int c = 0; c < slice_quads; ++c) {
@@ -259,10 +259,10 @@ struct rows_warp {
 
     __device__ __forceinline__ void begin_rows(int step) {
         p = Pair::identity;
-        if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial));
+        if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.turn);
         if (matrix.has_initial == 2 && has_row(step))
             p = Pair::in(
-                ((const T *)matrix.initial_at)[(line_in(step) + row) * matrix.initial_step]);
+                ((const T *)matrix.initial_at)[(line_in(step) + row) * matrix.initial_step], a.turn);
         if (!Pair::in_any_order) levels.begin_row(p);
     }
 
@@ -348,7 +348,7 @@ struct rows_warp {
                 levels.make_results(x, shape.row_warps > levels.block_warps, along, has_r4(matrix));
         }
         if (has_total)
-            ((T *)matrix.totals)[line_in(step) + row] = Pair::out(last_of(x, here, visible));
+            ((T *)matrix.totals)[line_in(step) + row] = Pair::out(last_of(x, here, visible), a.turn);
         if (matrix.out == nullptr) return;
         if (matrix.exclusive) {
             U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
@@ -454,9 +454,10 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     return s;
 }
 
-/* bit: of this kernel, in launch->matrix_ready */
+/* kernel: its bit in launch->matrix_ready */
 template <class Pair>
-static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix, int bit) {
+static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix,
+                               const pair_turn &turn, int kernel) {
     const rows_shape s = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
     const int64_t line_steps = (matrix->lines + s.step_lines - 1) / s.step_lines;
     const int64_t blocks = s.tiles > 0 ? matrix->lines * s.tiles
@@ -466,16 +467,16 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
     /* more than any block may have */
     const bool more = shared + (int)sizeof(rows_shared<Pair>) > 48 << 10;
-    if (more && !(launch->matrix_ready >> bit & 1)) {
+    if (more && !(launch->matrix_ready >> kernel & 1)) {
         /* the most that any launch may need */
         const int most = 32 * warp_bytes * (launch->shared_memory > 2 * 32 * warp_bytes ? 2 : 1);
         const cudaError_t error = cudaFuncSetAttribute(
             matrix_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
         if (error != cudaSuccess) return error;
-        launch->matrix_ready |= 1u << bit;
+        launch->matrix_ready |= 1u << kernel;
     }
     return start(matrix_rows<Pair>, blocks, 32 * s.warps, shared, launch->stream,
-                 matrix_arguments_of(launch, *matrix, s));
+                 matrix_arguments_of(launch, *matrix, s, turn));
 }
 
 } /* namespace vscan */

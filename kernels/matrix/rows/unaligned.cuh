@@ -115,7 +115,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
     T *const slice = shared + block * R + block / 2;
 
     U p = Pair::identity; /* initial value; in any order the prefix of the tile */
-    if (there) p = initial_of<Pair>(matrix, line);
+    if (there) p = initial_of<Pair>(a, line);
     row_levels levels; /* in order */
     if (!Pair::in_any_order) levels.begin_row(p);
     U left_chunk[2] = {}; /* sums of the chunk before, and of the first two, in this tile */
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
             for (int j = 0; j < R; ++j) mine[j] = slice[j];
             reverse_items(mine, backward);
 #pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::in(mine[j]);
+            for (int j = 0; j < R; ++j) x[j] = Pair::in(mine[j], a.turn);
         }
 
         /* ---- Lanes, warps, chunks: as in matrix/rows/rows.cuh -------------------------------- */
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
 
         /* ---- Results ------------------------------------------------------------------------ */
         if (matrix.totals != nullptr && left <= warp_items && here > 0 && here <= R)
-            ((T *)matrix.totals)[line] = Pair::out(last_of(x, here, x[0]));
+            ((T *)matrix.totals)[line] = Pair::out(last_of(x, here, x[0]), a.turn);
         if (matrix.exclusive) {
             U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
             if (lane == 0) earlier = begin == 0 ? visible : end;
@@ -201,7 +201,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
         }
         T results[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) results[j] = Pair::out(x[j]);
+        for (int j = 0; j < R; ++j) results[j] = Pair::out(x[j], a.turn);
         reverse_items(results, backward);
 #pragma unroll
         for (int j = 0; j < R; ++j) slice[j] = results[j];
@@ -250,7 +250,8 @@ static bool has_unaligned_rows(const vscan__launch *launch, const vscan__matrix 
 }
 
 template <class Pair>
-static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vscan__matrix *matrix) {
+static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vscan__matrix *matrix,
+                                     const pair_turn &turn) {
     using T = typename Pair::T;
     const unaligned_rows_shape s = odd_rows_shape_of(*matrix, sizeof(T));
     const int64_t blocks = (matrix->lines + s.rows - 1) / s.rows;
@@ -258,7 +259,7 @@ static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vsca
     const int warps = s.rows * s.row_warps;
     return start(matrix_unaligned_rows<Pair>, blocks, 32 * warps,
                  warps * unaligned_items<T>::room * (int)sizeof(T), launch->stream,
-                 matrix_arguments_of(launch, *matrix, s));
+                 matrix_arguments_of(launch, *matrix, s, turn));
 }
 
 } /* namespace vscan */

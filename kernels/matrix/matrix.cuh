@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The launchers of rows and of columns, which are compiled apart: matrix/rows/rows.cu and
+   matrix/columns/columns.cu. kernel: its number, form::index. */
+#ifndef VSCAN_MATRIX_MATRIX_CUH
+#define VSCAN_MATRIX_MATRIX_CUH
+
+#include "common/launch.h"
+#include "common/operators.cuh"
+
+namespace vscan {
+
+template <class Pair>
+cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
+                            const pair_turn &turn, int kernel);
+template <class Pair>
+cudaError_t launch_any_columns(vscan__launch *launch, const vscan__matrix *matrix,
+                               const pair_turn &turn, int kernel);
+
+/* Status words that a launch needs at most, with values of 4 bytes. */
+int64_t row_words(const vscan__matrix &matrix, int size);
+int64_t column_words(const vscan__matrix &matrix, int size);
+
+} /* namespace vscan */
+
+#endif
