@@ -107,7 +107,6 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.initial = scan->initial;
     a.initial_at = scan->initial_at;
     a.total = scan->total;
-    a.turn = turn;
     a.lookback = lookback_of(launch);
     a.turn = turn;
 

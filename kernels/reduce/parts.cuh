@@ -25,7 +25,6 @@ struct reduce_arguments {
     vscan__value initial;
     const void *initial_at;
     void *total;
-    struct turn turn; /* of the operator */
     lookback_memory lookback;
     pair_turn turn;
 };

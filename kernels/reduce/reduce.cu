@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of reductions, one a row of core/pairs.h. Pairs of one form share its kernels. */
+/* The launchers of reductions, one a row of lib/pairs.h. */
 #include "reduce/launch.cuh"
 
-#define X(pair_name, op, T, OP, TYPE)                                                              \
+#define X(pair_name, op, type, OP, TYPE)                                                           \
     extern "C" cudaError_t vscan__launch_reduce_##pair_name(vscan__launch *launch,                 \
                                                             const vscan__scan *scan) {             \
         using form = vscan::form<vscan::op_##op, type>;                                            \

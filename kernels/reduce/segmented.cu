@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of segmented reductions, one a row of core/pairs.h. Pairs of one form share its
-   kernels. */
+/* The launchers of segmented reductions, one a row of lib/pairs.h. */
 #include "reduce/segmented.cuh"
 
-#define X(pair_name, op, T, OP, TYPE)                                                              \
+#define X(pair_name, op, type, OP, TYPE)                                                           \
     extern "C" cudaError_t vscan__launch_reduce_segmented_##pair_name(vscan__launch *launch,       \
                                                                       const vscan__scan *scan) {   \
         using form = vscan::form<vscan::op_##op, type>;                                            \
