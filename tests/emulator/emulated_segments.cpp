@@ -84,8 +84,36 @@ static int draw_shift() {
     return below(2) ? 0 : (int)below(16);
 }
 
+static vscan_value initial_of(int type, twins &z) {
+    vscan_value value = value_of((vscan_type)type, z.at());
+    if (type == VSCAN_LONG) memcpy(&value.as_long, z.at(), sizeof value.as_long);
+    return value;
+}
+
+/* Of a whole vector, by the kernels for its length or by those for large ones. */
+static void vector_case(int row, int op, int type, vscan__launcher *launcher) {
+    const int64_t n = 1 + draw_length(size_of(type) == 8 ? 8192 : 16384);
+    twins in(type, n, draw_shift()), total(type, 1, 0), z(type, 1, 0);
+    vscan_reduce_options o = {};
+    o.size = sizeof o;
+    vscan__scan scan = {};
+    scan.n = n, scan.in = in.at(), scan.total = total.at();
+    scan.backward = (int32_t)below(2);
+    o.direction = scan.backward ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    if (below(2)) {
+        scan.has_initial = 1 + (int)below(2);
+        memcpy(&scan.initial, z.at(), (size_t)size_of(type));
+        scan.initial_at = z.at();
+        o.initial = initial_of(type, z);
+    }
+    launch.large_from = below(2) ? 0 : INT64_MAX;
+    const cudaError_t error = launcher(&launch, &scan);
+    ok(vscan_reduce(ctx, (vscan_op)op, in.buffer(), total.buffer(), &o));
+    check("reduce", row, n, error, vscan_ctx_synchronize(ctx), {&in, &total, &z});
+}
+
 static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
-    const int64_t n = draw_length(type == VSCAN_DOUBLE ? 2048 : 4096);
+    const int64_t n = draw_length(size_of(type) == 8 ? 2048 : 4096);
     const bool by_offsets = below(2), faults = by_offsets && below(8) == 0;
     const std::vector<bool> set = draw_set(n + 1);
     twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift());
@@ -121,7 +149,7 @@ static void reduce_case(int row, int op, int type, vscan__launcher *launcher) {
         scan.has_initial = 1 + (int)below(2);
         memcpy(&scan.initial, z.at(), (size_t)size_of(type));
         scan.initial_at = z.at();
-        o.initial = value_of((vscan_type)type, z.at());
+        o.initial = initial_of(type, z);
     }
     const cudaError_t error = launcher(&launch, &scan);
     vscan_reduce_by_offsets_options by = {};
@@ -157,7 +185,7 @@ static void distribution_case(int type) {
 
 /* Totals to the ends of segments, in place or not, and from there to all their places. */
 static void totals_case(int op, int type, vscan__launcher *launcher) {
-    const int64_t n = 1 + draw_length(type == VSCAN_DOUBLE ? 2048 : 4096);
+    const int64_t n = 1 + draw_length(size_of(type) == 8 ? 2048 : 4096);
     const std::vector<bool> set = draw_set(n);
     twins in(type, n, draw_shift()), flags(draw_flag_type(), n, draw_shift()),
         apart(type, n, draw_shift());
@@ -306,6 +334,7 @@ static void one_of_each() {
         reduce_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE,                                  \
                     vscan__launch_reduce_segmented_##pair);                                        \
         totals_case(VSCAN_##OP, VSCAN_##TYPE, vscan__launch_reduce_segmented_##pair);              \
+        vector_case(vscan__pair_##pair, VSCAN_##OP, VSCAN_##TYPE, vscan__launch_reduce_##pair);    \
         launch.test_delay = (uint32_t)below(3);                                                    \
         launch.multiprocessors = 1 + (int)below(3);                                                \
         launch.shared_memory = below(2) ? VSCAN__TMA_SHARED : 0;                                   \
@@ -326,7 +355,7 @@ int main(int argc, char **argv) {
     launch.late = &late;
     launch.multiprocessors = 2;
     launch.architecture = 90;
-    launch.words = 256;
+    launch.words = 4096;
     std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
     for (int k = 0; k < repetitions; ++k) one_of_each();
