@@ -106,7 +106,6 @@ static void print_counts(const char *state, enum fault_kind kind, enum fault_mod
 
 static void run_warm(enum fault_kind kind, enum fault_mode mode, int64_t events) {
     struct counts counts = {0};
-    int64_t missed = 0;
     for (int64_t n = 1; n <= events; n++) {
         struct tour tour;
         run_with(kind, mode, n, &tour);
@@ -114,9 +113,8 @@ static void run_warm(enum fault_kind kind, enum fault_mode mode, int64_t events)
         counts.injected += faults_injected();
         counts.failed += tour.failed;
         counts.absorbed += tour.absorbed;
-        /* how many threads a call takes, and so what it allocates, depends on how busy they are */
-        if (mode == FAULT_ONCE && faults_injected() != 1 &&
-            (kind != FAULT_MEMORY || ++missed * 4 > events))
+        /* with VSCAN_TEST_THREADS set no call asks the clock how many threads it takes */
+        if (mode == FAULT_ONCE && faults_injected() != 1)
             print_wrong("the fault did not come", kind, mode, n);
         if (mode == FAULT_LOST) check_lost(n);
         faults_disarm();
