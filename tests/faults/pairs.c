@@ -42,6 +42,7 @@ static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, in, flags, out));
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, few, few_flags, few));
     WANT(tour, VSCAN_OK, vscan_scan_columns(ctx, op, in, 1000, 100, out, NULL));
+    WANT(tour, VSCAN_OK, vscan_scan_rows_segmented(ctx, op, in, flags, ROWS, N / ROWS, out, NULL));
 
     /* rows that are so long that they are scanned one after the other */
     vscan_matrix_options m = {.size = sizeof m, .totals = initial};

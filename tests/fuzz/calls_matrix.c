@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Scans and reductions of rows and of columns. */
+/* Scans and reductions of rows and of columns, of one matrix or several, and segmented scans of rows. */
 #include <string.h>
 
 #include "fuzz.h"
@@ -8,10 +8,23 @@
 struct matrix {
     int op, kind, direction;
     int64_t rows, columns, pitch; /* pitch as passed: 0 is columns */
-    struct arg in, to, initial_buffer, totals;
+    int64_t matrices;             /* as passed: 0 is one */
+    struct arg in, heads, to, initial_buffer, totals;
     const void *initial, *options;
-    bool reduce, by_columns;
+    bool reduce, by_columns, segmented;
 };
+
+static int64_t matrices_of(const struct matrix *m) {
+    return m->matrices == 0 ? 1 : m->matrices;
+}
+
+/* All lines; those of a shape that is refused may be any number. */
+static int64_t lines_in(const struct matrix *m) {
+    int64_t lines;
+    if (__builtin_mul_overflow(matrices_of(m), m->by_columns ? m->columns : m->rows, &lines))
+        return -1;
+    return lines;
+}
 
 static int64_t pitch_of(const struct matrix *m) {
     return m->pitch == 0 ? m->columns : m->pitch;
@@ -20,10 +33,13 @@ static int64_t pitch_of(const struct matrix *m) {
 /* Elements from the first to the last; refuses shapes that are none. */
 static int64_t check_shape(const struct matrix *m) {
     if (m->rows < 0 || m->columns < 0) refuse(VSCAN_ERROR_LENGTH);
-    if (pitch_of(m) < m->columns) refuse(VSCAN_ERROR_VALUE);
-    if (m->rows <= 0 || m->columns <= 0 || pitch_of(m) < m->columns) return 0;
-    __extension__ const __int128 all =
-        (__extension__(__int128)(m->rows - 1)) * pitch_of(m) + m->columns;
+    if (pitch_of(m) < m->columns || m->matrices < 0) refuse(VSCAN_ERROR_VALUE);
+    if (m->rows < 0 || m->columns < 0 || pitch_of(m) < m->columns || m->matrices < 0) return 0;
+    __extension__ typedef __int128 wide;
+    const wide rows = (wide)matrices_of(m) * m->rows, columns = (wide)matrices_of(m) * m->columns;
+    if (rows > INT64_MAX || columns > INT64_MAX) refuse(VSCAN_ERROR_OVERFLOW);
+    if (m->rows == 0 || m->columns == 0 || rows > INT64_MAX || columns > INT64_MAX) return 0;
+    const wide all = (rows - 1) * pitch_of(m) + m->columns;
     if (all <= INT64_MAX) return (int64_t)all;
     refuse(VSCAN_ERROR_OVERFLOW);
     return 0;
@@ -46,43 +62,57 @@ static void draw_shape(struct matrix *m) {
         m->columns = t;
     }
     m->pitch = below(2) ? 0 : m->columns + below(20);
+    m->matrices = below(3) ? 0 : below(5);
+    if (m->matrices > 1) m->rows /= m->matrices;
 }
 
 /* The results of all lines, in copies of the vectors. */
 static void lines_of(const struct matrix *m, char *out, char *totals) {
     const vscan_type type = m->in.b->type;
     const int64_t size = bytes_of(type, 1);
-    const int64_t lines = m->by_columns ? m->columns : m->rows;
+    const int64_t lines = lines_in(m);
     const int64_t length = m->by_columns ? m->rows : m->columns;
     const int64_t step = m->by_columns ? pitch_of(m) : 1;
-    const int64_t line_step = m->by_columns ? 1 : pitch_of(m);
     const char *const in = (const char *)shadow_of(m->in.b);
     if (lines == 0 || (length == 0 && totals == NULL)) return; /* the other one may be any number */
     char *const line = scratch(length * size + 8), *const result = scratch(length * size + 8);
+    const uint8_t *const heads = m->segmented ? flags_of(m->heads) : NULL;
     for (int64_t l = 0; l < lines; l++) {
+        const int64_t first = m->by_columns ? l / m->columns * m->rows * pitch_of(m) + l % m->columns
+                                            : l * pitch_of(m);
         const void *z = m->initial;
         if (m->initial_buffer.handle != NULL)
             z = shadow_of(m->initial_buffer.b) + (m->initial_buffer.b->n != 1 ? l * size : 0);
         for (int64_t i = 0; i < length; i++)
-            memcpy(line + i * size, in + (l * line_step + i * step) * size, (size_t)size);
+            memcpy(line + i * size, in + (first + i * step) * size, (size_t)size);
         struct reference r = {.op = (vscan_op)m->op,
                               .type = type,
                               .n = length,
                               .in = line,
+                              .flags = m->segmented ? heads + first : NULL,
                               .initial = z,
                               .exclusive = m->kind != 0,
                               .backward = m->direction != 0,
                               .out = result,
                               .total = totals != NULL ? totals + l * size : NULL};
+        if (m->segmented && length > 0 && totals != NULL) { /* the last inclusive result */
+            struct reference inclusive = r;
+            inclusive.exclusive = false;
+            inclusive.total = r.total = NULL;
+            reference_scan(&inclusive);
+            memcpy(totals + l * size, result + (r.backward ? 0 : length - 1) * size, (size_t)size);
+        } else if (length == 0) {
+            r.flags = NULL;
+        }
         reference_scan(&r);
         for (int64_t i = 0; i < length && out != NULL; i++)
-            memcpy(out + (l * line_step + i * step) * size, result + i * size, (size_t)size);
+            memcpy(out + (first + i * step) * size, result + i * size, (size_t)size);
     }
 }
 
 static void check_vectors(const struct matrix *m) {
     const int64_t elements = check_shape(m);
-    const int64_t lines = m->by_columns ? m->columns : m->rows;
+    const int64_t lines = lines_in(m);
     const struct arg none = {NULL, NULL}, out = m->reduce ? none : m->to;
     const struct arg totals = m->reduce ? m->to : m->totals;
     check_buffer(m->in);
@@ -91,6 +121,7 @@ static void check_vectors(const struct matrix *m) {
     if (m->in.b != NULL && m->in.b->n < elements) refuse(VSCAN_ERROR_LENGTH);
     check_like(out, m->in);
     check_same_or_apart(out, m->in);
+    if (m->segmented) check_flags(m->heads, m->in, out);
     if (m->initial_buffer.handle != NULL) {
         check_buffer(m->initial_buffer);
         if (m->initial_buffer.b != NULL && m->initial_buffer.b->n != 1)
@@ -105,23 +136,26 @@ static void check_vectors(const struct matrix *m) {
     check_apart(totals, m->in);
     check_apart(totals, out);
     check_apart(totals, m->initial_buffer);
+    if (m->segmented) check_apart(totals, m->heads);
 }
 
-static void draw(struct matrix *m, bool reduce, bool by_columns) {
+static void draw(struct matrix *m, bool reduce, bool by_columns, bool segmented) {
     context_drawn();
-    *m = (struct matrix){.reduce = reduce, .by_columns = by_columns};
+    *m = (struct matrix){.reduce = reduce, .by_columns = by_columns, .segmented = segmented};
     m->op = enum_drawn(VSCAN_PLUS, VSCAN_OR, VSCAN_ERROR_ENUM);
     m->direction = enum_drawn(VSCAN_FORWARD, VSCAN_BACKWARD, VSCAN_ERROR_ENUM);
     if (!reduce) m->kind = enum_drawn(VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE, VSCAN_ERROR_ENUM);
     const vscan_type type = type_drawn(SCANNED);
     draw_shape(m);
-    const int64_t lines = by_columns ? m->columns : m->rows;
+    const int64_t lines = lines_in(m);
     const int64_t pitch = pitch_of(m);
-    const int64_t n =
-        m->rows > 0 && m->columns > 0 ? (m->rows - 1) * pitch + m->columns : below(50);
+    const int64_t n = m->rows > 0 && m->columns > 0
+                          ? (matrices_of(m) * m->rows - 1) * pitch + m->columns
+                          : below(50);
     m->in = vector_drawn(type, n + (below(4) == 0 ? below(40) : 0), VALUES);
     m->to =
         reduce ? vector_drawn(type, lines, OPEN) : output_drawn(type, length_of(m->in, 0), &m->in);
+    if (segmented) m->heads = vector_drawn(type_drawn(FLAG_TYPES), length_of(m->in, 0), FLAGS);
     const int64_t way = below(4);
     const bool two = hostile();
     const vscan_type given = m->in.b != NULL ? m->in.b->type : type;
@@ -131,6 +165,7 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
     if (hostile()) m->rows = hostile_number(m->rows);
     if (hostile()) m->columns = hostile_number(m->columns);
     if (hostile()) m->pitch = hostile_number(m->columns);
+    if (hostile()) m->matrices = hostile_number(2);
     if (reduce && hostile()) m->kind = VSCAN_EXCLUSIVE;
     if (reduce && hostile()) m->totals = vector_drawn(type, lines, OPEN);
     if (reduce && (m->kind != 0 || m->totals.handle != NULL)) refuse(VSCAN_ERROR_VALUE);
@@ -141,7 +176,8 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
                                     .pitch = m->pitch,
                                     .initial = option_value(given, m->initial),
                                     .initial_buffer = m->initial_buffer.handle,
-                                    .totals = m->totals.handle};
+                                    .totals = m->totals.handle,
+                                    .matrices = m->matrices};
     m->options = options_drawn(&o, sizeof o);
     if (!right()) return;
     const struct arg totals = reduce ? m->to : m->totals;
@@ -155,7 +191,7 @@ static void draw(struct matrix *m, bool reduce, bool by_columns) {
 #define MATRIX(name, reduce, by_columns)                                                           \
     void fuzz_##name(void) {                                                                       \
         struct matrix m;                                                                           \
-        draw(&m, reduce, by_columns);                                                              \
+        draw(&m, reduce, by_columns, false);                                                       \
         MAKE(vscan_##name, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.rows, m.columns,       \
                             m.to.handle, m.options));                                              \
     }
@@ -163,3 +199,10 @@ MATRIX(scan_rows, false, false)
 MATRIX(scan_columns, false, true)
 MATRIX(reduce_rows, true, false)
 MATRIX(reduce_columns, true, true)
+
+void fuzz_scan_rows_segmented(void) {
+    struct matrix m;
+    draw(&m, false, false, true);
+    MAKE(vscan_scan_rows_segmented, (call.ctx_handle, (vscan_op)m.op, m.in.handle, m.heads.handle,
+                                     m.rows, m.columns, m.to.handle, m.options));
+}

@@ -330,6 +330,7 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(scan_columns)                                                                                \
     X(scan_extreme)                                                                                \
     X(scan_rows)                                                                                   \
+    X(scan_rows_segmented)                                                                         \
     X(scan_segmented)                                                                              \
     X(select)                                                                                      \
     X(select_left)                                                                                 \
