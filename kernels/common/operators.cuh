@@ -14,11 +14,10 @@
  * types of values (int32, int64, float, double), and only float and double plus depend on the
  * order.
  *
- * A minimum is a maximum of elements that are turned round, and `and` is `or` of complements. So the
- * kernels are compiled for plus, max and or alone, and in and out take a turn, which a launch passes
- * with its arguments: bits that are flipped in an element before, and in a result after. Maxima of longs
- * and of doubles differ by their turn only, and share a kernel, too. `form` says which kernel's pair a
- * pair of core/pairs.h is, and by which turn: 11 kernels for 20 pairs.
+ * A minimum is a maximum of elements that are turned round, `and` is `or` of complements, and logical
+ * operators are bitwise ones of 0 and 1. So the kernels are compiled for plus, max and or alone, and in
+ * and out take a turn, which a launch passes with its arguments. `form` says which kernel's pair a pair of
+ * core/pairs.h is, and by which turn: 9 kernels for 20 pairs.
  */
 #ifndef VSCAN_COMMON_OPERATORS_CUH
 #define VSCAN_COMMON_OPERATORS_CUH
@@ -39,11 +38,9 @@ struct op_or {};
 template <class Op, class T>
 struct pair;
 
-/* How in and out change elements. All 0 for pairs that are computed as they are. */
+/* How in and out change elements: see the pairs. flip: bits of an element that are inverted. */
 struct pair_turn {
-    uint64_t flip; /* bits of an element that are inverted */
-    /* Maxima of 8 bytes alone: bits inverted in negative numbers, and what is added then. */
-    uint64_t below_zero, offset;
+    uint64_t flip, mask, number, factor;
 };
 
 /* ---- int and long ---------------------------------------------------------------------------- */
@@ -68,24 +65,36 @@ struct pair<op_plus, long> : integer_pair<int64_t, 0> {
     static __device__ U combine(U a, U b) { return (U)((uint64_t)a + (uint64_t)b); }
 };
 
-/* max and or; min and `and` where all bits are flipped. */
-template <class I, I Identity>
-struct turned_integer_pair : integer_pair<I, Identity> {
-    static __device__ I in(I x, const pair_turn &turn) { return x ^ (I)turn.flip; }
-    static __device__ I out(I x, const pair_turn &turn) { return x ^ (I)turn.flip; }
-};
+/* max, and min where all bits are flipped. */
 template <>
-struct pair<op_max, int> : turned_integer_pair<int32_t, INT32_MIN> {
+struct pair<op_max, int> : integer_pair<int32_t, INT32_MIN> {
+    static __device__ U in(T x, const pair_turn &turn) { return x ^ (U)turn.flip; }
+    static __device__ T out(U x, const pair_turn &turn) { return x ^ (T)turn.flip; }
     static __device__ U combine(U a, U b) { return a > b ? a : b; }
 };
-template <>
-struct pair<op_or, int> : turned_integer_pair<int32_t, 0> {
-    static __device__ U combine(U a, U b) { return a | b; }
+
+/*
+ * or, and `and` where bits are flipped: all bits of integers; bit 0 of the truth of reals, which is computed
+ * as 0 or 1. An element is 4 or 8 bytes of either type.
+ *   mask     the bits that count: all, or all but a real's sign, since -0 is false. (A NaN is true.)
+ *   number   the greatest value of what is left: of a real 1
+ *   factor   of a result: 1, or the bits of the real 1
+ */
+template <class I, class Unsigned>
+struct or_pair : integer_pair<I, 0> {
+    static __device__ I in(I x, const pair_turn &turn) {
+        const Unsigned bits = (Unsigned)x & (Unsigned)turn.mask, most = (Unsigned)turn.number;
+        return (I)((bits < most ? bits : most) ^ (Unsigned)turn.flip);
+    }
+    static __device__ I out(I x, const pair_turn &turn) {
+        return (I)(((Unsigned)x ^ (Unsigned)turn.flip) * (Unsigned)turn.factor);
+    }
+    static __device__ I combine(I a, I b) { return a | b; }
 };
 template <>
-struct pair<op_or, long> : turned_integer_pair<int64_t, 0> {
-    static __device__ U combine(U a, U b) { return a | b; }
-};
+struct pair<op_or, int> : or_pair<int32_t, uint32_t> {};
+template <>
+struct pair<op_or, long> : or_pair<int64_t, uint64_t> {};
 
 /* ---- float and double plus ------------------------------------------------------------------- */
 
@@ -179,7 +188,8 @@ struct pair<op_max, float> {
     }
 };
 
-/* Of doubles and of longs, which the turn makes keys of. An element is 8 bytes of either type. */
+/* Of doubles and of longs, which the turn makes keys of: mask has the bits that are flipped in negative
+   numbers, and number is added then. An element is 8 bytes of either type. */
 template <>
 struct pair<op_max, double> {
     using T = double;
@@ -189,38 +199,16 @@ struct pair<op_max, double> {
     static constexpr bool in_any_order = true;
     static __device__ U in(T x, const pair_turn &turn) {
         const int64_t key =
-            key_of_double::flip(bits_of(x) ^ (int64_t)turn.flip, (int64_t)turn.below_zero);
-        return (U)((uint64_t)key + turn.offset);
+            key_of_double::flip(bits_of(x) ^ (int64_t)turn.flip, (int64_t)turn.mask);
+        return (U)((uint64_t)key + turn.number);
     }
     static __device__ T out(U x, const pair_turn &turn) {
         const int64_t key =
-            key_of_double::flip((int64_t)((uint64_t)x - turn.offset), (int64_t)turn.below_zero);
+            key_of_double::flip((int64_t)((uint64_t)x - turn.number), (int64_t)turn.mask);
         return float_of(key ^ (int64_t)turn.flip);
     }
     static __device__ U combine(U a, U b) { return a > b ? a : b; }
 };
-
-/* ---- float and double or, and `and` where the turn inverts bit 0 ----------------------------- */
-
-template <class F>
-struct logical_pair {
-    using T = F;
-    using U = int32_t;
-    static constexpr U identity = 0;
-    static constexpr U visible = identity;
-    static constexpr bool in_any_order = true;
-    /* NaN is true. opaque: an integer, where the compiler would otherwise keep 32 predicates. */
-    static __device__ U in(T x, const pair_turn &turn) {
-        return opaque((U) !(x == (T)0)) ^ (U)turn.flip;
-    }
-    static __device__ T out(U x, const pair_turn &turn) { return (T)(x ^ (U)turn.flip); }
-    static __device__ U combine(U a, U b) { return a | b; }
-};
-
-template <>
-struct pair<op_or, float> : logical_pair<float> {};
-template <>
-struct pair<op_or, double> : logical_pair<double> {};
 
 /* ---- Which pairs share a kernel --------------------------------------------------------------- */
 
@@ -232,7 +220,7 @@ struct form_of {
     using kernel = Pair;
     static constexpr int index = Index;
 };
-static constexpr int forms = 11;
+static constexpr int forms = 9;
 /* The pairs that kernels are compiled for. */
 #define VSCAN__FORMS(X)                                                                            \
     X(op_plus, int)                                                                                \
@@ -243,36 +231,40 @@ static constexpr int forms = 11;
     X(op_max, float)                                                                               \
     X(op_max, double)                                                                              \
     X(op_or, int)                                                                                  \
-    X(op_or, long)                                                                                 \
-    X(op_or, float)                                                                                \
-    X(op_or, double)
+    X(op_or, long)
 #define FORM(op, T, kernel_op, kernel_T, index, ...)                                               \
     template <>                                                                                    \
     struct form<op, T> : form_of<pair<kernel_op, kernel_T>, index> {                               \
         static constexpr pair_turn turned = {__VA_ARGS__};                                         \
     };
+#define ALL ~UINT64_C(0)
 #define SIGN (UINT64_C(1) << 63)
 #define KEY (uint64_t) key_of_double::below_zero, key_of_double::offset
+#define FLOAT_TRUTH ~SIGN >> 32, 1, UINT64_C(0x3f800000)
+#define DOUBLE_TRUTH ~SIGN, 1, UINT64_C(0x3ff0000000000000)
 FORM(op_plus, int, op_plus, int, 0)
 FORM(op_plus, long, op_plus, long, 1)
 FORM(op_plus, float, op_plus, float, 2)
 FORM(op_plus, double, op_plus, double, 3)
 FORM(op_max, int, op_max, int, 4)
-FORM(op_min, int, op_max, int, 4, ~UINT64_C(0))
+FORM(op_min, int, op_max, int, 4, ALL)
 FORM(op_max, float, op_max, float, 5)
 FORM(op_min, float, op_max, float, 5, SIGN >> 32)
 FORM(op_max, long, op_max, double, 6)
-FORM(op_min, long, op_max, double, 6, ~UINT64_C(0))
+FORM(op_min, long, op_max, double, 6, ALL)
 FORM(op_max, double, op_max, double, 6, 0, KEY)
 FORM(op_min, double, op_max, double, 6, SIGN, KEY)
-FORM(op_or, int, op_or, int, 7)
-FORM(op_and, int, op_or, int, 7, ~UINT64_C(0))
-FORM(op_or, long, op_or, long, 8)
-FORM(op_and, long, op_or, long, 8, ~UINT64_C(0))
-FORM(op_or, float, op_or, float, 9)
-FORM(op_and, float, op_or, float, 9, 1)
-FORM(op_or, double, op_or, double, 10)
-FORM(op_and, double, op_or, double, 10, 1)
+FORM(op_or, int, op_or, int, 7, 0, ALL, ALL, 1)
+FORM(op_and, int, op_or, int, 7, ALL, ALL, ALL, 1)
+FORM(op_or, float, op_or, int, 7, 0, FLOAT_TRUTH)
+FORM(op_and, float, op_or, int, 7, 1, FLOAT_TRUTH)
+FORM(op_or, long, op_or, long, 8, 0, ALL, ALL, 1)
+FORM(op_and, long, op_or, long, 8, ALL, ALL, ALL, 1)
+FORM(op_or, double, op_or, long, 8, 0, DOUBLE_TRUTH)
+FORM(op_and, double, op_or, long, 8, 1, DOUBLE_TRUTH)
+#undef DOUBLE_TRUTH
+#undef FLOAT_TRUTH
+#undef ALL
 #undef FORM
 #undef SIGN
 #undef KEY

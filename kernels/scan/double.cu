@@ -5,4 +5,3 @@
 
 SCANS_OF(op_plus, double)
 SCANS_OF(op_max, double)
-SCANS_OF(op_or, double)

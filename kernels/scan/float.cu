@@ -5,4 +5,3 @@
 
 SCANS_OF(op_plus, float)
 SCANS_OF(op_max, float)
-SCANS_OF(op_or, float)

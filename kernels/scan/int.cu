@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kernels of scans and segmented scans of ints. A file for each type of
+/* The kernels of scans and segmented scans of ints, and of floats' or. A file for each type of
    values, to compile them in parallel; scan/launch.cu launches them. */
 #include "scan/launch.cuh"
 
