@@ -261,6 +261,34 @@ static void carry_reset(void **state) {
     ok(ctx, vscan_buffer_destroy(v));
 }
 
+/* What a carry begins with changes nothing, though all elements be next to it. */
+static void carry_begins(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    for (int k = 0; k < 4; k++) {
+        const vscan_type type = k / 2 ? VSCAN_LONG : VSCAN_INT;
+        const vscan_op op = k % 2 ? VSCAN_MIN : VSCAN_MAX;
+        int64_t element = 0, total = 0;
+        vscan_carry *carry;
+        vscan_buffer *v, *one;
+        reference_identity(op, type, &element);
+        element ^= 1;
+        ok(ctx, vscan_carry_create(ctx, op, type, VSCAN_FORWARD, &carry));
+        ok(ctx, vscan_buffer_create(ctx, type, 1000, &v));
+        ok(ctx, vscan_buffer_create(ctx, type, 1, &one));
+        ok(ctx, vscan_buffer_fill(v, &element));
+        const vscan_reduce_options options = {.size = sizeof options, .carry = carry};
+        for (int piece = 0; piece < 2; piece++) {
+            ok(ctx, vscan_reduce(ctx, op, v, one, &options));
+            ok(ctx, vscan_buffer_get(one, 0, &total));
+            assert_memory_equal(&total, &element, sizeof total);
+        }
+        ok(ctx, vscan_carry_destroy(carry));
+        ok(ctx, vscan_buffer_destroy(v));
+        ok(ctx, vscan_buffer_destroy(one));
+    }
+}
+
 /* A carry that has seen no element, of pairs with an order and without, with an initial value or none. */
 static void carry_saved_at_first(void **state) {
     (void)state;
@@ -462,7 +490,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(carry_pieces),         cmocka_unit_test(carry_long),
         cmocka_unit_test(carry_saved_at_first), cmocka_unit_test(carry_reset),
-        cmocka_unit_test(carry_totals),         cmocka_unit_test(carry_refused),
+        cmocka_unit_test(carry_totals),         cmocka_unit_test(carry_begins),
+        cmocka_unit_test(carry_refused),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -84,8 +84,8 @@ const struct vscan__cpu_pair PAIRS[vscan__pair_count] = {
         .size = 65536 / TILE_##type,                                                               \
         .tile = TILE_##type,                                                                       \
         .sum = VSCAN_##OP == VSCAN_PLUS,                                                           \
-        .arithmetic = VSCAN__IS_REAL(VSCAN_##TYPE) && VSCAN_##OP != VSCAN_MAX &&                   \
-                      VSCAN_##OP != VSCAN_MIN,                                                     \
+        .arithmetic =                                                                              \
+            VSCAN__IS_REAL(VSCAN_##TYPE) && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN,    \
         .identity = identity_##pair,                                                               \
         .take = take_##pair,                                                                       \
         .put = put_##pair,                                                                         \
