@@ -284,15 +284,16 @@ VSCAN_API vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buff
  * rank receives N after them. So the offsets of all ranks, one rank after the other, are those of the one
  * call.
  *   heads     as in vscan_mpi_count_segments
- *   offsets   long, with at least as many elements as segments begin in the part, and on the last rank one
- *             more. Elements after these stay as they are. Overlaps no other argument
+ *   offsets   int or long, the same on all ranks; int for N of at most INT32_MAX. At least as many elements as
+ *             segments begin in the part, and on the last rank one more. Elements after these stay as they
+ *             are. Overlaps no other argument
  *   options   NULL: no count
  *     count   as in vscan_mpi_scan_segmented
  * If offsets is too short on one rank, all ranks return OUT_LENGTH, and nothing is written.
  * N = 0: the last rank receives 0, and the count is 0.
  * Flags are read once, and once more if offsets has fewer elements than the part (on the last rank: than
  * n + 1). Each rank keeps memory for a piece of its part.
- * Statuses: TYPE, LENGTH (count), OVERLAP, STRUCT_SIZE, OUT_LENGTH. Since 0.1.0.
+ * Statuses: TYPE, LENGTH (count, or int and N is greater), OVERLAP, STRUCT_SIZE, OUT_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *heads,
                                                   vscan_buffer *offsets,
