@@ -126,7 +126,7 @@ vscan_status vscan__mpi_area_up(vscan__mpi *mpi, const struct vscan__mpi_area *a
 
 void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n) {
     for (int i = 0; i < n; i++) {
-        if (mpi->broken) return; /* MPI may still use what is there */
+        if (mpi->abandoned) return; /* MPI may still use what is there */
         if (areas[i].owned) (void)vscan_buffer_destroy(areas[i].buffer);
         (void)vscan_buffer_destroy(areas[i].staging);
     }
@@ -166,11 +166,12 @@ vscan_status vscan__mpi_tell_counts(vscan__mpi *mpi, vscan_status status) {
     return VSCAN_OK;
 }
 
-/* Begins the messages of what lies from byte `at` on in each rank's run; false: there are none. */
+/* Begins the messages of what lies from byte `at` on in each rank's run, also after a failure; false: there are none. */
 static bool post(vscan__mpi *mpi, const char *from, char *to, int64_t size, int64_t at, int *posted,
                  vscan_status *status) {
+    bool any = false;
     *posted = 0;
-    for (int i = 1; i < 2 * mpi->size && *status == VSCAN_OK; i++) {
+    for (int i = 1; i < 2 * mpi->size; i++) {
         if (i == mpi->size) continue;
         const bool receives =
             i < mpi->size; /* all of these first, so that no message has to wait */
@@ -180,25 +181,15 @@ static bool post(vscan__mpi *mpi, const char *from, char *to, int64_t size, int6
         const int64_t left = (begin[1] - begin[0]) * size - at;
         if (left <= 0) continue;
         const int bytes = (int)least(left, VSCAN__MPI_LONGEST_MESSAGE);
-        MPI_Request *const request = mpi->requests + *posted;
         const int64_t place = begin[0] * size + at;
-        const int code =
+        const vscan_status begun =
             receives
-                ? MPI_Irecv(to + place, bytes, MPI_BYTE, r, TAG_ELEMENTS, mpi->comm, request)
-                : MPI_Isend(from + place, bytes, MPI_BYTE, r, TAG_ELEMENTS, mpi->comm, request);
-        *status = vscan__mpi_check(mpi, code, receives ? "MPI_Irecv" : "MPI_Isend");
-        *posted += *status == VSCAN_OK;
+                ? vscan__mpi_receive(mpi, to + place, bytes, r, TAG_ELEMENTS, mpi->requests, posted)
+                : vscan__mpi_send(mpi, from + place, bytes, r, TAG_ELEMENTS, mpi->requests, posted);
+        if (*status == VSCAN_OK) *status = begun;
+        any = true;
     }
-    return *posted > 0;
-}
-
-/* After an error: nothing more is received. A message that is under way cannot be called back. */
-static void abandon(vscan__mpi *mpi, int posted) {
-    for (int i = 0; i < posted; i++)
-        if (mpi->requests[i] != MPI_REQUEST_NULL) {
-            (void)MPI_Cancel(mpi->requests + i);
-            (void)MPI_Request_free(mpi->requests + i);
-        }
+    return any;
 }
 
 vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const char *from, char *to, int64_t size) {
@@ -208,10 +199,10 @@ vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const char *from, char *to, in
                (size_t)own);
     vscan_status status = VSCAN_OK;
     int posted = 0;
-    for (int64_t at = 0; post(mpi, from, to, size, at, &posted, &status) && status == VSCAN_OK;
-         at += VSCAN__MPI_LONGEST_MESSAGE)
-        status =
-            vscan__mpi_check(mpi, MPI_Waitall(posted, mpi->requests, mpi->statuses), "MPI_Waitall");
-    if (status != VSCAN_OK) abandon(mpi, posted);
+    for (int64_t at = 0; post(mpi, from, to, size, at, &posted, &status);
+         at += VSCAN__MPI_LONGEST_MESSAGE) {
+        const vscan_status waited = vscan__mpi_wait(mpi, mpi->requests, posted);
+        if (status == VSCAN_OK) status = waited;
+    }
     return status;
 }

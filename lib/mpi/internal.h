@@ -85,14 +85,16 @@ typedef struct vscan__mpi {
     vscan_ctx *host; /* a context of the CPU, with one thread, for what is short and on the host */
     MPI_Comm comm;
     int rank, size;
-    bool broken;                       /* MPI failed */
-    const char *function;              /* that runs */
-    struct vscan__mpi_record *records; /* one a rank: the last agreement */
-    struct vscan__mpi_told *told;      /* one a rank */
-    value *operands;                   /* size + 1 */
-    int64_t *begin;                    /* size + 1: see layout.h */
-    int *counts, *displacements;       /* one a rank: of an MPI_Allgatherv */
-    int64_t *in_begin, *out_begin;     /* size + 1 each, as the next: see move.h */
+    bool broken;    /* MPI failed: all ranks know it, or cannot be told */
+    bool abandoned; /* MPI may go on using memory for messages: it must not be freed */
+    unsigned char sent[2][VSCAN_CARRY_BYTES]; /* messages of a sum */
+    const char *function;                     /* that runs */
+    struct vscan__mpi_record *records;        /* one a rank: the last agreement */
+    struct vscan__mpi_told *told;             /* one a rank */
+    value *operands;                          /* size + 1 */
+    int64_t *begin;                           /* size + 1: see layout.h */
+    int *counts, *displacements;              /* one a rank: of an MPI_Allgatherv */
+    int64_t *in_begin, *out_begin;            /* size + 1 each, as the next: see move.h */
     int64_t *send_begin, *receive_begin, *spare;
     MPI_Request *requests; /* two a rank */
     MPI_Status *statuses;
@@ -104,6 +106,7 @@ typedef struct vscan__mpi {
         void *memory;
         int64_t bytes;
     } room_sums, room_edges, room_all; /* host memory that is kept */
+    struct vscan__mpi *older;          /* of those that are abandoned */
     char sentence[SENTENCE];
 } vscan__mpi;
 
@@ -132,9 +135,32 @@ vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status 
 /* At least that many bytes, or NULL with a sentence. What was there is lost. */
 void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t bytes);
 
+/* ---- messages.c ------------------------------------------------------------------------------ */
+
+/*
+ * What an MPI function has returned that fails on this rank alone, as a status. The rank must go on with the call, and
+ * tell all ranks.
+ */
+vscan_status vscan__mpi_note(vscan__mpi *mpi, int code, const char *name);
+
+/*
+ * Begin a message: requests[*begun] is its request, and *begun counts it. After a failure one without data takes its
+ * place, where MPI can do that.
+ */
+vscan_status vscan__mpi_send(vscan__mpi *mpi, const void *from, int bytes, int to, int tag,
+                             MPI_Request *requests, int *begun);
+vscan_status vscan__mpi_receive(vscan__mpi *mpi, void *to, int bytes, int from, int tag,
+                                MPI_Request *requests, int *begun);
+
+/* Waits for all of them, at most two a rank. After a failure, too, none is left. */
+vscan_status vscan__mpi_wait(vscan__mpi *mpi, MPI_Request *requests, int begun);
+
+/* Waits for none of them any more. */
+void vscan__mpi_abandon(vscan__mpi *mpi, MPI_Request *requests, int begun);
+
 /* ---- agree.c --------------------------------------------------------------------------------- */
 
-/* What an MPI function has returned, as a status. */
+/* What a collective MPI function has returned, as a status. After a failure the ranks are no longer together. */
 vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name);
 
 /*

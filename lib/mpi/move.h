@@ -69,7 +69,7 @@ void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n)
 /*
  * Elements send_begin[r] .. send_begin[r + 1] - 1 of `from` go to rank r, and what comes from rank r becomes
  * elements receive_begin[r] .. receive_begin[r + 1] - 1 of `to`. An element has `size` bytes. Only MPI can
- * fail here.
+ * fail here, and on this rank alone: so a rank goes on, with its other exchanges too, and tells all ranks then.
  */
 vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const char *from, char *to, int64_t size);
 

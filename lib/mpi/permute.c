@@ -143,14 +143,15 @@ static vscan_status gather(vscan__mpi *mpi, const vscan_buffer *in, const vscan_
     const vscan_type type = (vscan_type)moved.type;
     TRY(vscan__mpi_tell_counts(mpi, prepare_questions(mpi, positions, areas)));
     TRY(vscan__mpi_finish(mpi, prepare_answers(mpi, type, moved.out, areas)));
-    TRY(vscan__mpi_exchange(mpi, areas[PLACES].host, areas[ASKED].host, sizeof(int64_t)));
-    TRY(vscan__mpi_finish(mpi, answer(mpi, in, areas)));
+    vscan_status status =
+        vscan__mpi_exchange(mpi, areas[PLACES].host, areas[ASKED].host, sizeof(int64_t));
+    TRY(vscan__mpi_finish(mpi, status != VSCAN_OK ? status : answer(mpi, in, areas)));
     int64_t *const asked = mpi->receive_begin;
     mpi->receive_begin = mpi->send_begin;
     mpi->send_begin = asked;
-    TRY(vscan__mpi_exchange(mpi, areas[ANSWERS].host, areas[ANSWERED].host,
-                            vscan__mpi_size_of(type)));
-    return vscan__mpi_finish(mpi, put_back(mpi, areas, out));
+    status = vscan__mpi_exchange(mpi, areas[ANSWERS].host, areas[ANSWERED].host,
+                                 vscan__mpi_size_of(type));
+    return vscan__mpi_finish(mpi, status != VSCAN_OK ? status : put_back(mpi, areas, out));
 }
 
 vscan_status vscan_mpi_gather(vscan_mpi *mpi, const vscan_buffer *in, const vscan_buffer *positions,
@@ -226,9 +227,13 @@ static vscan_status permute(vscan__mpi *mpi, const vscan_buffer *in, const vscan
     const vscan_type type = (vscan_type)moved.type;
     TRY(vscan__mpi_tell_counts(mpi, prepare_elements(mpi, in, positions, areas)));
     TRY(vscan__mpi_finish(mpi, prepare_receipt(mpi, type, areas)));
-    TRY(vscan__mpi_exchange(mpi, areas[PLACES].host, areas[ASKED].host, sizeof(int64_t)));
-    TRY(vscan__mpi_exchange(mpi, areas[SENT].host, areas[RECEIVED].host, vscan__mpi_size_of(type)));
-    return vscan__mpi_finish(mpi, put(mpi, areas, out, known.written));
+    const vscan_status places =
+        vscan__mpi_exchange(mpi, areas[PLACES].host, areas[ASKED].host, sizeof(int64_t));
+    vscan_status status =
+        vscan__mpi_exchange(mpi, areas[SENT].host, areas[RECEIVED].host, vscan__mpi_size_of(type));
+    if (places != VSCAN_OK) status = places;
+    return vscan__mpi_finish(mpi,
+                             status != VSCAN_OK ? status : put(mpi, areas, out, known.written));
 }
 
 vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,

@@ -81,8 +81,9 @@ static vscan_status rebalance(vscan__mpi *mpi, const vscan_buffer *in, const vsc
     TRY(vscan__mpi_agree_move(mpi, &moved));
     TRY(vscan__mpi_check_sums(mpi, "out"));
     TRY(vscan__mpi_finish(mpi, prepare(mpi, in, out, areas)));
-    TRY(move(mpi, out, areas));
-    return vscan__mpi_finish(mpi, vscan__mpi_area_up(mpi, areas + OUT, moved.out));
+    vscan_status status = move(mpi, out, areas);
+    if (status == VSCAN_OK) status = vscan__mpi_area_up(mpi, areas + OUT, moved.out);
+    return vscan__mpi_finish(mpi, status);
 }
 
 vscan_status vscan_mpi_rebalance(vscan_mpi *mpi, const vscan_buffer *in, vscan_buffer *out) {

@@ -192,23 +192,29 @@ static struct vscan__mpi_elements merged(const struct sort *s) {
                                                           : vscan_buffer_pointer(s->values_out)};
 }
 
-/* Everything to its rank. Fails on all ranks alike. */
-static vscan_status move(vscan__mpi *mpi, const struct sort *s,
-                         const struct vscan__mpi_area *areas) {
+/* What goes to which rank. Fails on all ranks alike. */
+static vscan_status agree_on_cuts(vscan__mpi *mpi, const struct sort *s,
+                                  const struct vscan__mpi_area *areas) {
     const int64_t n = vscan_buffer_length(s->keys);
     struct splitter *const splitters = (struct splitter *)(void *)areas[ROOM].host;
     int64_t *const own = (int64_t *)(void *)(splitters + mpi->size), *const all =
                                                                          own + mpi->size * TRIED;
     TRY(find_splitters(mpi, &s->order, areas[KEYS].host, n, splitters, own, all));
     cut_part(mpi, n, splitters, all);
-    TRY(vscan__mpi_tell_counts(mpi, VSCAN_OK));
+    return vscan__mpi_tell_counts(mpi, VSCAN_OK);
+}
+
+static vscan_status move(vscan__mpi *mpi, const struct sort *s,
+                         const struct vscan__mpi_area *areas) {
     const bool is_even = vscan__mpi_merges_of(mpi->size) % 2 == 0;
     const struct vscan__mpi_elements to =
         merges_received(mpi, s) && is_even ? merged(s) : received(areas);
-    TRY(vscan__mpi_exchange(mpi, areas[KEYS].host, to.keys, vscan__mpi_size_of(s->order.type)));
-    if (s->values == NULL) return VSCAN_OK;
-    return vscan__mpi_exchange(mpi, areas[VALUES].host, to.values,
-                               vscan__mpi_size_of(vscan_buffer_type(s->values)));
+    const vscan_status status =
+        vscan__mpi_exchange(mpi, areas[KEYS].host, to.keys, vscan__mpi_size_of(s->order.type));
+    if (s->values == NULL) return status;
+    const vscan_status of_values = vscan__mpi_exchange(
+        mpi, areas[VALUES].host, to.values, vscan__mpi_size_of(vscan_buffer_type(s->values)));
+    return status != VSCAN_OK ? status : of_values;
 }
 
 static vscan_status sort_received(vscan__mpi *mpi, const struct sort *s,
@@ -240,8 +246,9 @@ static vscan_status sort(vscan__mpi *mpi, struct sort *s, const vscan_sort_optio
     TRY(vscan__mpi_agree_move(mpi, &moved));
     TRY(vscan__mpi_check_sums(mpi, "keys_out"));
     TRY(vscan__mpi_finish(mpi, sort_part(mpi, s, areas)));
-    TRY(move(mpi, s, areas));
-    return vscan__mpi_finish(mpi, order_received(mpi, s, areas));
+    TRY(agree_on_cuts(mpi, s, areas));
+    const vscan_status status = move(mpi, s, areas);
+    return vscan__mpi_finish(mpi, status != VSCAN_OK ? status : order_received(mpi, s, areas));
 }
 
 vscan_status vscan_mpi_sort(vscan_mpi *mpi, const vscan_buffer *keys, const vscan_buffer *values,

@@ -6,12 +6,13 @@
 #include <mpi.h>
 #include <time.h>
 
-#include "cases.h"
+#include "wrong.h"
 
 int rank, ranks;
 uint64_t seed;
 vscan_ctx *ctx;
 vscan_mpi *mpi;
+bool small;
 static int64_t cases = 100;
 
 void end_badly(void) {
@@ -36,7 +37,8 @@ int main(int argc, char **argv) {
                           : (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     const char *const sizes = getenv("VSCAN_TEST_SIZES");
-    if (sizes != NULL && strcmp(sizes, "small") == 0) cases = CUTS; /* one of each way to cut */
+    small = sizes != NULL && strcmp(sizes, "small") == 0;
+    if (small) cases = CUTS; /* one of each way to cut */
     if (argc > 2) cases = strtoll(argv[2], NULL, 10);
     if (rank == 0) printf("%d ranks, seed %llu\n", ranks, (unsigned long long)seed), fflush(stdout);
     const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
@@ -44,8 +46,10 @@ int main(int argc, char **argv) {
     OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
     CHECK(vscan_mpi_rank(mpi) == rank && vscan_mpi_size(mpi) == ranks, "not this rank");
     test_refused();
+    test_mpi_failures();
     test_failures();
     test_wrong_moves();
+    check_all_failed();
     test_segmented_blocks();
     for (int64_t i = 0; i < cases; i++) {
         test_scan(i);
