@@ -34,7 +34,8 @@
  *
  * Asynchrony. Collective calls wait, for the context's earlier work and for messages; so they cannot be
  * captured. When one returns, its last step may still run on the context's stream, as after a call of
- * vscan.h. On the CPU backend the work is done. Data of a GPU goes to other ranks through the host's memory.
+ * vscan.h. On the CPU backend the work is done. Data of a GPU goes to other ranks from the GPU's memory where MPI
+ * says that it takes it, else through page-locked memory of the host, which is kept for later calls.
  *
  * In place, overlap: as in vscan.h. This concerns the buffers of one rank.
  *
@@ -43,7 +44,7 @@
  * caller's thread.
  *
  * Errors. Every collective function returns the same status on all ranks, and vscan_mpi_last_error gives the
- * same sentence on all of them. (An error of MPI is seen by some ranks or by all.) Each function's comment
+ * same sentence on all of them, but for some errors of MPI (below). Each function's comment
  * lists its statuses, without the prefix VSCAN_ERROR_ or VSCAN_MPI_ERROR_. The lists of collective functions
  * leave out what holds for all of them:
  *
@@ -56,7 +57,8 @@
  *     CAPTURE      one rank's stream is being captured
  *     BACKEND, DEVICE_LOST         as in vscan.h, on one rank
  *     DIFFERENT    the ranks call different functions, or pass different arguments that must be the same
- *     MPI          MPI failed, now or in an earlier call
+ *     MPI          MPI failed, now or in an earlier call. Where a message failed, all ranks are told; a failure
+ *                  in a collective call of MPI is known to the ranks that see it
  *     late errors (from 400)       of earlier work of one rank's context. Nothing has been done
  *
  * After a failure. After a refusal (100-199, DIFFERENT) outputs are unchanged on all ranks. If a rank fails

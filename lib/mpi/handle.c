@@ -118,12 +118,21 @@ vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status 
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+static void free_room(const vscan__mpi *mpi, struct vscan__mpi_room *room) {
+    if (room->is_locked) vscan__mpi_unlock_pages(mpi, room->memory);
+    free(room->memory);
+    *room = (struct vscan__mpi_room){.memory = NULL};
+}
+
 void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t bytes) {
     if (room->bytes >= bytes && room->memory != NULL) return room->memory;
-    const int64_t more = bytes < 4096 ? 4096 : bytes + bytes / 4;
-    free(room->memory);
-    room->memory = malloc((size_t)more);
+    enum { PAGE = 4096 };
+    const int64_t more = (bytes + bytes / 4) / PAGE * PAGE + PAGE;
+    free_room(mpi, room);
+    room->memory = aligned_alloc(PAGE, (size_t)more);
     room->bytes = room->memory != NULL ? more : 0;
+    if (room->memory != NULL && vscan__mpi_is_on_gpu(mpi))
+        room->is_locked = vscan__mpi_lock_pages(mpi, room->memory, more);
     if (room->memory == NULL)
         (void)vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "no host memory for %lld bytes",
                               (long long)more);
@@ -141,9 +150,10 @@ static void release(vscan__mpi *mpi) {
     for (int i = 0; i < 6; i++) (void)vscan_buffer_destroy(mpi->scratch[i]);
     for (int i = 0; i < 2; i++) (void)vscan_buffer_destroy(mpi->sums[i]);
     (void)vscan_ctx_destroy(mpi->host);
-    free(mpi->room_sums.memory);
-    free(mpi->room_edges.memory);
-    free(mpi->room_all.memory);
+    free_room(mpi, &mpi->room_sums);
+    free_room(mpi, &mpi->room_edges);
+    free_room(mpi, &mpi->room_all);
+    for (int i = 0; i < MOST_AREAS && !mpi->abandoned; i++) free_room(mpi, mpi->area_rooms + i);
     free(mpi->records);
     free(mpi->told);
     free(mpi->operands);
@@ -244,6 +254,8 @@ static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
         return vscan__mpi_fail(mpi, VSCAN_ERROR_HANDLE, "ctx is no live context");
     if (result == NULL) return vscan__mpi_fail(mpi, VSCAN_ERROR_NULL, "mpi is NULL");
     mpi->ctx = ctx;
+    mpi->device = vscan_ctx_device(ctx);
+    mpi->takes_gpu_memory = vscan__mpi_is_on_gpu(mpi) && vscan__mpi_takes_gpu_memory();
     const size_t size = (size_t)mpi->size;
     mpi->records = calloc(size, sizeof *mpi->records);
     mpi->told = calloc(size, sizeof *mpi->told);

@@ -53,7 +53,7 @@ static vscan_status check_room(vscan__mpi *mpi, const int64_t *begin) {
 /* The packed vector comes down to be cut evenly. */
 static vscan_status prepare(vscan__mpi *mpi, const struct vscan__mpi_area *packed,
                             const vscan_buffer *out, struct vscan__mpi_area *to) {
-    TRY(vscan__mpi_area_of(mpi, to, out));
+    TRY(vscan__mpi_area_of(mpi, to, FOR_MPI, out));
     return vscan__mpi_area_down(mpi, packed,
                                 mpi->in_begin[mpi->rank + 1] - mpi->in_begin[mpi->rank]);
 }
@@ -61,7 +61,8 @@ static vscan_status prepare(vscan__mpi *mpi, const struct vscan__mpi_area *packe
 static vscan_status spread(vscan__mpi *mpi, vscan_type type, const struct vscan__mpi_area *packed,
                            const struct vscan__mpi_area *to) {
     vscan__mpi_recut(mpi, mpi->in_begin, mpi->out_begin);
-    TRY(vscan__mpi_exchange(mpi, packed->host, to->host, vscan__mpi_size_of(type)));
+    TRY(vscan__mpi_exchange(mpi, vscan__mpi_place_of(packed), vscan__mpi_place_of(to),
+                            vscan__mpi_size_of(type)));
     return vscan__mpi_area_up(mpi, to, mpi->out_begin[mpi->rank + 1] - mpi->out_begin[mpi->rank]);
 }
 
@@ -79,7 +80,8 @@ static vscan_status pack_parts(vscan__mpi *mpi, const vscan_buffer *in, const vs
     vscan_buffer *to = out;
     vscan_status status = VSCAN_OK;
     if (known.rebalance) {
-        status = vscan__mpi_new_area(mpi, areas + PACKED, (vscan_type)moved.type, moved.in);
+        status =
+            vscan__mpi_new_area(mpi, areas + PACKED, FOR_MPI, (vscan_type)moved.type, moved.in);
         to = areas[PACKED].buffer;
     }
     int64_t packed = 0;

@@ -18,8 +18,8 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
                             int64_t *clear) {
     vscan_buffer *count;
     const int64_t n = vscan_buffer_length(in);
-    TRY(vscan__mpi_area_of(mpi, areas + OUT, out));
-    TRY(vscan__mpi_new_area(mpi, areas + PARTED, vscan_buffer_type(in), n));
+    TRY(vscan__mpi_area_of(mpi, areas + OUT, FOR_MPI, out));
+    TRY(vscan__mpi_new_area(mpi, areas + PARTED, FOR_MPI, vscan_buffer_type(in), n));
     TRY(vscan__mpi_one(mpi, VSCAN_LONG, &count));
     const vscan_count_options options = {.size = sizeof options, .count = count};
     TRY(vscan__mpi_say(mpi, mpi->ctx,
@@ -40,16 +40,18 @@ static vscan_status move(vscan__mpi *mpi, vscan_type type, const struct vscan__m
                          int64_t clear, int64_t *count) {
     const int64_t size = vscan__mpi_size_of(type);
     int64_t *const clears = mpi->spare, *const begin = mpi->begin;
+    struct vscan__mpi_place from = vscan__mpi_place_of(areas + PARTED);
+    const struct vscan__mpi_place to = vscan__mpi_place_of(areas + OUT);
     vscan__mpi_add_up(mpi, clears, begin);
     *count = begin[mpi->size];
     vscan__mpi_recut(mpi, begin, mpi->out_begin);
-    const vscan_status status = vscan__mpi_exchange(mpi, areas[PARTED].host, areas[OUT].host, size);
+    const vscan_status status = vscan__mpi_exchange(mpi, from, to, size);
     begin[0] = *count;
     for (int r = 0; r < mpi->size; r++)
         begin[r + 1] = begin[r] + mpi->in_begin[r + 1] - mpi->in_begin[r] - clears[r];
     vscan__mpi_recut(mpi, begin, mpi->out_begin);
-    const char *const flagged = clear > 0 ? areas[PARTED].host + clear * size : areas[PARTED].host;
-    const vscan_status of_flagged = vscan__mpi_exchange(mpi, flagged, areas[OUT].host, size);
+    if (clear > 0) from.at += clear * size;
+    const vscan_status of_flagged = vscan__mpi_exchange(mpi, from, to, size);
     return status != VSCAN_OK ? status : of_flagged;
 }
 

@@ -12,7 +12,6 @@ enum { RECORD_BYTES = 48, CARRY_BYTES = VSCAN_CARRY_BYTES };
 
 void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, bool totals,
                   bool adds, const int64_t *cut, const struct counted *before) {
-    static int64_t most; /* values that all ranks have told in one call so far */
     int64_t begin[MOST_RANKS + 1], values = 0, messages = 0, bytes = 0,
                                    contributed = RECORD_BYTES + 8 + 24 * totals + 8 * adds;
     if (op == VSCAN_PLUS && type != VSCAN_INT) {
@@ -37,8 +36,9 @@ void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, b
     CHECK(counted.bytes - before->bytes == bytes, "wrong number of bytes");
     /* where room had to grow there is one more */
     const int64_t more = counted.collectives - before->collectives - 3 - totals - adds;
-    CHECK(more == 0 || (more == 1 && values > most), "%lld more collectives", (long long)more);
-    if (values > most) most = values;
+    CHECK(more == 0 || (more == 1 && values > most_values), "%lld more collectives",
+          (long long)more);
+    if (values > most_values) most_values = values;
     CHECK(counted.contributed - before->contributed == contributed + 8 * more,
           "%lld bytes told to all, not %lld",
           (long long)(counted.contributed - before->contributed), (long long)contributed);
@@ -56,6 +56,8 @@ void check_given(const struct scan_case *c, const struct given *before, int read
 }
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
+
+int64_t most_values;
 
 char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];
 

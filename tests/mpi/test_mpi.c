@@ -6,6 +6,8 @@
 #include <mpi.h>
 #include <time.h>
 
+#include "scan_case.h"
+#include "stand_in.h"
 #include "wrong.h"
 
 int rank, ranks;
@@ -23,6 +25,15 @@ void end_badly(void) {
 void OK_(vscan_status status, const char *call) {
     CHECK(status == VSCAN_OK, "%s: %s: %s | %s", call, vscan_mpi_status_name(status),
           vscan_mpi_last_error(mpi), vscan_ctx_last_error(ctx));
+}
+
+/* A new vscan_mpi: other ranks have a GPU, or none, and an MPI that takes its memory, or does not. */
+static void renew_with_stand_in(void) {
+    OK(vscan_mpi_destroy(mpi));
+    CHECK(locked == 0, "%lld rooms are locked", (long long)locked);
+    pretends_gpu = draw() >> (rank % 32) & 1;
+    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
+    most_values = 0;
 }
 
 int main(int argc, char **argv) {
@@ -48,10 +59,15 @@ int main(int argc, char **argv) {
     test_refused();
     test_mpi_failures();
     test_failures();
+    pretends_gpu = rank % 2 == 1;
     test_wrong_moves();
+    renew();
+    locked = 0; /* what is abandoned stays locked */
     check_all_failed();
     test_segmented_blocks();
+
     for (int64_t i = 0; i < cases; i++) {
+        if (i % 5 == 0) renew_with_stand_in();
         test_scan(i);
         test_segmented(i);
         test_positions(i);
@@ -60,6 +76,7 @@ int main(int argc, char **argv) {
         test_sorts(i / 4);
     }
     OK(vscan_mpi_destroy(mpi));
+    CHECK(locked == 0, "%lld rooms are locked", (long long)locked);
     OK(vscan_ctx_destroy(ctx));
     if (rank == 0) printf("%lld cases passed\n", (long long)cases);
     MPI_Finalize();
