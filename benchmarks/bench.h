@@ -19,21 +19,21 @@ enum family {
     FAMILY_SEGMENTED,
     FAMILY_REDUCE,
     /* element by element, and by position, where kind and direction mean nothing */
-    FAMILY_MAP,        /* out[i] = in[i] op 3 */
-    FAMILY_MAP2,       /* out[i] = in[i] op i, of a second vector */
-    FAMILY_COMPARE,    /* out[i] = in[i] < 3, a byte; no op */
-    FAMILY_UNARY,      /* out[i] = -in[i]; no op, nor have those below */
-    FAMILY_SELECT,     /* out[i] = in[i] where a bit says so, which it does below 3, else 3 */
-    FAMILY_CONVERT,    /* out[i] = in[i]; ints and doubles to floats, floats to ints */
-    FAMILY_COPY,       /* out[i] = in[i] */
-    FAMILY_FILL,       /* out[i] = 3, from the host */
-    FAMILY_INDEX,      /* out[i] = 3 + 2 i */
-    FAMILY_DISTRIBUTE, /* out[i] = in[0] */
-    FAMILY_ELEMENT,    /* in[n / 2] to the host, and from there to out[n / 2] */
-    FAMILY_GATHER,     /* out[i] = in[work_position(i)], of a vector of ints; no op */
-    FAMILY_PERMUTE,    /* out[work_position(i)] = in[i], likewise */
-    FAMILY_KEYS_TO_HEADS,      /* out[i] = in[i] differs from in[i - 1], a byte; no op */
-    FAMILY_LOWER_BOUND,        /* out[i] = the lower bound of in[i] in in, sorted; ints; no op */
+    FAMILY_MAP,           /* out[i] = in[i] op 3 */
+    FAMILY_MAP2,          /* out[i] = in[i] op i, of a second vector */
+    FAMILY_COMPARE,       /* out[i] = in[i] < 3, a byte; no op */
+    FAMILY_UNARY,         /* out[i] = -in[i]; no op, nor have those below */
+    FAMILY_SELECT,        /* out[i] = in[i] where a bit says so, which it does below 3, else 3 */
+    FAMILY_CONVERT,       /* out[i] = in[i]; floats to ints, all others to floats */
+    FAMILY_COPY,          /* out[i] = in[i] */
+    FAMILY_FILL,          /* out[i] = 3, from the host */
+    FAMILY_INDEX,         /* out[i] = 3 + 2 i */
+    FAMILY_DISTRIBUTE,    /* out[i] = in[0] */
+    FAMILY_ELEMENT,       /* in[n / 2] to the host, and from there to out[n / 2] */
+    FAMILY_GATHER,        /* out[i] = in[work_position(i)], of a vector of ints; no op */
+    FAMILY_PERMUTE,       /* out[work_position(i)] = in[i], likewise */
+    FAMILY_KEYS_TO_HEADS, /* out[i] = in[i] differs from in[i - 1], a byte; no op */
+    FAMILY_LOWER_BOUND,   /* out[i] = the lower bound of in[i] in in, sorted; ints; no op */
     FAMILY_LOWER_BOUND_SORTED, /* the same of the sorted elements, one after the other */
     /* maximum or minimum with positions, ints; the values go to a vector of the engine's */
     FAMILY_SCAN_EXTREME,   /* out[i] = the position of the first extreme of in[0] .. in[i] */
@@ -99,7 +99,7 @@ struct work {
     int64_t offset; /* elements by which in, out and flags (not bits) miss their alignment */
     bool in_place;  /* on out, which holds a copy of in before the first call */
     bool with_totals;
-    bool steps;  /* --values steps: plain scans with plus, of int or double */
+    bool steps;  /* --values steps: plain scans with plus, not of float */
     int threads; /* that engines on the host may use */
     int64_t sets;
     int64_t stride, flag_stride, key_stride; /* bytes; totals have the stride of in and out */

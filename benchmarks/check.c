@@ -55,6 +55,26 @@ static int32_t identity_int(vscan_op op) {
     return op == VSCAN_MAX ? INT32_MIN : op == VSCAN_MIN ? INT32_MAX : op == VSCAN_AND ? ~0 : 0;
 }
 
+static int64_t apply_long(vscan_op op, int64_t a, int64_t b) {
+    switch (op) {
+    case VSCAN_MAX:
+        return a > b ? a : b;
+    case VSCAN_MIN:
+        return a < b ? a : b;
+    case VSCAN_AND:
+        return a & b;
+    case VSCAN_OR:
+        return a | b;
+    default: /* plus */
+        break;
+    }
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static int64_t identity_long(vscan_op op) {
+    return op == VSCAN_MAX ? INT64_MIN : op == VSCAN_MIN ? INT64_MAX : op == VSCAN_AND ? -1 : 0;
+}
+
 static long double apply_real(vscan_op op, long double a, long double b) {
     switch (op) {
     case VSCAN_MAX:
@@ -73,6 +93,10 @@ static long double apply_real(vscan_op op, long double a, long double b) {
 
 static long double identity_real(vscan_op op) {
     return op == VSCAN_MAX ? -HUGE_VALL : op == VSCAN_MIN ? HUGE_VALL : op == VSCAN_AND ? 1 : 0;
+}
+
+static bool is_real(const struct work *work) {
+    return work->type == VSCAN_FLOAT || work->type == VSCAN_DOUBLE;
 }
 
 /* The position that comes k-th in the direction of the scan. */
@@ -94,6 +118,23 @@ static bool check_int(const struct work *work, const char *engine, const int32_t
     }
     if (work->family == FAMILY_REDUCE && out[0] != sum)
         return complain(work, engine, 0, out[0], sum);
+    return true;
+}
+
+static bool check_long(const struct work *work, const char *engine, const int64_t *in,
+                       const void *flags, const int64_t *out) {
+    int64_t sum = identity_long(work->op);
+    for (int64_t k = 0; k < work->n; k++) {
+        const int64_t i = position(work, k);
+        if (begins_at(work, flags, i)) sum = identity_long(work->op);
+        const int64_t before = sum;
+        sum = apply_long(work->op, sum, in[i]);
+        const int64_t expected = work->kind == VSCAN_EXCLUSIVE ? before : sum;
+        if (work->family != FAMILY_REDUCE && out[i] != expected)
+            return complain(work, engine, i, (double)out[i], (double)expected);
+    }
+    if (work->family == FAMILY_REDUCE && out[0] != sum)
+        return complain(work, engine, 0, (double)out[0], (double)sum);
     return true;
 }
 
@@ -128,9 +169,11 @@ static bool check_real(const struct work *work, const char *engine, const void *
     return true;
 }
 
-/* As doubles, which hold every int and float, and in which a float's sum has no error. */
+/* As doubles, which hold every int and float, and the longs of values.h with their sums, and in which a
+   float's sum has no error. */
 static double value_at(vscan_type type, const void *values, int64_t i) {
     return type == VSCAN_INT     ? ((const int32_t *)values)[i]
+           : type == VSCAN_LONG  ? (double)((const int64_t *)values)[i]
            : type == VSCAN_FLOAT ? (double)((const float *)values)[i]
            : type == VSCAN_UINT8 ? (double)((const uint8_t *)values)[i]
                                  : ((const double *)values)[i];
@@ -142,6 +185,7 @@ static double number_of(vscan_type type, int64_t i) {
 
 static double map_expected(const struct work *work, double a, double b) {
     if (work->type == VSCAN_INT) return apply_int(work->op, (int32_t)a, (int32_t)b);
+    if (work->type == VSCAN_LONG) return (double)apply_long(work->op, (int64_t)a, (int64_t)b);
     if (work->type == VSCAN_DOUBLE && work->op == VSCAN_PLUS) return a + b;
     const double result = (double)apply_real(work->op, a, b);
     return work->type == VSCAN_FLOAT ? (double)(float)result : result;
@@ -190,7 +234,7 @@ static bool check_totals(const struct work *work, const char *engine, const void
                          const void *flags, const void *out) {
     const bool first = work->family == FAMILY_DISTRIBUTE_FIRST;
     const bool everywhere = first || work->family == FAMILY_DISTRIBUTE_TOTALS;
-    const bool rounded = work->op == VSCAN_PLUS && work->type != VSCAN_INT && !first;
+    const bool rounded = work->op == VSCAN_PLUS && is_real(work) && !first;
     const double epsilon = work->type == VSCAN_FLOAT ? (double)FLT_EPSILON : DBL_EPSILON;
     for (int64_t k = 0, begin = 0, end; begin < work->n; k++, begin = end) {
         double sum = value_at(work->type, in, begin), magnitude = fabs(sum);
@@ -199,6 +243,8 @@ static bool check_totals(const struct work *work, const char *engine, const void
             if (first) continue;
             if (work->type == VSCAN_INT)
                 sum = apply_int(work->op, (int32_t)sum, (int32_t)x);
+            else if (work->type == VSCAN_LONG)
+                sum = (double)apply_long(work->op, (int64_t)sum, (int64_t)x);
             else
                 sum = (double)apply_real(work->op, sum, x);
             magnitude += fabs(x);
@@ -375,15 +421,18 @@ static bool check_matrix(const struct work *work, const char *engine, const void
     const int64_t lines = work_lines(work), columns = work->segments.length;
     const int64_t length = work->n / lines;
     const double epsilon = work->type == VSCAN_FLOAT ? FLT_EPSILON : DBL_EPSILON;
-    const bool rounded = work->type != VSCAN_INT && work->op == VSCAN_PLUS;
+    const bool rounded = is_real(work) && work->op == VSCAN_PLUS;
     for (int64_t line = 0; line < lines; line++) {
         int32_t whole = identity_int(work->op);
+        int64_t wide = identity_long(work->op);
         long double sum = identity_real(work->op), magnitude = 0;
         for (int64_t k = 0; k < length; k++) {
             const int64_t i = work_is_by_rows(work) ? line * columns + k : k * columns + line;
             const double x = value_at(work->type, in, i);
             if (work->type == VSCAN_INT)
                 sum = whole = apply_int(work->op, whole, (int32_t)x);
+            else if (work->type == VSCAN_LONG)
+                sum = wide = apply_long(work->op, wide, (int64_t)x);
             else
                 sum = apply_real(work->op, sum, x);
             magnitude += fabs(x);
@@ -410,5 +459,6 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
         return check_sort(work, engine, in, flags, out);
     if (work->family >= FAMILY_MAP) return check_in_parts(work, engine, in, flags, out);
     if (work->type == VSCAN_INT) return check_int(work, engine, in, flags, out);
+    if (work->type == VSCAN_LONG) return check_long(work, engine, in, flags, out);
     return check_real(work, engine, in, flags, out);
 }

@@ -95,6 +95,9 @@ template <class T>
 static __global__ void make_steps(T *to, int64_t n) {
     FOR_EACH(i, n) to[i] = value_step(i);
 }
+static __global__ void make_longs(int64_t *to, vscan_op op, int64_t n, uint64_t salt) {
+    FOR_EACH(i, n) to[i] = value_long(op, i, n, salt);
+}
 static __global__ void make_floats(float *to, vscan_op op, int64_t n, uint64_t salt) {
     FOR_EACH(i, n) to[i] = value_float(op, i, n, salt);
 }
@@ -114,11 +117,16 @@ bool device_make_values(const struct work *work) {
         void *to = work_in(&apart, ON_DEVICE, set);
         if (work->steps && work->type == VSCAN_INT)
             make_steps<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->n);
+        else if (work->steps && work->type == VSCAN_LONG)
+            make_steps<<<blocks, block_threads, 0, device_stream>>>((int64_t *)to, work->n);
         else if (work->steps)
             make_steps<<<blocks, block_threads, 0, device_stream>>>((double *)to, work->n);
         else if (work->type == VSCAN_INT)
             make_ints<<<blocks, block_threads, 0, device_stream>>>((int32_t *)to, work->op, work->n,
                                                                    set);
+        else if (work->type == VSCAN_LONG)
+            make_longs<<<blocks, block_threads, 0, device_stream>>>((int64_t *)to, work->op,
+                                                                    work->n, set);
         else if (work->type == VSCAN_UINT8)
             make_uint8s<<<blocks, block_threads, 0, device_stream>>>((uint8_t *)to, work->n, set);
         else if (work->type == VSCAN_FLOAT)

@@ -18,6 +18,8 @@ void host_make_values(const struct work *work) {
             const bool steps = work->steps;
             if (work->type == VSCAN_INT)
                 ((int32_t *)to)[i] = steps ? value_step(i) : value_int(work->op, i, n, salt);
+            else if (work->type == VSCAN_LONG)
+                ((int64_t *)to)[i] = steps ? value_step(i) : value_long(work->op, i, n, salt);
             else if (work->type == VSCAN_UINT8)
                 ((uint8_t *)to)[i] = value_uint8(i, salt);
             else if (work->type == VSCAN_FLOAT)

@@ -20,6 +20,9 @@ struct op_plus {
     __host__ __device__ int32_t operator()(int32_t a, int32_t b) const {
         return int32_t(uint32_t(a) + uint32_t(b));
     }
+    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const {
+        return int64_t(uint64_t(a) + uint64_t(b));
+    }
     template <class T>
     static __host__ __device__ T identity() {
         return T(0);
@@ -53,9 +56,10 @@ struct op_and {
         return a != 0 && b != 0 ? T(1) : T(0);
     }
     __host__ __device__ int32_t operator()(int32_t a, int32_t b) const { return a & b; }
+    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const { return a & b; }
     template <class T>
     static __host__ __device__ T identity() {
-        return cuda::std::is_same_v<T, int32_t> ? T(-1) : T(1);
+        return cuda::std::is_integral_v<T> ? T(-1) : T(1);
     }
 };
 struct op_or {
@@ -64,6 +68,7 @@ struct op_or {
         return a != 0 || b != 0 ? T(1) : T(0);
     }
     __host__ __device__ int32_t operator()(int32_t a, int32_t b) const { return a | b; }
+    __host__ __device__ int64_t operator()(int64_t a, int64_t b) const { return a | b; }
     template <class T>
     static __host__ __device__ T identity() {
         return T(0);
@@ -74,6 +79,8 @@ struct op_or {
 template <class F>
 static auto with_type(vscan_type type, F f) {
     switch (type) {
+    case VSCAN_LONG:
+        return f(int64_t{});
     case VSCAN_FLOAT:
         return f(float{});
     case VSCAN_DOUBLE:

@@ -23,8 +23,9 @@ static const char *const usage =
     "                    scanextreme reduceextreme (max or min), gather permute (where n is a\n"
     "                    power of two), rows columns rowsums columnsums (of a matrix: --segment\n"
     "                    is the length of its rows); default scan\n"
-    "  --type LIST       int float double; default all; uint8, for compare select convert copy\n"
-    "                    fill distribute gather permute pack packif split\n"
+    "  --type LIST       int long float double; default int float double; uint8, for compare "
+    "select\n"
+    "                    convert copy fill distribute gather permute pack packif split\n"
     "  --op LIST         plus max min and or, or all; default plus\n"
     "  --kind LIST       inclusive exclusive; default inclusive\n"
     "  --direction LIST  forward backward; default forward\n"
@@ -40,7 +41,7 @@ static const char *const usage =
     "  --in-place        out is in\n"
     "  --values WHICH    random, or steps: 0 1 2 3 4 0 1 ..., whose sums are checked against "
     "their\n"
-    "                    formula at every length (scan, plus, int and double); default random\n"
+    "                    formula at every length (scan, plus, not float); default random\n"
     "  --cold, --warm    whether the data have left the caches before a call; default cold\n"
     "  --threads LIST    that engines on the CPU may use: 1, 2, all; default all\n"
     "  --runs N          samples an engine; default 11\n"
@@ -113,11 +114,9 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"rowsums", FAMILY_ROW_SUMS},
                                        {"columnsums", FAMILY_COLUMN_SUMS},
                                        {0}};
-static const struct name types[] = {{"int", VSCAN_INT},
-                                    {"float", VSCAN_FLOAT},
-                                    {"double", VSCAN_DOUBLE},
-                                    {"uint8", VSCAN_UINT8},
-                                    {0}};
+static const struct name types[] = {{"int", VSCAN_INT},     {"long", VSCAN_LONG},
+                                    {"float", VSCAN_FLOAT}, {"double", VSCAN_DOUBLE},
+                                    {"uint8", VSCAN_UINT8}, {0}};
 static const struct name flag_types[] = {
     {"none", 0}, {"int", VSCAN_INT}, {"byte", VSCAN_BYTE}, {"bit", VSCAN_BIT}, {0}};
 static const struct name ops[] = {{"plus", VSCAN_PLUS}, {"max", VSCAN_MAX}, {"min", VSCAN_MIN},

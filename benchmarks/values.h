@@ -83,6 +83,26 @@ BENCH_BOTH int32_t value_int(vscan_op op, int64_t i, int64_t n, uint64_t salt) {
     return (int32_t)(h >> 32);
 }
 
+/* Of 28 bits for plus, so that no sum that is checked on the host is beyond what a double holds; bits of the
+   lower 52 else, for the same reason. */
+BENCH_BOTH int64_t value_long(vscan_op op, int64_t i, int64_t n, uint64_t salt) {
+    const uint64_t h = value_hash((uint64_t)i + (salt << 40));
+    const int64_t bit = h % 4096 == 0 ? (int64_t)(UINT64_C(1) << (h >> 58) % 52) : 0;
+    switch (op) {
+    case VSCAN_MAX:
+        return value_valley(h, i, n);
+    case VSCAN_MIN:
+        return -value_valley(h, i, n);
+    case VSCAN_AND:
+        return ~bit;
+    case VSCAN_OR:
+        return bit;
+    default: /* plus */
+        break;
+    }
+    return (int64_t)(h >> 36) - (INT64_C(1) << 27);
+}
+
 BENCH_BOTH double value_double(vscan_op op, int64_t i, int64_t n, uint64_t salt) {
     const uint64_t h = value_hash((uint64_t)i + (salt << 40));
     switch (op) {

@@ -229,16 +229,15 @@ VSCAN_API const char *vscan_status_text(vscan_status status);
 /**
  * Element types.
  *
- *   int, float, double   can be scanned and reduced with every operator, and sorted.
- *   long                 counts and positions. It can be sorted and used in element-by-element functions;
- *                        it cannot be scanned or reduced.
- *   byte, bit            flags: 0 is false, anything else is true; the library writes 0 and 1. Bit i of a
- *                        VSCAN_BIT vector is bit i % 32, counted from the lowest, of the 32-bit word i / 32.
- *                        Its memory consists of whole words. Bits after the last element are ignored and
- *                        never changed.
- *   uint8                a number of one byte: text, or a channel of a picture. It can be compared,
- *                        converted, selected, packed, split, gathered, permuted and distributed. It cannot
- *                        be used as a flag, in arithmetic, in scans, or in sorts.
+ *   int, long,      can be scanned and reduced with every operator, and sorted. Counts are of type long;
+ *   float, double   positions and offsets are of int or long.
+ *   byte, bit       flags: 0 is false, anything else is true; the library writes 0 and 1. Bit i of a
+ *                   VSCAN_BIT vector is bit i % 32, counted from the lowest, of the 32-bit word i / 32.
+ *                   Its memory consists of whole words. Bits after the last element are ignored and
+ *                   never changed.
+ *   uint8           a number of one byte: text, or a channel of a picture. It can be compared,
+ *                   converted, selected, packed, split, gathered, permuted and distributed. It cannot
+ *                   be used as a flag, in arithmetic, in scans, or in sorts.
  */
 typedef enum vscan_type {
     VSCAN_NONE = 0,    /**< no type: there are no values, or there is no buffer */
@@ -247,18 +246,20 @@ typedef enum vscan_type {
     VSCAN_DOUBLE = 13, /**< IEEE 754 binary64 */
     VSCAN_BYTE = 14,   /**< uint8_t, a flag */
     VSCAN_BIT = 15,    /**< one bit, a flag */
-    VSCAN_LONG = 16,   /**< int64_t, a count or a position */
+    VSCAN_LONG = 16,   /**< int64_t */
     VSCAN_UINT8 = 17,  /**< uint8_t, a number, where VSCAN_BYTE is a flag */
     VSCAN_TYPE_FORCE_INT = 0x7fffffff
 } vscan_type;
 
 /**
- * Operators, each for int, float and double.
+ * Operators, each for int, long, float and double.
  *
- *   plus      int: modulo 2^32. float, double: IEEE 754 addition in the fixed order. Identity 0.
+ *   plus      int: modulo 2^32. long: modulo 2^64. float, double: IEEE 754 addition in the fixed order.
+ *             Identity 0.
  *   max, min  IEEE 754-2019 maximum and minimum: if an operand is a NaN, so is the result; -0 is less than
- *             +0. Identities -infinity and +infinity; for int INT32_MIN and INT32_MAX.
- *   and, or   int: bitwise; identities ~0 and 0. float, double: logical. An operand is true if it is not
+ *             +0. Identities -infinity and +infinity; for int INT32_MIN and INT32_MAX, for long INT64_MIN and
+ *             INT64_MAX.
+ *   and, or   int, long: bitwise; identities ~0 and 0. float, double: logical. An operand is true if it is not
  *             equal to 0 (so a NaN is true); every result is exactly 1.0 or 0.0; identities 1.0 and 0.0. The
  *             initial value is an operand too: as the first result of an exclusive scan it is 1.0 or 0.0.
  */
@@ -266,8 +267,8 @@ typedef enum vscan_op {
     VSCAN_PLUS = 31, /**< sum */
     VSCAN_MAX = 32,  /**< IEEE 754-2019 maximum */
     VSCAN_MIN = 33,  /**< IEEE 754-2019 minimum */
-    VSCAN_AND = 34,  /**< int: bitwise; float, double: logical */
-    VSCAN_OR = 35,   /**< int: bitwise; float, double: logical */
+    VSCAN_AND = 34,  /**< int, long: bitwise; float, double: logical */
+    VSCAN_OR = 35,   /**< int, long: bitwise; float, double: logical */
     VSCAN_OP_FORCE_INT = 0x7fffffff
 } vscan_op;
 
@@ -469,7 +470,7 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  *     all others on buffers and carries             never                           -
  *
  * A call that would have to allocate cannot be captured (VSCAN_ERROR_CAPTURE).
- *   type   int, float or double
+ *   type   int, long, float or double
  *   n      elements, at least 0
  * May wait. Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
@@ -628,7 +629,7 @@ VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer 
  *   op, type    an operator and a type that vscan_scan takes
  *   direction   VSCAN_FORWARD or VSCAN_BACKWARD
  *   carry       not NULL; receives the carry, and is unchanged after a failure
- * Statuses: NULL, ENUM, PAIR (type is byte, bit, long or uint8), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
+ * Statuses: NULL, ENUM, PAIR (type is byte, bit or uint8), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
  * Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
@@ -666,8 +667,8 @@ enum { VSCAN_CARRY_BYTES = 384 };
  *
  *     byte    0   8 bytes: "VSCARRY" and a 0
  *             8   uint32_t version: 1
- *            12   uint8_t operator, type, direction; uint8_t flags: bit 0: there is an initial value; bit 1:
- *                 the next element starts a segment
+ *            12   uint8_t operator, type, direction: the numbers of their enums, so 16 is long; uint8_t
+ *                 flags: bit 0: there is an initial value; bit 1: the next element starts a segment
  *            16   int64_t number of elements so far
  *            24   the initial value
  *            32   the running totals R1, R2, R3, R4 of the order of addition. Pairs other than float plus and
@@ -720,7 +721,7 @@ typedef struct vscan_scan_options {
  * has exactly the bits of the inclusive result before it, and the total those of the last inclusive result.
  *
  *   op        a vscan_op
- *   in        int, float or double
+ *   in        int, long, float or double
  *   out       of in's type and length; in place, or no overlap
  *   options   NULL: inclusive, forward, no initial value, no total, no carry
  *     kind, direction   0: inclusive, forward
@@ -737,7 +738,7 @@ typedef struct vscan_scan_options {
  * The total of one call may be the initial value of the next, to scan a vector in chunks. The results have
  * the bits of one call if the operator is not float or double plus, or if all chunks but the last are
  * multiples of 2^24 elements. A carry has no such limit.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is byte, bit, long or uint8), STRUCT_SIZE,
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is byte, bit or uint8), STRUCT_SIZE,
  * VALUE (two initial values, or one beside a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -771,7 +772,7 @@ typedef struct vscan_scan_segmented_options {
  * fixed order of the whole vector, as if all elements before the segment were absent.
  *
  *   op        a vscan_op
- *   in        int, float or double
+ *   in        int, long, float or double
  *   heads     int, byte or bit, of in's length; does not overlap out
  *   out       of in's type and length; in place, or no overlap
  *   options   NULL: inclusive, forward, no initial value, no totals, no count, no carry
@@ -814,7 +815,7 @@ typedef struct vscan_reduce_options {
  *
  * It has exactly the bits of the total of vscan_scan.
  *   op        a vscan_op
- *   in        int, float or double
+ *   in        int, long, float or double
  *   total     one element of in's type, receives the total. It does not overlap in, but may be the same
  *             element as initial_buffer. It may be NULL if options has a carry
  *   options   NULL: forward, no initial value, no carry
@@ -902,7 +903,7 @@ typedef struct vscan_reduce_segmented_options {
  *
  * It has exactly the bits of totals[k] of a forward vscan_scan_segmented. Nothing else is written.
  *   op        a vscan_op
- *   in        int, float or double
+ *   in        int, long, float or double
  *   heads     int, byte or bit, of in's length; as in vscan_scan_segmented
  *   totals    of in's type, any length. Overlaps no other argument. Elements after the last segment's stay as
  *             they are. If there are more segments than elements, the totals that fit are written, and
@@ -932,7 +933,7 @@ typedef struct vscan_reduce_by_offsets_options {
  *     totals[k] = z + in[offsets[k]] + ... + in[offsets[k+1] - 1]
  *
  *   op        a vscan_op
- *   in        int, float or double
+ *   in        int, long, float or double
  *   offsets   int or long, one element more than there are segments, so at least 1. None is less than the one
  *             before it; all are in 0 .. n. Elements before the first offset, and from the last one on, are
  *             in no segment. If offsets[k] = offsets[k+1], segment k is empty: its total is z, or the
@@ -982,8 +983,8 @@ typedef struct vscan_matrix_options {
  * elements, with the same kind, direction and initial value. Backward, a line begins at its last element.
  *
  *   op              a vscan_op
- *   in              int, float or double, of at least (rows - 1) * pitch + columns elements; of any length if
- *                   rows or columns is 0
+ *   in              int, long, float or double, of at least (rows - 1) * pitch + columns elements; of any
+ *                   length if rows or columns is 0
  *   rows, columns   at least 0
  *   out             of in's type and length, with in's pitch; in place, or no overlap of the two buffers
  *   options         NULL: inclusive, forward, pitch = columns, no initial value, no totals
@@ -1546,7 +1547,7 @@ VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end whic
  *
  * with exactly the bits of vscan_reduce_segmented.
  *   op      a vscan_op
- *   in      int, float or double
+ *   in      int, long, float or double
  *   heads   as in vscan_distribute_segmented
  *   out     of in's type and length; in place, or no overlap with in
  * n = 0: nothing happens. Asynchronous; can be captured. Two passes over the data. Allocation: see

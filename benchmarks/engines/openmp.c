@@ -29,6 +29,11 @@ PAIR(max_int, int32_t, max, INT32_MIN, a > b ? a : b)
 PAIR(min_int, int32_t, min, INT32_MAX, a < b ? a : b)
 PAIR(and_int, uint32_t, &, UINT32_MAX, a & b)
 PAIR(or_int, uint32_t, |, 0, a | b)
+PAIR(plus_long, uint64_t, +, 0, a + b)
+PAIR(max_long, int64_t, max, INT64_MIN, a > b ? a : b)
+PAIR(min_long, int64_t, min, INT64_MAX, a < b ? a : b)
+PAIR(and_long, uint64_t, &, UINT64_MAX, a & b)
+PAIR(or_long, uint64_t, |, 0, a | b)
 PAIR(plus_float, float, +, 0, a + b)
 PAIR(max_float, float, max, -HUGE_VALF, a > b ? a : b)
 PAIR(min_float, float, min, HUGE_VALF, a < b ? a : b)
@@ -40,16 +45,19 @@ PAIR(min_double, double, min, HUGE_VAL, a < b ? a : b)
 typedef void loop(const void *from, void *to, int64_t n, int threads);
 
 #define ROW(OP)                                                                                    \
-    { scan_##OP##_int, scan_##OP##_float, scan_##OP##_double }
+    { scan_##OP##_int, scan_##OP##_float, scan_##OP##_double, scan_##OP##_long }
 /* Logical reductions of floats are missing: GCC 12 fails on them with an internal error. */
-static loop *const scans[][3] = {[VSCAN_PLUS] = ROW(plus),
+static loop *const scans[][4] = {[VSCAN_PLUS] = ROW(plus),
                                  [VSCAN_MAX] = ROW(max),
                                  [VSCAN_MIN] = ROW(min),
-                                 [VSCAN_AND] = {scan_and_int},
-                                 [VSCAN_OR] = {scan_or_int}};
+                                 [VSCAN_AND] = {scan_and_int, NULL, NULL, scan_and_long},
+                                 [VSCAN_OR] = {scan_or_int, NULL, NULL, scan_or_long}};
 
 static loop *loop_of(const struct work *work) {
-    return scans[work->op][work->type == VSCAN_INT ? 0 : work->type == VSCAN_FLOAT ? 1 : 2];
+    return scans[work->op][work->type == VSCAN_INT     ? 0
+                           : work->type == VSCAN_FLOAT ? 1
+                           : work->type == VSCAN_LONG  ? 3
+                                                       : 2];
 }
 
 static bool supports(const struct work *work, enum mode mode) {

@@ -39,7 +39,8 @@ void peer_with_operator(vscan_op op, Call call) {
     }
     call([](auto a, auto b) {
         if constexpr (std::is_integral_v<decltype(a)>)
-            return decltype(a)(unsigned(a) + unsigned(b));
+            return decltype(a)(std::make_unsigned_t<decltype(a)>(a) +
+                               std::make_unsigned_t<decltype(a)>(b));
         else
             return a + b;
     });
@@ -54,6 +55,8 @@ bool peer_run(const struct engine *engine, const struct work *work, int64_t set,
         peer_with_operator(work->op, [&](auto op) {
             if (work->type == VSCAN_INT)
                 scan(static_cast<const int32_t *>(in), static_cast<int32_t *>(out), op);
+            else if (work->type == VSCAN_LONG)
+                scan(static_cast<const int64_t *>(in), static_cast<int64_t *>(out), op);
             else if (work->type == VSCAN_FLOAT)
                 scan(static_cast<const float *>(in), static_cast<float *>(out), op);
             else

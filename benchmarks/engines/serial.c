@@ -37,6 +37,11 @@ PAIR(max_int, int32_t, INT32_MIN, a > b ? a : b)
 PAIR(min_int, int32_t, INT32_MAX, a < b ? a : b)
 PAIR(and_int, int32_t, -1, a & b)
 PAIR(or_int, int32_t, 0, a | b)
+PAIR(plus_long, uint64_t, 0, a + b)
+PAIR(max_long, int64_t, INT64_MIN, a > b ? a : b)
+PAIR(min_long, int64_t, INT64_MAX, a < b ? a : b)
+PAIR(and_long, int64_t, -1, a & b)
+PAIR(or_long, int64_t, 0, a | b)
 PAIR(plus_float, float, 0, a + b)
 PAIR(max_float, float, -HUGE_VALF, a > b ? a : b)
 PAIR(min_float, float, HUGE_VALF, a < b ? a : b)
@@ -52,13 +57,13 @@ PAIR(or_double, double, 0, a != 0 || b != 0)
 typedef void loop(const void *from, void *to, int64_t n);
 
 #define ROW(KIND, OP)                                                                              \
-    { KIND##_##OP##_int, KIND##_##OP##_float, KIND##_##OP##_double }
-static loop *const scans[][3] = {[VSCAN_PLUS] = ROW(scan, plus),
+    { KIND##_##OP##_int, KIND##_##OP##_float, KIND##_##OP##_double, KIND##_##OP##_long }
+static loop *const scans[][4] = {[VSCAN_PLUS] = ROW(scan, plus),
                                  [VSCAN_MAX] = ROW(scan, max),
                                  [VSCAN_MIN] = ROW(scan, min),
                                  [VSCAN_AND] = ROW(scan, and),
                                  [VSCAN_OR] = ROW(scan, or)};
-static loop *const reductions[][3] = {[VSCAN_PLUS] = ROW(reduce, plus),
+static loop *const reductions[][4] = {[VSCAN_PLUS] = ROW(reduce, plus),
                                       [VSCAN_MAX] = ROW(reduce, max),
                                       [VSCAN_MIN] = ROW(reduce, min),
                                       [VSCAN_AND] = ROW(reduce, and),
@@ -197,7 +202,10 @@ static void finish(void) {
 
 static bool run(const struct work *work, int64_t set) {
     if (work->family != FAMILY_SCAN && work->family != FAMILY_REDUCE) return run_model(work, set);
-    const int type = work->type == VSCAN_INT ? 0 : work->type == VSCAN_FLOAT ? 1 : 2;
+    const int type = work->type == VSCAN_INT     ? 0
+                     : work->type == VSCAN_FLOAT ? 1
+                     : work->type == VSCAN_LONG  ? 3
+                                                 : 2;
     loop *const *row = work->family == FAMILY_REDUCE ? reductions[work->op] : scans[work->op];
     row[type](work_in(work, ON_HOST, set), work_out(work, ON_HOST, set), work->n);
     return true;

@@ -97,7 +97,9 @@ static const void *three(vscan_type type) {
     static const float as_float = 3;
     static const double as_double = 3;
     static const uint8_t as_uint8 = 3;
+    static const int64_t as_long = 3;
     return type == VSCAN_INT     ? (const void *)&as_int
+           : type == VSCAN_LONG  ? (const void *)&as_long
            : type == VSCAN_FLOAT ? (const void *)&as_float
            : type == VSCAN_UINT8 ? (const void *)&as_uint8
                                  : (const void *)&as_double;

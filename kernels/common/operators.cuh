@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pairs (operator, type) of core/pairs.h as types. A pair has
+ * The pairs (operator, type) of core/pairs.h as types, and which of them share a kernel. A pair has
  *     in            converts an element T of a vector to the value U that kernels scan
  *     combine       combines two values
  *     out           converts a value back to an element
  *     identity      the value that changes no bit of any result
- *     visible       what callers see where nothing has been combined
+ *     visible       the value that callers see where nothing has been combined
  *     in_any_order  whether any order of combining gives the same bits
  *
  * Double max and min work on integers that are ordered like the doubles: in negative numbers all
@@ -13,6 +13,12 @@
  * and every NaN becomes an integer that wins. Logical and, or work on 0 and 1. So there are four
  * types of values (int32, int64, float, double), and only float and double plus depend on the
  * order.
+ *
+ * A minimum is a maximum of elements that are turned round, and `and` is `or` of complements. So the
+ * kernels are compiled for plus, max and or alone, and in and out take a turn, which a launch passes
+ * with its arguments: bits that are flipped in an element before, and in a result after. Maxima of longs
+ * and of doubles differ by their turn only, and share a kernel, too. `form` says which kernel's pair a
+ * pair of core/pairs.h is, and by which turn: 11 kernels for 20 pairs.
  */
 #ifndef VSCAN_COMMON_OPERATORS_CUH
 #define VSCAN_COMMON_OPERATORS_CUH
@@ -33,37 +39,51 @@ struct op_or {};
 template <class Op, class T>
 struct pair;
 
-/* ---- int ------------------------------------------------------------------------------------- */
+/* How in and out change elements. All 0 for pairs that are computed as they are. */
+struct turn {
+    uint64_t flip; /* bits of an element that are inverted */
+    /* Maxima of 8 bytes alone: bits inverted in negative numbers, and what is added then. */
+    uint64_t below_zero, offset;
+};
 
-template <int32_t Identity>
-struct int_pair {
-    using T = int32_t;
-    using U = int32_t;
+/* ---- int and long ---------------------------------------------------------------------------- */
+
+template <class I, I Identity>
+struct integer_pair {
+    using T = I;
+    using U = I;
     static constexpr U identity = Identity;
     static constexpr U visible = Identity;
     static constexpr bool in_any_order = true;
-    static __device__ U in(T x) { return x; }
-    static __device__ T out(U x) { return x; }
+    static __device__ U in(T x, const turn & = {}) { return x; }
+    static __device__ T out(U x, const turn & = {}) { return x; }
 };
 
 template <>
-struct pair<op_plus, int> : int_pair<0> {
+struct pair<op_plus, int> : integer_pair<int32_t, 0> {
     static __device__ U combine(U a, U b) { return (U)((uint32_t)a + (uint32_t)b); }
 };
 template <>
-struct pair<op_max, int> : int_pair<INT32_MIN> {
+struct pair<op_plus, long> : integer_pair<int64_t, 0> {
+    static __device__ U combine(U a, U b) { return (U)((uint64_t)a + (uint64_t)b); }
+};
+
+/* max and or; min and `and` where all bits are flipped. */
+template <class I, I Identity>
+struct turned_integer_pair : integer_pair<I, Identity> {
+    static __device__ I in(I x, const turn &turn) { return x ^ (I)turn.flip; }
+    static __device__ I out(I x, const turn &turn) { return x ^ (I)turn.flip; }
+};
+template <>
+struct pair<op_max, int> : turned_integer_pair<int32_t, INT32_MIN> {
     static __device__ U combine(U a, U b) { return a > b ? a : b; }
 };
 template <>
-struct pair<op_min, int> : int_pair<INT32_MAX> {
-    static __device__ U combine(U a, U b) { return a < b ? a : b; }
+struct pair<op_or, int> : turned_integer_pair<int32_t, 0> {
+    static __device__ U combine(U a, U b) { return a | b; }
 };
 template <>
-struct pair<op_and, int> : int_pair<~0> {
-    static __device__ U combine(U a, U b) { return a & b; }
-};
-template <>
-struct pair<op_or, int> : int_pair<0> {
+struct pair<op_or, long> : turned_integer_pair<int64_t, 0> {
     static __device__ U combine(U a, U b) { return a | b; }
 };
 
@@ -76,8 +96,8 @@ struct pair<op_plus, float> {
     static constexpr U identity = -0.0f;
     static constexpr U visible = 0.0f;
     static constexpr bool in_any_order = false;
-    static __device__ U in(T x) { return x; }
-    static __device__ T out(U x) { return x; }
+    static __device__ U in(T x, const turn & = {}) { return x; }
+    static __device__ T out(U x, const turn & = {}) { return x; }
     static __device__ U combine(U a, U b) { return __fadd_rn(a, b); }
 };
 template <>
@@ -87,12 +107,12 @@ struct pair<op_plus, double> {
     static constexpr U identity = -0.0;
     static constexpr U visible = 0.0;
     static constexpr bool in_any_order = false;
-    static __device__ U in(T x) { return x; }
-    static __device__ T out(U x) { return x; }
+    static __device__ U in(T x, const turn & = {}) { return x; }
+    static __device__ T out(U x, const turn & = {}) { return x; }
     static __device__ U combine(U a, U b) { return __dadd_rn(a, b); }
 };
 
-/* ---- float and double max, min --------------------------------------------------------------- */
+/* ---- float max, and double and long max; min where a turn inverts the sign, or all bits ------- */
 
 static __device__ __forceinline__ int32_t bits_of(float x) {
     return __float_as_int(x);
@@ -117,94 +137,131 @@ static __device__ __forceinline__ int64_t all_signs(int64_t x) {
 }
 
 /*
- * Keys: in a negative number all bits but the sign are flipped. NaNs of one sign are then beyond
- * the infinity that they must beat, and NaNs of the other sign beyond the other infinity. So an
- * offset is added, modulo 2^32 or 2^64, that makes this other infinity the last integer; the NaNs
- * beyond it wrap around to the winning end.
+ * Keys: in a negative number all bits but the sign are flipped. NaNs without a sign are then beyond
+ * +infinity, which they must beat, and NaNs with a sign below -infinity. So an offset is added, modulo
+ * 2^32 or 2^64, that makes -infinity the lowest integer; the NaNs below it wrap around to the winning
+ * end.
  */
-template <class F, class I, class Unsigned, I Lowest, I Infinity, bool Max>
-struct extreme_key {
-    using T = F;
-    using U = I;
-    static constexpr I highest = ~Lowest;
-    /* Flips all bits but the sign of a negative number. It is its own inverse and needs no
-       predicate. */
-    static __device__ I flip(I x) { return x ^ (all_signs(x) & highest); }
-    static constexpr Unsigned offset =
-        Max ? (Unsigned)Lowest - (Unsigned)((Lowest | Infinity) ^ highest)
-            : (Unsigned)highest - (Unsigned)Infinity;
-    static constexpr U identity = Max ? Lowest : highest; /* -inf for max, +inf for min */
-    static constexpr U visible = identity;
-    static constexpr bool in_any_order = true;
-    static __device__ U in(T x) { return (I)((Unsigned)flip(bits_of(x)) + offset); }
-    static __device__ T out(U x) { return float_of(flip((I)((Unsigned)x - offset))); }
-    static __device__ U combine(U a, U b) { return (Max ? a > b : a < b) ? a : b; }
+template <class I, class Unsigned, I Lowest, I Infinity>
+struct float_key {
+    static constexpr I below_zero = ~Lowest; /* all bits but the sign */
+    static constexpr Unsigned offset = (Unsigned)Lowest - (Unsigned)((Lowest | Infinity) ^ below_zero);
+    /* Flips those bits of a negative number. It is its own inverse and needs no predicate. */
+    static __device__ I flip(I x, I bits = below_zero) { return x ^ (all_signs(x) & bits); }
+    static __device__ I of(I x) { return (I)((Unsigned)flip(x) + offset); }
+    static __device__ I bits(I key) { return flip((I)((Unsigned)key - offset)); }
 };
+using key_of_float = float_key<int32_t, uint32_t, INT32_MIN, INT32_C(0x7f800000)>;
+using key_of_double = float_key<int64_t, uint64_t, INT64_MIN, INT64_C(0x7ff0000000000000)>;
 
-template <bool Max>
-using extreme_float_key =
-    extreme_key<float, int32_t, uint32_t, INT32_MIN, INT32_C(0x7f800000), Max>;
-
-/* sm_80 and later have instructions for this, with +0 > -0. */
-template <bool Max>
-struct extreme_float {
+/* sm_80 and later have an instruction for this, with +0 > -0. */
+template <>
+struct pair<op_max, float> {
     using T = float;
     using U = float;
-    static constexpr U identity = Max ? -HUGE_VALF : HUGE_VALF;
+    static constexpr U identity = -HUGE_VALF;
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
-    static __device__ U in(T x) { return x; }
-    static __device__ T out(U x) { return x; }
+    static __device__ U in(T x, const turn &turn) {
+        return float_of(bits_of(x) ^ (int32_t)turn.flip);
+    }
+    static __device__ T out(U x, const turn &turn) { return in(x, turn); }
     static __device__ U combine(U a, U b) {
 #if __CUDA_ARCH__ >= 800
         U y;
-        if (Max)
-            asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
-        else
-            asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
         return y;
 #else
-        using key = extreme_float_key<Max>;
-        return key::out(key::combine(key::in(a), key::in(b)));
+        const int32_t x = key_of_float::of(bits_of(a)), y = key_of_float::of(bits_of(b));
+        return float_of(key_of_float::bits(x > y ? x : y));
 #endif
     }
 };
-template <bool Max>
-using extreme_double =
-    extreme_key<double, int64_t, uint64_t, INT64_MIN, INT64_C(0x7ff0000000000000), Max>;
 
+/* Of doubles and of longs, which the turn makes keys of. An element is 8 bytes of either type. */
 template <>
-struct pair<op_max, float> : extreme_float<true> {};
-template <>
-struct pair<op_min, float> : extreme_float<false> {};
-template <>
-struct pair<op_max, double> : extreme_double<true> {};
-template <>
-struct pair<op_min, double> : extreme_double<false> {};
+struct pair<op_max, double> {
+    using T = double;
+    using U = int64_t;
+    static constexpr U identity = INT64_MIN; /* -infinity's key */
+    static constexpr U visible = identity;
+    static constexpr bool in_any_order = true;
+    static __device__ U in(T x, const turn &turn) {
+        const int64_t key = key_of_double::flip(bits_of(x) ^ (int64_t)turn.flip,
+                                                (int64_t)turn.below_zero);
+        return (U)((uint64_t)key + turn.offset);
+    }
+    static __device__ T out(U x, const turn &turn) {
+        const int64_t key = key_of_double::flip((int64_t)((uint64_t)x - turn.offset),
+                                                (int64_t)turn.below_zero);
+        return float_of(key ^ (int64_t)turn.flip);
+    }
+    static __device__ U combine(U a, U b) { return a > b ? a : b; }
+};
 
-/* ---- float and double and, or ---------------------------------------------------------------- */
+/* ---- float and double or, and `and` where the turn inverts bit 0 ----------------------------- */
 
-template <class F, bool And>
+template <class F>
 struct logical_pair {
     using T = F;
     using U = int32_t;
-    static constexpr U identity = And ? 1 : 0;
+    static constexpr U identity = 0;
     static constexpr U visible = identity;
     static constexpr bool in_any_order = true;
     /* NaN is true. opaque: an integer, where the compiler would otherwise keep 32 predicates. */
-    static __device__ U in(T x) { return opaque((U) !(x == (T)0)); }
-    static __device__ T out(U x) { return (T)x; }
-    static __device__ U combine(U a, U b) { return And ? a & b : a | b; }
+    static __device__ U in(T x, const turn &turn) {
+        return opaque((U) !(x == (T)0)) ^ (U)turn.flip;
+    }
+    static __device__ T out(U x, const turn &turn) { return (T)(x ^ (U)turn.flip); }
+    static __device__ U combine(U a, U b) { return a | b; }
 };
 
 template <>
-struct pair<op_and, float> : logical_pair<float, true> {};
+struct pair<op_or, float> : logical_pair<float> {};
 template <>
-struct pair<op_or, float> : logical_pair<float, false> {};
-template <>
-struct pair<op_and, double> : logical_pair<double, true> {};
-template <>
-struct pair<op_or, double> : logical_pair<double, false> {};
+struct pair<op_or, double> : logical_pair<double> {};
+
+/* ---- Which pairs share a kernel --------------------------------------------------------------- */
+
+/* The kernel's pair of a pair of core/pairs.h, its number among them, and the turn. */
+template <class Op, class T>
+struct form;
+template <class Pair, int Index>
+struct form_of {
+    using type = Pair;
+    static constexpr int index = Index;
+};
+static constexpr int forms = 11;
+#define FORM(op, T, kernel_op, kernel_T, index, ...)                                               \
+    template <>                                                                                    \
+    struct form<op, T> : form_of<pair<kernel_op, kernel_T>, index> {                               \
+        static constexpr turn turned = {__VA_ARGS__};                                              \
+    };
+#define SIGN (UINT64_C(1) << 63)
+#define KEY (uint64_t) key_of_double::below_zero, key_of_double::offset
+FORM(op_plus, int, op_plus, int, 0)
+FORM(op_plus, long, op_plus, long, 1)
+FORM(op_plus, float, op_plus, float, 2)
+FORM(op_plus, double, op_plus, double, 3)
+FORM(op_max, int, op_max, int, 4)
+FORM(op_min, int, op_max, int, 4, ~UINT64_C(0))
+FORM(op_max, float, op_max, float, 5)
+FORM(op_min, float, op_max, float, 5, SIGN >> 32)
+FORM(op_max, long, op_max, double, 6)
+FORM(op_min, long, op_max, double, 6, ~UINT64_C(0))
+FORM(op_max, double, op_max, double, 6, 0, KEY)
+FORM(op_min, double, op_max, double, 6, SIGN, KEY)
+FORM(op_or, int, op_or, int, 7)
+FORM(op_and, int, op_or, int, 7, ~UINT64_C(0))
+FORM(op_or, long, op_or, long, 8)
+FORM(op_and, long, op_or, long, 8, ~UINT64_C(0))
+FORM(op_or, float, op_or, float, 9)
+FORM(op_and, float, op_or, float, 9, 1)
+FORM(op_or, double, op_or, double, 10)
+FORM(op_and, double, op_or, double, 10, 1)
+#undef FORM
+#undef SIGN
+#undef KEY
 
 /* The balanced tree over the N = 2^k values of a lane. */
 template <class Pair, int N>

@@ -35,38 +35,30 @@ struct over_lanes<pair<op_plus, int>> {
     }
 };
 template <class T>
-struct over_lanes<pair<op_and, T>> {
-    static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return (int32_t)__reduce_and_sync(warp_mask, (uint32_t)x);
-    }
-};
-template <class T>
 struct over_lanes<pair<op_or, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
         return (int32_t)__reduce_or_sync(warp_mask, (uint32_t)x);
     }
+    static __device__ __forceinline__ int64_t sum(int64_t x) {
+        const uint32_t high = (uint32_t)sum((int32_t)(x >> 32));
+        return (int64_t)((uint64_t)high << 32 | (uint32_t)sum((int32_t)x));
+    }
 };
-template <bool Max>
-struct extreme_over_lanes {
+template <class T>
+struct over_lanes<pair<op_max, T>> {
     static __device__ __forceinline__ int32_t sum(int32_t x) {
-        return Max ? __reduce_max_sync(warp_mask, x) : __reduce_min_sync(warp_mask, x);
+        return __reduce_max_sync(warp_mask, x);
     }
     static __device__ __forceinline__ float sum(float x) {
-        using key = extreme_float_key<Max>;
-        return key::out(sum(key::in(x)));
+        return float_of(key_of_float::bits(sum(key_of_float::of(bits_of(x)))));
     }
     /* the high 32 bits decide; among lanes in which they are equal, the low ones */
     static __device__ __forceinline__ int64_t sum(int64_t x) {
         const int32_t high = sum((int32_t)(x >> 32));
-        const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : Max ? 0 : ~0u;
-        return (int64_t)high << 32 |
-               (Max ? __reduce_max_sync(warp_mask, low) : __reduce_min_sync(warp_mask, low));
+        const uint32_t low = (int32_t)(x >> 32) == high ? (uint32_t)x : 0;
+        return (int64_t)high << 32 | __reduce_max_sync(warp_mask, low);
     }
 };
-template <class T>
-struct over_lanes<pair<op_max, T>> : extreme_over_lanes<true> {};
-template <class T>
-struct over_lanes<pair<op_min, T>> : extreme_over_lanes<false> {};
 #endif
 
 /*

@@ -14,13 +14,18 @@ typedef struct vscan__carry_state state;
 
 enum { AT_R4 = offsetof(state, r4) / 8 };
 
-/* What changes nothing, for a pair that any order suits. */
-static union vscan__value identity(vscan_op op, vscan_type type) {
+union vscan__value vscan__identity(vscan_op op, vscan_type type) {
     union vscan__value value = {.as_long = 0};
     if (type == VSCAN_INT) {
         if (op == VSCAN_AND) value.as_int = ~0;
         if (op == VSCAN_MAX) value.as_int = INT32_MIN;
         if (op == VSCAN_MIN) value.as_int = INT32_MAX;
+        return value;
+    }
+    if (type == VSCAN_LONG) {
+        if (op == VSCAN_AND) value.as_long = ~INT64_C(0);
+        if (op == VSCAN_MAX) value.as_long = INT64_MIN;
+        if (op == VSCAN_MIN) value.as_long = INT64_MAX;
         return value;
     }
     const float x = op == VSCAN_AND   ? 1.0f
@@ -39,8 +44,8 @@ static vscan_status reset(vscan_ctx *ctx, const vscan_carry *carry, const void *
     _Static_assert(offsetof(state, position) == 0 && offsetof(state, flags) == 8 &&
                        offsetof(state, initial) == 16,
                    "longs 0, 1, 2");
-    const union vscan__value value =
-        initial != NULL ? vscan__load(carry->type, initial) : identity(carry->op, carry->type);
+    const union vscan__value value = initial != NULL ? vscan__load(carry->type, initial)
+                                                     : vscan__identity(carry->op, carry->type);
     TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 0, 3, (union vscan__value){0}));
     if (!vscan__adds_in_order(carry->pair))
         TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, AT_R4, 1, value));
@@ -55,7 +60,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_d
     int64_t bytes;
     enum vscan__pair pair;
     TRY(vscan__check_size(ctx, type, 0, &bytes));
-    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
+    if (!vscan__has_pairs(type))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
                            vscan__type_name(type));
     TRY(vscan__check_pair(ctx, op, type, &pair));
@@ -232,7 +237,8 @@ static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void
     s.flags = from[AT_KIND + 3];
     for (int i = 0; i < NUMBERS; i++) *number(&s, i) = get(from + AT_STATE + 8 * i, 8);
     if (s.position == 0 && !vscan__adds_in_order(carry->pair))
-        s.r4 = s.flags & VSCAN__CARRY_HAS_INITIAL ? s.initial : identity(carry->op, carry->type);
+        s.r4 = s.flags & VSCAN__CARRY_HAS_INITIAL ? s.initial
+                                                  : vscan__identity(carry->op, carry->type);
     return ctx->backend->upload(ctx, carry->state, &s, sizeof s);
 }
 

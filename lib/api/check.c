@@ -287,6 +287,7 @@ vscan_status vscan__check_value(vscan_ctx *ctx, const vscan_value *value, vscan_
     if (type == VSCAN_INT) element->as_int = value->as_int;
     if (type == VSCAN_FLOAT) element->as_float = value->as_float;
     if (type == VSCAN_DOUBLE) element->as_double = value->as_double;
+    if (type == VSCAN_LONG) element->as_long = value->as_long;
     return VSCAN_OK;
 }
 

@@ -203,6 +203,14 @@ struct vscan__named {
 vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *options,
                                 const struct vscan__named *vectors, int64_t **at);
 
+/* Whether the operators of pairs work on a type, which vscan__check_size has seen. */
+static inline bool vscan__has_pairs(vscan_type type) {
+    return type == VSCAN_INT || type == VSCAN_LONG || VSCAN__IS_REAL(type);
+}
+
+/* What changes nothing, for a pair that any order suits (carry.c); of plus 0. */
+union vscan__value vscan__identity(vscan_op op, vscan_type type);
+
 /* The row of an operator and the type of the buffer "in". The table has 1 + the row, so that 0 is a
    pair that is missing. */
 extern const uint8_t vscan__pair_rows[VSCAN__TYPES][VSCAN__OPS];

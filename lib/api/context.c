@@ -173,9 +173,10 @@ vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream) {
 static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     int64_t bytes; /* a workspace is far smaller, but such a vector must be possible */
     TRY(vscan__check_size(ctx, type, n, &bytes));
-    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
+    if (!vscan__has_pairs(type))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "type is %d, must be VSCAN_INT, VSCAN_FLOAT or VSCAN_DOUBLE", (int)type);
+                           "type is %d, must be VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT or VSCAN_DOUBLE",
+                           (int)type);
     return ctx->backend->reserve(ctx, type, n);
 }
 

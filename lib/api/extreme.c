@@ -3,7 +3,6 @@
 #include "api/check.h"
 
 #include <inttypes.h>
-#include <math.h>
 
 /* op, in's type and the options, which are the same in both. */
 static vscan_status begin(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
@@ -11,15 +10,8 @@ static vscan_status begin(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     if (op != VSCAN_MAX && op != VSCAN_MIN)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, and must be VSCAN_MAX or VSCAN_MIN",
                            (int)op);
-    switch (in->type) {
-    case VSCAN_INT:
-    case VSCAN_LONG:
-    case VSCAN_FLOAT:
-    case VSCAN_DOUBLE:
-        break;
-    default:
+    if (!vscan__has_pairs(in->type))
         return vscan__refuse_type(ctx, "in", in, "int, long, float or double");
-    }
     *work = (struct vscan__extreme){
         .n = in->n, .in = in->pointer, .type = (int32_t)in->type, .min = op == VSCAN_MIN};
     if (options == NULL) return VSCAN_OK;
@@ -77,23 +69,11 @@ vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer 
 /* ---- Reduction ------------------------------------------------------------------------------- */
 
 /* The identity and position -1. */
-static vscan_status reduce_nothing(vscan_ctx *ctx, bool min, const vscan_buffer *total,
+static vscan_status reduce_nothing(vscan_ctx *ctx, vscan_op op, const vscan_buffer *total,
                                    const vscan_buffer *position) {
-    union vscan__value identity = {0};
-    switch (total != NULL ? total->type : VSCAN_NONE) {
-    case VSCAN_INT:
-        identity.as_int = min ? INT32_MAX : INT32_MIN;
-        break;
-    case VSCAN_LONG:
-        identity.as_long = min ? INT64_MAX : INT64_MIN;
-        break;
-    case VSCAN_FLOAT:
-        identity.as_float = min ? HUGE_VALF : -HUGE_VALF;
-        break;
-    default:
-        identity.as_double = min ? HUGE_VAL : -HUGE_VAL;
-    }
-    if (total != NULL) TRY(ctx->backend->fill(ctx, total->type, total->pointer, 0, 1, identity));
+    if (total != NULL)
+        TRY(ctx->backend->fill(ctx, total->type, total->pointer, 0, 1,
+                               vscan__identity(op, total->type)));
     union vscan__value none = {.as_long = -1};
     if (position->type == VSCAN_INT) none.as_int = -1;
     return ctx->backend->fill(ctx, position->type, position->pointer, 0, 1, none);
@@ -116,7 +96,7 @@ static vscan_status reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buff
         TRY(vscan__check_apart(ctx, "position", position, "total", total));
         work.total = total->pointer;
     }
-    if (in->n == 0) return reduce_nothing(ctx, op == VSCAN_MIN, total, position);
+    if (in->n == 0) return reduce_nothing(ctx, op, total, position);
     work.position = position->pointer;
     work.position_type = (int32_t)position->type;
     return ctx->backend->extreme(ctx, &work);

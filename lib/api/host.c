@@ -84,7 +84,7 @@ static vscan_status check_pair(vscan_op op, vscan_type type, enum vscan__pair *p
         return vscan__refuse_enum(NULL, "type", (int32_t)type, "vscan_type");
     if (VSCAN__AT_OP((unsigned)op) >= VSCAN__OPS)
         return vscan__refuse_enum(NULL, "op", (int32_t)op, "vscan_op");
-    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
+    if (!vscan__has_pairs(type))
         return VSCAN__FAIL(NULL, VSCAN_ERROR_PAIR, "type is %s, which no operator works on",
                            vscan__type_name(type));
     return vscan__check_pair(NULL, op, type, pair);

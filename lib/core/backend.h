@@ -24,6 +24,9 @@ union vscan__value {
     uint64_t bits;
 };
 
+/* Whether a type is one of floating-point numbers. */
+#define VSCAN__IS_REAL(type) ((type) == VSCAN_FLOAT || (type) == VSCAN_DOUBLE)
+
 struct vscan__carry_state; /* core/carry.h */
 
 /* One scan or reduction, segmented or not. Addresses are in the backend's memory. */
@@ -242,7 +245,7 @@ struct vscan__backend {
     /* the backend's part of a context: ctx->device and threads are set, ctx->state is the result */
     vscan_status (*open)(vscan_ctx *ctx, void *stream);
     void (*close)(vscan_ctx *ctx);                                       /* waits first */
-    vscan_status (*reserve)(vscan_ctx *ctx, vscan_type type, int64_t n); /* int, float, double */
+    vscan_status (*reserve)(vscan_ctx *ctx, vscan_type type, int64_t n); /* the types of pairs */
 
     /* the stream */
     vscan_status (*synchronize)(vscan_ctx *ctx); /* waits, then takes and reports the late error */
@@ -280,7 +283,8 @@ struct vscan__backend {
     vscan__map_fn *compare; /* row of VSCAN__COMPARE; out is int, byte or bit */
     vscan__map_fn *logic;   /* a, b and out are bytes or bits, all of one type */
     vscan__map_fn *select;  /* out = flags ? a : b, any one type */
-    vscan__map_fn *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type but uint8,
+    vscan__map_fn
+        *convert; /* row of VSCAN__CONVERT; a of byte or bit: flags to any out_type but uint8,
                                which byte stands for */
 
     /* by position */

@@ -17,6 +17,11 @@
     X(min_int, min, int, MIN, INT)                                                                 \
     X(and_int, and, int, AND, INT)                                                                 \
     X(or_int, or, int, OR, INT)                                                                    \
+    X(plus_long, plus, long, PLUS, LONG)                                                           \
+    X(max_long, max, long, MAX, LONG)                                                              \
+    X(min_long, min, long, MIN, LONG)                                                              \
+    X(and_long, and, long, AND, LONG)                                                              \
+    X(or_long, or, long, OR, LONG)                                                                 \
     X(plus_float, plus, float, PLUS, FLOAT)                                                        \
     X(max_float, max, float, MAX, FLOAT)                                                           \
     X(min_float, min, float, MIN, FLOAT)                                                           \

@@ -182,8 +182,8 @@ static inline const struct vscan__cpu_pair *pair_of(const vscan_ctx *ctx, enum v
 
 /* Elements up to which they are taken one by one, see small.h. */
 #define SERIAL(OP, TYPE)                                                                           \
-    (VSCAN_##OP == VSCAN_PLUS && VSCAN_##TYPE != VSCAN_INT ? VSCAN__CPU_SERIAL_ORDERED             \
-                                                           : VSCAN__CPU_SERIAL_EXACT)
+    (VSCAN_##OP == VSCAN_PLUS && VSCAN__IS_REAL(VSCAN_##TYPE) ? VSCAN__CPU_SERIAL_ORDERED          \
+                                                              : VSCAN__CPU_SERIAL_EXACT)
 
 static inline bool is_small(const struct vscan__scan *scan, const struct vscan__cpu_pair *own) {
     return (uint64_t)scan->n <= (uint64_t)own->tile && scan->carry == NULL;
@@ -191,7 +191,7 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
 
 /* As the pair's arithmetic, a constant here. */
 #define IS_ARITHMETIC(OP, TYPE)                                                                    \
-    (VSCAN_##TYPE != VSCAN_INT && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN)
+    (VSCAN__IS_REAL(VSCAN_##TYPE) && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN)
 
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status scan_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {              \

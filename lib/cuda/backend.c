@@ -63,7 +63,7 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
 
 /* Elements that one launch of a scan goes through at most: in order whole blocks of level 3. */
 static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
-    const int64_t tile = type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t tile = vscan__element_size(type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t least = vscan__cuda_state(ctx)->launch.scan_tiles * tile;
     const int64_t most = (least + VSCAN__LEVEL_3 - 1) / VSCAN__LEVEL_3 * VSCAN__LEVEL_3;
     return n < most ? n : most;

@@ -22,7 +22,8 @@ def unsigned(x):
 def identity(op, dtype):
     if np.dtype(dtype).kind == "f":
         return dtype({PLUS: 0, MAX: -np.inf, MIN: np.inf, AND: 1, OR: 0}[op])
-    return dtype({PLUS: 0, MAX: -(2**31), MIN: 2**31 - 1, AND: -1, OR: 0}[op])
+    ends = np.iinfo(dtype)
+    return dtype({PLUS: 0, MAX: ends.min, MIN: ends.max, AND: -1, OR: 0}[op])
 
 
 def combine(op, a, b):

@@ -12,7 +12,8 @@ EQUAL, EXCLUSIVE, BACKWARD, DESCENDING, FIRST, LAST = 71, 81, 83, 85, 86, 87
 BINARY = {PLUS: 51, MAX: 56, MIN: 57, AND: 58, OR: 59}  # vscan_binary
 DTYPES = {INT: np.int32, FLOAT: np.float32, DOUBLE: np.float64, BYTE: np.uint8, BIT: np.uint8,
           LONG: np.int64, UINT8: np.uint8}
-NUMBERS, KEYS, FLAGS = (INT, FLOAT, DOUBLE), (INT, FLOAT, DOUBLE, LONG), (INT, BYTE, BIT)
+NUMBERS = KEYS = (INT, FLOAT, DOUBLE, LONG)
+FLAGS = (INT, BYTE, BIT)
 COMPARED = KEYS + (UINT8,)
 MOVED = COMPARED + (BYTE,)
 RELATIONS = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)

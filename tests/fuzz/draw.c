@@ -177,6 +177,7 @@ vscan_value option_value(vscan_type type, const void *element) {
     if (type == VSCAN_INT) memcpy(&value.as_int, element, sizeof value.as_int);
     if (type == VSCAN_FLOAT) memcpy(&value.as_float, element, sizeof value.as_float);
     if (type == VSCAN_DOUBLE) memcpy(&value.as_double, element, sizeof value.as_double);
+    if (type == VSCAN_LONG) memcpy(&value.as_long, element, sizeof value.as_long);
     if (!hostile()) return value;
     const int64_t way = below(3);
     if (way == 0) value.unused = -1;

@@ -54,12 +54,12 @@ static void make_flags(unsigned char *flags, int64_t n) {
 
 /* What the input looks like, so that results go on changing through the whole vector. */
 enum input {
-    NOISE,    /* plus: int over its whole range; float and double in [-1, 1) */
+    NOISE,    /* plus: int, long over their whole range; float and double in [-1, 1) */
     WHOLE,    /* plus of float and double: -1, 0 or 1 */
     VALLEY,   /* max: noise, rising towards both ends */
     HILL,     /* min: noise, falling towards both ends */
-    RARE_OFF, /* and: all true, one in 4096 not; for int in one bit */
-    RARE_ON   /* or: all false, one in 4096 not; for int in one bit */
+    RARE_OFF, /* and: all true, one in 4096 not; for int, long in one bit */
+    RARE_ON   /* or: all false, one in 4096 not; for int, long in one bit */
 };
 
 /* The distance of i from the middle, 0 to 2^20. */
@@ -81,6 +81,24 @@ static int32_t make_int(enum input input, int64_t i, int64_t n) {
         return bit;
     default:
         return (int32_t)(uint32_t)h;
+    }
+}
+
+static int64_t make_long(enum input input, int64_t i, int64_t n) {
+    uint64_t h = hash((uint64_t)i);
+    int64_t bit = h % 4096 == 0 ? (int64_t)(UINT64_C(1) << (h >> 58)) : 0;
+    int64_t far = slope(i, n) * (INT64_C(1) << 32) + (int64_t)(h >> 14) / 1024;
+    switch (input) {
+    case VALLEY:
+        return far;
+    case HILL:
+        return -far;
+    case RARE_OFF:
+        return ~bit;
+    case RARE_ON:
+        return bit;
+    default:
+        return (int64_t)h;
     }
 }
 
@@ -107,6 +125,8 @@ static void make(vscan_type type, enum input input, int64_t n, void *values) {
     for (int64_t i = 0; i < n; i++) {
         if (type == VSCAN_INT)
             ((int32_t *)values)[i] = make_int(input, i, n);
+        else if (type == VSCAN_LONG)
+            ((int64_t *)values)[i] = make_long(input, i, n);
         else if (type == VSCAN_FLOAT) /* 24 bits of the noise, so that 1 is not rounded up to */
             ((float *)values)[i] = (float)(floor(make_double(input, i, n) * 0x1p23) * 0x1p-23);
         else
@@ -117,6 +137,7 @@ static void make(vscan_type type, enum input input, int64_t n, void *values) {
 /* ---- The serial loops ------------------------------------------------------------------------ */
 
 #define PLUS_INT(a, b) (int32_t)((uint32_t)(a) + (uint32_t)(b))
+#define PLUS_LONG(a, b) (int64_t)((uint64_t)(a) + (uint64_t)(b))
 #define PLUS(a, b) ((a) + (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
@@ -157,6 +178,11 @@ SERIAL(max_int, int32_t, INT32_MIN, MAX)
 SERIAL(min_int, int32_t, INT32_MAX, MIN)
 SERIAL(and_int, int32_t, -1, BIT_AND)
 SERIAL(or_int, int32_t, 0, BIT_OR)
+SERIAL(plus_long, int64_t, 0, PLUS_LONG)
+SERIAL(max_long, int64_t, INT64_MIN, MAX)
+SERIAL(min_long, int64_t, INT64_MAX, MIN)
+SERIAL(and_long, int64_t, -1, BIT_AND)
+SERIAL(or_long, int64_t, 0, BIT_OR)
 SERIAL(plus_float, float, 0.0f, PLUS)
 SERIAL(max_float, float, -INFINITY, MAX)
 SERIAL(min_float, float, INFINITY, MIN)
@@ -180,6 +206,11 @@ static const struct row {
     {"int", "min", VSCAN_INT, VSCAN_MIN, HILL, serial_min_int},
     {"int", "and", VSCAN_INT, VSCAN_AND, RARE_OFF, serial_and_int},
     {"int", "or", VSCAN_INT, VSCAN_OR, RARE_ON, serial_or_int},
+    {"long", "plus", VSCAN_LONG, VSCAN_PLUS, NOISE, serial_plus_long},
+    {"long", "max", VSCAN_LONG, VSCAN_MAX, VALLEY, serial_max_long},
+    {"long", "min", VSCAN_LONG, VSCAN_MIN, HILL, serial_min_long},
+    {"long", "and", VSCAN_LONG, VSCAN_AND, RARE_OFF, serial_and_long},
+    {"long", "or", VSCAN_LONG, VSCAN_OR, RARE_ON, serial_or_long},
     {"float", "plus", VSCAN_FLOAT, VSCAN_PLUS, NOISE, serial_plus_float},
     {"float", "max", VSCAN_FLOAT, VSCAN_MAX, VALLEY, serial_max_float},
     {"float", "min", VSCAN_FLOAT, VSCAN_MIN, HILL, serial_min_float},
@@ -193,7 +224,7 @@ static const struct row {
 };
 
 static int64_t size_of(vscan_type type) {
-    return type == VSCAN_DOUBLE ? 8 : 4;
+    return type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
 }
 
 /* ---- Checking rounded sums ------------------------------------------------------------------- */
@@ -366,7 +397,7 @@ static bool run_mode(const struct bench *b, const struct row *row, enum mode mod
 
 /* All modes of one type and operator. */
 static bool run_row(const struct bench *b, const struct row *row) {
-    bool rounded = row->op == VSCAN_PLUS && row->type != VSCAN_INT;
+    bool rounded = row->op == VSCAN_PLUS && (row->type == VSCAN_FLOAT || row->type == VSCAN_DOUBLE);
     bool whole[MODES] = {false};
     bool passed = true;
     if (rounded) {
@@ -427,6 +458,7 @@ static bool run_table(struct bench *b) {
                  ok(b, vscan_buffer_upload(b->flags, 0, b->n, b->host_flags));
         if (passed) {
             passed = run_type(b, VSCAN_INT);
+            passed = run_type(b, VSCAN_LONG) && passed;
             passed = run_type(b, VSCAN_FLOAT) && passed;
             passed = run_type(b, VSCAN_DOUBLE) && passed;
         }

@@ -42,7 +42,7 @@ static const char *const family_names[CALL_FAMILIES] = {
     "reduce_extreme",
 };
 static const char *const type_names[CALL_TYPES] = {"int", "float", "double", "byte",
-                                                    "bit", "long",  "uint8"};
+                                                   "bit", "long",  "uint8"};
 static const char *const op_names[] = {"plus", "max", "min", "and", "or"};
 
 const char *call_family_name(enum call_family family) {
@@ -106,13 +106,12 @@ static void draw_shape(struct inputs_random *random, struct call *c, int64_t mos
 }
 
 struct call call_draw(struct inputs_random *random, enum call_family family, int64_t most) {
-    static const vscan_type numbers[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE, VSCAN_LONG,
-                                         VSCAN_UINT8, VSCAN_BYTE};
+    static const vscan_type numbers[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
+                                         VSCAN_LONG, VSCAN_UINT8, VSCAN_BYTE};
     static const vscan_type flags[] = {VSCAN_INT, VSCAN_BYTE, VSCAN_BIT};
     struct call c = {.family = family};
-    int64_t types = 3;
+    int64_t types = 4;
     const bool extreme = family == CALL_SCAN_EXTREME || family == CALL_REDUCE_EXTREME;
-    if (extreme || family == CALL_SORT || family == CALL_SORT_SEGMENTED) types = 4;
     if (family == CALL_PACK_COMPARE) types = 5;
     if (family == CALL_PACK || family == CALL_SPLIT || family == CALL_SPLIT_SEGMENTED ||
         family == CALL_DISTRIBUTE_SEGMENTED)

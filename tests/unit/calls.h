@@ -57,7 +57,7 @@ enum { CALL_DENSITIES = 4, CALL_TYPES = VSCAN_UINT8 - VSCAN_INT + 1, CALL_OUTPUT
 struct call {
     enum call_family family;
     vscan_op op;
-    vscan_type type;          /* of elements; int, float or double where they are combined */
+    vscan_type type;          /* of elements; int, long, float or double where they are combined */
     vscan_type flag_type;     /* of flags and heads: int, byte or bit */
     vscan_type position_type; /* of offsets, lengths and positions: int or long */
     int density;              /* of flags; heads have the next one */

@@ -97,12 +97,16 @@ static void draw_initial(const struct test_case *c, void *element) {
     static const float special[] = {0.0F, -0.0F, 1.0F, INFINITY, -INFINITY, NAN, 2.5F, -1.0F};
     struct inputs_random random = {c->seed ^ UINT64_C(0x1234567)};
     inputs_fill(INPUTS_RANDOM, c->type, 1, inputs_next(&random), element);
-    const bool logical = c->type != VSCAN_INT && (c->op == VSCAN_AND || c->op == VSCAN_OR);
+    const bool real = c->type == VSCAN_FLOAT || c->type == VSCAN_DOUBLE;
+    const bool logical = real && (c->op == VSCAN_AND || c->op == VSCAN_OR);
     if (!logical && inputs_below(&random, 4) != 0) return;
     const float value = special[inputs_below(&random, 8)];
     const double wide = (double)value;
     const int32_t bits = -(int32_t)inputs_below(&random, 2);
+    const int64_t ends[] = {0, -1, INT64_MIN, INT64_MAX};
+    const int64_t end = ends[inputs_below(&random, 4)];
     if (c->type == VSCAN_INT) memcpy(element, &bits, sizeof bits);
+    if (c->type == VSCAN_LONG) memcpy(element, &end, sizeof end);
     if (c->type == VSCAN_FLOAT) memcpy(element, &value, sizeof value);
     if (c->type == VSCAN_DOUBLE) memcpy(element, &wide, sizeof wide);
 }

@@ -92,6 +92,36 @@ static int32_t int_value(enum inputs_pattern pattern, int64_t i, uint64_t r, uin
     }
 }
 
+/* Ordinary ones are of 47 bits, so that both halves of sums, and what is carried between them, matter. */
+static int64_t long_value(enum inputs_pattern pattern, int64_t i, uint64_t r, uint64_t fixed) {
+    const int64_t ordinary = (int64_t)(r >> 17) - (INT64_C(1) << 46);
+    switch (pattern) {
+    case INPUTS_CONSTANT:
+        return 1;
+    case INPUTS_EQUAL:
+        return (int64_t)fixed;
+    case INPUTS_SAWTOOTH:
+        return i % 17 - 8;
+    case INPUTS_EXTREMES:
+        return r & 2 ? ordinary : (r & 1 ? INT64_MAX : INT64_MIN);
+    case INPUTS_INFINITE:
+        if (r % 50 != 0) return ordinary;
+        return r >> 63 ? INT64_MAX : INT64_MIN;
+    case INPUTS_ZEROS:
+        return r % 100 == 0 ? ordinary : 0;
+    case INPUTS_DENORMAL:
+        return (int64_t)(r % 3) - 1;
+    case INPUTS_OVERFLOW:
+        return (int64_t)r;
+    case INPUTS_RARE_ZERO:
+        return (int64_t) ~(r % 700 == 0 ? UINT64_C(1) << (r >> 58) : 0);
+    case INPUTS_RARE_ONE:
+        return (int64_t)(r % 700 == 0 ? UINT64_C(1) << (r >> 58) : 0);
+    default:
+        return ordinary;
+    }
+}
+
 static float float_value(enum inputs_pattern pattern, int64_t i, uint64_t r, uint64_t fixed) {
     switch (pattern) {
     case INPUTS_CONSTANT:
@@ -158,6 +188,7 @@ void inputs_fill(enum inputs_pattern pattern, vscan_type type, int64_t n, uint64
     for (int64_t i = 0; i < n; i++) {
         const uint64_t r = inputs_next(&random);
         if (type == VSCAN_INT) ((int32_t *)v)[i] = int_value(pattern, i, r, fixed);
+        if (type == VSCAN_LONG) ((int64_t *)v)[i] = long_value(pattern, i, r, fixed);
         if (type == VSCAN_FLOAT) ((float *)v)[i] = float_value(pattern, i, r, fixed);
         if (type == VSCAN_DOUBLE)
             ((double *)v)[i] = double_value(pattern, i, r, inputs_next(&random), fixed);
@@ -168,6 +199,7 @@ void inputs_fill(enum inputs_pattern pattern, vscan_type type, int64_t n, uint64
     if (pattern == INPUTS_NAN_LAST) at = n - 1;
     if (at < 0 || at >= n) return;
     if (type == VSCAN_INT) ((int32_t *)v)[at] = INT32_MIN;
+    if (type == VSCAN_LONG) ((int64_t *)v)[at] = INT64_MIN;
     if (type == VSCAN_FLOAT) ((float *)v)[at] = NAN;
     if (type == VSCAN_DOUBLE) ((double *)v)[at] = (double)NAN;
 }

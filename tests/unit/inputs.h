@@ -16,18 +16,18 @@ uint64_t inputs_next(struct inputs_random *random);
 int64_t inputs_below(struct inputs_random *random, int64_t bound); /* 0 .. bound - 1; bound > 0 */
 
 enum inputs_pattern {
-    INPUTS_RANDOM,     /* int: small; float, double: 21 binary orders of magnitude, both signs */
+    INPUTS_RANDOM,     /* int: small; long: of 47 bits; float, double: 21 binary orders of magnitude, both signs */
     INPUTS_CONSTANT,   /* 1 */
     INPUTS_EQUAL,      /* one random value everywhere */
     INPUTS_SAWTOOTH,   /* -8 .. 8, again and again; quarters of it for float, double */
     INPUTS_EXTREMES,   /* the largest and smallest finite values among ordinary ones */
-    INPUTS_NAN_FIRST,  /* random, with a NaN in the first place; int: with INT32_MIN */
+    INPUTS_NAN_FIRST,  /* random, with a NaN in the first place; int: with INT32_MIN, so long */
     INPUTS_NAN_MIDDLE, /* the same in place n / 2 */
     INPUTS_NAN_LAST,   /* the same in the last place */
-    INPUTS_INFINITE,   /* infinities of both signs, rarely; int: INT32_MAX and INT32_MIN */
+    INPUTS_INFINITE,   /* infinities of both signs, rarely; int: INT32_MAX and INT32_MIN, so long */
     INPUTS_ZEROS,      /* -0 and +0 alone; int: 0 and, rarely, another value */
     INPUTS_DENORMAL,   /* subnormal numbers of both signs; int: -1, 0, 1 */
-    INPUTS_OVERFLOW,   /* all bits random (int), the upper half of the finite range (others) */
+    INPUTS_OVERFLOW,   /* all bits random (int, long), the upper half of the finite range (others) */
     INPUTS_RARE_ZERO,  /* random, not 0, but at some places: for and */
     INPUTS_RARE_ONE,   /* 0, but at some places: for or */
     INPUTS_PATTERNS

@@ -18,7 +18,7 @@ static void *allocate(size_t bytes) {
 }
 
 static int64_t words_of(vscan_type type) {
-    return type == VSCAN_DOUBLE ? 2 : 1;
+    return reference_bytes(type, 1) == 8 ? 2 : 1;
 }
 
 /* The sum of one result's words. */
@@ -107,8 +107,10 @@ static const void *poison(vscan_type type) {
     static const int32_t of_int = INT32_MIN;
     static const float of_float = -1e30F;
     static const double of_double = -1e300;
+    static const int64_t of_long = INT64_MIN;
     return type == VSCAN_INT     ? (const void *)&of_int
            : type == VSCAN_FLOAT ? (const void *)&of_float
+           : type == VSCAN_LONG  ? (const void *)&of_long
                                  : (const void *)&of_double;
 }
 

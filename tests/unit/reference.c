@@ -28,6 +28,22 @@ static int or_int(int a, int b) {
     return a | b;
 }
 
+static int64_t plus_int64_t(int64_t a, int64_t b) {
+    return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+static int64_t max_int64_t(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+static int64_t min_int64_t(int64_t a, int64_t b) {
+    return a < b ? a : b;
+}
+static int64_t and_int64_t(int64_t a, int64_t b) {
+    return a & b;
+}
+static int64_t or_int64_t(int64_t a, int64_t b) {
+    return a | b;
+}
+
 /* A NaN wins; of equal numbers, which are two zeros if they differ at all, the sign decides. */
 #define FLOATING(type)                                                                             \
     static type max_##type(type a, type b) {                                                       \
@@ -54,12 +70,17 @@ FLOATING(double)
 void reference_identity(vscan_op op, vscan_type type, void *element) {
     const int row = (int)op - VSCAN_PLUS;
     static const int32_t of_int[] = {0, INT32_MIN, INT32_MAX, -1, 0};
+    static const int64_t of_long[] = {0, INT64_MIN, INT64_MAX, -1, 0};
     static const float of_float[] = {0, -INFINITY, INFINITY, 1, 0};
     static const double of_double[] = {0, -INFINITY, INFINITY, 1, 0};
     if (type == VSCAN_INT) memcpy(element, &of_int[row], sizeof(int32_t));
+    if (type == VSCAN_LONG) memcpy(element, &of_long[row], sizeof(int64_t));
     if (type == VSCAN_FLOAT) memcpy(element, &of_float[row], sizeof(float));
     if (type == VSCAN_DOUBLE) memcpy(element, &of_double[row], sizeof(double));
 }
+
+const vscan_type reference_types[REFERENCE_TYPES] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE,
+                                                     VSCAN_LONG};
 
 /* ---- Positions and segments ------------------------------------------------------------------ */
 
@@ -124,6 +145,11 @@ EXACT(max, int)
 EXACT(min, int)
 EXACT(and, int)
 EXACT(or, int)
+EXACT(plus, int64_t)
+EXACT(max, int64_t)
+EXACT(min, int64_t)
+EXACT(and, int64_t)
+EXACT(or, int64_t)
 EXACT(max, float)
 EXACT(min, float)
 EXACT(and, float)
@@ -154,19 +180,18 @@ EXACT(or, double)
 /* ---- What the tests call --------------------------------------------------------------------- */
 
 void reference_scan(struct reference *r) {
-    static void (*const scans[5][3])(const struct reference *) = {
-        {scan_plus_int, scan_plus_float, scan_plus_double},
-        {scan_max_int, scan_max_float, scan_max_double},
-        {scan_min_int, scan_min_float, scan_min_double},
-        {scan_and_int, scan_and_float, scan_and_double},
-        {scan_or_int, scan_or_float, scan_or_double},
-    };
+#define ROW(op) {scan_##op##_int, scan_##op##_float, scan_##op##_double, scan_##op##_int64_t}
+    static void (*const scans[5][REFERENCE_TYPES])(const struct reference *) = {
+        ROW(plus), ROW(max), ROW(min), ROW(and), ROW(or)};
+#undef ROW
+    int column = 0;
+    while (reference_types[column] != r->type) column++;
     r->count = count_segments(r);
-    scans[(int)r->op - VSCAN_PLUS][(int)r->type - VSCAN_INT](r);
+    scans[(int)r->op - VSCAN_PLUS][column](r);
 }
 
 int64_t reference_tile(vscan_type type) {
-    return type == VSCAN_DOUBLE ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    return reference_bytes(type, 1) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
 }
 
 size_t reference_bytes(vscan_type type, int64_t n) {

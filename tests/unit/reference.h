@@ -12,7 +12,11 @@
 
 #include "vscan.h"
 
-/* One scan, segmented scan or reduction on host memory. Only int, float and double. */
+/* The types of pairs (lib/core/pairs.h). */
+enum { REFERENCE_TYPES = 4 };
+extern const vscan_type reference_types[REFERENCE_TYPES];
+
+/* One scan, segmented scan or reduction on host memory. Only of reference_types. */
 struct reference {
     vscan_op op;
     vscan_type type;
@@ -34,7 +38,8 @@ void reference_scan(struct reference *r);
 /* The identity of a pair, as exclusive scans write it first and empty totals hold it. */
 void reference_identity(vscan_op op, vscan_type type, void *element);
 
-/* Elements of a tile of this type (lib/core/order.h); for int, where none is defined, the float's. */
+/* Elements of a tile of this type (lib/core/order.h); for int and long, where none is defined,
+   that of the real numbers of the same size. */
 int64_t reference_tile(vscan_type type);
 
 /* Bytes of n elements; bits take whole 32-bit words. */

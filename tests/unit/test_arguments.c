@@ -100,7 +100,7 @@ static void scan_vectors(void **state) {
         refused_untouched(VSCAN_ERROR_ENUM, "op ",
                           vscan_scan(w.ctx, (vscan_op)wrong_ops[i], w.in, w.out, NULL));
     for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++) {
-        vscan_buffer *const pairless[] = {w.of_byte, w.of_bit, w.of_long};
+        vscan_buffer *const pairless[] = {w.of_byte, w.of_bit, w.of_uint8};
         for (int i = 0; i < 3; i++)
             refused_untouched(VSCAN_ERROR_PAIR, "in ",
                               vscan_scan(w.ctx, (vscan_op)op, pairless[i], pairless[i], NULL));
@@ -241,7 +241,7 @@ static void segmented_vectors(void **state) {
         refused_untouched(
             VSCAN_ERROR_ENUM, "op ",
             vscan_scan_segmented(w.ctx, (vscan_op)wrong_ops[i], w.in, w.flags, w.out, NULL));
-    vscan_buffer *const pairless[] = {w.of_byte, w.of_bit, w.of_long};
+    vscan_buffer *const pairless[] = {w.of_byte, w.of_bit, w.of_uint8};
     for (int i = 0; i < 3; i++)
         refused_untouched(
             VSCAN_ERROR_PAIR, "in ",
@@ -368,7 +368,7 @@ static void reduce(void **state) {
     for (int i = 0; i < WRONG_OPS; i++)
         refused_untouched(VSCAN_ERROR_ENUM, "op ",
                           vscan_reduce(w.ctx, (vscan_op)wrong_ops[i], w.in, w.total, NULL));
-    vscan_buffer *const pairless[] = {w.of_byte, w.of_bit, w.of_long};
+    vscan_buffer *const pairless[] = {w.of_byte, w.of_bit, w.of_uint8};
     for (int i = 0; i < 3; i++)
         refused_untouched(VSCAN_ERROR_PAIR, "in ",
                           vscan_reduce(w.ctx, VSCAN_PLUS, pairless[i], w.total, &o));

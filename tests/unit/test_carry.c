@@ -193,12 +193,13 @@ static void carry_pieces(void **state) {
                                        {40000, 9000}, {100000, 100000}, {1000000, 200000}};
     int k = 0;
     for (int op = VSCAN_PLUS; op <= VSCAN_OR; op++)
-        for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; type++)
+        for (int t = 0; t < REFERENCE_TYPES; t++)
             for (int i = 0; i < (harness_small() ? 3 : 6); i++)
                 for (int mode = 0; mode < 8; mode++) {
-                    if (op != VSCAN_PLUS && mode != (op + type + i) % 8) continue;
+                    const vscan_type type = reference_types[t];
+                    if (op != VSCAN_PLUS && mode != (op + (int)type + i) % 8) continue;
                     const struct pieces p = {.op = (vscan_op)op,
-                                             .type = (vscan_type)type,
+                                             .type = type,
                                              .n = sizes[i][0],
                                              .longest = sizes[i][1],
                                              .exclusive = mode & 1,
@@ -260,22 +261,53 @@ static void carry_reset(void **state) {
     ok(ctx, vscan_buffer_destroy(v));
 }
 
+/* What a carry begins with changes nothing, though all elements be next to it. */
+static void carry_begins(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    for (int k = 0; k < 4; k++) {
+        const vscan_type type = k / 2 ? VSCAN_LONG : VSCAN_INT;
+        const vscan_op op = k % 2 ? VSCAN_MIN : VSCAN_MAX;
+        int64_t element = 0, total = 0;
+        vscan_carry *carry;
+        vscan_buffer *v, *one;
+        reference_identity(op, type, &element);
+        element ^= 1;
+        ok(ctx, vscan_carry_create(ctx, op, type, VSCAN_FORWARD, &carry));
+        ok(ctx, vscan_buffer_create(ctx, type, 1000, &v));
+        ok(ctx, vscan_buffer_create(ctx, type, 1, &one));
+        ok(ctx, vscan_buffer_fill(v, &element));
+        const vscan_reduce_options options = {.size = sizeof options, .carry = carry};
+        for (int piece = 0; piece < 2; piece++) {
+            ok(ctx, vscan_reduce(ctx, op, v, one, &options));
+            ok(ctx, vscan_buffer_get(one, 0, &total));
+            assert_memory_equal(&total, &element, sizeof total);
+        }
+        ok(ctx, vscan_carry_destroy(carry));
+        ok(ctx, vscan_buffer_destroy(v));
+        ok(ctx, vscan_buffer_destroy(one));
+    }
+}
+
 /* A carry that has seen no element, of pairs with an order and without, with an initial value or none. */
 static void carry_saved_at_first(void **state) {
     (void)state;
     vscan_ctx *ctx = harness_ctx();
-    for (int k = 0; k < 4; k++) {
-        const int type = VSCAN_INT + k / 2, initial = k % 2 ? 7 : 0;
+    static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_LONG};
+    for (int k = 0; k < 6; k++) {
+        const vscan_type type = types[k / 2];
+        const int64_t initial = k % 2 ? 7 : 0,
+                      each = 1; /* little-endian: an int and a long alike */
         unsigned char before[VSCAN_CARRY_BYTES], after[VSCAN_CARRY_BYTES];
         vscan_carry *carry;
         vscan_buffer *v, *one;
-        int32_t total = 0;
-        ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)type, VSCAN_FORWARD, &carry));
+        int64_t total = 0;
+        ok(ctx, vscan_carry_create(ctx, VSCAN_PLUS, type, VSCAN_FORWARD, &carry));
         if (initial != 0) ok(ctx, vscan_carry_reset(carry, &initial));
         ok(ctx, vscan_carry_save(carry, before, sizeof before));
-        ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 40, &v));
-        ok(ctx, vscan_buffer_fill(v, &(int32_t){1}));
-        ok(ctx, vscan_buffer_create(ctx, (vscan_type)type, 1, &one));
+        ok(ctx, vscan_buffer_create(ctx, type, 40, &v));
+        ok(ctx, vscan_buffer_fill(v, &each));
+        ok(ctx, vscan_buffer_create(ctx, type, 1, &one));
         const vscan_reduce_options options = {.size = sizeof options, .carry = carry};
         ok(ctx, vscan_reduce(ctx, VSCAN_PLUS, v, one, &options));
         ok(ctx, vscan_buffer_get(one, 0, &total));
@@ -359,9 +391,10 @@ static void carry_refused(void **state) {
             vscan_carry_create(ctx, (vscan_op)6, VSCAN_FLOAT, VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "type",
             vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)7, VSCAN_FORWARD, &none));
-    for (int type = VSCAN_BYTE; type <= VSCAN_UINT8; type++)
+    static const vscan_type pairless[] = {VSCAN_BYTE, VSCAN_BIT, VSCAN_UINT8};
+    for (int k = 0; k < 3; k++)
         refused(ctx, VSCAN_ERROR_PAIR, "type",
-                vscan_carry_create(ctx, VSCAN_PLUS, (vscan_type)type, VSCAN_FORWARD, &none));
+                vscan_carry_create(ctx, VSCAN_PLUS, pairless[k], VSCAN_FORWARD, &none));
     refused(ctx, VSCAN_ERROR_ENUM, "direction",
             vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_FLOAT, 2, &none));
     assert_null(none);
@@ -457,7 +490,8 @@ int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(carry_pieces),         cmocka_unit_test(carry_long),
         cmocka_unit_test(carry_saved_at_first), cmocka_unit_test(carry_reset),
-        cmocka_unit_test(carry_totals),         cmocka_unit_test(carry_refused),
+        cmocka_unit_test(carry_totals),         cmocka_unit_test(carry_begins),
+        cmocka_unit_test(carry_refused),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -235,8 +235,8 @@ static void refused_calls(void **state) {
     REFUSED(VSCAN_ERROR_ENUM, "kind ", plus, i32, (vscan_kind)1, VSCAN_FORWARD, in, 8, out);
     REFUSED(VSCAN_ERROR_ENUM, "direction ", plus, i32, VSCAN_INCLUSIVE,
             (vscan_direction)VSCAN_EXCLUSIVE, in, 8, out);
-    REFUSED(VSCAN_ERROR_PAIR, "type is long,", plus, VSCAN_LONG, VSCAN_INCLUSIVE, VSCAN_FORWARD, in,
-            4, out);
+    REFUSED(VSCAN_ERROR_PAIR, "type is uint8,", plus, VSCAN_UINT8, VSCAN_INCLUSIVE, VSCAN_FORWARD,
+            in, 4, out);
     REFUSED(VSCAN_ERROR_PAIR, "type is bit,", plus, VSCAN_BIT, VSCAN_INCLUSIVE, VSCAN_FORWARD, in,
             4, out);
     REFUSED(VSCAN_ERROR_NULL, "in ", plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, NULL, 8, out);

@@ -75,10 +75,10 @@ static void past_the_caches(void **state) {
     (void)state;
     if (harness_small()) skip();
     struct inputs_random random = {harness_seed()};
-    for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; type++)
+    for (int t = 0; t < REFERENCE_TYPES; t++)
         for (int32_t threads = 1; threads <= 12; threads += 11)
-            scan_both(type == VSCAN_INT ? VSCAN_MAX : VSCAN_PLUS, (vscan_type)type, threads,
-                      &random);
+            scan_both(reference_types[t] == VSCAN_INT ? VSCAN_MAX : VSCAN_PLUS, reference_types[t],
+                      threads, &random);
 }
 
 /* A reduction of more tiles than a batch has. */

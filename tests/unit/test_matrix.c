@@ -333,9 +333,9 @@ VSCAN__PAIRS(X)
 static void few_long_rows(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 7};
-    for (int type = VSCAN_INT; type <= VSCAN_DOUBLE; type++)
+    for (int t = 0; t < REFERENCE_TYPES; t++)
         for (int reduce = 0; reduce < 2; reduce++) {
-            struct matrix_case c = {.op = VSCAN_PLUS, .type = (vscan_type)type};
+            struct matrix_case c = {.op = VSCAN_PLUS, .type = reference_types[t]};
             c.rows = 2;
             c.columns = (1 << 20) / (int64_t)reference_bytes(c.type, 1) + 1000;
             do draw(&c, &random);
@@ -447,7 +447,7 @@ static void refused_shapes(void **state) {
                       vscan_scan_rows(c, plus, w.in, 2, 3, w.of_float, NULL));
     refused_untouched(VSCAN_ERROR_TYPE, "totals ",
                       vscan_reduce_rows(c, plus, w.in, N, 1, w.of_float, NULL));
-    vscan_buffer *const none[] = {w.of_byte, w.of_bit, w.of_long};
+    vscan_buffer *const none[] = {w.of_byte, w.of_bit, w.of_uint8};
     for (int k = 0; k < 3; k++) {
         refused_untouched(VSCAN_ERROR_PAIR, "in ",
                           vscan_scan_rows(c, plus, none[k], 2, 3, none[k], NULL));

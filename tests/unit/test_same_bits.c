@@ -231,8 +231,8 @@ static void same_bits_large(void **state) {
     static const struct {
         vscan_op op;
         vscan_type type;
-    } pairs[] = {{VSCAN_PLUS, VSCAN_FLOAT}, {VSCAN_MAX, VSCAN_DOUBLE}};
-    for (int p = 0; p < 2; p++) {
+    } pairs[] = {{VSCAN_PLUS, VSCAN_FLOAT}, {VSCAN_MAX, VSCAN_DOUBLE}, {VSCAN_PLUS, VSCAN_LONG}};
+    for (int p = 0; p < 3; p++) {
         const size_t bytes = (33 << 20) + 8 * 76; /* backward, tiles lie 32 bytes past a line */
         struct operation o = {.op = pairs[p].op, .type = pairs[p].type};
         o.n = (int64_t)(bytes / reference_bytes(o.type, 1));

@@ -386,7 +386,7 @@ static void refused_vectors(void **state) {
     const vscan_op op = VSCAN_PLUS;
     const vscan_status type = VSCAN_ERROR_TYPE, length = VSCAN_ERROR_LENGTH,
                        overlap = VSCAN_ERROR_OVERLAP;
-    vscan_buffer *const unscanned[] = {w.of_byte, w.of_bit, w.of_long};
+    vscan_buffer *const unscanned[] = {w.of_byte, w.of_bit, w.of_uint8};
     for (int k = 0; k < 3; k++) {
         refused_untouched(VSCAN_ERROR_PAIR, "in ",
                           vscan_reduce_segmented(c, op, unscanned[k], w.flags, w.totals, NULL));
@@ -474,8 +474,8 @@ static void refused_options(void **state) {
     o.initial_buffer = w.one_float;
     REFUSED(VSCAN_ERROR_TYPE, "options->initial_buffer ");
     o.initial_buffer = NULL;
-    const int64_t sizes[] = {0, -1, 8, sizeof(vscan_reduce_by_offsets_options) - 1, INT64_MAX,
-                             INT64_MIN}; /* of both structs */
+    const int64_t sizes[] = {0,         -1,       8, sizeof(vscan_reduce_by_offsets_options) - 1,
+                             INT64_MAX, INT64_MIN}; /* of both structs */
     for (int k = 0; k < 6; k++) {
         o.size = sizes[k];
         REFUSED(VSCAN_ERROR_STRUCT_SIZE, "size");

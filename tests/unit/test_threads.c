@@ -75,7 +75,7 @@ static void together(void *(*f)(void *), vscan_ctx *ctx, vscan_buffer *shared) {
 /* One scan of a pair with buffers of its own, or of the shared input, against the reference. */
 static void scan_once(struct worker *w, vscan_ctx *ctx, struct inputs_random *random) {
     struct reference r = {.op = (vscan_op)(VSCAN_PLUS + inputs_below(random, 5)),
-                          .type = (vscan_type)(VSCAN_INT + inputs_below(random, 3)),
+                          .type = reference_types[inputs_below(random, REFERENCE_TYPES)],
                           .n = 1 + inputs_below(random, 40000),
                           .exclusive = inputs_below(random, 2),
                           .backward = inputs_below(random, 2)};
@@ -311,7 +311,7 @@ static void case_of_threads(struct test_case *c, int k, int threads) {
 static struct test_case drawn_case(int k, int64_t n, struct inputs_random *random) {
     struct test_case c = {.family = "threads", .pattern = INPUTS_RANDOM, .n = n};
     c.op = (vscan_op)(VSCAN_PLUS + k % 5);
-    c.type = (vscan_type)(VSCAN_INT + k / 5 % 3);
+    c.type = reference_types[k / 5 % REFERENCE_TYPES];
     c.flags = (enum inputs_flags)inputs_below(random, INPUTS_FLAGS_PATTERNS);
     c.flag_type = flag_types[k % 3];
     c.seed = inputs_next(random);
@@ -330,7 +330,8 @@ static void threads_long(void **state) {
     for (int k = 0; k < 30; k++) {
         if (harness_small() && k % 7 != 2) continue; /* 5 cases */
         struct inputs_random random = {harness_seed() + 5000 + (uint64_t)k};
-        const int64_t n = LONG / (k / 5 % 3 == 2 ? 2 : 1) + inputs_below(&random, 200000);
+        const size_t size = reference_bytes(reference_types[k / 5 % REFERENCE_TYPES], 1);
+        const int64_t n = LONG / (size == 8 ? 2 : 1) + inputs_below(&random, 200000);
         struct test_case c = drawn_case(k, n, &random);
         c.in_place = false;
         c.shift_out = 0;
@@ -346,7 +347,7 @@ static void threads_rounds(void **state) {
     for (int k = 0; k < 90; k++) {
         if (harness_small() && k % 7 != 2) continue; /* 13 cases */
         struct inputs_random random = {harness_seed() + 6000 + (uint64_t)k};
-        const int64_t tile = reference_tile((vscan_type)(VSCAN_INT + k / 5 % 3));
+        const int64_t tile = reference_tile(reference_types[k / 5 % REFERENCE_TYPES]);
         const int64_t n = tile * (4 + inputs_below(&random, 40)) + inputs_below(&random, tile);
         struct test_case c = drawn_case(k, n - inputs_below(&random, 2) * (n % tile), &random);
         case_of_threads(&c, k, 2 + k % 11);

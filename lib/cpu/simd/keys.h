@@ -8,10 +8,10 @@
  *     SUM        1: keys are added; 0: keys are integers for max, min, and, or
  *     NAME(x)    x with the suffix of this kind
  *
- * Keys turn 13 of the 15 pairs into operations on integers, which are associative, so that any
+ * Keys turn 18 of the 20 pairs into operations on integers, which are associative, so that any
  * order gives the same result:
  *
- *     int plus          unsigned, wraps
+ *     int, long plus    unsigned, wraps
  *     max, min of reals  the bits, with those below the sign inverted in negative numbers: the integers
  *                        then have the order of the numbers, -0 below +0, and NaNs lie at both ends,
  *                        by their signs. A constant is added, so that they wrap around to one end:
@@ -140,7 +140,7 @@ static ALWAYS_INLINE void NAME(store_keys)(K *to, vec v) {
 static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
 #if SUM
     (void)op;
-    return (K)-0.0; /* 0 for int */
+    return (K)-0.0; /* 0 for int and long */
 #else
     switch (op) {
     case VSCAN_MAX:

@@ -23,6 +23,26 @@
 #include "cpu/simd/keys.h"
 #include KIND_BODY
 
+/* long plus */
+#define NAME(x) x##_long_sum
+#define T uint64_t
+#define T_REAL 0
+#define K uint64_t
+#define K_BITS 64
+#define SUM 1
+#include "cpu/simd/keys.h"
+#include KIND_BODY
+
+/* the other four of long */
+#define NAME(x) x##_long_key
+#define T int64_t
+#define T_REAL 0
+#define K int64_t
+#define K_BITS 64
+#define SUM 0
+#include "cpu/simd/keys.h"
+#include KIND_BODY
+
 /* float plus */
 #define NAME(x) x##_float_sum
 #define T float

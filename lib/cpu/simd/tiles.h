@@ -15,6 +15,7 @@
 /* ---- Pairs ----------------------------------------------------------------------------------- */
 
 #define TILE_int VSCAN__TILE_FLOAT
+#define TILE_long VSCAN__TILE_DOUBLE
 #define TILE_float VSCAN__TILE_FLOAT
 #define TILE_double VSCAN__TILE_DOUBLE
 
@@ -84,7 +85,7 @@ const struct vscan__cpu_pair PAIRS[vscan__pair_count] = {
         .tile = TILE_##type,                                                                       \
         .sum = VSCAN_##OP == VSCAN_PLUS,                                                           \
         .arithmetic =                                                                              \
-            VSCAN_##TYPE != VSCAN_INT && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN,       \
+            VSCAN__IS_REAL(VSCAN_##TYPE) && VSCAN_##OP != VSCAN_MAX && VSCAN_##OP != VSCAN_MIN,    \
         .identity = identity_##pair,                                                               \
         .take = take_##pair,                                                                       \
         .put = put_##pair,                                                                         \
