@@ -168,7 +168,9 @@ vscan_status vscan__mpi_tell_counts(vscan__mpi *mpi, vscan_status status) {
     return VSCAN_OK;
 }
 
-/* Begins the messages of what lies from byte `at` on in each rank's run, also after a failure; false: there are none. */
+/*
+ * Begins the messages of what lies from byte `at` on in each rank's run, also after a failure. False: there are none.
+ */
 static bool post(vscan__mpi *mpi, const char *from, char *to, int64_t size, int64_t at, int *posted,
                  vscan_status *status) {
     bool any = false;
