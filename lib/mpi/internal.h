@@ -162,8 +162,8 @@ void vscan__mpi_unlock_pages(const vscan__mpi *mpi, void *memory);
 vscan_status vscan__mpi_note(vscan__mpi *mpi, int code, const char *name);
 
 /*
- * Begin a message: requests[*begun] is its request, and *begun counts it. After a failure one without data takes its
- * place, where MPI can do that.
+ * Begin a message: requests[*begun] is its request, and *begun counts it. After a failure it is tried once more, and
+ * counted where that succeeds; the status is the failure.
  */
 vscan_status vscan__mpi_send(vscan__mpi *mpi, const void *from, int bytes, int to, int tag,
                              MPI_Request *requests, int *begun);

@@ -20,8 +20,7 @@ vscan_status vscan__mpi_send(vscan__mpi *mpi, const void *from, int bytes, int t
     MPI_Request *const request = requests + *begun;
     int code = MPI_Isend(from, bytes, MPI_BYTE, to, tag, mpi->comm, request);
     const vscan_status status = vscan__mpi_note(mpi, code, "MPI_Isend");
-    if (status != VSCAN_OK) /* without data, which may be easier for MPI */
-        code = MPI_Isend(from, 0, MPI_BYTE, to, tag, mpi->comm, request);
+    if (status != VSCAN_OK) code = MPI_Isend(from, bytes, MPI_BYTE, to, tag, mpi->comm, request);
     *begun += code == MPI_SUCCESS;
     return status;
 }
