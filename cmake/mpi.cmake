@@ -62,7 +62,7 @@ target_compile_definitions(vscan_mpi PRIVATE VSCAN_BUILDING _GNU_SOURCE)
 target_compile_options(vscan_mpi PRIVATE
   ${vscan_c_warnings} ${vscan_hardening} ${vscan_fortify} -ffp-contract=off)
 target_include_directories(vscan_mpi PRIVATE lib)
-target_link_libraries(vscan_mpi PUBLIC vscan PRIVATE mpi_of_library Threads::Threads)
+target_link_libraries(vscan_mpi PUBLIC vscan PRIVATE mpi_of_library Threads::Threads ${CMAKE_DL_LIBS})
 target_link_options(vscan_mpi PRIVATE
   LINKER:--version-script=${PROJECT_SOURCE_DIR}/lib/mpi/libvscan_mpi.map
   ${vscan_hardening_link} LINKER:--as-needed

@@ -34,7 +34,8 @@
  *
  * Asynchrony. Collective calls wait, for the context's earlier work and for messages; so they cannot be
  * captured. When one returns, its last step may still run on the context's stream, as after a call of
- * vscan.h. On the CPU backend the work is done. Data of a GPU goes to other ranks through the host's memory.
+ * vscan.h. On the CPU backend the work is done. Data of a GPU goes to other ranks from the GPU's memory where MPI
+ * says that it takes it, else through page-locked memory of the host, which is kept for later calls.
  *
  * In place, overlap: as in vscan.h. This concerns the buffers of one rank.
  *
@@ -43,7 +44,7 @@
  * caller's thread.
  *
  * Errors. Every collective function returns the same status on all ranks, and vscan_mpi_last_error gives the
- * same sentence on all of them. (An error of MPI is seen by some ranks or by all.) Each function's comment
+ * same sentence on all of them, but for some errors of MPI (below). Each function's comment
  * lists its statuses, without the prefix VSCAN_ERROR_ or VSCAN_MPI_ERROR_. The lists of collective functions
  * leave out what holds for all of them:
  *
@@ -56,7 +57,8 @@
  *     CAPTURE      one rank's stream is being captured
  *     BACKEND, DEVICE_LOST         as in vscan.h, on one rank
  *     DIFFERENT    the ranks call different functions, or pass different arguments that must be the same
- *     MPI          MPI failed, now or in an earlier call
+ *     MPI          MPI failed, now or in an earlier call. Where a message failed, all ranks are told; a failure
+ *                  in a collective call of MPI is known to the ranks that see it
  *     late errors (from 400)       of earlier work of one rank's context. Nothing has been done
  *
  * After a failure. After a refusal (100-199, DIFFERENT) outputs are unchanged on all ranks. If a rank fails
@@ -284,15 +286,16 @@ VSCAN_API vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buff
  * rank receives N after them. So the offsets of all ranks, one rank after the other, are those of the one
  * call.
  *   heads     as in vscan_mpi_count_segments
- *   offsets   long, with at least as many elements as segments begin in the part, and on the last rank one
- *             more. Elements after these stay as they are. Overlaps no other argument
+ *   offsets   int or long, the same on all ranks; int for N of at most INT32_MAX. At least as many elements as
+ *             segments begin in the part, and on the last rank one more. Elements after these stay as they
+ *             are. Overlaps no other argument
  *   options   NULL: no count
  *     count   as in vscan_mpi_scan_segmented
  * If offsets is too short on one rank, all ranks return OUT_LENGTH, and nothing is written.
  * N = 0: the last rank receives 0, and the count is 0.
  * Flags are read once, and once more if offsets has fewer elements than the part (on the last rank: than
  * n + 1). Each rank keeps memory for a piece of its part.
- * Statuses: TYPE, LENGTH (count), OVERLAP, STRUCT_SIZE, OUT_LENGTH. Since 0.1.0.
+ * Statuses: TYPE, LENGTH (count, or int and N is greater), OVERLAP, STRUCT_SIZE, OUT_LENGTH. Since 0.1.0.
  */
 VSCAN_API vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *heads,
                                                   vscan_buffer *offsets,

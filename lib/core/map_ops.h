@@ -131,9 +131,9 @@ VSCAN__FORMULA int32_t vscan__long_to_int(int64_t a) {
     X(divide_##type, DIVIDE, TYPE, T, a / b, false)                                                \
     X(max_##type, MAX, TYPE, T, vscan__max_##type(a, b), false)                                    \
     X(min_##type, MIN, TYPE, T, vscan__min_##type(a, b), false)                                    \
-    X(and_##type, AND, TYPE, T, (a != 0) & (b != 0) ? (T)1 : (T)0, false)                          \
-    X(or_##type, OR, TYPE, T, (a != 0) | (b != 0) ? (T)1 : (T)0, false)                            \
-    X(xor_##type, XOR, TYPE, T, (a != 0) ^ (b != 0) ? (T)1 : (T)0, false)
+    X(and_##type, AND, TYPE, T, ((a != 0) & (b != 0)) ? (T)1 : (T)0, false)                        \
+    X(or_##type, OR, TYPE, T, ((a != 0) | (b != 0)) ? (T)1 : (T)0, false)                          \
+    X(xor_##type, XOR, TYPE, T, ((a != 0) ^ (b != 0)) ? (T)1 : (T)0, false)
 
 #define VSCAN__BINARY(X)                                                                           \
     VSCAN__BINARY_OF_INTEGER(X, int, INT, int32_t, uint32_t, 32)                                   \

@@ -2,7 +2,8 @@
 /*
  * Agreement: before data moves every rank has the records of all, and so comes to the same answer. After
  * that a rank that fails goes on with its part of the exchange, so that nobody waits for it, and the
- * failure is told with the data or, once results are being written, at the end.
+ * failure is told with the data or, once results are being written, at the end. That includes failures of
+ * MPI at a message (messages.c), but not in a collective call: after these there is no way to tell.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,13 +12,10 @@
 
 vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name) {
     if (code == MPI_SUCCESS) return VSCAN_OK;
-    char words[MPI_MAX_ERROR_STRING + 1] = "";
-    int length = 0;
-    if (MPI_Error_string(code, words, &length) != MPI_SUCCESS) length = 0;
-    words[length] = '\0';
+    char called[40];
+    snprintf(called, sizeof called, "rank %d: %s", mpi->rank, name);
     mpi->broken = true;
-    return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "rank %d: %s: %s", mpi->rank,
-                           name, words);
+    return vscan__mpi_note(mpi, code, called);
 }
 
 vscan_status vscan__mpi_is_broken(vscan__mpi *mpi) {
@@ -34,6 +32,7 @@ vscan_status vscan__mpi_share_failure(vscan__mpi *mpi, int first, vscan_status s
                  strlen(mpi->sentence) > skipped ? mpi->sentence + skipped : "");
     TRY(vscan__mpi_check(mpi, MPI_Bcast(words, SENTENCE, MPI_CHAR, first, mpi->comm), "MPI_Bcast"));
     words[SENTENCE - 1] = '\0';
+    if ((int)status == VSCAN_MPI_ERROR_MPI) mpi->broken = true;
     return vscan__mpi_fail(mpi, status, "rank %d: %s", first, words);
 }
 
@@ -137,11 +136,15 @@ vscan_status vscan__mpi_tell_all(vscan__mpi *mpi, const struct vscan__mpi_told *
 
 vscan_status vscan__mpi_finish(vscan__mpi *mpi, vscan_status own) {
     if (mpi->broken) return (vscan_status)VSCAN_MPI_ERROR_MPI;
-    /* the lowest rank that failed, and its status in the low half */
+    /* the lowest rank that failed, and its status in the low half; failures of MPI first, as others may follow from
+       them: of a message that did not come, for example */
     const int64_t good = INT64_MAX;
-    int64_t mine = own == VSCAN_OK ? good : (int64_t)mpi->rank << 32 | (int64_t)own, all = good;
+    const int64_t key =
+        (int)own == VSCAN_MPI_ERROR_MPI ? mpi->rank : (int64_t)mpi->size + mpi->rank;
+    int64_t mine = own == VSCAN_OK ? good : key << 32 | (int64_t)own, all = good;
     TRY(vscan__mpi_check(mpi, MPI_Allreduce(&mine, &all, 1, MPI_INT64_T, MPI_MIN, mpi->comm),
                          "MPI_Allreduce"));
     if (all == good) return VSCAN_OK;
-    return vscan__mpi_share_failure(mpi, (int)(all >> 32), (vscan_status)(all & 0x7fffffff));
+    return vscan__mpi_share_failure(mpi, (int)((all >> 32) % mpi->size),
+                                    (vscan_status)(all & 0x7fffffff));
 }

@@ -116,6 +116,8 @@ vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const vscan_value *initial
     }
     if (has_value && type == VSCAN_INT)
         memcpy(&record->initial, &initial->as_int, sizeof initial->as_int);
+    if (has_value && type == VSCAN_LONG)
+        memcpy(&record->initial, &initial->as_long, sizeof initial->as_long);
     if (has_value && type == VSCAN_FLOAT) record->initial.as_float = initial->as_float;
     if (has_value && type == VSCAN_DOUBLE) record->initial.as_double = initial->as_double;
     record->has_initial = has_value || buffer != NULL;

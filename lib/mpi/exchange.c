@@ -86,49 +86,51 @@ int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {
 
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
-/* The host's view of an area that has its buffer. */
-static vscan_status add_host(vscan__mpi *mpi, struct vscan__mpi_area *area) {
-    const vscan_buffer *seen = area->buffer;
-    if (vscan_ctx_backend(mpi->ctx) != VSCAN_BACKEND_CPU) {
-        TRY(vscan__mpi_say(mpi, mpi->host,
-                           vscan_buffer_create(mpi->host, vscan_buffer_type(area->buffer),
-                                               vscan_buffer_length(area->buffer), &area->staging)));
-        seen = area->staging;
-    }
-    area->host = vscan_buffer_pointer(seen);
-    return VSCAN_OK;
+/* The memory of an area that has its buffer. */
+static vscan_status add_memory(vscan__mpi *mpi, struct vscan__mpi_area *area,
+                               enum vscan__mpi_use use) {
+    area->memory = vscan_buffer_pointer(area->buffer);
+    area->on_gpu = use == FOR_MPI && mpi->takes_gpu_memory;
+    area->is_copy = vscan__mpi_is_on_gpu(mpi) && !area->on_gpu;
+    if (!area->is_copy) return VSCAN_OK;
+    const int64_t n = vscan_buffer_length(area->buffer);
+    const vscan_type type = vscan_buffer_type(area->buffer);
+    area->memory =
+        vscan__mpi_room(mpi, mpi->area_rooms + mpi->areas++,
+                        type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * vscan__mpi_size_of(type));
+    return area->memory != NULL ? VSCAN_OK : VSCAN_ERROR_HOST_MEMORY;
 }
 
-vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area, vscan_type type,
-                                 int64_t n) {
+vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area,
+                                 enum vscan__mpi_use use, vscan_type type, int64_t n) {
     area->owned = true;
     TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, n, &area->buffer)));
-    return add_host(mpi, area);
+    return add_memory(mpi, area, use);
 }
 
 vscan_status vscan__mpi_area_of(vscan__mpi *mpi, struct vscan__mpi_area *area,
-                                const vscan_buffer *buffer) {
+                                enum vscan__mpi_use use, const vscan_buffer *buffer) {
     area->buffer = (vscan_buffer *)(uintptr_t)buffer;
-    return add_host(mpi, area);
+    return add_memory(mpi, area, use);
 }
 
 vscan_status vscan__mpi_area_down(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n) {
-    const vscan_status status = area->staging == NULL
-                                    ? vscan_ctx_synchronize(mpi->ctx)
-                                    : vscan_buffer_download(area->buffer, 0, n, area->host);
+    const vscan_status status = area->is_copy
+                                    ? vscan_buffer_download(area->buffer, 0, n, area->memory)
+                                    : vscan_ctx_synchronize(mpi->ctx);
     return vscan__mpi_say(mpi, mpi->ctx, status);
 }
 
 vscan_status vscan__mpi_area_up(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n) {
-    if (area->staging == NULL) return VSCAN_OK;
-    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_upload(area->buffer, 0, n, area->host));
+    if (!area->is_copy) return VSCAN_OK;
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_upload(area->buffer, 0, n, area->memory));
 }
 
 void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n) {
+    mpi->areas = 0;
     for (int i = 0; i < n; i++) {
-        if (mpi->broken) return; /* MPI may still use what is there */
+        if (mpi->abandoned) return; /* MPI may still use what is there */
         if (areas[i].owned) (void)vscan_buffer_destroy(areas[i].buffer);
-        (void)vscan_buffer_destroy(areas[i].staging);
     }
 }
 
@@ -166,11 +168,14 @@ vscan_status vscan__mpi_tell_counts(vscan__mpi *mpi, vscan_status status) {
     return VSCAN_OK;
 }
 
-/* Begins the messages of what lies from byte `at` on in each rank's run; false: there are none. */
+/*
+ * Begins the messages of what lies from byte `at` on in each rank's run, also after a failure. False: there are none.
+ */
 static bool post(vscan__mpi *mpi, const char *from, char *to, int64_t size, int64_t at, int *posted,
                  vscan_status *status) {
+    bool any = false;
     *posted = 0;
-    for (int i = 1; i < 2 * mpi->size && *status == VSCAN_OK; i++) {
+    for (int i = 1; i < 2 * mpi->size; i++) {
         if (i == mpi->size) continue;
         const bool receives =
             i < mpi->size; /* all of these first, so that no message has to wait */
@@ -180,38 +185,53 @@ static bool post(vscan__mpi *mpi, const char *from, char *to, int64_t size, int6
         const int64_t left = (begin[1] - begin[0]) * size - at;
         if (left <= 0) continue;
         const int bytes = (int)least(left, VSCAN__MPI_LONGEST_MESSAGE);
-        MPI_Request *const request = mpi->requests + *posted;
         const int64_t place = begin[0] * size + at;
-        const int code =
+        const vscan_status begun =
             receives
-                ? MPI_Irecv(to + place, bytes, MPI_BYTE, r, TAG_ELEMENTS, mpi->comm, request)
-                : MPI_Isend(from + place, bytes, MPI_BYTE, r, TAG_ELEMENTS, mpi->comm, request);
-        *status = vscan__mpi_check(mpi, code, receives ? "MPI_Irecv" : "MPI_Isend");
-        *posted += *status == VSCAN_OK;
+                ? vscan__mpi_receive(mpi, to + place, bytes, r, TAG_ELEMENTS, mpi->requests, posted)
+                : vscan__mpi_send(mpi, from + place, bytes, r, TAG_ELEMENTS, mpi->requests, posted);
+        if (*status == VSCAN_OK) *status = begun;
+        any = true;
     }
-    return *posted > 0;
+    return any;
 }
 
-/* After an error: nothing more is received. A message that is under way cannot be called back. */
-static void abandon(vscan__mpi *mpi, int posted) {
-    for (int i = 0; i < posted; i++)
-        if (mpi->requests[i] != MPI_REQUEST_NULL) {
-            (void)MPI_Cancel(mpi->requests + i);
-            (void)MPI_Request_free(mpi->requests + i);
-        }
-}
-
-vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const char *from, char *to, int64_t size) {
-    const int64_t own = (mpi->send_begin[mpi->rank + 1] - mpi->send_begin[mpi->rank]) * size;
-    if (own > 0)
-        memcpy(to + mpi->receive_begin[mpi->rank] * size, from + mpi->send_begin[mpi->rank] * size,
-               (size_t)own);
+/* What a rank has for itself. */
+static vscan_status copy_own(vscan__mpi *mpi, struct vscan__mpi_place from,
+                             struct vscan__mpi_place to, int64_t bytes) {
+    if (bytes == 0) return VSCAN_OK;
+    if (!from.on_gpu && !to.on_gpu) {
+        memcpy(to.at, from.at, (size_t)bytes);
+        return VSCAN_OK;
+    }
+    vscan_buffer *source = NULL, *target = NULL;
     vscan_status status = VSCAN_OK;
+    if (from.on_gpu) status = vscan_buffer_wrap(mpi->ctx, VSCAN_UINT8, from.at, bytes, &source);
+    if (status == VSCAN_OK && to.on_gpu)
+        status = vscan_buffer_wrap(mpi->ctx, VSCAN_UINT8, to.at, bytes, &target);
+    if (status == VSCAN_OK)
+        status = target == NULL   ? vscan_buffer_download(source, 0, bytes, to.at)
+                 : source == NULL ? vscan_buffer_upload(target, 0, bytes, from.at)
+                                  : vscan_buffer_copy(source, target);
+    (void)vscan_buffer_destroy(source);
+    (void)vscan_buffer_destroy(target);
+    return vscan__mpi_say(mpi, mpi->ctx, status);
+}
+
+vscan_status vscan__mpi_exchange(vscan__mpi *mpi, struct vscan__mpi_place from,
+                                 struct vscan__mpi_place to, int64_t size) {
+    const int64_t *const sent = mpi->send_begin + mpi->rank;
+    const int64_t here = sent[0] * size, there = mpi->receive_begin[mpi->rank] * size;
+    const int64_t bytes = (sent[1] - sent[0]) * size;
+    vscan_status status = VSCAN_OK;
+    if (bytes > 0)
+        status = copy_own(mpi, (struct vscan__mpi_place){from.at + here, from.on_gpu},
+                          (struct vscan__mpi_place){to.at + there, to.on_gpu}, bytes);
     int posted = 0;
-    for (int64_t at = 0; post(mpi, from, to, size, at, &posted, &status) && status == VSCAN_OK;
-         at += VSCAN__MPI_LONGEST_MESSAGE)
-        status =
-            vscan__mpi_check(mpi, MPI_Waitall(posted, mpi->requests, mpi->statuses), "MPI_Waitall");
-    if (status != VSCAN_OK) abandon(mpi, posted);
+    for (int64_t at = 0; post(mpi, from.at, to.at, size, at, &posted, &status);
+         at += VSCAN__MPI_LONGEST_MESSAGE) {
+        const vscan_status waited = vscan__mpi_wait(mpi, mpi->requests, posted);
+        if (status == VSCAN_OK) status = waited;
+    }
     return status;
 }

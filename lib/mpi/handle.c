@@ -18,6 +18,9 @@ static struct {
     uintptr_t generation;
 } slots[SLOTS];
 
+/* What MPI may go on using. */
+static vscan__mpi *abandoned;
+
 static _Thread_local char sentence_of_thread[SENTENCE];
 
 static vscan_mpi *publish(vscan__mpi *mpi) {
@@ -115,12 +118,21 @@ vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status 
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+static void free_room(const vscan__mpi *mpi, struct vscan__mpi_room *room) {
+    if (room->is_locked) vscan__mpi_unlock_pages(mpi, room->memory);
+    free(room->memory);
+    *room = (struct vscan__mpi_room){.memory = NULL};
+}
+
 void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t bytes) {
     if (room->bytes >= bytes && room->memory != NULL) return room->memory;
-    const int64_t more = bytes < 4096 ? 4096 : bytes + bytes / 4;
-    free(room->memory);
-    room->memory = malloc((size_t)more);
+    enum { PAGE = 4096 };
+    const int64_t more = (bytes + bytes / 4) / PAGE * PAGE + PAGE;
+    free_room(mpi, room);
+    room->memory = aligned_alloc(PAGE, (size_t)more);
     room->bytes = room->memory != NULL ? more : 0;
+    if (room->memory != NULL && vscan__mpi_is_on_gpu(mpi))
+        room->is_locked = vscan__mpi_lock_pages(mpi, room->memory, more);
     if (room->memory == NULL)
         (void)vscan__mpi_fail(mpi, VSCAN_ERROR_HOST_MEMORY, "no host memory for %lld bytes",
                               (long long)more);
@@ -138,9 +150,10 @@ static void release(vscan__mpi *mpi) {
     for (int i = 0; i < 6; i++) (void)vscan_buffer_destroy(mpi->scratch[i]);
     for (int i = 0; i < 2; i++) (void)vscan_buffer_destroy(mpi->sums[i]);
     (void)vscan_ctx_destroy(mpi->host);
-    free(mpi->room_sums.memory);
-    free(mpi->room_edges.memory);
-    free(mpi->room_all.memory);
+    free_room(mpi, &mpi->room_sums);
+    free_room(mpi, &mpi->room_edges);
+    free_room(mpi, &mpi->room_all);
+    for (int i = 0; i < MOST_AREAS && !mpi->abandoned; i++) free_room(mpi, mpi->area_rooms + i);
     free(mpi->records);
     free(mpi->told);
     free(mpi->operands);
@@ -149,17 +162,28 @@ static void release(vscan__mpi *mpi) {
     free(mpi->in_begin);
     free(mpi->requests);
     free(mpi->statuses);
-    free(mpi);
+    if (!mpi->abandoned) {
+        free(mpi);
+        return;
+    }
+    pthread_mutex_lock(&mutex); /* messages may be in it */
+    mpi->older = abandoned;
+    abandoned = mpi;
+    pthread_mutex_unlock(&mutex);
 }
 
 /* Makes a communicator return errors; what it did with them before goes to `handler`. */
 static bool hold_errors(MPI_Comm comm, MPI_Errhandler *handler) {
-    return MPI_Comm_get_errhandler(comm, handler) == MPI_SUCCESS &&
-           MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS;
+    if (MPI_Comm_get_errhandler(comm, handler) != MPI_SUCCESS) return false;
+    if (MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS) return true;
+    (void)MPI_Errhandler_free(handler);
+    return false;
 }
 
+/* Where that fails it is tried once more: the caller's handler must not be lost. */
 static void release_errors(MPI_Comm comm, MPI_Errhandler *handler) {
-    (void)MPI_Comm_set_errhandler(comm, *handler);
+    if (MPI_Comm_set_errhandler(comm, *handler) != MPI_SUCCESS)
+        (void)MPI_Comm_set_errhandler(comm, *handler);
     (void)MPI_Errhandler_free(handler);
 }
 
@@ -169,20 +193,36 @@ static vscan_status duplicate(vscan__mpi *mpi, int32_t number) {
     const MPI_Comm comm = MPI_Comm_f2c(number);
     if (comm == MPI_COMM_NULL || comm == (MPI_Comm)0 || !hold_errors(comm, &handler))
         return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is no communicator");
-    vscan_status status = VSCAN_OK;
-    if (MPI_Comm_test_inter(comm, &between) == MPI_SUCCESS && between)
+    vscan_status status =
+        vscan__mpi_note(mpi, MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter");
+    if (status == VSCAN_OK && between)
         status = vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is an intercommunicator");
-    else
+    if (status == VSCAN_OK)
         status = vscan__mpi_check(mpi, MPI_Comm_dup(comm, &mpi->comm), "MPI_Comm_dup");
     release_errors(comm, &handler);
     if (status != VSCAN_OK) {
         mpi->comm = MPI_COMM_NULL;
         return status;
     }
-    TRY(vscan__mpi_check(mpi, MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN),
-                         "MPI_Comm_set_errhandler"));
-    TRY(vscan__mpi_check(mpi, MPI_Comm_rank(mpi->comm, &mpi->rank), "MPI_Comm_rank"));
-    return vscan__mpi_check(mpi, MPI_Comm_size(mpi->comm, &mpi->size), "MPI_Comm_size");
+    return VSCAN_OK;
+}
+
+/* What the duplicate is asked. A failure is this rank's alone; tried once more, as others must be told of it. */
+static vscan_status ask_comm(vscan__mpi *mpi) {
+    int code = MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
+    vscan_status status = vscan__mpi_note(mpi, code, "MPI_Comm_set_errhandler");
+    if (code != MPI_SUCCESS) (void)MPI_Comm_set_errhandler(mpi->comm, MPI_ERRORS_RETURN);
+    code = MPI_Comm_rank(mpi->comm, &mpi->rank);
+    if (code != MPI_SUCCESS) {
+        status = vscan__mpi_note(mpi, code, "MPI_Comm_rank");
+        (void)MPI_Comm_rank(mpi->comm, &mpi->rank);
+    }
+    code = MPI_Comm_size(mpi->comm, &mpi->size);
+    if (code != MPI_SUCCESS) {
+        status = vscan__mpi_note(mpi, code, "MPI_Comm_size");
+        (void)MPI_Comm_size(mpi->comm, &mpi->size);
+    }
+    return status;
 }
 
 /*
@@ -196,8 +236,11 @@ static vscan_status take_comm(vscan__mpi *mpi, int32_t comm) {
         !is_up || is_down)
         return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI is %s",
                                is_down ? "finalised" : "not initialised");
-    if (!hold_errors(MPI_COMM_WORLD, &of_world) || !hold_errors(MPI_COMM_SELF, &of_self))
+    const bool holds_world = hold_errors(MPI_COMM_WORLD, &of_world);
+    if (!holds_world || !hold_errors(MPI_COMM_SELF, &of_self)) {
+        if (holds_world) release_errors(MPI_COMM_WORLD, &of_world);
         return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI_COMM_WORLD is no more");
+    }
     const vscan_status status = duplicate(mpi, comm);
     release_errors(MPI_COMM_SELF, &of_self);
     release_errors(MPI_COMM_WORLD, &of_world);
@@ -211,6 +254,8 @@ static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
         return vscan__mpi_fail(mpi, VSCAN_ERROR_HANDLE, "ctx is no live context");
     if (result == NULL) return vscan__mpi_fail(mpi, VSCAN_ERROR_NULL, "mpi is NULL");
     mpi->ctx = ctx;
+    mpi->device = vscan_ctx_device(ctx);
+    mpi->takes_gpu_memory = vscan__mpi_is_on_gpu(mpi) && vscan__mpi_takes_gpu_memory();
     const size_t size = (size_t)mpi->size;
     mpi->records = calloc(size, sizeof *mpi->records);
     mpi->told = calloc(size, sizeof *mpi->told);
@@ -237,7 +282,8 @@ static vscan_status equip(vscan__mpi *mpi, vscan_ctx *ctx, vscan_mpi **result) {
 
 static vscan_status create(vscan__mpi *mpi, vscan_ctx *ctx, int32_t comm, vscan_mpi **result) {
     TRY(take_comm(mpi, comm));
-    vscan_status status = equip(mpi, ctx, result);
+    vscan_status status = ask_comm(mpi);
+    if (status == VSCAN_OK) status = equip(mpi, ctx, result);
     vscan_mpi *handle = NULL;
     if (status == VSCAN_OK) {
         handle = publish(mpi);

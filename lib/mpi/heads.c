@@ -45,7 +45,7 @@ vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bo
     const vscan_type type = vscan_buffer_type(flags);
     const int64_t n = vscan_buffer_length(flags);
     *found = -1;
-    if (vscan_ctx_backend(mpi->ctx) == VSCAN_BACKEND_CPU) {
+    if (!vscan__mpi_is_on_gpu(mpi)) {
         *found = look(type, vscan_buffer_pointer(flags), n, last);
         return VSCAN_OK;
     }

@@ -72,6 +72,7 @@ struct vscan__mpi_told {
 };
 
 enum { SENTENCE = 512 }; /* bytes, with the closing 0 */
+enum { MOST_AREAS = 9 }; /* of one call */
 
 /* Carries, made when they are first needed. */
 enum { CARRIES = 5 * 6 * 2 }; /* operators, types, directions */
@@ -85,14 +86,18 @@ typedef struct vscan__mpi {
     vscan_ctx *host; /* a context of the CPU, with one thread, for what is short and on the host */
     MPI_Comm comm;
     int rank, size;
-    bool broken;                       /* MPI failed */
-    const char *function;              /* that runs */
-    struct vscan__mpi_record *records; /* one a rank: the last agreement */
-    struct vscan__mpi_told *told;      /* one a rank */
-    value *operands;                   /* size + 1 */
-    int64_t *begin;                    /* size + 1: see layout.h */
-    int *counts, *displacements;       /* one a rank: of an MPI_Allgatherv */
-    int64_t *in_begin, *out_begin;     /* size + 1 each, as the next: see move.h */
+    int32_t device;        /* of ctx */
+    bool takes_gpu_memory; /* messages may lie there; only where ctx is on a GPU */
+    bool broken;           /* MPI failed: all ranks know it, or cannot be told */
+    bool abandoned;        /* MPI may go on using memory for messages: it must not be freed */
+    unsigned char sent[2][VSCAN_CARRY_BYTES]; /* messages of a sum */
+    const char *function;                     /* that runs */
+    struct vscan__mpi_record *records;        /* one a rank: the last agreement */
+    struct vscan__mpi_told *told;             /* one a rank */
+    value *operands;                          /* size + 1 */
+    int64_t *begin;                           /* size + 1: see layout.h */
+    int *counts, *displacements;              /* one a rank: of an MPI_Allgatherv */
+    int64_t *in_begin, *out_begin;            /* size + 1 each, as the next: see move.h */
     int64_t *send_begin, *receive_begin, *spare;
     MPI_Request *requests; /* two a rank */
     MPI_Status *statuses;
@@ -103,7 +108,11 @@ typedef struct vscan__mpi {
     struct vscan__mpi_room {
         void *memory;
         int64_t bytes;
-    } room_sums, room_edges, room_all; /* host memory that is kept */
+        bool is_locked;
+    } room_sums, room_edges, room_all;             /* host memory that is kept */
+    struct vscan__mpi_room area_rooms[MOST_AREAS]; /* of a GPU's areas (move.h) */
+    int areas;                                     /* how many of them are in use */
+    struct vscan__mpi *older;                      /* of those that are abandoned */
     char sentence[SENTENCE];
 } vscan__mpi;
 
@@ -129,12 +138,47 @@ vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *f
 /* The same with what libvscan says of a failure on one of its contexts; passes VSCAN_OK on. */
 vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status status);
 
-/* At least that many bytes, or NULL with a sentence. What was there is lost. */
+/* At least that many bytes, or NULL with a sentence. What was there is lost. Page-locked where ctx is on a GPU. */
 void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t bytes);
+
+/* ---- gpu.c ----------------------------------------------------------------------------------- */
+
+/* Whether the context is on a GPU, so that its elements are not in the host's memory. */
+bool vscan__mpi_is_on_gpu(const vscan__mpi *mpi);
+
+/* Whether MPI sends from and receives to a GPU's memory. */
+bool vscan__mpi_takes_gpu_memory(void);
+
+/* Locks the pages of host memory for faster copies, where that can be done. */
+bool vscan__mpi_lock_pages(const vscan__mpi *mpi, void *memory, int64_t bytes);
+void vscan__mpi_unlock_pages(const vscan__mpi *mpi, void *memory);
+
+/* ---- messages.c ------------------------------------------------------------------------------ */
+
+/*
+ * What an MPI function has returned that fails on this rank alone, as a status. The rank must go on with the call, and
+ * tell all ranks.
+ */
+vscan_status vscan__mpi_note(vscan__mpi *mpi, int code, const char *name);
+
+/*
+ * Begin a message: requests[*begun] is its request, and *begun counts it. After a failure it is tried once more, and
+ * counted where that succeeds; the status is the failure.
+ */
+vscan_status vscan__mpi_send(vscan__mpi *mpi, const void *from, int bytes, int to, int tag,
+                             MPI_Request *requests, int *begun);
+vscan_status vscan__mpi_receive(vscan__mpi *mpi, void *to, int bytes, int from, int tag,
+                                MPI_Request *requests, int *begun);
+
+/* Waits for all of them, at most two a rank. After a failure, too, none is left. */
+vscan_status vscan__mpi_wait(vscan__mpi *mpi, MPI_Request *requests, int begun);
+
+/* Waits for none of them any more. */
+void vscan__mpi_abandon(vscan__mpi *mpi, MPI_Request *requests, int begun);
 
 /* ---- agree.c --------------------------------------------------------------------------------- */
 
-/* What an MPI function has returned, as a status. */
+/* What a collective MPI function has returned, as a status. After a failure the ranks are no longer together. */
 vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name);
 
 /*

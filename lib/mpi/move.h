@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the functions share that move elements between ranks. Each of them agrees; prepares, which is all that
- * may fail on one rank alone; settles whether all are ready; exchanges; and writes.
+ * may fail on one rank alone but for messages; settles whether all are ready; exchanges; and writes.
  */
 #ifndef VSCAN_MPI_MOVE_H
 #define VSCAN_MPI_MOVE_H
@@ -44,21 +44,28 @@ int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r);
 
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
-/* Elements that the context's backend and MPI both use: one memory on the CPU, else two. */
+/* Who uses an area beside the context: the host and MPI, or MPI alone. */
+enum vscan__mpi_use { FOR_HOST, FOR_MPI };
+
+/*
+ * Elements that the context's backend and MPI both use: one memory on the CPU, and on a GPU where the host does not use
+ * them and MPI takes a GPU's memory; else two.
+ */
 struct vscan__mpi_area {
     vscan_buffer *buffer; /* of the context */
-    char *host;
-    vscan_buffer *staging; /* what is at host, on CUDA */
-    bool owned;            /* the buffer is destroyed with the area */
+    char *memory;         /* what the host or MPI uses */
+    bool is_copy;         /* that is memory of its own */
+    bool on_gpu;          /* the host must not touch it */
+    bool owned;           /* the buffer is destroyed with the area */
 };
 
 /* A new one of n elements, and one of a buffer's elements. */
-vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area, vscan_type type,
-                                 int64_t n);
+vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area,
+                                 enum vscan__mpi_use use, vscan_type type, int64_t n);
 vscan_status vscan__mpi_area_of(vscan__mpi *mpi, struct vscan__mpi_area *area,
-                                const vscan_buffer *buffer);
+                                enum vscan__mpi_use use, const vscan_buffer *buffer);
 
-/* Brings elements 0 .. n - 1 to the host, after all work of the context; and from there. */
+/* Brings elements 0 .. n - 1 to that memory, after all work of the context; and from there. */
 vscan_status vscan__mpi_area_down(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n);
 vscan_status vscan__mpi_area_up(vscan__mpi *mpi, const struct vscan__mpi_area *area, int64_t n);
 
@@ -66,12 +73,22 @@ void vscan__mpi_end_areas(vscan__mpi *mpi, struct vscan__mpi_area *areas, int n)
 
 /* ---- The exchange ---------------------------------------------------------------------------- */
 
+/* Where elements lie that are sent, or received. */
+struct vscan__mpi_place {
+    char *at;
+    bool on_gpu;
+};
+static inline struct vscan__mpi_place vscan__mpi_place_of(const struct vscan__mpi_area *area) {
+    return (struct vscan__mpi_place){area->memory, area->on_gpu};
+}
+
 /*
  * Elements send_begin[r] .. send_begin[r + 1] - 1 of `from` go to rank r, and what comes from rank r becomes
- * elements receive_begin[r] .. receive_begin[r + 1] - 1 of `to`. An element has `size` bytes. Only MPI can
- * fail here.
+ * elements receive_begin[r] .. receive_begin[r + 1] - 1 of `to`. An element has `size` bytes. What fails
+ * here fails on this rank alone: so a rank goes on, with its other exchanges too, and tells all ranks then.
  */
-vscan_status vscan__mpi_exchange(vscan__mpi *mpi, const char *from, char *to, int64_t size);
+vscan_status vscan__mpi_exchange(vscan__mpi *mpi, struct vscan__mpi_place from,
+                                 struct vscan__mpi_place to, int64_t size);
 
 /*
  * A vector that is cut at `have` (a number for each rank, and its end) becomes one that is cut at `want`: sets

@@ -50,16 +50,20 @@ static vscan_status check_room(vscan__mpi *mpi, const int64_t *begin) {
     return VSCAN_OK;
 }
 
-/* Cuts the packed vector evenly, in the host's memory. Fails on all ranks alike. */
+/* The packed vector comes down to be cut evenly. */
+static vscan_status prepare(vscan__mpi *mpi, const struct vscan__mpi_area *packed,
+                            const vscan_buffer *out, struct vscan__mpi_area *to) {
+    TRY(vscan__mpi_area_of(mpi, to, FOR_MPI, out));
+    return vscan__mpi_area_down(mpi, packed,
+                                mpi->in_begin[mpi->rank + 1] - mpi->in_begin[mpi->rank]);
+}
+
 static vscan_status spread(vscan__mpi *mpi, vscan_type type, const struct vscan__mpi_area *packed,
-                           const vscan_buffer *out, struct vscan__mpi_area *to) {
-    vscan_status status = vscan__mpi_area_of(mpi, to, out);
-    if (status == VSCAN_OK)
-        status = vscan__mpi_area_down(mpi, packed,
-                                      mpi->in_begin[mpi->rank + 1] - mpi->in_begin[mpi->rank]);
-    TRY(vscan__mpi_finish(mpi, status));
+                           const struct vscan__mpi_area *to) {
     vscan__mpi_recut(mpi, mpi->in_begin, mpi->out_begin);
-    return vscan__mpi_exchange(mpi, packed->host, to->host, vscan__mpi_size_of(type));
+    TRY(vscan__mpi_exchange(mpi, vscan__mpi_place_of(packed), vscan__mpi_place_of(to),
+                            vscan__mpi_size_of(type)));
+    return vscan__mpi_area_up(mpi, to, mpi->out_begin[mpi->rank + 1] - mpi->out_begin[mpi->rank]);
 }
 
 enum { PACKED, OUT, AREAS };
@@ -76,7 +80,8 @@ static vscan_status pack_parts(vscan__mpi *mpi, const vscan_buffer *in, const vs
     vscan_buffer *to = out;
     vscan_status status = VSCAN_OK;
     if (known.rebalance) {
-        status = vscan__mpi_new_area(mpi, areas + PACKED, (vscan_type)moved.type, moved.in);
+        status =
+            vscan__mpi_new_area(mpi, areas + PACKED, FOR_MPI, (vscan_type)moved.type, moved.in);
         to = areas[PACKED].buffer;
     }
     int64_t packed = 0;
@@ -89,8 +94,11 @@ static vscan_status pack_parts(vscan__mpi *mpi, const vscan_buffer *in, const vs
     const int64_t *const begin = known.rebalance ? mpi->out_begin : mpi->in_begin;
     if (length != NULL) *length = begin[mpi->rank + 1] - begin[mpi->rank];
     TRY(check_room(mpi, begin));
-    if (known.rebalance) TRY(spread(mpi, (vscan_type)moved.type, areas + PACKED, out, areas + OUT));
-    if (known.count != NULL)
+    if (known.rebalance) {
+        TRY(vscan__mpi_finish(mpi, prepare(mpi, areas + PACKED, out, areas + OUT)));
+        status = spread(mpi, (vscan_type)moved.type, areas + PACKED, areas + OUT);
+    }
+    if (status == VSCAN_OK && known.count != NULL)
         status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(known.count, 0, &n));
     return vscan__mpi_finish(mpi, status);
 }

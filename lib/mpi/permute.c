@@ -70,7 +70,7 @@ static void group(vscan__mpi *mpi, vscan_type type, const char *positions, int64
 }
 
 static int64_t *longs_of(const struct vscan__mpi_area *area) {
-    return (int64_t *)(void *)area->host;
+    return (int64_t *)(void *)area->memory;
 }
 
 static vscan_status check(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *positions,
@@ -97,12 +97,12 @@ static vscan_status prepare_questions(vscan__mpi *mpi, const vscan_buffer *posit
                                       struct vscan__mpi_area *areas) {
     const int64_t n = vscan_buffer_length(positions);
     const vscan_type type = vscan_buffer_type(positions);
-    TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, positions));
-    TRY(vscan__mpi_new_area(mpi, areas + PLACES, VSCAN_LONG, n));
-    TRY(vscan__mpi_new_area(mpi, areas + NUMBERS, VSCAN_LONG, n));
+    TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, FOR_HOST, positions));
+    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST, VSCAN_LONG, n));
+    TRY(vscan__mpi_new_area(mpi, areas + NUMBERS, FOR_HOST, VSCAN_LONG, n));
     TRY(vscan__mpi_area_down(mpi, areas + POSITIONS, n));
-    TRY(count_owners(mpi, type, areas[POSITIONS].host, n, mpi->in_begin));
-    group(mpi, type, areas[POSITIONS].host, n, mpi->in_begin, longs_of(areas + PLACES),
+    TRY(count_owners(mpi, type, areas[POSITIONS].memory, n, mpi->in_begin));
+    group(mpi, type, areas[POSITIONS].memory, n, mpi->in_begin, longs_of(areas + PLACES),
           longs_of(areas + NUMBERS), NULL, NULL, 0);
     return VSCAN_OK;
 }
@@ -110,9 +110,9 @@ static vscan_status prepare_questions(vscan__mpi *mpi, const vscan_buffer *posit
 static vscan_status prepare_answers(vscan__mpi *mpi, vscan_type type, int64_t n,
                                     struct vscan__mpi_area *areas) {
     const int64_t asked = mpi->receive_begin[mpi->size];
-    TRY(vscan__mpi_new_area(mpi, areas + ASKED, VSCAN_LONG, asked));
-    TRY(vscan__mpi_new_area(mpi, areas + ANSWERS, type, asked));
-    return vscan__mpi_new_area(mpi, areas + ANSWERED, type, n);
+    TRY(vscan__mpi_new_area(mpi, areas + ASKED, FOR_MPI, VSCAN_LONG, asked));
+    TRY(vscan__mpi_new_area(mpi, areas + ANSWERS, FOR_MPI, type, asked));
+    return vscan__mpi_new_area(mpi, areas + ANSWERED, FOR_MPI, type, n);
 }
 
 static vscan_status answer(vscan__mpi *mpi, const vscan_buffer *in,
@@ -143,14 +143,15 @@ static vscan_status gather(vscan__mpi *mpi, const vscan_buffer *in, const vscan_
     const vscan_type type = (vscan_type)moved.type;
     TRY(vscan__mpi_tell_counts(mpi, prepare_questions(mpi, positions, areas)));
     TRY(vscan__mpi_finish(mpi, prepare_answers(mpi, type, moved.out, areas)));
-    TRY(vscan__mpi_exchange(mpi, areas[PLACES].host, areas[ASKED].host, sizeof(int64_t)));
-    TRY(vscan__mpi_finish(mpi, answer(mpi, in, areas)));
+    vscan_status status = vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + PLACES),
+                                              vscan__mpi_place_of(areas + ASKED), sizeof(int64_t));
+    TRY(vscan__mpi_finish(mpi, status != VSCAN_OK ? status : answer(mpi, in, areas)));
     int64_t *const asked = mpi->receive_begin;
     mpi->receive_begin = mpi->send_begin;
     mpi->send_begin = asked;
-    TRY(vscan__mpi_exchange(mpi, areas[ANSWERS].host, areas[ANSWERED].host,
-                            vscan__mpi_size_of(type)));
-    return vscan__mpi_finish(mpi, put_back(mpi, areas, out));
+    status = vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + ANSWERS),
+                                 vscan__mpi_place_of(areas + ANSWERED), vscan__mpi_size_of(type));
+    return vscan__mpi_finish(mpi, status != VSCAN_OK ? status : put_back(mpi, areas, out));
 }
 
 vscan_status vscan_mpi_gather(vscan_mpi *mpi, const vscan_buffer *in, const vscan_buffer *positions,
@@ -182,23 +183,23 @@ static vscan_status prepare_elements(vscan__mpi *mpi, const vscan_buffer *in,
                                      const vscan_buffer *positions, struct vscan__mpi_area *areas) {
     const int64_t n = vscan_buffer_length(in);
     const vscan_type type = vscan_buffer_type(in), of_positions = vscan_buffer_type(positions);
-    TRY(vscan__mpi_area_of(mpi, areas + IN, in));
-    TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, positions));
-    TRY(vscan__mpi_new_area(mpi, areas + PLACES, VSCAN_LONG, n));
-    TRY(vscan__mpi_new_area(mpi, areas + SENT, type, n));
+    TRY(vscan__mpi_area_of(mpi, areas + IN, FOR_HOST, in));
+    TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, FOR_HOST, positions));
+    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST, VSCAN_LONG, n));
+    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST, type, n));
     TRY(vscan__mpi_area_down(mpi, areas + IN, n));
     TRY(vscan__mpi_area_down(mpi, areas + POSITIONS, n));
-    TRY(count_owners(mpi, of_positions, areas[POSITIONS].host, n, mpi->out_begin));
-    group(mpi, of_positions, areas[POSITIONS].host, n, mpi->out_begin, longs_of(areas + PLACES),
-          NULL, areas[IN].host, areas[SENT].host, (size_t)vscan__mpi_size_of(type));
+    TRY(count_owners(mpi, of_positions, areas[POSITIONS].memory, n, mpi->out_begin));
+    group(mpi, of_positions, areas[POSITIONS].memory, n, mpi->out_begin, longs_of(areas + PLACES),
+          NULL, areas[IN].memory, areas[SENT].memory, (size_t)vscan__mpi_size_of(type));
     return VSCAN_OK;
 }
 
 static vscan_status prepare_receipt(vscan__mpi *mpi, vscan_type type,
                                     struct vscan__mpi_area *areas) {
     const int64_t n = mpi->receive_begin[mpi->size];
-    TRY(vscan__mpi_new_area(mpi, areas + ASKED, VSCAN_LONG, n));
-    return vscan__mpi_new_area(mpi, areas + RECEIVED, type, n);
+    TRY(vscan__mpi_new_area(mpi, areas + ASKED, FOR_MPI, VSCAN_LONG, n));
+    return vscan__mpi_new_area(mpi, areas + RECEIVED, FOR_MPI, type, n);
 }
 
 /* What has come, to its places; waits for what is found out then. */
@@ -226,9 +227,15 @@ static vscan_status permute(vscan__mpi *mpi, const vscan_buffer *in, const vscan
     const vscan_type type = (vscan_type)moved.type;
     TRY(vscan__mpi_tell_counts(mpi, prepare_elements(mpi, in, positions, areas)));
     TRY(vscan__mpi_finish(mpi, prepare_receipt(mpi, type, areas)));
-    TRY(vscan__mpi_exchange(mpi, areas[PLACES].host, areas[ASKED].host, sizeof(int64_t)));
-    TRY(vscan__mpi_exchange(mpi, areas[SENT].host, areas[RECEIVED].host, vscan__mpi_size_of(type)));
-    return vscan__mpi_finish(mpi, put(mpi, areas, out, known.written));
+    const vscan_status places =
+        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + PLACES),
+                            vscan__mpi_place_of(areas + ASKED), sizeof(int64_t));
+    vscan_status status =
+        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + SENT),
+                            vscan__mpi_place_of(areas + RECEIVED), vscan__mpi_size_of(type));
+    if (places != VSCAN_OK) status = places;
+    return vscan__mpi_finish(mpi,
+                             status != VSCAN_OK ? status : put(mpi, areas, out, known.written));
 }
 
 vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,

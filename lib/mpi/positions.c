@@ -18,6 +18,15 @@ static int64_t told_before(const vscan__mpi *mpi, int rank) {
     return n;
 }
 
+/* An int holds at most INT32_MAX elements' numbers: a status on all ranks where the vector is longer. */
+static vscan_status check_fits(vscan__mpi *mpi, int32_t type) {
+    const int64_t n = elements_before(mpi, mpi->size);
+    if (type != VSCAN_INT || n <= INT32_MAX) return VSCAN_OK;
+    return vscan__mpi_fail(mpi, VSCAN_ERROR_LENGTH,
+                           "the vector has %lld elements, too many for numbers of type int",
+                           (long long)n);
+}
+
 vscan_status vscan__mpi_give_count(vscan__mpi *mpi, vscan_buffer *count) {
     const int64_t all = told_before(mpi, mpi->size);
     if (count == NULL) return VSCAN_OK;
@@ -67,10 +76,7 @@ vscan_status vscan_mpi_enumerate(vscan_mpi *mpi, const vscan_buffer *flags, vsca
     if (record.status == VSCAN_OK)
         record.status = (int32_t)check_enumerate(found, flags, out, &known, &record);
     TRY(vscan__mpi_agree(found, &record));
-    if (record.type == VSCAN_INT && elements_before(found, found->size) > INT32_MAX)
-        return vscan__mpi_fail(found, VSCAN_ERROR_LENGTH,
-                               "the vector has %lld elements, too many for numbers of type int",
-                               (long long)elements_before(found, found->size));
+    TRY(check_fits(found, record.type));
     own.status = enumerate_part(found, flags, out, &own.open);
     TRY(vscan__mpi_tell_all(found, &own));
     const int64_t before = told_before(found, found->rank);
@@ -145,7 +151,10 @@ static vscan_status check_offsets(vscan__mpi *mpi, const vscan_buffer *heads,
                                   const vscan_buffer *offsets, const vscan_count_options *options,
                                   struct vscan__mpi_record *record) {
     TRY(check_heads(mpi, heads, record));
-    TRY(vscan__mpi_check_buffer(mpi, "offsets", offsets, VSCAN_LONG, -1));
+    TRY(vscan__mpi_check_buffer(mpi, "offsets", offsets, 0, -1));
+    record->type = (int32_t)vscan_buffer_type(offsets);
+    if (record->type != VSCAN_INT && record->type != VSCAN_LONG)
+        return vscan__mpi_fail(mpi, VSCAN_ERROR_TYPE, "offsets are not int or long");
     TRY(vscan__mpi_check_apart(mpi, "offsets", offsets, "heads", heads, false));
     TRY(vscan__mpi_check_count(mpi, options->count, NULL, heads, NULL, offsets));
     return vscan__mpi_check_places(mpi, "offsets", offsets, heads, mpi->rank == mpi->size - 1,
@@ -160,7 +169,8 @@ static vscan_status pack_positions(vscan__mpi *mpi, vscan_buffer *heads, int64_t
     TRY(vscan__mpi_one(mpi, VSCAN_LONG, &one));
     vscan_status status = vscan_buffer_view(heads, at, n, &flags);
     if (status == VSCAN_OK)
-        status = vscan_buffer_view(mpi->scratch[VSCAN_LONG - VSCAN_INT], 0, n, &positions);
+        status = vscan_buffer_view(mpi->scratch[vscan_buffer_type(offsets) - VSCAN_INT], 0, n,
+                                   &positions);
     if (status == VSCAN_OK)
         status = vscan_buffer_view(offsets, *k, vscan_buffer_length(offsets) - *k, &out);
     if (status == VSCAN_OK)
@@ -180,8 +190,9 @@ static vscan_status write_offsets(vscan__mpi *mpi, const vscan_buffer *heads, vs
                                   int64_t *segments) {
     const int64_t n = vscan_buffer_length(heads), piece = vscan__mpi_piece(mpi);
     const int64_t nothing = 0, all = elements_before(mpi, mpi->size);
-    TRY(vscan__mpi_grow(mpi, &mpi->scratch[VSCAN_LONG - VSCAN_INT], VSCAN_LONG,
-                        n < piece ? n : piece));
+    const int32_t all_as_int = (int32_t)all;
+    const vscan_type type = vscan_buffer_type(offsets);
+    TRY(vscan__mpi_grow(mpi, &mpi->scratch[type - VSCAN_INT], type, n < piece ? n : piece));
     if (vscan__mpi_begins_without_flag(mpi)) {
         TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(offsets, 0, &nothing)));
         *segments = 1;
@@ -190,7 +201,8 @@ static vscan_status write_offsets(vscan__mpi *mpi, const vscan_buffer *heads, vs
         TRY(pack_positions(mpi, (vscan_buffer *)(uintptr_t)heads, at,
                            n - at < piece ? n - at : piece, offsets, segments));
     if (mpi->rank < mpi->size - 1) return VSCAN_OK;
-    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(offsets, *segments, &all));
+    const void *const end = type == VSCAN_INT ? (const void *)&all_as_int : &all;
+    return vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(offsets, *segments, end));
 }
 
 vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *heads,
@@ -204,6 +216,7 @@ vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *head
     if (record.status == VSCAN_OK)
         record.status = (int32_t)check_offsets(found, heads, offsets, &known, &record);
     TRY(vscan__mpi_agree(found, &record));
+    TRY(check_fits(found, record.type));
     own.status = write_offsets(found, heads, offsets, &own.open);
     TRY(vscan__mpi_tell_all(found, &own));
     return vscan__mpi_finish(found, vscan__mpi_give_count(found, known.count));

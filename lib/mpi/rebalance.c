@@ -38,28 +38,32 @@ enum { IN, OUT, SENT, RECEIVED, AREAS };
 static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *out,
                             struct vscan__mpi_area *areas) {
     vscan__mpi_recut(mpi, mpi->in_begin, mpi->out_begin);
-    TRY(vscan__mpi_area_of(mpi, areas + IN, in));
-    TRY(vscan__mpi_area_of(mpi, areas + OUT, out));
+    const enum vscan__mpi_use use = vscan_buffer_type(in) == VSCAN_BIT ? FOR_HOST : FOR_MPI;
+    TRY(vscan__mpi_area_of(mpi, areas + IN, use, in));
+    TRY(vscan__mpi_area_of(mpi, areas + OUT, use, out));
     TRY(vscan__mpi_area_down(mpi, areas + IN, vscan_buffer_length(in)));
     if (vscan_buffer_type(in) != VSCAN_BIT) return VSCAN_OK;
     int64_t *const bits = mpi->spare;
     begins_of_words(mpi, mpi->send_begin, bits);
-    TRY(vscan__mpi_new_area(mpi, areas + SENT, VSCAN_INT, mpi->send_begin[mpi->size]));
+    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST, VSCAN_INT, mpi->send_begin[mpi->size]));
     for (int r = 0; r < mpi->size; r++)
-        copy_bits((uint32_t *)(void *)areas[SENT].host + mpi->send_begin[r], 0,
-                  (const uint32_t *)(void *)areas[IN].host, bits[r], bits[r + 1] - bits[r]);
+        copy_bits((uint32_t *)(void *)areas[SENT].memory + mpi->send_begin[r], 0,
+                  (const uint32_t *)(void *)areas[IN].memory, bits[r], bits[r + 1] - bits[r]);
     begins_of_words(mpi, mpi->receive_begin, bits);
-    return vscan__mpi_new_area(mpi, areas + RECEIVED, VSCAN_INT, mpi->receive_begin[mpi->size]);
+    return vscan__mpi_new_area(mpi, areas + RECEIVED, FOR_HOST, VSCAN_INT,
+                               mpi->receive_begin[mpi->size]);
 }
 
 static vscan_status move(vscan__mpi *mpi, const vscan_buffer *out, struct vscan__mpi_area *areas) {
     const vscan_type type = vscan_buffer_type(out);
     if (type != VSCAN_BIT)
-        return vscan__mpi_exchange(mpi, areas[IN].host, areas[OUT].host, vscan__mpi_size_of(type));
-    TRY(vscan__mpi_exchange(mpi, areas[SENT].host, areas[RECEIVED].host, sizeof(uint32_t)));
+        return vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + IN),
+                                   vscan__mpi_place_of(areas + OUT), vscan__mpi_size_of(type));
+    TRY(vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + SENT),
+                            vscan__mpi_place_of(areas + RECEIVED), sizeof(uint32_t)));
     for (int r = 0; r < mpi->size; r++)
-        copy_bits((uint32_t *)(void *)areas[OUT].host, mpi->spare[r],
-                  (const uint32_t *)(void *)areas[RECEIVED].host + mpi->receive_begin[r], 0,
+        copy_bits((uint32_t *)(void *)areas[OUT].memory, mpi->spare[r],
+                  (const uint32_t *)(void *)areas[RECEIVED].memory + mpi->receive_begin[r], 0,
                   mpi->spare[r + 1] - mpi->spare[r]);
     return VSCAN_OK;
 }
@@ -81,8 +85,9 @@ static vscan_status rebalance(vscan__mpi *mpi, const vscan_buffer *in, const vsc
     TRY(vscan__mpi_agree_move(mpi, &moved));
     TRY(vscan__mpi_check_sums(mpi, "out"));
     TRY(vscan__mpi_finish(mpi, prepare(mpi, in, out, areas)));
-    TRY(move(mpi, out, areas));
-    return vscan__mpi_finish(mpi, vscan__mpi_area_up(mpi, areas + OUT, moved.out));
+    vscan_status status = move(mpi, out, areas);
+    if (status == VSCAN_OK) status = vscan__mpi_area_up(mpi, areas + OUT, moved.out);
+    return vscan__mpi_finish(mpi, status);
 }
 
 vscan_status vscan_mpi_rebalance(vscan_mpi *mpi, const vscan_buffer *in, vscan_buffer *out) {

@@ -7,7 +7,7 @@
 static vscan_status check_operator(vscan__mpi *mpi, vscan_op op, vscan_type type,
                                    int32_t direction) {
     vscan_buffer *one;
-    if (type != VSCAN_INT && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
+    if (type != VSCAN_INT && type != VSCAN_LONG && type != VSCAN_FLOAT && type != VSCAN_DOUBLE)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_PAIR, "no operator works on in's type");
     if (direction != VSCAN_FORWARD && direction != VSCAN_BACKWARD)
         return vscan__mpi_fail(mpi, VSCAN_ERROR_ENUM, "direction is %d, no vscan_direction",
@@ -103,6 +103,7 @@ vscan_status vscan__mpi_check_scan(vscan__mpi *mpi, vscan_op op, const vscan_buf
 static vscan_value option_of(vscan_type type, const value *v) {
     vscan_value option = {.holds = (int32_t)type};
     if (type == VSCAN_INT) memcpy(&option.as_int, v, sizeof option.as_int);
+    if (type == VSCAN_LONG) memcpy(&option.as_long, v, sizeof option.as_long);
     if (type == VSCAN_FLOAT) option.as_float = v->as_float;
     if (type == VSCAN_DOUBLE) option.as_double = v->as_double;
     return option;

@@ -160,12 +160,14 @@ static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
                               struct vscan__mpi_area *areas) {
     const int64_t n = vscan_buffer_length(s->keys), m = vscan_buffer_length(s->keys_out);
     const bool pairs = s->values != NULL;
-    TRY(vscan__mpi_new_area(mpi, areas + ROOM, VSCAN_LONG,
+    TRY(vscan__mpi_new_area(mpi, areas + ROOM, FOR_HOST, VSCAN_LONG,
                             mpi->size * (int64_t)(sizeof(struct splitter) / 8 + 2 * TRIED)));
-    TRY(vscan__mpi_new_area(mpi, areas + KEYS, s->order.type, n));
-    TRY(vscan__mpi_new_area(mpi, areas + KEYS_IN, s->order.type, m));
-    if (pairs) TRY(vscan__mpi_new_area(mpi, areas + VALUES, vscan_buffer_type(s->values), n));
-    if (pairs) TRY(vscan__mpi_new_area(mpi, areas + VALUES_IN, vscan_buffer_type(s->values), m));
+    TRY(vscan__mpi_new_area(mpi, areas + KEYS, FOR_HOST, s->order.type, n));
+    TRY(vscan__mpi_new_area(mpi, areas + KEYS_IN, FOR_MPI, s->order.type, m));
+    if (pairs)
+        TRY(vscan__mpi_new_area(mpi, areas + VALUES, FOR_MPI, vscan_buffer_type(s->values), n));
+    if (pairs)
+        TRY(vscan__mpi_new_area(mpi, areas + VALUES_IN, FOR_MPI, vscan_buffer_type(s->values), m));
     TRY(vscan__mpi_say(mpi, mpi->ctx,
                        vscan_sort(mpi->ctx, s->keys, s->values, areas[KEYS].buffer,
                                   areas[VALUES].buffer, &s->options)));
@@ -178,13 +180,13 @@ static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
  * all threads of the context. Data of a GPU is sorted.
  */
 static bool merges_received(const vscan__mpi *mpi, const struct sort *s) {
-    return vscan_ctx_backend(mpi->ctx) == VSCAN_BACKEND_CPU &&
+    return !vscan__mpi_is_on_gpu(mpi) &&
            8 * vscan__mpi_merges_of(mpi->size) * vscan_ctx_threads(mpi->ctx) <= s->order.bits;
 }
 
 /* Where elements are received, and where they are merged, in as many steps as there are merges. */
 static struct vscan__mpi_elements received(const struct vscan__mpi_area *areas) {
-    return (struct vscan__mpi_elements){areas[KEYS_IN].host, areas[VALUES_IN].host};
+    return (struct vscan__mpi_elements){areas[KEYS_IN].memory, areas[VALUES_IN].memory};
 }
 static struct vscan__mpi_elements merged(const struct sort *s) {
     return (struct vscan__mpi_elements){vscan_buffer_pointer(s->keys_out),
@@ -192,23 +194,33 @@ static struct vscan__mpi_elements merged(const struct sort *s) {
                                                           : vscan_buffer_pointer(s->values_out)};
 }
 
-/* Everything to its rank. Fails on all ranks alike. */
-static vscan_status move(vscan__mpi *mpi, const struct sort *s,
-                         const struct vscan__mpi_area *areas) {
+/* What goes to which rank. Fails on all ranks alike. */
+static vscan_status agree_on_cuts(vscan__mpi *mpi, const struct sort *s,
+                                  const struct vscan__mpi_area *areas) {
     const int64_t n = vscan_buffer_length(s->keys);
-    struct splitter *const splitters = (struct splitter *)(void *)areas[ROOM].host;
+    struct splitter *const splitters = (struct splitter *)(void *)areas[ROOM].memory;
     int64_t *const own = (int64_t *)(void *)(splitters + mpi->size), *const all =
                                                                          own + mpi->size * TRIED;
-    TRY(find_splitters(mpi, &s->order, areas[KEYS].host, n, splitters, own, all));
+    TRY(find_splitters(mpi, &s->order, areas[KEYS].memory, n, splitters, own, all));
     cut_part(mpi, n, splitters, all);
-    TRY(vscan__mpi_tell_counts(mpi, VSCAN_OK));
+    return vscan__mpi_tell_counts(mpi, VSCAN_OK);
+}
+
+static vscan_status move(vscan__mpi *mpi, const struct sort *s,
+                         const struct vscan__mpi_area *areas) {
     const bool is_even = vscan__mpi_merges_of(mpi->size) % 2 == 0;
     const struct vscan__mpi_elements to =
         merges_received(mpi, s) && is_even ? merged(s) : received(areas);
-    TRY(vscan__mpi_exchange(mpi, areas[KEYS].host, to.keys, vscan__mpi_size_of(s->order.type)));
-    if (s->values == NULL) return VSCAN_OK;
-    return vscan__mpi_exchange(mpi, areas[VALUES].host, to.values,
-                               vscan__mpi_size_of(vscan_buffer_type(s->values)));
+    const vscan_status status =
+        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + KEYS),
+                            (struct vscan__mpi_place){to.keys, areas[KEYS_IN].on_gpu},
+                            vscan__mpi_size_of(s->order.type));
+    if (s->values == NULL) return status;
+    const vscan_status of_values =
+        vscan__mpi_exchange(mpi, vscan__mpi_place_of(areas + VALUES),
+                            (struct vscan__mpi_place){to.values, areas[VALUES_IN].on_gpu},
+                            vscan__mpi_size_of(vscan_buffer_type(s->values)));
+    return status != VSCAN_OK ? status : of_values;
 }
 
 static vscan_status sort_received(vscan__mpi *mpi, const struct sort *s,
@@ -240,8 +252,9 @@ static vscan_status sort(vscan__mpi *mpi, struct sort *s, const vscan_sort_optio
     TRY(vscan__mpi_agree_move(mpi, &moved));
     TRY(vscan__mpi_check_sums(mpi, "keys_out"));
     TRY(vscan__mpi_finish(mpi, sort_part(mpi, s, areas)));
-    TRY(move(mpi, s, areas));
-    return vscan__mpi_finish(mpi, order_received(mpi, s, areas));
+    TRY(agree_on_cuts(mpi, s, areas));
+    const vscan_status status = move(mpi, s, areas);
+    return vscan__mpi_finish(mpi, status != VSCAN_OK ? status : order_received(mpi, s, areas));
 }
 
 vscan_status vscan_mpi_sort(vscan_mpi *mpi, const vscan_buffer *keys, const vscan_buffer *values,

@@ -18,8 +18,8 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
                             int64_t *clear) {
     vscan_buffer *count;
     const int64_t n = vscan_buffer_length(in);
-    TRY(vscan__mpi_area_of(mpi, areas + OUT, out));
-    TRY(vscan__mpi_new_area(mpi, areas + PARTED, vscan_buffer_type(in), n));
+    TRY(vscan__mpi_area_of(mpi, areas + OUT, FOR_MPI, out));
+    TRY(vscan__mpi_new_area(mpi, areas + PARTED, FOR_MPI, vscan_buffer_type(in), n));
     TRY(vscan__mpi_one(mpi, VSCAN_LONG, &count));
     const vscan_count_options options = {.size = sizeof options, .count = count};
     TRY(vscan__mpi_say(mpi, mpi->ctx,
@@ -28,24 +28,31 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
     return vscan__mpi_area_down(mpi, areas + PARTED, n);
 }
 
+/* How many elements are clear on each rank. */
+static vscan_status tell_clear(vscan__mpi *mpi, int64_t clear) {
+    return vscan__mpi_check(
+        mpi, MPI_Allgather(&clear, 1, MPI_INT64_T, mpi->spare, 1, MPI_INT64_T, mpi->comm),
+        "MPI_Allgather");
+}
+
 /* The clear elements of all ranks, in their order, and then the flagged ones, each as a vector that is recut. */
 static vscan_status move(vscan__mpi *mpi, vscan_type type, const struct vscan__mpi_area *areas,
                          int64_t clear, int64_t *count) {
     const int64_t size = vscan__mpi_size_of(type);
     int64_t *const clears = mpi->spare, *const begin = mpi->begin;
-    TRY(vscan__mpi_check(mpi,
-                         MPI_Allgather(&clear, 1, MPI_INT64_T, clears, 1, MPI_INT64_T, mpi->comm),
-                         "MPI_Allgather"));
+    struct vscan__mpi_place from = vscan__mpi_place_of(areas + PARTED);
+    const struct vscan__mpi_place to = vscan__mpi_place_of(areas + OUT);
     vscan__mpi_add_up(mpi, clears, begin);
     *count = begin[mpi->size];
     vscan__mpi_recut(mpi, begin, mpi->out_begin);
-    TRY(vscan__mpi_exchange(mpi, areas[PARTED].host, areas[OUT].host, size));
+    const vscan_status status = vscan__mpi_exchange(mpi, from, to, size);
     begin[0] = *count;
     for (int r = 0; r < mpi->size; r++)
         begin[r + 1] = begin[r] + mpi->in_begin[r + 1] - mpi->in_begin[r] - clears[r];
     vscan__mpi_recut(mpi, begin, mpi->out_begin);
-    const char *const flagged = clear > 0 ? areas[PARTED].host + clear * size : areas[PARTED].host;
-    return vscan__mpi_exchange(mpi, flagged, areas[OUT].host, size);
+    if (clear > 0) from.at += clear * size;
+    const vscan_status of_flagged = vscan__mpi_exchange(mpi, from, to, size);
+    return status != VSCAN_OK ? status : of_flagged;
 }
 
 static vscan_status split(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *flags,
@@ -59,8 +66,9 @@ static vscan_status split(vscan__mpi *mpi, const vscan_buffer *in, const vscan_b
     TRY(vscan__mpi_check_sums(mpi, "out"));
     int64_t clear = 0, count = 0;
     TRY(vscan__mpi_finish(mpi, prepare(mpi, in, flags, out, areas, &clear)));
-    TRY(move(mpi, (vscan_type)moved.type, areas, clear, &count));
-    vscan_status status = vscan__mpi_area_up(mpi, areas + OUT, moved.out);
+    TRY(tell_clear(mpi, clear));
+    vscan_status status = move(mpi, (vscan_type)moved.type, areas, clear, &count);
+    if (status == VSCAN_OK) status = vscan__mpi_area_up(mpi, areas + OUT, moved.out);
     if (status == VSCAN_OK && known.count != NULL)
         status = vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_set(known.count, 0, &count));
     return vscan__mpi_finish(mpi, status);

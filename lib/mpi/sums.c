@@ -27,33 +27,36 @@ static int rank_of(const struct sums *s, int place) {
     return s->scan->backward ? s->mpi->size - 1 - place : place;
 }
 
-static vscan_status send(struct sums *s, const void *what, int bytes, int tag) {
-    const int to = rank_of(s, vscan__mpi_part_of(&s->l, s->end));
-    const int code = MPI_Isend(what, bytes, MPI_BYTE, to, tag, s->mpi->comm, s->requests + s->sent);
-    if (code == MPI_SUCCESS) s->sent++;
-    return vscan__mpi_check(s->mpi, code, "MPI_Isend");
+/* A rank that has failed goes on: all will hear of it, as of the first failure. */
+static void note(struct sums *s, vscan_status status) {
+    if (s->status == VSCAN_OK) s->status = status;
 }
 
-static vscan_status receive(struct sums *s, void *what, int bytes, int tag) {
+static void send(struct sums *s, const void *what, int bytes, int tag) {
+    const int to = rank_of(s, vscan__mpi_part_of(&s->l, s->end));
+    unsigned char *const copy = s->mpi->sent[tag == TAG_SUM]; /* MPI may need it after this call */
+    memcpy(copy, what, (size_t)bytes);
+    note(s, vscan__mpi_send(s->mpi, copy, bytes, to, tag, s->requests, &s->sent));
+}
+
+static void receive(struct sums *s, void *what, int bytes, int tag) {
     const int from = rank_of(s, vscan__mpi_part_of(&s->l, s->begin - 1));
-    return vscan__mpi_check(
-        s->mpi, MPI_Recv(what, bytes, MPI_BYTE, from, tag, s->mpi->comm, MPI_STATUS_IGNORE),
-        "MPI_Recv");
+    const int code = MPI_Recv(what, bytes, MPI_BYTE, from, tag, s->mpi->comm, MPI_STATUS_IGNORE);
+    note(s, vscan__mpi_note(s->mpi, code, "MPI_Recv"));
 }
 
 /* The state inside the tile at each cut. */
-static vscan_status pass_tiles(struct sums *s) {
+static void pass_tiles(struct sums *s) {
     const bool sends = vscan__mpi_passes_tile(&s->l, s->end);
     const bool waits = s->first_tile > s->end && s->scan->open < 0;
-    if (sends && !waits) TRY(send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE));
+    if (sends && !waits) send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE);
     if (vscan__mpi_passes_tile(&s->l, s->begin)) {
-        TRY(receive(s, s->state_begin, VSCAN_CARRY_BYTES, TAG_TILE));
-        /* a rank that failed has sent no saved carry; all will hear of it */
+        receive(s, s->state_begin, VSCAN_CARRY_BYTES, TAG_TILE);
+        /* a rank that failed has sent no saved carry */
         if (s->status == VSCAN_OK && s->state_begin[0] != 0 && s->scan->open < 0)
             s->status = vscan__mpi_finish_head(s, s->state_begin);
     }
-    if (sends && waits) TRY(send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE));
-    return VSCAN_OK;
+    if (sends && waits) send(s, s->state_end, VSCAN_CARRY_BYTES, TAG_TILE);
 }
 
 static value add_tiles(const struct sums *s, value sum, int64_t from, int64_t to) {
@@ -63,19 +66,17 @@ static value add_tiles(const struct sums *s, value sum, int64_t from, int64_t to
 }
 
 /* R3 at each cut inside a block that is not published. */
-static vscan_status pass_sums(struct sums *s) {
+static void pass_sums(struct sums *s) {
     const layout *l = &s->l;
     const int64_t last = s->end / l->block * l->block; /* begin of the block at the part's end */
     const bool sends = vscan__mpi_passes_sum(l, s->end);
     const bool waits = last < s->begin && s->scan->open < 0;
     const int64_t from = vscan__mpi_higher(last, s->from) / l->tile, end = s->end / l->tile;
     if (!waits) s->r3_end = add_tiles(s, s->r3_end, from, end);
-    if (!waits && sends) TRY(send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM));
-    if (vscan__mpi_passes_sum(l, s->begin))
-        TRY(receive(s, &s->r3_begin, sizeof s->r3_begin, TAG_SUM));
+    if (!waits && sends) send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM);
+    if (vscan__mpi_passes_sum(l, s->begin)) receive(s, &s->r3_begin, sizeof s->r3_begin, TAG_SUM);
     if (waits) s->r3_end = add_tiles(s, s->r3_begin, from, end);
-    if (waits && sends) TRY(send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM));
-    return VSCAN_OK;
+    if (waits && sends) send(s, &s->r3_end, sizeof s->r3_end, TAG_SUM);
 }
 
 /* ---- To all ranks ---------------------------------------------------------------------------- */
@@ -221,17 +222,18 @@ static void add_up(const struct sums *s, struct vscan__mpi_prefix *prefix) {
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static vscan_status exchange(struct sums *s, struct vscan__mpi_prefix *prefix) {
-    prefix->failed_on_all = true; /* where MPI fails, there is no more to tell */
     if (s->begin < s->end) {
-        TRY(pass_tiles(s));
-        TRY(pass_sums(s));
+        pass_tiles(s);
+        pass_sums(s);
     }
-    TRY(tell_all(s, prefix));
-    prefix->failed_on_all = true;
-    MPI_Status
-        statuses[2]; /* GCC takes MPICH's MPI_STATUSES_IGNORE for an array that is too short */
-    TRY(vscan__mpi_check(s->mpi, MPI_Waitall(s->sent, s->requests, statuses), "MPI_Waitall"));
-    prefix->failed_on_all = false;
+    const vscan_status told = tell_all(s, prefix);
+    if (s->mpi->broken) { /* what was sent may never be received */
+        vscan__mpi_abandon(s->mpi, s->requests, s->sent);
+        return told;
+    }
+    const vscan_status waited = vscan__mpi_wait(s->mpi, s->requests, s->sent);
+    TRY(told);
+    TRY(waited);
     add_up(s, prefix);
     return VSCAN_OK;
 }

@@ -38,7 +38,7 @@ static vscan_status on_host(const struct sums *s, int64_t from, int64_t n, char 
     const int64_t at = place_in_memory(s, from, n);
     *elements = room;
     if (n == 0) return VSCAN_OK;
-    if (vscan_ctx_backend(s->mpi->ctx) == VSCAN_BACKEND_CPU) {
+    if (!vscan__mpi_is_on_gpu(s->mpi)) {
         *elements =
             (const char *)vscan_buffer_pointer(scan->in) + at * vscan__mpi_size_of(scan->type);
         return VSCAN_OK;
@@ -104,7 +104,7 @@ vscan_status vscan__mpi_read_part(struct sums *s) {
     if (s->begin % s->l.tile == 0)
         TRY(advance(s, NULL, NULL, 0, s->state_begin)); /* else it is sent */
     char *room = NULL;
-    if (vscan_ctx_backend(s->mpi->ctx) != VSCAN_BACKEND_CPU) {
+    if (vscan__mpi_is_on_gpu(s->mpi)) {
         room = vscan__mpi_room(s->mpi, &s->mpi->room_edges, 2 * s->l.tile * size);
         if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
     }

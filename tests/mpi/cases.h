@@ -19,6 +19,7 @@ enum { MOST_RANKS = 64, LONGEST = 6 << VSCAN__LOG2_LEVEL_3 };
 
 extern int rank, ranks;
 extern uint64_t seed;
+extern bool small; /* fewer cases */
 extern vscan_ctx *ctx;
 extern vscan_mpi *mpi;
 

@@ -16,13 +16,46 @@ struct counted {
 };
 extern struct counted counted;
 
-/* That collective call, counted from now on, fails with MPI_ERR_OTHER; 0: none does. */
-extern int64_t collectives_until_failure;
+/* X(NAME): every function of MPI that the library calls and that can fail; functions.sh compares. */
+#define MPI_COLLECTIVE(X)                                                                          \
+    X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Bcast) X(Comm_dup) X(Comm_free) X(Exscan)
+#define MPI_LOCAL(X)                                                                               \
+    X(Comm_get_errhandler)                                                                         \
+    X(Comm_rank)                                                                                   \
+    X(Comm_set_errhandler)                                                                         \
+    X(Comm_size)                                                                                   \
+    X(Comm_test_inter)                                                                             \
+    X(Errhandler_free)                                                                             \
+    X(Error_string)                                                                                \
+    X(Finalized)                                                                                   \
+    X(Initialized)                                                                                 \
+    X(Irecv)                                                                                       \
+    X(Isend)                                                                                       \
+    X(Recv)                                                                                        \
+    X(Request_free)                                                                                \
+    X(Waitall)
 
-/* The same of messages between ranks, sent or received without waiting. */
-extern int64_t messages_until_failure;
+#define X(name) OF_##name,
+enum mpi_function {
+    MPI_COLLECTIVE(X) COLLECTIVE_FUNCTIONS,
+    OF_LAST = COLLECTIVE_FUNCTIONS - 1,
+    MPI_LOCAL(X) MPI_FUNCTIONS
+};
+#undef X
 
-/* The next MPI_Waitall waits, and fails then. */
-extern bool next_wait_fails;
+/* A function: its calls by this rank, which of them fails from now on (0: none), and how many after it. */
+struct mpi_calls {
+    const char *name;
+    int64_t made;
+    int64_t until_failure, more;
+    bool failed;
+};
+extern struct mpi_calls mpi_calls[MPI_FUNCTIONS];
+
+/* What the library has of MPI and has not given back: requests, and error handlers. */
+struct mpi_held {
+    int64_t requests, handlers;
+};
+extern struct mpi_held mpi_held;
 
 #endif

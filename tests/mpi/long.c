@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * More than 2^31 elements, and bytes, go from the first of two ranks to the second one and back: three messages each
- * time, of the greatest length that the library uses. Needs 5 GB; runs where VSCAN_TEST_SIZES is long.
+ * time, of the greatest length that the library uses. And 2^31 flags have offsets that are no ints. Needs 5 GB; runs
+ * where VSCAN_TEST_SIZES is long.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -43,6 +44,25 @@ static void move(vscan_mpi *mpi, const vscan_buffer *from, vscan_buffer *to, int
     check(counted.messages - before.messages == (sends ? 3 : 0), "not 3 messages");
 }
 
+/* Both ranks have 2^30 flags, none of them set: one more than ints can number, and as many. */
+static void check_offsets(vscan_ctx *ctx, vscan_mpi *mpi) {
+    const int64_t each = INT64_C(1) << 30;
+    for (int64_t less = 0; less < 2; less++) {
+        vscan_buffer *heads, *offsets;
+        int32_t numbers[2] = {7, 7};
+        check(vscan_buffer_create(ctx, VSCAN_BIT, each - less * rank, &heads) == VSCAN_OK &&
+                  vscan_buffer_wrap(ctx, VSCAN_INT, numbers, 2, &offsets) == VSCAN_OK,
+              vscan_ctx_last_error(ctx));
+        memset(vscan_buffer_pointer(heads), 0, (size_t)each / 8);
+        const vscan_status status = vscan_mpi_heads_to_offsets(mpi, heads, offsets, NULL);
+        check(status == (less ? VSCAN_OK : VSCAN_ERROR_LENGTH), "not the status");
+        const int32_t first = !less ? 7 : rank == 0 ? 0 : INT32_MAX;
+        check(numbers[0] == first && numbers[1] == 7, "not the offsets");
+        check(vscan_buffer_destroy(heads) == VSCAN_OK && vscan_buffer_destroy(offsets) == VSCAN_OK,
+              "not destroyed");
+    }
+}
+
 int main(int argc, char **argv) {
     const char *const sizes = getenv("VSCAN_TEST_SIZES");
     if (sizes == NULL || strcmp(sizes, "long") != 0) return SKIPPED;
@@ -68,6 +88,7 @@ int main(int argc, char **argv) {
     if (rank == 0) memset(words, 0, (size_t)n);
     move(mpi, out, in, rank == 1);
     check_part(in, 0);
+    check_offsets(ctx, mpi);
     check(vscan_buffer_destroy(in) == VSCAN_OK && vscan_buffer_destroy(out) == VSCAN_OK &&
               vscan_mpi_destroy(mpi) == VSCAN_OK && vscan_ctx_destroy(ctx) == VSCAN_OK,
           "not destroyed");

@@ -163,8 +163,8 @@ static void refuse_positions(bool me) {
     expect(vscan_mpi_enumerate(mpi, bytes, ints, &options), VSCAN_ERROR_STRUCT_SIZE, "size is 1");
     expect(vscan_mpi_heads_to_offsets(mpi, bytes, offsets, &options), VSCAN_ERROR_STRUCT_SIZE,
            "size is 1");
-    expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? ints : offsets, NULL), VSCAN_ERROR_TYPE,
-           "offsets has the wrong type");
+    expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? longer : offsets, NULL), VSCAN_ERROR_TYPE,
+           "offsets are not int or long");
     expect(vscan_mpi_heads_to_offsets(mpi, me ? NULL : bytes, offsets, NULL), VSCAN_ERROR_NULL,
            "heads is NULL");
     expect(vscan_mpi_count_segments(mpi, me ? ended : bytes, NULL, NULL, NULL), VSCAN_ERROR_HANDLE,
@@ -177,6 +177,11 @@ static void refuse_positions(bool me) {
         expect(me ? vscan_mpi_count_segments(mpi, bytes, NULL, NULL, NULL)
                   : vscan_mpi_heads_to_offsets(mpi, bytes, offsets, NULL),
                different, "calls vscan_mpi_count_segments, rank 0 vscan_mpi_heads_to_offsets");
+        vscan_buffer *shorter; /* numbers of type int for one rank alone */
+        OK(vscan_buffer_create(ctx, VSCAN_INT, N + 1, &shorter));
+        expect(vscan_mpi_heads_to_offsets(mpi, bytes, me ? shorter : offsets, NULL), different,
+               "the element type");
+        OK(vscan_buffer_destroy(shorter));
     }
     OK(vscan_buffer_destroy(offsets));
 }

@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/pairs.h"
 #include "counted.h"
 #include "layout.h"
 #include "scan_case.h"
 
-static const vscan_type types[] = {VSCAN_INT, VSCAN_FLOAT, VSCAN_DOUBLE};
-static const vscan_op ops[] = {VSCAN_PLUS, VSCAN_MAX, VSCAN_MIN, VSCAN_AND, VSCAN_OR};
+static const struct {
+    vscan_op op;
+    vscan_type type;
+} pairs[] = {
+#define X(pair, op, type, OP, TYPE) {VSCAN_##OP, VSCAN_##TYPE},
+    VSCAN__PAIRS(X)
+#undef X
+};
 
 /* ---- What is sent ---------------------------------------------------------------------------- */
 
@@ -12,10 +19,9 @@ enum { RECORD_BYTES = 48, CARRY_BYTES = VSCAN_CARRY_BYTES };
 
 void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, bool totals,
                   bool adds, const int64_t *cut, const struct counted *before) {
-    static int64_t most; /* values that all ranks have told in one call so far */
     int64_t begin[MOST_RANKS + 1], values = 0, messages = 0, bytes = 0,
                                    contributed = RECORD_BYTES + 8 + 24 * totals + 8 * adds;
-    if (op == VSCAN_PLUS && type != VSCAN_INT) {
+    if (op == VSCAN_PLUS && (type == VSCAN_FLOAT || type == VSCAN_DOUBLE)) {
         for (int q = 0; q <= ranks; q++) begin[q] = backward ? cut[ranks] - cut[ranks - q] : cut[q];
         const layout l = {begin, ranks,
                           type == VSCAN_FLOAT ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE,
@@ -37,8 +43,9 @@ void check_counts(vscan_op op, vscan_type type, bool backward, bool segmented, b
     CHECK(counted.bytes - before->bytes == bytes, "wrong number of bytes");
     /* where room had to grow there is one more */
     const int64_t more = counted.collectives - before->collectives - 3 - totals - adds;
-    CHECK(more == 0 || (more == 1 && values > most), "%lld more collectives", (long long)more);
-    if (values > most) most = values;
+    CHECK(more == 0 || (more == 1 && values > most_values), "%lld more collectives",
+          (long long)more);
+    if (values > most_values) most_values = values;
     CHECK(counted.contributed - before->contributed == contributed + 8 * more,
           "%lld bytes told to all, not %lld",
           (long long)(counted.contributed - before->contributed), (long long)contributed);
@@ -57,6 +64,8 @@ void check_given(const struct scan_case *c, const struct given *before, int read
 
 /* ---- Cases ----------------------------------------------------------------------------------- */
 
+int64_t most_values;
+
 char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];
 
 /* An element as a member of options; NULL: none. */
@@ -64,14 +73,16 @@ static vscan_value option_of(vscan_type type, const void *element) {
     vscan_value option = {.holds = element != NULL ? (int32_t)type : VSCAN_NONE};
     if (element == NULL) return option;
     if (type == VSCAN_INT) memcpy(&option.as_int, element, sizeof option.as_int);
+    if (type == VSCAN_LONG) memcpy(&option.as_long, element, sizeof option.as_long);
     if (type == VSCAN_FLOAT) memcpy(&option.as_float, element, sizeof option.as_float);
     if (type == VSCAN_DOUBLE) memcpy(&option.as_double, element, sizeof option.as_double);
     return option;
 }
 
 struct scan_case draw_case(int64_t number) {
-    struct scan_case c = {.number = number, .type = types[draw_below(3)]};
-    c.op = draw_below(2) ? VSCAN_PLUS : ops[draw_below(5)];
+    const int64_t pair = draw_below(vscan__pair_count);
+    struct scan_case c = {.number = number, .type = pairs[pair].type};
+    c.op = draw_below(2) ? VSCAN_PLUS : pairs[pair].op;
     c.kind = draw_below(2) ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE;
     c.direction = draw_below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
     c.has_initial = draw_below(2);

@@ -9,6 +9,9 @@
 
 extern char whole[8 * LONGEST + 64], expected[8 * LONGEST + 64];
 
+/* The most values that all ranks together have told in one sum with this vscan_mpi: it has room for them. */
+extern int64_t most_values;
+
 /* A case: a vector, its parts, a way to scan it, and one call on the whole of it. */
 struct scan_case {
     int64_t number, n, size, first, length, cut[MOST_RANKS + 1];

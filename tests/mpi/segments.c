@@ -62,8 +62,9 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
           (long long)in_part, (long long)together);
 
     const int64_t more = rank == ranks - 1;
-    struct part offsets = new_part(VSCAN_LONG, NULL, segments + 1);
-    part = new_results(VSCAN_LONG, k + more, spare);
+    const vscan_type type = c->number % 2 ? VSCAN_INT : VSCAN_LONG;
+    struct part offsets = new_part(type, NULL, segments + 1);
+    part = new_results(type, k + more, spare);
     const vscan_count_options counted_options = {.size = sizeof counted_options,
                                                  .count = rank % 3 < 2 ? count.buffer : NULL};
     OK(vscan_heads_to_offsets(ctx, all, offsets.buffer, NULL));
@@ -71,7 +72,7 @@ static void check_totals(struct scan_case *c, vscan_buffer *all, vscan_buffer *o
     were = counted;
     OK(vscan_mpi_heads_to_offsets(mpi, own, part.buffer, &counted_options));
     check_sent(&were, &nothing, 24 + 8);
-    check_results(c, "offset", &part, VSCAN_LONG, (int64_t *)elements_of(&offsets) + first,
+    check_results(c, "offset", &part, type, (char *)elements_of(&offsets) + first * size_of(type),
                   k + more);
     CHECK(rank % 3 == 2 || *(int64_t *)elements_of(&count) == segments, "not %lld segments",
           (long long)segments);

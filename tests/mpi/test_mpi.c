@@ -6,12 +6,15 @@
 #include <mpi.h>
 #include <time.h>
 
-#include "cases.h"
+#include "scan_case.h"
+#include "stand_in.h"
+#include "wrong.h"
 
 int rank, ranks;
 uint64_t seed;
 vscan_ctx *ctx;
 vscan_mpi *mpi;
+bool small;
 static int64_t cases = 100;
 
 void end_badly(void) {
@@ -22,6 +25,15 @@ void end_badly(void) {
 void OK_(vscan_status status, const char *call) {
     CHECK(status == VSCAN_OK, "%s: %s: %s | %s", call, vscan_mpi_status_name(status),
           vscan_mpi_last_error(mpi), vscan_ctx_last_error(ctx));
+}
+
+/* A new vscan_mpi: other ranks have a GPU, or none, and an MPI that takes its memory, or does not. */
+static void renew_with_stand_in(void) {
+    OK(vscan_mpi_destroy(mpi));
+    CHECK(locked == 0, "%lld rooms are locked", (long long)locked);
+    pretends_gpu = draw() >> (rank % 32) & 1;
+    OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
+    most_values = 0;
 }
 
 int main(int argc, char **argv) {
@@ -36,7 +48,8 @@ int main(int argc, char **argv) {
                           : (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     const char *const sizes = getenv("VSCAN_TEST_SIZES");
-    if (sizes != NULL && strcmp(sizes, "small") == 0) cases = CUTS; /* one of each way to cut */
+    small = sizes != NULL && strcmp(sizes, "small") == 0;
+    if (small) cases = CUTS; /* one of each way to cut */
     if (argc > 2) cases = strtoll(argv[2], NULL, 10);
     if (rank == 0) printf("%d ranks, seed %llu\n", ranks, (unsigned long long)seed), fflush(stdout);
     const vscan_ctx_options options = {.size = sizeof options, .backend = VSCAN_BACKEND_CPU};
@@ -44,10 +57,17 @@ int main(int argc, char **argv) {
     OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
     CHECK(vscan_mpi_rank(mpi) == rank && vscan_mpi_size(mpi) == ranks, "not this rank");
     test_refused();
+    test_mpi_failures();
     test_failures();
+    pretends_gpu = rank % 2 == 1;
     test_wrong_moves();
+    renew();
+    locked = 0; /* what is abandoned stays locked */
+    check_all_failed();
     test_segmented_blocks();
+
     for (int64_t i = 0; i < cases; i++) {
+        if (i % 5 == 0) renew_with_stand_in();
         test_scan(i);
         test_segmented(i);
         test_positions(i);
@@ -56,6 +76,7 @@ int main(int argc, char **argv) {
         test_sorts(i / 4);
     }
     OK(vscan_mpi_destroy(mpi));
+    CHECK(locked == 0, "%lld rooms are locked", (long long)locked);
     OK(vscan_ctx_destroy(ctx));
     if (rank == 0) printf("%lld cases passed\n", (long long)cases);
     MPI_Finalize();

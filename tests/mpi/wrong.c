@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "wrong.h"
 
-#include <ctype.h>
 #include <mpi.h>
 
-#include "counted.h"
 #include "failing.h"
 
 /* ---- Refused --------------------------------------------------------------------------------- */
@@ -66,8 +64,7 @@ void expect(vscan_status got, vscan_status status, const char *words) {
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
-/* What is kept from call to call is made anew. */
-static void renew(void) {
+void renew(void) {
     OK(vscan_mpi_destroy(mpi));
     OK(vscan_mpi_create(ctx, MPI_Comm_c2f(MPI_COMM_WORLD), &mpi));
 }
@@ -92,41 +89,5 @@ void fail_library(const struct tried *tried, int failing) {
               "function %d, call %lld fails on rank %d: %s: %s", tried->call, (long long)number,
               failing, vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
         tried->check(tried->call);
-    }
-}
-
-/* Whether the sentence names this rank and a function of MPI. */
-static bool names_function(const char *sentence) {
-    char name[24];
-    const int length = snprintf(name, sizeof name, "rank %d: MPI_", rank);
-    const char *const at = strstr(sentence, name);
-    return at != NULL && isupper((unsigned char)at[length]) &&
-           islower((unsigned char)at[length + 1]); /* not MPI_ERR_... */
-}
-
-void fail_mpi(const struct tried *tried, int64_t message) {
-    const vscan_status failed = (vscan_status)VSCAN_MPI_ERROR_MPI;
-    for (int64_t number = message != 0 ? 0 : 1;; number++) {
-        renew();
-        if (number == 0 && message == THE_WAIT)
-            next_wait_fails = true;
-        else if (number == 0)
-            messages_until_failure = message;
-        else
-            collectives_until_failure = number;
-        const vscan_status status = tried->run(tried->call);
-        const int64_t left = collectives_until_failure;
-        collectives_until_failure = messages_until_failure = 0;
-        CHECK(!next_wait_fails, "nothing is waited for");
-        if (left > 0) {
-            CHECK(status == VSCAN_OK && number > 2, "failed");
-            renew();
-            return;
-        }
-        CHECK(status == failed && names_function(vscan_mpi_last_error(mpi)), "%s: %s",
-              vscan_mpi_status_name(status), vscan_mpi_last_error(mpi));
-        CHECK(tried->run(tried->call) == failed &&
-                  strstr(vscan_mpi_last_error(mpi), "earlier") != NULL,
-              "goes on: %s", vscan_mpi_last_error(mpi));
     }
 }

@@ -34,12 +34,19 @@ struct tried {
 /* Each call of libvscan fails once on the rank: all ranks have the status and its name, and go on. */
 void fail_library(const struct tried *tried, int failing);
 
+/* A new vscan_mpi in place of the one that was: what it keeps from call to call is made anew. */
+void renew(void);
+
 /*
- * Each collective call of MPI fails once on all ranks, and that message of theirs, unless it is 0; or, where it is
- * THE_WAIT, their first MPI_Waitall. They say so, and that the vscan_mpi is of no use then. The vscan_mpi is a new one
- * afterwards.
+ * mpi_wrong.c. Each call of a function of MPI fails once: on all ranks, and, unless that function is collective, on one
+ * rank alone. All ranks say so, and that the vscan_mpi is of no use then. The vscan_mpi is a new one afterwards.
  */
-enum { THE_WAIT = -1 };
-void fail_mpi(const struct tried *tried, int64_t message);
+void fail_mpi(const struct tried *tried);
+
+/* The same where a vscan_mpi is made and destroyed. */
+void test_mpi_failures(void);
+
+/* Every function has failed in some test. */
+void check_all_failed(void);
 
 #endif
