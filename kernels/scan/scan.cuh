@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launcher of scans and segmented scans of a kernel's pair. Each is compiled once: scan/int.cu, long.cu,
-   float.cu and double.cu. kernel: its number, form::index. */
+/* The launcher of scans and segmented scans of a kernel's pair. Each is compiled once, in
+   scan/four_bytes.cu or scan/eight_bytes.cu. kernel: its number, form::index. */
 #ifndef VSCAN_SCAN_SCAN_CUH
 #define VSCAN_SCAN_SCAN_CUH
 

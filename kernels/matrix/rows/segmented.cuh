@@ -24,6 +24,7 @@ namespace vscan {
 struct segmented_rows_arguments {
     vscan__matrix matrix;
     pair_turn turn;
+    int warps; /* of a row, 1 or segmented_row_warps */
     int width; /* lanes of a row, a power of 2; 32 where a row has more than one group */
 };
 
@@ -64,29 +65,30 @@ struct before_row_group {
     }
 };
 
-/* Warps: of a row, 1 or segmented_row_warps. */
-template <class Pair, int Warps>
+template <class Pair>
 __global__ void __launch_bounds__(32 * segmented_row_warps)
     matrix_segmented_rows(const __grid_constant__ segmented_rows_arguments a) {
     using T = typename Pair::T;
     using U = typename Pair::U;
-    constexpr int G = segmented_row_groups, step_groups = Warps * G;
-    __shared__ U sums[2][step_groups];
-    __shared__ bool heads_in[2][step_groups];
+    constexpr int G = segmented_row_groups;
+    __shared__ U sums[2][segmented_row_warps * G];
+    __shared__ bool heads_in[2][segmented_row_warps * G];
 
     const vscan__matrix &matrix = a.matrix;
     const bool backward = matrix.backward;
     const int64_t n = matrix.length;
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     const int k = lane & (a.width - 1); /* in the row */
+    const bool alone = a.warps == 1; /* the warp has rows of its own */
     const int64_t line =
-        Warps > 1
-            ? (int64_t)blockIdx.x
-            : ((int64_t)blockIdx.x * segmented_row_warps + warp) * (32 / a.width) + lane / a.width;
+        alone ? ((int64_t)blockIdx.x * segmented_row_warps + warp) * (32 / a.width) + lane / a.width
+              : (int64_t)blockIdx.x;
     const bool there = line < matrix.lines;
     if (!__any_sync(warp_mask, there)) return;
     const int64_t row = (there ? line : 0) * matrix.line_step;
-    const int64_t begin = Warps > 1 ? 32 * G * warp : 0; /* of the warp in a step */
+    const int first_warp = alone ? warp : 0; /* of the row */
+    const int64_t begin = 32 * G * (warp - first_warp); /* of the warp in a step */
+    const int64_t step_items = 32 * G * a.warps;
 
     /* ---- Loads ------------------------------------------------------------------------------- */
     T raw[G];
@@ -111,7 +113,7 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
         ((T *)matrix.totals)[line] = Pair::out(empty, a.turn);
 
 #pragma unroll 1
-    for (int64_t at = 0, step = 0; at < n; at += 32 * step_groups, ++step) {
+    for (int64_t at = 0, step = 0; at < n; at += step_items, ++step) {
         /* ---- Groups -------------------------------------------------------------------------- */
         U x[G];
         uint32_t heads[G]; /* of the warp's lanes */
@@ -120,7 +122,7 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
             x[g] = Pair::in(raw[g], a.turn);
             heads[g] = __ballot_sync(warp_mask, flags >> g & 1);
         }
-        if (at + 32 * step_groups < n) load(at + 32 * step_groups + begin);
+        if (at + step_items < n) load(at + step_items + begin);
 #pragma unroll
         for (int half = 1; half < 32; half *= 2) {
             if (half >= a.width) break;
@@ -136,33 +138,28 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
 
         /* ---- What precedes them -------------------------------------------------------------- */
         before_row_group<Pair> mine[G];
-        if constexpr (Warps == 1) {
+        U *const sum = sums[step & 1];
+        bool *const any = heads_in[step & 1];
+        if (lane == 31) {
 #pragma unroll
             for (int g = 0; g < G; ++g) {
-                mine[g] = before;
-                before.pass(__shfl_sync(warp_mask, x[g], 31), heads[g] != 0, initial);
-            }
-        } else {
-            U *const sum = sums[step & 1];
-            bool *const any = heads_in[step & 1];
-            if (lane == 31) {
-#pragma unroll
-                for (int g = 0; g < G; ++g) {
-                    sum[warp * G + g] = x[g];
-                    any[warp * G + g] = heads[g] != 0;
-                }
-            }
-            __syncthreads();
-#pragma unroll 1
-            for (int w = 0; w < Warps; ++w) {
-#pragma unroll
-                for (int g = 0; g < G; ++g) {
-                    if (w == warp) mine[g] = before;
-                    before.pass(sum[w * G + g], any[w * G + g], initial);
-                }
+                sum[warp * G + g] = x[g];
+                any[warp * G + g] = heads[g] != 0;
             }
         }
-        before.end_levels((at + 32 * step_groups) / 32);
+        if (alone)
+            __syncwarp();
+        else
+            __syncthreads();
+#pragma unroll 1
+        for (int w = first_warp; w < first_warp + a.warps; ++w) {
+#pragma unroll
+            for (int g = 0; g < G; ++g) {
+                if (w == warp) mine[g] = before;
+                before.pass(sum[w * G + g], any[w * G + g], initial);
+            }
+        }
+        before.end_levels((at + step_items) / 32);
 
         /* ---- Results ------------------------------------------------------------------------- */
 #pragma unroll
@@ -187,15 +184,16 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
 template <class Pair>
 static cudaError_t launch_segmented_rows(const vscan__launch *launch, const vscan__matrix *matrix,
                                          const pair_turn &turn) {
-    segmented_rows_arguments a = {*matrix, turn, 32};
-    const int threads = 32 * segmented_row_warps;
-    if (matrix->length > VSCAN__LEVEL_1)
-        return start(matrix_segmented_rows<Pair, segmented_row_warps>, matrix->lines, threads, 0,
-                     launch->stream, a);
-    while (a.width > 1 && matrix->length <= a.width / 2) a.width /= 2;
-    const int64_t rows = (int64_t)segmented_row_warps * 32 / a.width; /* of a block */
-    return start(matrix_segmented_rows<Pair, 1>, (matrix->lines + rows - 1) / rows, threads, 0,
-                 launch->stream, a);
+    segmented_rows_arguments a = {*matrix, turn, 1, 32};
+    int64_t blocks = matrix->lines;
+    if (matrix->length > VSCAN__LEVEL_1) {
+        a.warps = segmented_row_warps;
+    } else {
+        while (a.width > 1 && matrix->length <= a.width / 2) a.width /= 2;
+        const int64_t rows = (int64_t)segmented_row_warps * 32 / a.width; /* of a block */
+        blocks = (matrix->lines + rows - 1) / rows;
+    }
+    return start(matrix_segmented_rows<Pair>, blocks, 32 * segmented_row_warps, 0, launch->stream, a);
 }
 
 } /* namespace vscan */

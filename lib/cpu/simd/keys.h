@@ -17,6 +17,7 @@
  *                        by their signs. A constant is added, so that they wrap around to one end:
  *                        the upper one for max, the lower one for min
  *     and, or of reals   all ones for true (unequal to 0), all zeros for false, combined bit by bit
+ *     min, and of longs  all bits inverted, so that max and min, and or and and, share their code (tiles.h)
  *
  * Float and double plus have the number itself as the key.
  */
@@ -53,6 +54,7 @@
 #define EXACT !(SUM && T_REAL)  /* any order of additions gives the same bits */
 #define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
 #define TIGHT CPU_TIGHT
+#define TURNED (!SUM && !T_REAL && K_BITS == 64) /* min, and are max, or of inverted bits */
 
 #define vec NAME(vec)
 #define ivec NAME(ivec)
@@ -142,6 +144,7 @@ static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
     (void)op;
     return (K)-0.0; /* 0 for int and long */
 #else
+    if (TURNED) return op == VSCAN_MAX || op == VSCAN_MIN ? (K)S_MIN : 0;
     switch (op) {
     case VSCAN_MAX:
         return S_MIN; /* reals: the key of -infinity */
@@ -165,7 +168,8 @@ static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
 #else
 #define COMBINE(name, type, greater, lesser)                                                       \
     static ALWAYS_INLINE type NAME(name)(enum vscan_op op, type a, type b) {                       \
-        if (op == VSCAN_MAX) return greater;                                                       \
+        if (op == VSCAN_MAX || (TURNED && op == VSCAN_MIN)) return greater;                        \
+        if (TURNED) return a | b;                                                                  \
         if (op == VSCAN_MIN) return lesser;                                                        \
         return op == VSCAN_AND ? a & b : a | b;                                                    \
     }
@@ -185,7 +189,9 @@ static ALWAYS_INLINE uvec NAME(key_offset)(enum vscan_op op) {
 #endif
 
 static ALWAYS_INLINE vec NAME(take)(enum vscan_op op, tvec x) {
-#if SUM || !T_REAL
+#if TURNED
+    return x ^ NAME(splat)(op == VSCAN_MIN || op == VSCAN_AND ? -1 : 0);
+#elif SUM || !T_REAL
     (void)op;
     return (vec)x;
 #else
@@ -196,7 +202,9 @@ static ALWAYS_INLINE vec NAME(take)(enum vscan_op op, tvec x) {
 }
 
 static ALWAYS_INLINE tvec NAME(put)(enum vscan_op op, vec key) {
-#if SUM || !T_REAL
+#if TURNED
+    return NAME(take)(op, key);
+#elif SUM || !T_REAL
     (void)op;
     return (tvec)key;
 #else

@@ -26,4 +26,5 @@
 #undef EXACT
 #undef TILE
 #undef TIGHT
+#undef TURNED
 #undef TREE_OF

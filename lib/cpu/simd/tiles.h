@@ -19,10 +19,52 @@
 #define TILE_float VSCAN__TILE_FLOAT
 #define TILE_double VSCAN__TILE_DOUBLE
 
+/*
+ * What is large of a pair. Max and min of longs share it, and so do or and and, which differ by what is known
+ * when they are called (keys.h); with functions of their own the library would be 200 KB larger.
+ */
+#define LARGE_int(name, function, op) KIND_OF(function, op, int)
+#define LARGE_float(name, function, op) KIND_OF(function, op, float)
+#define LARGE_double(name, function, op) KIND_OF(function, op, double)
+#define LARGE_long(name, function, op) CPU_JOIN(name##_long_, SHARED_##op)
+#define SHARED_plus plus
+#define SHARED_max max
+#define SHARED_min max
+#define SHARED_and or
+#define SHARED_or or
+
+#define LONGS(type, result, name, function, parameters, ...)                                       \
+    static __attribute__((noinline)) type name##_long_plus parameters {                            \
+        (void)op;                                                                                  \
+        result function##_long_sum(VSCAN_PLUS, __VA_ARGS__);                                       \
+    }                                                                                              \
+    static __attribute__((noinline)) type name##_long_max parameters {                             \
+        result function##_long_key(op == VSCAN_MAX ? VSCAN_MAX : VSCAN_MIN, __VA_ARGS__);          \
+    }                                                                                              \
+    static __attribute__((noinline)) type name##_long_or parameters {                              \
+        result function##_long_key(op == VSCAN_OR ? VSCAN_OR : VSCAN_AND, __VA_ARGS__);            \
+    }
+LONGS(union vscan__value, return, scan_segments, scan,
+      (enum vscan_op op, const struct vscan__cpu_span *span,
+       const struct vscan__cpu_segments *segments, struct vscan__cpu_levels *levels),
+      span, segments, levels)
+LONGS(union vscan__value, return, scan_blocks, scan,
+      (enum vscan_op op, const struct vscan__cpu_span *span,
+       const struct vscan__cpu_segments *segments, struct vscan__cpu_levels *levels),
+      span, segments, levels)
+LONGS(union vscan__value, return, scan_one_block, scan_one_block,
+      (enum vscan_op op, const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels),
+      span, levels)
+LONGS(void, , scan_band, scan_band, (enum vscan_op op, const struct vscan__cpu_band *band), band)
+#if CPU_TIGHT
+LONGS(union vscan__value, return, overlap, overlap,
+      (enum vscan_op op, const struct vscan__cpu_overlap *overlap), overlap)
+#endif
+
 #if CPU_TIGHT
 #define OVERLAP(pair, op, type, OP)                                                                \
     static union vscan__value overlap_##pair(const struct vscan__cpu_overlap *overlap) {           \
-        return KIND_OF(overlap, op, type)(VSCAN_##OP, overlap);                                    \
+        return LARGE_##type(overlap, overlap, op)(VSCAN_##OP, overlap);                            \
     }
 #define KEPT(pair, op, type)                                                                       \
     .overlap = overlap_##pair, .kept = sizeof(struct KIND_OF(kept, op, type)),
@@ -53,15 +95,15 @@
     static __attribute__((noinline)) union vscan__value scan_segments_##pair(                      \
         const struct vscan__cpu_span *span, const struct vscan__cpu_segments *segments,            \
         struct vscan__cpu_levels *levels) {                                                        \
-        return KIND_OF(scan, op, type)(VSCAN_##OP, span, segments, levels);                        \
+        return LARGE_##type(scan_segments, scan, op)(VSCAN_##OP, span, segments, levels);          \
     }                                                                                              \
     static __attribute__((noinline)) union vscan__value scan_blocks_##pair(                        \
         const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
-        return KIND_OF(scan, op, type)(VSCAN_##OP, span, NULL, levels);                            \
+        return LARGE_##type(scan_blocks, scan, op)(VSCAN_##OP, span, NULL, levels);                \
     }                                                                                              \
     static __attribute__((noinline)) union vscan__value scan_one_block_##pair(                     \
         const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
-        return KIND_OF(scan_one_block, op, type)(VSCAN_##OP, span, levels);                        \
+        return LARGE_##type(scan_one_block, scan_one_block, op)(VSCAN_##OP, span, levels);         \
     }                                                                                              \
     static union vscan__value scan_##pair(const struct vscan__cpu_span *span,                      \
                                           const struct vscan__cpu_segments *segments,              \
@@ -73,7 +115,7 @@
         return KIND_OF(scan_group, op, type)(VSCAN_##OP, span, levels->r4);                        \
     }                                                                                              \
     static void band_##pair(const struct vscan__cpu_band *band) {                                  \
-        KIND_OF(scan_band, op, type)(VSCAN_##OP, band);                                            \
+        LARGE_##type(scan_band, scan_band, op)(VSCAN_##OP, band);                                  \
     }
 VSCAN__PAIRS(X)
 #undef X

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels of scans and segmented scans of 8-byte elements: see scan/four_bytes.cu. */
+#include "scan/launch.cuh"
+
+SCANS_OF(op_plus, long)
+SCANS_OF(op_or, long)
+SCANS_OF(op_plus, double)
+SCANS_OF(op_max, double)

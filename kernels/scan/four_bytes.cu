@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernels of scans and segmented scans of 4-byte elements; scan/launch.cu launches them. One file for all:
+   what is alike in kernels takes little room in the library if they are compressed together. */
+#include "scan/launch.cuh"
+
+SCANS_OF(op_plus, int)
+SCANS_OF(op_max, int)
+SCANS_OF(op_or, int)
+SCANS_OF(op_plus, float)
+SCANS_OF(op_max, float)
