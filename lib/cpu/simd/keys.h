@@ -17,7 +17,8 @@
  *                        by their signs. A constant is added, so that they wrap around to one end:
  *                        the upper one for max, the lower one for min
  *     and, or of reals   all ones for true (unequal to 0), all zeros for false, combined bit by bit
- *     min, and of longs  all bits inverted, so that max and min, and or and and, share their code (tiles.h)
+ *     min, and of longs, and of reals   all bits inverted, so that max and min, and or and and, share their
+ *                        code (tiles.h)
  *
  * Float and double plus have the number itself as the key.
  */
@@ -54,7 +55,8 @@
 #define EXACT !(SUM && T_REAL)  /* any order of additions gives the same bits */
 #define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
 #define TIGHT CPU_TIGHT
-#define TURNED (!SUM && !T_REAL && K_BITS == 64) /* min, and are max, or of inverted bits */
+#define MIN_IS_MAX (!SUM && !T_REAL && K_BITS == 64)    /* of inverted bits */
+#define AND_IS_OR (!SUM && (T_REAL || K_BITS == 64)) /* of inverted bits */
 
 #define vec NAME(vec)
 #define ivec NAME(ivec)
@@ -144,7 +146,8 @@ static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
     (void)op;
     return (K)-0.0; /* 0 for int and long */
 #else
-    if (TURNED) return op == VSCAN_MAX || op == VSCAN_MIN ? (K)S_MIN : 0;
+    if (MIN_IS_MAX && op == VSCAN_MIN) return (K)S_MIN;
+    if (AND_IS_OR && op == VSCAN_AND) return 0;
     switch (op) {
     case VSCAN_MAX:
         return S_MIN; /* reals: the key of -infinity */
@@ -168,10 +171,9 @@ static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
 #else
 #define COMBINE(name, type, greater, lesser)                                                       \
     static ALWAYS_INLINE type NAME(name)(enum vscan_op op, type a, type b) {                       \
-        if (op == VSCAN_MAX || (TURNED && op == VSCAN_MIN)) return greater;                        \
-        if (TURNED) return a | b;                                                                  \
+        if (op == VSCAN_MAX || (MIN_IS_MAX && op == VSCAN_MIN)) return greater;                    \
         if (op == VSCAN_MIN) return lesser;                                                        \
-        return op == VSCAN_AND ? a & b : a | b;                                                    \
+        return op == VSCAN_AND && !AND_IS_OR ? a & b : a | b;                                                    \
     }
 #endif
 COMBINE(combine, vec, GREATER(vec, K_BITS, a, b), LESSER(vec, K_BITS, a, b))
@@ -189,26 +191,28 @@ static ALWAYS_INLINE uvec NAME(key_offset)(enum vscan_op op) {
 #endif
 
 static ALWAYS_INLINE vec NAME(take)(enum vscan_op op, tvec x) {
-#if TURNED
+#if MIN_IS_MAX
     return x ^ NAME(splat)(op == VSCAN_MIN || op == VSCAN_AND ? -1 : 0);
 #elif SUM || !T_REAL
     (void)op;
     return (vec)x;
 #else
-    if (op == VSCAN_AND || op == VSCAN_OR) return (vec)(x != (tvec){0});
+    if (op == VSCAN_AND || op == VSCAN_OR)
+        return (vec)(x != (tvec){0}) ^ NAME(splat)(op == VSCAN_AND ? -1 : 0);
     const ivec bits = (ivec)x;
     return (vec)((uvec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX)) + NAME(key_offset)(op));
 #endif
 }
 
 static ALWAYS_INLINE tvec NAME(put)(enum vscan_op op, vec key) {
-#if TURNED
+#if MIN_IS_MAX
     return NAME(take)(op, key);
 #elif SUM || !T_REAL
     (void)op;
     return (tvec)key;
 #else
-    if (op == VSCAN_AND || op == VSCAN_OR) return (tvec)(key & S_ONE);
+    if (op == VSCAN_AND || op == VSCAN_OR)
+        return (tvec)((key ^ NAME(splat)(op == VSCAN_AND ? -1 : 0)) & S_ONE);
     const ivec bits = (ivec)((uvec)key - NAME(key_offset)(op));
     return (tvec)(bits ^ ((bits >> (K_BITS - 1)) & S_MAX));
 #endif

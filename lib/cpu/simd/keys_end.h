@@ -26,5 +26,6 @@
 #undef EXACT
 #undef TILE
 #undef TIGHT
-#undef TURNED
+#undef MIN_IS_MAX
+#undef AND_IS_OR
 #undef TREE_OF

@@ -20,51 +20,65 @@
 #define TILE_double VSCAN__TILE_DOUBLE
 
 /*
- * What is large of a pair. Max and min of longs share it, and so do or and and, which differ by what is known
- * when they are called (keys.h); with functions of their own the library would be 200 KB larger.
+ * What is large of a pair. Max and min of longs are one function, and so are or and and of longs, floats and
+ * doubles: what they differ by is chosen when they are called (keys.h). With functions of their own the
+ * library would be 250 KB larger.
  */
-#define LARGE_int(name, function, op) KIND_OF(function, op, int)
-#define LARGE_float(name, function, op) KIND_OF(function, op, float)
-#define LARGE_double(name, function, op) KIND_OF(function, op, double)
-#define LARGE_long(name, function, op) CPU_JOIN(name##_long_, SHARED_##op)
-#define SHARED_plus plus
-#define SHARED_max max
-#define SHARED_min max
-#define SHARED_and or
-#define SHARED_or or
-
-#define LONGS(type, result, name, function, parameters, ...)                                       \
-    static __attribute__((noinline)) type name##_long_plus parameters {                            \
-        (void)op;                                                                                  \
-        result function##_long_sum(VSCAN_PLUS, __VA_ARGS__);                                       \
-    }                                                                                              \
+#define SHARE(type, result, name, function, parameters, ...)                                       \
     static __attribute__((noinline)) type name##_long_max parameters {                             \
         result function##_long_key(op == VSCAN_MAX ? VSCAN_MAX : VSCAN_MIN, __VA_ARGS__);          \
     }                                                                                              \
     static __attribute__((noinline)) type name##_long_or parameters {                              \
         result function##_long_key(op == VSCAN_OR ? VSCAN_OR : VSCAN_AND, __VA_ARGS__);            \
+    }                                                                                              \
+    static __attribute__((noinline)) type name##_float_or parameters {                             \
+        result function##_float_key(op == VSCAN_OR ? VSCAN_OR : VSCAN_AND, __VA_ARGS__);           \
+    }                                                                                              \
+    static __attribute__((noinline)) type name##_double_or parameters {                            \
+        result function##_double_key(op == VSCAN_OR ? VSCAN_OR : VSCAN_AND, __VA_ARGS__);          \
     }
-LONGS(union vscan__value, return, scan_segments, scan,
-      (enum vscan_op op, const struct vscan__cpu_span *span,
-       const struct vscan__cpu_segments *segments, struct vscan__cpu_levels *levels),
-      span, segments, levels)
-LONGS(union vscan__value, return, scan_blocks, scan,
-      (enum vscan_op op, const struct vscan__cpu_span *span,
-       const struct vscan__cpu_segments *segments, struct vscan__cpu_levels *levels),
-      span, segments, levels)
-LONGS(union vscan__value, return, scan_one_block, scan_one_block,
+#define SCAN_PARAMETERS                                                                            \
+    (enum vscan_op op, const struct vscan__cpu_span *span,                                         \
+     const struct vscan__cpu_segments *segments, struct vscan__cpu_levels *levels)
+SHARE(union vscan__value, return, scan_segments, scan, SCAN_PARAMETERS, span, segments, levels)
+SHARE(union vscan__value, return, scan_blocks, scan, SCAN_PARAMETERS, span, segments, levels)
+SHARE(union vscan__value, return, scan_one_block, scan_one_block,
       (enum vscan_op op, const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels),
       span, levels)
-LONGS(void, , scan_band, scan_band, (enum vscan_op op, const struct vscan__cpu_band *band), band)
+SHARE(void, , scan_band, scan_band, (enum vscan_op op, const struct vscan__cpu_band *band), band)
 #if CPU_TIGHT
-LONGS(union vscan__value, return, overlap, overlap,
+SHARE(union vscan__value, return, overlap, overlap,
       (enum vscan_op op, const struct vscan__cpu_overlap *overlap), overlap)
 #endif
+
+/* The function of that name: shared, or the kind's own. */
+#define LARGE(name, function, op, type) LARGE_##type##_##op(name, function, op, type)
+#define OWN(name, function, op, type) KIND_OF(function, op, type)
+#define LARGE_int_plus OWN
+#define LARGE_int_max OWN
+#define LARGE_int_min OWN
+#define LARGE_int_and OWN
+#define LARGE_int_or OWN
+#define LARGE_long_plus OWN
+#define LARGE_long_max(name, function, op, type) name##_long_max
+#define LARGE_long_min(name, function, op, type) name##_long_max
+#define LARGE_long_and(name, function, op, type) name##_long_or
+#define LARGE_long_or(name, function, op, type) name##_long_or
+#define LARGE_float_plus OWN
+#define LARGE_float_max OWN
+#define LARGE_float_min OWN
+#define LARGE_float_and(name, function, op, type) name##_float_or
+#define LARGE_float_or(name, function, op, type) name##_float_or
+#define LARGE_double_plus OWN
+#define LARGE_double_max OWN
+#define LARGE_double_min OWN
+#define LARGE_double_and(name, function, op, type) name##_double_or
+#define LARGE_double_or(name, function, op, type) name##_double_or
 
 #if CPU_TIGHT
 #define OVERLAP(pair, op, type, OP)                                                                \
     static union vscan__value overlap_##pair(const struct vscan__cpu_overlap *overlap) {           \
-        return LARGE_##type(overlap, overlap, op)(VSCAN_##OP, overlap);                            \
+        return LARGE(overlap, overlap, op, type)(VSCAN_##OP, overlap);                            \
     }
 #define KEPT(pair, op, type)                                                                       \
     .overlap = overlap_##pair, .kept = sizeof(struct KIND_OF(kept, op, type)),
@@ -95,15 +109,15 @@ LONGS(union vscan__value, return, overlap, overlap,
     static __attribute__((noinline)) union vscan__value scan_segments_##pair(                      \
         const struct vscan__cpu_span *span, const struct vscan__cpu_segments *segments,            \
         struct vscan__cpu_levels *levels) {                                                        \
-        return LARGE_##type(scan_segments, scan, op)(VSCAN_##OP, span, segments, levels);          \
+        return LARGE(scan_segments, scan, op, type)(VSCAN_##OP, span, segments, levels);          \
     }                                                                                              \
     static __attribute__((noinline)) union vscan__value scan_blocks_##pair(                        \
         const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
-        return LARGE_##type(scan_blocks, scan, op)(VSCAN_##OP, span, NULL, levels);                \
+        return LARGE(scan_blocks, scan, op, type)(VSCAN_##OP, span, NULL, levels);                \
     }                                                                                              \
     static __attribute__((noinline)) union vscan__value scan_one_block_##pair(                     \
         const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
-        return LARGE_##type(scan_one_block, scan_one_block, op)(VSCAN_##OP, span, levels);         \
+        return LARGE(scan_one_block, scan_one_block, op, type)(VSCAN_##OP, span, levels);         \
     }                                                                                              \
     static union vscan__value scan_##pair(const struct vscan__cpu_span *span,                      \
                                           const struct vscan__cpu_segments *segments,              \
@@ -115,7 +129,7 @@ LONGS(union vscan__value, return, overlap, overlap,
         return KIND_OF(scan_group, op, type)(VSCAN_##OP, span, levels->r4);                        \
     }                                                                                              \
     static void band_##pair(const struct vscan__cpu_band *band) {                                  \
-        LARGE_##type(scan_band, scan_band, op)(VSCAN_##OP, band);                                  \
+        LARGE(scan_band, scan_band, op, type)(VSCAN_##OP, band);                                  \
     }
 VSCAN__PAIRS(X)
 #undef X
