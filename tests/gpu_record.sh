@@ -112,11 +112,18 @@ library_tested() {
     echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
 }
 
-# pairs: lines "PROGRAM KERNELS": all programs with the kernels that the library chooses, and those that
-# scan with all sets of kernels; of these, the sets that are asked for.
+# pairs: lines "PROGRAM KERNELS PART": all programs with the kernels that the library chooses, and those that
+# scan with all sets of kernels; of these, the sets that are asked for. PART: K/N, as programs that take
+# longest are run in parts (VSCAN_TEST_PART), side by side.
 pairs() {
     for program in $programs; do
         sets=default
+        parts=1
+        case $program in
+        test_scan) parts=5 ;;
+        test_epochs | test_reduce) parts=4 ;;
+        test_matrix | test_segmented | test_segments | test_map) parts=3 ;;
+        esac
         case $program in
         test_scan | test_segmented | test_golden | test_order | test_same_bits | test_cuda | \
             test_cuda_graphs | test_cuda_epochs | test_cuda_occupied | test_pressure | test_protocol | \
@@ -128,13 +135,21 @@ pairs() {
             ;;
         esac
         for set in $sets; do
-            case " $kernels " in *" $set "*) echo "$program $set" ;; esac
+            case " $kernels " in
+            *" $set "*)
+                part=1
+                while [ $part -le $parts ]; do
+                    echo "$program $set $part/$parts"
+                    part=$((part + 1))
+                done
+                ;;
+            esac
         done
     done
 }
 
 # all_pairs NAME LIMIT COMMAND...: COMMAND PROGRAM cuda for each line of pairs, several at a time.
-# Leaves NAME.PROGRAM.KERNELS.out, .status and .seconds in the log folder; and .first, the output of a
+# Leaves NAME.PROGRAM.KERNELS.PART.out, .status and .seconds in the log folder; and .first, the output of a
 # run that ended because a tool failed of itself, which is run once more.
 all_pairs() {
     pairs | grep -v '^test_cuda_occupied ' | some_pairs "${VSCAN_RECORD_JOBS:-8}" "$@"
@@ -148,10 +163,12 @@ some_pairs() {
     shift
     name=$1 limit=$2 log=$log run=$run gpus=$gpus \
         xargs -r --process-slot-var=slot -P "$jobs" -L 1 sh -c '
-        command=$1 program=$2 kernels=$3
+        command=$1 program=$2 kernels=$3 part=$4
         case $kernels in default) ;; *) export VSCAN_TEST_KERNELS="$kernels" ;; esac
         [ "$gpus" -lt 2 ] || export CUDA_VISIBLE_DEVICES=$((slot % gpus))
+        export VSCAN_TEST_PART="$part"
         file=$log/$name.$program.$kernels
+        case $part in */1) ;; *) file=$file.${part%/*}_of_${part#*/} ;; esac
         status=0
         start=$(date +%s)
         timeout "$limit" $command "$run/$program" cuda >"$file.out" 2>&1 || status=$?

@@ -12,6 +12,7 @@ enum { SKIPPED = 77 }; /* the exit code that ctest and automake read as "skipped
 vscan_backend harness_backend = VSCAN_BACKEND_CPU;
 
 static vscan_ctx *shared_ctx;
+static size_t part = 1, parts = 1;
 static uint64_t seed = 20260729;
 static enum { SIZES_NORMAL, SIZES_SMALL, SIZES_LONG } sizes;
 
@@ -106,7 +107,24 @@ static bool read_environment(void) {
     }
     text = getenv("VSCAN_TEST_FILTER");
     if (text != NULL && *text != '\0') cmocka_set_test_filter(text);
-    return true;
+    text = getenv("VSCAN_TEST_PART");
+    if (text == NULL || *text == '\0') return true;
+    char *end;
+    part = strtoul(text, &end, 10);
+    if (*end != '/') return false;
+    parts = strtoul(end + 1, &end, 10);
+    return *end == '\0' && part >= 1 && part <= parts;
+}
+
+/* Runs every parts-th test, from the part-th on. */
+static int run_part(const char *name, const struct CMUnitTest *tests, size_t count) {
+    struct CMUnitTest *chosen = malloc((count + 1) * sizeof *chosen);
+    if (chosen == NULL) return 2;
+    size_t n = 0;
+    for (size_t k = part - 1; k < count; k += parts) memcpy(&chosen[n++], &tests[k], sizeof *chosen);
+    const int failed = _cmocka_run_group_tests(name, chosen, n, NULL, destroy_shared);
+    free(chosen);
+    return failed;
 }
 
 int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t count) {
@@ -115,7 +133,8 @@ int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t co
         return 2;
     }
     if (!read_environment()) {
-        fprintf(stderr, "%s: VSCAN_TEST_SEED is a number, VSCAN_TEST_SIZES small, normal or long\n",
+        fprintf(stderr, "%s: VSCAN_TEST_SEED is a number, VSCAN_TEST_SIZES small, normal or long, "
+                        "VSCAN_TEST_PART K/N\n",
                 argv[0]);
         return 2;
     }
@@ -146,7 +165,7 @@ int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t co
 
     printf("%s: VSCAN_TEST_SEED=%" PRIu64 "\n", name, seed);
     fflush(stdout);
-    return _cmocka_run_group_tests(name, tests, count, NULL, destroy_shared);
+    return run_part(name, tests, count);
 }
 
 /* ---- Results and values ---------------------------------------------------------------------- */

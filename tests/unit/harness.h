@@ -8,6 +8,7 @@
  * VSCAN_TEST_SIZES=small   a few seconds in all, for compute-sanitizer and the like
  * VSCAN_TEST_SIZES=long    also the tests above 2^31 elements
  * VSCAN_TEST_FILTER=glob   only the tests whose name matches
+ * VSCAN_TEST_PART=k/n      only tests k, k + n, k + 2n, ..., counted from 1
  */
 #ifndef HARNESS_H
 #define HARNESS_H
