@@ -114,7 +114,8 @@ SegmentedOptions = members(("kind", INT32), ("direction", INT32), ("initial", Va
 ReduceOptions = members(("direction", INT32), ("unused", INT32), ("initial", Value),
                         ("initial_buffer", POINTER), ("carry", POINTER))
 MatrixOptions = members(("kind", INT32), ("direction", INT32), ("pitch", ctypes.c_int64),
-                        ("initial", Value), ("initial_buffer", POINTER), ("totals", POINTER))
+                        ("initial", Value), ("initial_buffer", POINTER), ("totals", POINTER),
+                        ("matrices", ctypes.c_int64))
 
 
 class Library:

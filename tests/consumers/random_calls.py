@@ -81,23 +81,28 @@ def call_reduce_segmented():
 def call_matrix():
     kind, op, exclusive, backward = one_of(*NUMBERS), PLUS + chance(5), chance(2), chance(2)
     columns = one_of(chance(3), 1 + chance(40), one_of(16, 32, 100, 128, 1000, 4099), chance(3000))
-    rows = chance(1 + one_of(40, longest // max(columns, 1)))
+    matrices = one_of(0, 1, 1 + chance(5))
+    all_matrices = max(matrices, 1)
+    rows = chance(1 + one_of(40, longest // max(columns, 1) // all_matrices))
     pitch = columns + chance(2) * chance(20)
     by_columns = chance(2)
-    lines = columns if by_columns else rows
+    lines = all_matrices * (columns if by_columns else rows)
     if lines > 3000:  # the reference is slow
         return
-    size = (rows - 1) * pitch + columns if rows and columns else 0
+    size = (all_matrices * rows - 1) * pitch + columns if rows and columns else 0
     x = numbers(kind, size)
     given, z = initial(kind, lines)
     vector, totals = Vector(kind, size, x), Vector(kind, lines)
     out, reduces = out_of(kind, vector), chance(3) == 0
-    yield by_columns, reduces, kind, op, rows, columns, pitch, exclusive, backward, z, out is vector
+    yield by_columns, reduces, kind, op, matrices, rows, columns, pitch, exclusive, backward, z, out is vector
 
     def line(elements, k):
         if size == 0:
             return elements
-        return elements[k::pitch][:rows] if by_columns else elements[k * pitch :][:columns]
+        if not by_columns:
+            return elements[k * pitch :][:columns]
+        matrix, column = divmod(k, columns)
+        return elements[matrix * rows * pitch + column :: pitch][:rows]
 
     expected, results = np.empty(lines, DTYPES[kind]), out.before.copy()
     for k in range(lines):
@@ -107,11 +112,12 @@ def call_matrix():
     shape = {"direction": int32(BACKWARD * backward), "pitch": ctypes.c_int64(pitch), **given}
     if reduces:
         do("reduce_" + of, ctx, op, vector.view, rows, columns, totals.view,
-           options(kind=int32(0), **shape, totals=None))
+           options(kind=int32(0), **shape, totals=None, matrices=ctypes.c_int64(matrices)))
         vector.must_be(x)
     else:
         do("scan_" + of, ctx, op, vector.view, rows, columns, out.view,
-           options(kind=int32(EXCLUSIVE * exclusive), **shape, totals=totals.view))
+           options(kind=int32(EXCLUSIVE * exclusive), **shape, totals=totals.view,
+                   matrices=ctypes.c_int64(matrices)))
         out.must_be(results)
     totals.must_be(expected)
 
