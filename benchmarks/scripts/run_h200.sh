@@ -168,6 +168,11 @@ measure extreme --family scanextreme,reduceextreme --engine memcpy,vscan-cuda,cu
 # Rows and columns; those that are short enough are checked by a serial loop.
 measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
     --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $fewer_runs
+# Columns of many matrices beside torch, segmented rows.
+if wanted batches && python3 -c 'import torch' 2>/dev/null; then
+    LIBRARY="$run/../lib/libvscan.so" VSCAN_COMMIT="$commit" \
+        python3 "$here/batches.py" $runs >"$results/batches.csv" || all_well=false
+fi
 # The table of the report of 2009: means of ten calls, as there; fewer where they take more than
 # 50 ms. Of calls that are waited for, the median of nine such means.
 model="--family scan,segmented,permute,map,copy,split,sort --type int --flags int --segment random:2"
