@@ -198,7 +198,8 @@ static __device__ __forceinline__ void finish_in_any_order(const segmented_reduc
             const U all = sum_items<Pair>(node);
             mine = ends && !earlier && open.begin < begin_of_partition;
             if (ends && !mine)
-                ((T *)a.scan.totals)[open.segment] = Pair::out(Pair::combine(all, open.rest), a.turn);
+                ((T *)a.scan.totals)[open.segment] =
+                    Pair::out(Pair::combine(all, open.rest), a.turn);
             if (mine && one_more) {
                 latest_one.node = all;
                 latest_one.rest = open.rest;
@@ -302,7 +303,8 @@ static __device__ __forceinline__ void finish_in_order(const segmented_reduce_ar
             ends && part.segment == here.from - 1 && here.begin < partition / 2 * nested<T>::tile;
         const U x2 = Pair::combine(r2, Pair::combine(sums.chain, part.rest));
         if (ends && !waits)
-            ((T *)a.scan.totals)[part.segment] = Pair::out(Pair::combine(pending.initial, x2), a.turn);
+            ((T *)a.scan.totals)[part.segment] =
+                Pair::out(Pair::combine(pending.initial, x2), a.turn);
         const unsigned waiting = __ballot_sync(warp_mask, waits);
         __syncwarp();                                 /* the place has been read */
         if (waits && lane == __ffs((int)waiting) - 1) /* with valid offsets there is only one */

@@ -217,7 +217,8 @@ struct offsets_window {
 #pragma unroll 1
         for (;;) {
             const int64_t k = s.k0 + lane;
-            if (s.empty) totals[k - 1] = Pair::out(has_initial ? initial : (U)Pair::visible, a.turn);
+            if (s.empty)
+                totals[k - 1] = Pair::out(has_initial ? initial : (U)Pair::visible, a.turn);
             uint32_t written = 0;
             U total = Pair::identity;
 #pragma unroll 1

@@ -88,8 +88,7 @@ struct segments_shared {
 
 /* The initial value, or an identity. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U
-initial_of(const segmented_reduce_arguments &a) {
+static __device__ __forceinline__ typename Pair::U initial_of(const segmented_reduce_arguments &a) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
     if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at, a.turn);
@@ -233,10 +232,9 @@ static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce
  * rank + 1, rank + 2, ... of the share.
  */
 template <class Pair, int R>
-static __device__ __forceinline__ void reduce_line(typename Pair::U (&x)[R], uint32_t heads,
-                                                   typename Pair::T *share, int rank,
-                                                   typename Pair::U *pre, typename Pair::U *suf,
-                                                   const pair_turn &turn) {
+static __device__ __forceinline__ void
+reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share, int rank,
+            typename Pair::U *pre, typename Pair::U *suf, const pair_turn &turn) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {

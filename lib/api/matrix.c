@@ -29,7 +29,7 @@ static vscan_status check_shape(vscan_ctx *ctx, int64_t rows, int64_t columns,
         return VSCAN__FAIL(ctx, VSCAN_ERROR_OVERFLOW,
                            "options->matrices is %" PRId64 ": there are too many lines", *matrices);
     if (rows == 0 || columns == 0) {
-        *pitch = columns; /* multiples of what was given may overflow, and there is nothing at them */
+        *pitch = columns; /* multiples of what was given may overflow, and there is nothing there */
         return VSCAN_OK;
     }
     if (__builtin_mul_overflow(*matrices * rows - 1, *pitch, elements) ||
@@ -126,9 +126,8 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
     int64_t elements = 0;
     TRY(check_shape(ctx, rows, columns, &set, &elements));
     if (in->n < elements)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH,
-                           "in has %" PRId64 " elements, the %s %" PRId64, in->n,
-                           set.matrices > 1 ? "matrices have" : "matrix has", elements);
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "in has %" PRId64 " elements, the %s %" PRId64,
+                           in->n, set.matrices > 1 ? "matrices have" : "matrix has", elements);
     if (!reduce) {
         TRY(vscan__check_like(ctx, "out", out, "in", in));
         TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
@@ -169,8 +168,7 @@ vscan_status vscan_scan_rows_segmented(vscan_ctx *ctx, vscan_op op, const vscan_
                                        const vscan_buffer *heads, int64_t rows, int64_t columns,
                                        vscan_buffer *out, const vscan_matrix_options *options) {
     TRY(vscan__enter(&ctx, __func__));
-    return vscan__leave(ctx,
-                        run(ctx, false, false, op, in, &heads, out, rows, columns, options));
+    return vscan__leave(ctx, run(ctx, false, false, op, in, &heads, out, rows, columns, options));
 }
 
 vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in, int64_t rows,

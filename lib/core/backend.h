@@ -220,8 +220,8 @@ typedef vscan_status vscan__ranges_fn(vscan_ctx *ctx, const struct vscan__ranges
    step; no other is read or written. */
 struct vscan__matrix {
     int64_t lines;           /* > 0 */
-    int64_t each, apart;     /* lines of a matrix, and elements from one matrix to the next; rows: all lines
-                                are of one matrix */
+    int64_t each;            /* lines of a matrix; of rows: all */
+    int64_t apart;           /* elements from one matrix to the next */
     int64_t length;          /* elements of a line; 0 is legal */
     int64_t line_step, step; /* rows: the pitch, 1; columns: 1, the pitch */
     const void *in;

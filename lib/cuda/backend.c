@@ -109,7 +109,7 @@ VSCAN__PAIRS(X)
 /* The flag of element number `at`; of bits, a multiple of 32. */
 static const void *heads_at(const struct vscan__matrix *matrix, int64_t at) {
     if (matrix->heads == NULL) return NULL;
-    const int64_t bytes = matrix->head_type == VSCAN_BIT ? at / 8
+    const int64_t bytes = matrix->head_type == VSCAN_BIT    ? at / 8
                           : matrix->head_type == VSCAN_BYTE ? at
                                                             : at * 4;
     return (const char *)matrix->heads + bytes;

@@ -199,8 +199,8 @@ static void matrix(void) {
     CALL(vscan_scan_columns, c, VSCAN_PLUS, B(DOUBLES), 2, n / 2, B(DOUBLES_OUT), NULL);
     CALL(vscan_scan_columns, c, VSCAN_MAX, B(INTS), ROWS, 1, B(INTS_OUT),
          SET(vscan_matrix_options, .matrices = columns));
-    CALL(vscan_scan_rows_segmented, c, VSCAN_PLUS, B(FLOATS), B(BITS), ROWS, columns,
-         B(FLOATS_OUT), SET(vscan_matrix_options, .totals = B(ROW_TOTALS)));
+    CALL(vscan_scan_rows_segmented, c, VSCAN_PLUS, B(FLOATS), B(BITS), ROWS, columns, B(FLOATS_OUT),
+         SET(vscan_matrix_options, .totals = B(ROW_TOTALS)));
     CALL(vscan_reduce_rows, c, VSCAN_MAX, B(FLOATS), ROWS, columns, B(ROW_TOTALS), NULL);
     CALL(vscan_reduce_columns, c, VSCAN_PLUS, B(FLOATS), columns, ROWS, B(ROW_TOTALS), NULL);
 }

@@ -121,7 +121,8 @@ static int run_part(const char *name, const struct CMUnitTest *tests, size_t cou
     struct CMUnitTest *chosen = malloc((count + 1) * sizeof *chosen);
     if (chosen == NULL) return 2;
     size_t n = 0;
-    for (size_t k = part - 1; k < count; k += parts) memcpy(&chosen[n++], &tests[k], sizeof *chosen);
+    for (size_t k = part - 1; k < count; k += parts)
+        memcpy(&chosen[n++], &tests[k], sizeof *chosen);
     const int failed = _cmocka_run_group_tests(name, chosen, n, NULL, destroy_shared);
     free(chosen);
     return failed;
@@ -133,8 +134,9 @@ int harness_run(int argc, char **argv, const struct CMUnitTest *tests, size_t co
         return 2;
     }
     if (!read_environment()) {
-        fprintf(stderr, "%s: VSCAN_TEST_SEED is a number, VSCAN_TEST_SIZES small, normal or long, "
-                        "VSCAN_TEST_PART K/N\n",
+        fprintf(stderr,
+                "%s: VSCAN_TEST_SEED is a number, VSCAN_TEST_SIZES small, normal or long, "
+                "VSCAN_TEST_PART K/N\n",
                 argv[0]);
         return 2;
     }

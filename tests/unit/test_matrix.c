@@ -2,11 +2,9 @@
 /*
  * Scans and reductions of rows and columns, of one matrix or several, and segmented scans of rows: every line
  * against the serial reference and, to the bit, against vscan_scan or vscan_scan_segmented of the line alone;
- * what lies between rows must stay as it was. What the calls refuse is at the end.
+ * what lies between rows must stay as it was. What the calls refuse: test_matrix_refused.c.
  */
 #include "maps.h"
-#include "refusal.h"
-#include "world.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,9 +20,9 @@ struct matrix_case {
     vscan_op op;
     vscan_type type;
     int64_t rows, columns, pitch, extra;
-    int64_t matrices;  /* 0: one, and the option is not set */
-    vscan_type heads;  /* 0: not segmented; else the flags' type, and by rows */
-    int density;       /* of the flags, as in maps_draw_flags */
+    int64_t matrices; /* 0: one, and the option is not set */
+    vscan_type heads; /* 0: not segmented; else the flags' type, and by rows */
+    int density;      /* of the flags, as in maps_draw_flags */
     bool by_columns, reduce, exclusive, backward, in_place, with_totals, pitch_given;
     bool aligned; /* the matrices, to 16 bytes; else at random */
     int initial;  /* 0: none, 1: on the host, 2: one element, 3: one a line */
@@ -147,7 +145,8 @@ static void run_case(const struct matrix_case *c, struct inputs_random *random) 
     vscan_ctx *ctx = harness_ctx();
     const int64_t lines = lines_of(c), length = length_of(c);
     const int64_t all_rows = matrices_of(c) * c->rows;
-    const int64_t whole = c->rows > 0 && c->columns > 0 ? (all_rows - 1) * c->pitch + c->columns : 0;
+    const int64_t whole =
+        c->rows > 0 && c->columns > 0 ? (all_rows - 1) * c->pitch + c->columns : 0;
     const int64_t n = whole + c->extra;
     const size_t size = reference_bytes(c->type, 1);
     char what[TEXT];
@@ -406,8 +405,8 @@ static void test_batch(vscan_op op, vscan_type type) {
     struct inputs_random random = {harness_seed() + 200 * (uint64_t)op + (uint64_t)type};
     struct matrix_case c = {.op = op, .type = type};
     static const int64_t shapes[][3] = {
-        {0, 3, 4},    {5, 0, 4},  {5, 3, 0},    {2, 1, 1},     {3, 7, 5},       {40, 33, 3},
-        {700, 16, 1}, {9, 64, 64}, {4, 1, 1000}, {3, 1025, 31}, {100, 50, 3},    {2, 3000, 65},
+        {0, 3, 4},     {5, 0, 4},    {5, 3, 0},    {2, 1, 1},     {3, 7, 5},      {40, 33, 3},
+        {700, 16, 1},  {9, 64, 64},  {4, 1, 1000}, {3, 1025, 31}, {100, 50, 3},   {2, 3000, 65},
         {6, 257, 100}, {2, 40, 513}, {17, 129, 8}, {3, 20000, 2}, {2, 33000, 40}, {300, 100, 96}};
     for (size_t k = 0; k < sizeof shapes / sizeof shapes[0]; k++) {
         const bool large = shapes[k][0] * shapes[k][1] * shapes[k][2] > 200000;
@@ -426,9 +425,10 @@ static void test_segmented_rows(vscan_op op, vscan_type type) {
     struct inputs_random random = {harness_seed() + 300 * (uint64_t)op + (uint64_t)type};
     struct matrix_case c = {.op = op, .type = type};
     const int64_t tile = reference_tile(type);
-    const int64_t lengths[] = {0,   1,   2,    3,    5,    8,        11,       16,      17,   31,
-                               32,  33,  64,   100,  127,  128,      129,      500,     1000, 1023,
-                               1024, 1025, 1057, 2048, 5000, tile - 1, tile + 33, 3 * tile};
+    const int64_t lengths[] = {0,    1,    2,    3,    5,        8,         11,
+                               16,   17,   31,   32,   33,       64,        100,
+                               127,  128,  129,  500,  1000,     1023,      1024,
+                               1025, 1057, 2048, 5000, tile - 1, tile + 33, 3 * tile};
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++)
         for (int again = 0; again < (harness_small() ? 1 : 4); again++) {
             c.columns = lengths[k];
@@ -482,24 +482,6 @@ static void few_long_rows(void **state) {
         }
 }
 
-/* ---- Refusals -------------------------------------------------------------------------------- */
-
-static vscan_status rows_on(vscan_ctx *ctx) {
-    return vscan_scan_rows(ctx, VSCAN_PLUS, w.in, 10, 10, w.out, NULL);
-}
-static vscan_status segmented_on(vscan_ctx *ctx) {
-    return vscan_scan_rows_segmented(ctx, VSCAN_PLUS, w.in, w.flags, 10, 10, w.out, NULL);
-}
-static vscan_status columns_on(vscan_ctx *ctx) {
-    return vscan_scan_columns(ctx, VSCAN_PLUS, w.in, 10, 10, w.out, NULL);
-}
-static vscan_status row_sums_on(vscan_ctx *ctx) {
-    return vscan_reduce_rows(ctx, VSCAN_PLUS, w.in, N, 1, w.out, NULL);
-}
-static vscan_status column_sums_on(vscan_ctx *ctx) {
-    return vscan_reduce_columns(ctx, VSCAN_PLUS, w.in, 1, N, w.out, NULL);
-}
-
 /* Rows without elements lie nowhere: no multiple of their pitch may be computed (the sanitizers see it). */
 static void nothing_far_apart(void **state) {
     (void)state;
@@ -520,180 +502,6 @@ static void nothing_far_apart(void **state) {
     ok(ctx, vscan_buffer_destroy(totals));
 }
 
-static void refused_handles(void **state) {
-    (void)state;
-    world_check_contexts(rows_on);
-    world_check_contexts(segmented_on);
-    world_check_contexts(columns_on);
-    world_check_contexts(row_sums_on);
-    world_check_contexts(column_sums_on);
-    vscan_ctx *c = w.ctx;
-    const vscan_op plus = VSCAN_PLUS;
-    for (int i = 0; i < WRONG_HANDLES; i++) {
-        const struct wrong_handle h = wrong_handle(i);
-        refused_untouched(h.status, "in ", vscan_scan_rows(c, plus, h.handle, 2, 3, w.out, NULL));
-        refused_untouched(h.status, "out ", vscan_scan_rows(c, plus, w.in, 2, 3, h.handle, NULL));
-        refused_untouched(h.status, "in ",
-                          vscan_scan_columns(c, plus, h.handle, 2, 3, w.out, NULL));
-        refused_untouched(h.status, "out ",
-                          vscan_scan_columns(c, plus, w.in, 2, 3, h.handle, NULL));
-        refused_untouched(h.status, "in ", vscan_reduce_rows(c, plus, h.handle, 2, 3, w.out, NULL));
-        refused_untouched(h.status, "totals ",
-                          vscan_reduce_columns(c, plus, w.in, 2, 3, h.handle, NULL));
-        refused_untouched(h.status, "heads ",
-                          vscan_scan_rows_segmented(c, plus, w.in, h.handle, 2, 3, w.out, NULL));
-        if (h.handle == NULL) continue; /* none */
-        vscan_matrix_options o = {.size = sizeof o, .totals = h.handle};
-        refused_untouched(h.status, "options->totals ",
-                          vscan_scan_rows(c, plus, w.in, 2, 3, w.out, &o));
-        o = (vscan_matrix_options){.size = sizeof o, .initial_buffer = h.handle};
-        refused_untouched(h.status, "options->initial_buffer ",
-                          vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
-        refused_untouched(h.status, "options->initial_buffer ",
-                          vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
-    }
-}
-
-static void refused_shapes(void **state) {
-    (void)state;
-    vscan_ctx *c = w.ctx;
-    const vscan_op plus = VSCAN_PLUS;
-    const vscan_status length = VSCAN_ERROR_LENGTH;
-    vscan_matrix_options o = {.size = sizeof o};
-    refused_untouched(length, "rows ", vscan_scan_rows(c, plus, w.in, -1, 3, w.out, NULL));
-    refused_untouched(length, "columns ", vscan_scan_rows(c, plus, w.in, 3, -1, w.out, NULL));
-    refused_untouched(length, "in ", vscan_scan_rows(c, plus, w.in, 1, N + 1, w.out, NULL));
-    refused_untouched(length, "in ", vscan_scan_columns(c, plus, w.in, N + 1, 1, w.out, NULL));
-    refused_untouched(length, "out ", vscan_scan_rows(c, plus, w.in, 2, 3, w.shorter, NULL));
-    refused_untouched(length, "totals ", vscan_reduce_rows(c, plus, w.in, 10, 10, w.out, NULL));
-    refused_untouched(length, "totals ", vscan_reduce_columns(c, plus, w.in, 10, 9, w.out, NULL));
-    o.pitch = 34;
-    refused_untouched(length, "in ", vscan_scan_rows(c, plus, w.in, 3, 33, w.out, &o));
-    o.pitch = 9;
-    refused_untouched(VSCAN_ERROR_VALUE, "options->pitch ",
-                      vscan_scan_rows(c, plus, w.in, 3, 10, w.out, &o));
-    o.pitch = -1;
-    refused_untouched(VSCAN_ERROR_VALUE, "options->pitch ",
-                      vscan_scan_columns(c, plus, w.in, 3, 0, w.out, &o));
-    o.pitch = INT64_MAX / 2;
-    refused_untouched(VSCAN_ERROR_OVERFLOW, "pitch",
-                      vscan_scan_columns(c, plus, w.in, 4, 10, w.out, &o));
-    o.pitch = INT64_MAX;
-    refused_untouched(VSCAN_ERROR_OVERFLOW, "pitch",
-                      vscan_scan_columns(c, plus, w.in, 2, 10, w.out, &o));
-    refused_untouched(VSCAN_ERROR_OVERLAP, "out ",
-                      vscan_scan_rows(c, plus, w.in, 2, 3, w.shifted, NULL));
-    refused_untouched(VSCAN_ERROR_OVERLAP, "totals ",
-                      vscan_reduce_rows(c, plus, w.in, N, 1, w.in, NULL));
-    refused_untouched(VSCAN_ERROR_TYPE, "out ",
-                      vscan_scan_rows(c, plus, w.in, 2, 3, w.of_float, NULL));
-    refused_untouched(VSCAN_ERROR_TYPE, "totals ",
-                      vscan_reduce_rows(c, plus, w.in, N, 1, w.of_float, NULL));
-    vscan_buffer *const none[] = {w.of_byte, w.of_bit, w.of_uint8};
-    for (int k = 0; k < 3; k++) {
-        refused_untouched(VSCAN_ERROR_PAIR, "in ",
-                          vscan_scan_rows(c, plus, none[k], 2, 3, none[k], NULL));
-        refused_untouched(VSCAN_ERROR_PAIR, "in ",
-                          vscan_reduce_columns(c, plus, none[k], 2, 3, w.out, NULL));
-    }
-    refused_untouched(VSCAN_ERROR_ENUM, "op ",
-                      vscan_scan_rows(c, (vscan_op)6, w.in, 2, 3, w.out, NULL));
-}
-
-static void refused_batches_and_heads(void **state) {
-    (void)state;
-    vscan_ctx *c = w.ctx;
-    const vscan_op plus = VSCAN_PLUS;
-    vscan_matrix_options o = {.size = sizeof o, .matrices = -1};
-    refused_untouched(VSCAN_ERROR_VALUE, "options->matrices ",
-                      vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
-    refused_untouched(VSCAN_ERROR_VALUE, "options->matrices ",
-                      vscan_reduce_rows(c, plus, w.in, 2, 0, w.out, &o));
-    o.matrices = N / 6 + 1;
-    refused_untouched(VSCAN_ERROR_LENGTH, "in ",
-                      vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
-    refused_untouched(VSCAN_ERROR_LENGTH, "in ",
-                      vscan_scan_rows(c, plus, w.in, 2, 3, w.out, &o));
-    o.matrices = INT64_MAX / 2;
-    refused_untouched(VSCAN_ERROR_OVERFLOW, "options->matrices ",
-                      vscan_scan_columns(c, plus, w.in, 1, 3, w.out, &o));
-    refused_untouched(VSCAN_ERROR_OVERFLOW, "options->matrices ",
-                      vscan_reduce_columns(c, plus, w.in, 0, 3, w.out, &o));
-    o.matrices = INT64_MAX / 8;
-    o.pitch = 100;
-    refused_untouched(VSCAN_ERROR_OVERFLOW, "matrices",
-                      vscan_scan_columns(c, plus, w.in, 2, 3, w.out, &o));
-    o = (vscan_matrix_options){.size = sizeof o, .matrices = 2, .totals = w.one_int};
-    refused_untouched(VSCAN_ERROR_LENGTH, "options->totals ",
-                      vscan_scan_columns(c, plus, w.in, 3, 4, w.out, &o));
-
-    refused_untouched(VSCAN_ERROR_TYPE, "heads ",
-                      vscan_scan_rows_segmented(c, plus, w.in, w.of_float, 2, 3, w.out, NULL));
-    refused_untouched(VSCAN_ERROR_LENGTH, "heads ",
-                      vscan_scan_rows_segmented(c, plus, w.in, w.shorter, 2, 3, w.out, NULL));
-    refused_untouched(VSCAN_ERROR_OVERLAP, "heads ",
-                      vscan_scan_rows_segmented(c, plus, w.in, w.out, 2, 3, w.out, NULL));
-    o = (vscan_matrix_options){.size = sizeof o, .totals = w.flags};
-    refused_untouched(VSCAN_ERROR_OVERLAP, "options->totals ",
-                      vscan_scan_rows_segmented(c, plus, w.in, w.flags, N, 1, w.out, &o));
-    refused_untouched(VSCAN_ERROR_LENGTH, "in ",
-                      vscan_scan_rows_segmented(c, plus, w.in, w.flags, N, 2, w.out, NULL));
-}
-
-static void refused_options(void **state) {
-    (void)state;
-    vscan_ctx *c = w.ctx;
-    const vscan_op plus = VSCAN_PLUS;
-    const struct {
-        vscan_status status;
-        const char *word;
-        vscan_matrix_options o;
-        bool reduce; /* a reduction refuses it too */
-    } cases[] = {
-        {VSCAN_ERROR_ENUM, "options->kind ", {.kind = 2}, true},
-        {VSCAN_ERROR_ENUM, "options->direction ", {.direction = -1}, true},
-        {VSCAN_ERROR_VALUE,
-         "options->initial ",
-         {.initial = {.holds = VSCAN_INT, .as_int = 3}, .initial_buffer = w.one_int},
-         true},
-        {VSCAN_ERROR_TYPE, "options->initial ", {.initial = {.holds = VSCAN_FLOAT}}, true},
-        {VSCAN_ERROR_TYPE, "options->initial_buffer ", {.initial_buffer = w.one_float}, true},
-        {VSCAN_ERROR_LENGTH, "options->initial_buffer ", {.initial_buffer = w.shorter}, true},
-        {VSCAN_ERROR_OVERLAP, "options->initial_buffer ", {.initial_buffer = w.out}, true},
-        {VSCAN_ERROR_TYPE, "options->totals ", {.totals = w.of_float}, false},
-        {VSCAN_ERROR_LENGTH, "options->totals ", {.totals = w.shorter}, false},
-        {VSCAN_ERROR_OVERLAP, "options->totals ", {.totals = w.in}, false},
-        {VSCAN_ERROR_OVERLAP, "options->totals ", {.totals = w.out}, false},
-    };
-    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        vscan_matrix_options o = cases[k].o;
-        o.size = sizeof o;
-        refused_untouched(cases[k].status, cases[k].word,
-                          vscan_scan_rows(c, plus, w.in, N, 1, w.out, &o));
-        refused_untouched(cases[k].status, cases[k].word,
-                          vscan_scan_columns(c, plus, w.in, 1, N, w.out, &o));
-        if (!cases[k].reduce) continue;
-        const bool overlaps = cases[k].status == VSCAN_ERROR_OVERLAP; /* totals come second */
-        refused_untouched(cases[k].status, overlaps ? "totals " : cases[k].word,
-                          vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
-    }
-    vscan_matrix_options o = {.size = sizeof o, .kind = VSCAN_EXCLUSIVE};
-    refused_untouched(VSCAN_ERROR_VALUE, "options->kind ",
-                      vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
-    o = (vscan_matrix_options){.size = sizeof o, .totals = w.out};
-    refused_untouched(VSCAN_ERROR_VALUE, "options->totals ",
-                      vscan_reduce_columns(c, plus, w.in, 1, N, w.out, &o));
-    const int64_t sizes[] = {0, -1, 8, sizeof o - 1, INT64_MAX, INT64_MIN};
-    o = (vscan_matrix_options){0};
-    for (int k = 0; k < 6; k++) {
-        o.size = sizes[k];
-        refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size",
-                          vscan_scan_rows(c, plus, w.in, 2, 3, w.out, &o));
-        refused_untouched(VSCAN_ERROR_STRUCT_SIZE, "size",
-                          vscan_reduce_rows(c, plus, w.in, N, 1, w.out, &o));
-    }
-}
-
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
 #define X(pair, op, type, OP, TYPE)                                                                \
@@ -703,10 +511,6 @@ int main(int argc, char **argv) {
 #undef X
             cmocka_unit_test(few_long_rows),
         cmocka_unit_test(nothing_far_apart),
-        world_unit_test(refused_handles),
-        world_unit_test(refused_shapes),
-        world_unit_test(refused_batches_and_heads),
-        world_unit_test(refused_options),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

@@ -497,8 +497,10 @@ static int asks_environment(void) {
 #define TESTS(X)                                                                                   \
     X(fork_before_use)                                                                             \
     X(fork_after_use)                                                                              \
-    X(fork_during_use) X(no_processes) X(threads_end) X(many_callers) X(small_stacks) X(signals)   \
-        X(signals_are_blocked) X(one_processor) X(in_succession) X(idle_workers_sleep) X(most_threads)
+    X(fork_during_use)                                                                             \
+    X(no_processes) X(threads_end) X(many_callers) X(small_stacks) X(signals)                      \
+        X(signals_are_blocked) X(one_processor) X(in_succession) X(idle_workers_sleep)             \
+            X(most_threads)
 
 #define X(name)                                                                                    \
     static void pool_##name(void **state) {                                                        \

@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(32 * segmented_row_warps)
     const bool there = line < matrix.lines;
     if (!__any_sync(warp_mask, there)) return;
     const int64_t row = (there ? line : 0) * matrix.line_step;
-    const int first_warp = alone ? warp : 0; /* of the row */
+    const int first_warp = alone ? warp : 0;            /* of the row */
     const int64_t begin = 32 * G * (warp - first_warp); /* of the warp in a step */
     const int64_t step_items = 32 * G * a.warps;
 
@@ -193,7 +193,8 @@ static cudaError_t launch_segmented_rows(const vscan__launch *launch, const vsca
         const int64_t rows = (int64_t)segmented_row_warps * 32 / a.width; /* of a block */
         blocks = (matrix->lines + rows - 1) / rows;
     }
-    return start(matrix_segmented_rows<Pair>, blocks, 32 * segmented_row_warps, 0, launch->stream, a);
+    return start(matrix_segmented_rows<Pair>, blocks, 32 * segmented_row_warps, 0, launch->stream,
+                 a);
 }
 
 } /* namespace vscan */

@@ -55,7 +55,7 @@
 #define EXACT !(SUM && T_REAL)  /* any order of additions gives the same bits */
 #define TILE (K_BITS == 32 ? VSCAN__TILE_FLOAT : VSCAN__TILE_DOUBLE)
 #define TIGHT CPU_TIGHT
-#define MIN_IS_MAX (!SUM && !T_REAL && K_BITS == 64)    /* of inverted bits */
+#define MIN_IS_MAX (!SUM && !T_REAL && K_BITS == 64) /* of inverted bits */
 #define AND_IS_OR (!SUM && (T_REAL || K_BITS == 64)) /* of inverted bits */
 
 #define vec NAME(vec)
@@ -173,7 +173,7 @@ static ALWAYS_INLINE K NAME(identity)(enum vscan_op op) {
     static ALWAYS_INLINE type NAME(name)(enum vscan_op op, type a, type b) {                       \
         if (op == VSCAN_MAX || (MIN_IS_MAX && op == VSCAN_MIN)) return greater;                    \
         if (op == VSCAN_MIN) return lesser;                                                        \
-        return op == VSCAN_AND && !AND_IS_OR ? a & b : a | b;                                                    \
+        return op == VSCAN_AND && !AND_IS_OR ? a & b : a | b;                                      \
     }
 #endif
 COMBINE(combine, vec, GREATER(vec, K_BITS, a, b), LESSER(vec, K_BITS, a, b))

@@ -78,7 +78,7 @@ SHARE(union vscan__value, return, overlap, overlap,
 #if CPU_TIGHT
 #define OVERLAP(pair, op, type, OP)                                                                \
     static union vscan__value overlap_##pair(const struct vscan__cpu_overlap *overlap) {           \
-        return LARGE(overlap, overlap, op, type)(VSCAN_##OP, overlap);                            \
+        return LARGE(overlap, overlap, op, type)(VSCAN_##OP, overlap);                             \
     }
 #define KEPT(pair, op, type)                                                                       \
     .overlap = overlap_##pair, .kept = sizeof(struct KIND_OF(kept, op, type)),
@@ -109,15 +109,15 @@ SHARE(union vscan__value, return, overlap, overlap,
     static __attribute__((noinline)) union vscan__value scan_segments_##pair(                      \
         const struct vscan__cpu_span *span, const struct vscan__cpu_segments *segments,            \
         struct vscan__cpu_levels *levels) {                                                        \
-        return LARGE(scan_segments, scan, op, type)(VSCAN_##OP, span, segments, levels);          \
+        return LARGE(scan_segments, scan, op, type)(VSCAN_##OP, span, segments, levels);           \
     }                                                                                              \
     static __attribute__((noinline)) union vscan__value scan_blocks_##pair(                        \
         const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
-        return LARGE(scan_blocks, scan, op, type)(VSCAN_##OP, span, NULL, levels);                \
+        return LARGE(scan_blocks, scan, op, type)(VSCAN_##OP, span, NULL, levels);                 \
     }                                                                                              \
     static __attribute__((noinline)) union vscan__value scan_one_block_##pair(                     \
         const struct vscan__cpu_span *span, struct vscan__cpu_levels *levels) {                    \
-        return LARGE(scan_one_block, scan_one_block, op, type)(VSCAN_##OP, span, levels);         \
+        return LARGE(scan_one_block, scan_one_block, op, type)(VSCAN_##OP, span, levels);          \
     }                                                                                              \
     static union vscan__value scan_##pair(const struct vscan__cpu_span *span,                      \
                                           const struct vscan__cpu_segments *segments,              \
@@ -129,7 +129,7 @@ SHARE(union vscan__value, return, overlap, overlap,
         return KIND_OF(scan_group, op, type)(VSCAN_##OP, span, levels->r4);                        \
     }                                                                                              \
     static void band_##pair(const struct vscan__cpu_band *band) {                                  \
-        LARGE(scan_band, scan_band, op, type)(VSCAN_##OP, band);                                  \
+        LARGE(scan_band, scan_band, op, type)(VSCAN_##OP, band);                                   \
     }
 VSCAN__PAIRS(X)
 #undef X
