@@ -42,7 +42,18 @@ static void check_pair(struct tour *tour, vscan_op op, vscan_type type) {
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, in, flags, out));
     WANT(tour, VSCAN_OK, vscan_distribute_totals(ctx, op, few, few_flags, few));
     WANT(tour, VSCAN_OK, vscan_scan_columns(ctx, op, in, 1000, 100, out, NULL));
-    WANT(tour, VSCAN_OK, vscan_scan_rows_segmented(ctx, op, in, flags, ROWS, N / ROWS, out, NULL));
+
+    /* segmented rows: short ones, long ones with totals and without, with flags in every form */
+    vscan_matrix_options h = {.size = sizeof h, .totals = initial};
+    WANT(tour, VSCAN_OK, vscan_scan_rows_segmented(ctx, op, in, flags, 1000, 100, out, NULL));
+    WANT(tour, VSCAN_OK, vscan_scan_rows_segmented(ctx, op, in, flags, ROWS, N / ROWS, out, &h));
+    vscan_buffer *const heads[] = {flags, make(tour, VSCAN_BIT, N), make(tour, VSCAN_INT, N)};
+    for (int k = 0; k < 3; k++)
+        for (int less = 0; less < 2; less++)
+            WANT(
+                tour, VSCAN_OK,
+                vscan_scan_rows_segmented(ctx, op, in, heads[k], ROWS, N / ROWS - less, out, NULL));
+    for (int k = 1; k < 3; k++) WANT(tour, VSCAN_OK, vscan_buffer_destroy(heads[k]));
 
     /* rows that are so long that they are scanned one after the other */
     vscan_matrix_options m = {.size = sizeof m, .totals = initial};

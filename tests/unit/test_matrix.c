@@ -479,6 +479,9 @@ static void few_long_rows(void **state) {
             c.reduce = reduce;
             if (reduce) c.exclusive = c.in_place = false;
             run_case(&c, &random);
+            draw_segmented(&c, &random);
+            c.with_totals = reduce;
+            run_case(&c, &random);
         }
 }
 
