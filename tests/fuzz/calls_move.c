@@ -30,7 +30,7 @@ void fuzz_gather(void) {
     if (positions.b != NULL) check_length(out, positions.b->n);
     if (right()) {
         char *const v = copy_of(out);
-        const size_t size = (size_t)bytes_of(type, 1);
+        const size_t size = (size_t)bytes_of(in.b->type, 1);
         for (int64_t i = 0; i < out.b->n; i++) {
             const int64_t at = number_at(positions.b->type, shadow_of(positions.b), i);
             if (at < 0 || at >= in.b->n)
