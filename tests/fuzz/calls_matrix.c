@@ -78,8 +78,9 @@ static void lines_of(const struct matrix *m, char *out, char *totals) {
     char *const line = scratch(length * size + 8), *const result = scratch(length * size + 8);
     const uint8_t *const heads = m->segmented ? flags_of(m->heads) : NULL;
     for (int64_t l = 0; l < lines; l++) {
-        const int64_t first = m->by_columns
-                                  ? l / m->columns * m->rows * pitch_of(m) + l % m->columns
+        int64_t first = 0; /* without elements, multiples of a pitch may be beyond 63 bits */
+        if (length > 0)
+            first = m->by_columns ? l / m->columns * m->rows * pitch_of(m) + l % m->columns
                                   : l * pitch_of(m);
         const void *z = m->initial;
         if (m->initial_buffer.handle != NULL)
