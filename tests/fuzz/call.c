@@ -62,6 +62,10 @@ bool hostile(void) {
     return call.drawn++ == call.hostile || (call.all_hostile && one_in(4));
 }
 
+void owned_by(const struct context *ctx) {
+    call.owners |= 1U << (ctx - contexts);
+}
+
 /* Of exactly that size, so that AddressSanitizer sees where it ends. */
 void *scratch(int64_t bytes) {
     struct block *const b = malloc(sizeof *b);

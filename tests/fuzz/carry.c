@@ -37,9 +37,10 @@ static struct carry *new_carry(vscan_op op, vscan_type type, int32_t direction) 
 }
 
 static struct carry_arg some(const void *handle) {
-    struct carry *const y = find_carry(handle);
-    return (struct carry_arg){(vscan_carry *)(uintptr_t)handle,
-                              y != NULL && carry_alive(y) ? y : NULL};
+    struct carry *y = find_carry(handle);
+    if (y != NULL && !carry_alive(y)) y = NULL;
+    if (y != NULL) owned_by(y->ctx);
+    return (struct carry_arg){(vscan_carry *)(uintptr_t)handle, y};
 }
 
 struct carry_arg carry_drawn(int op, vscan_type type, int32_t direction) {

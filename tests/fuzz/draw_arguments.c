@@ -7,6 +7,7 @@
 static struct arg noted(vscan_buffer *handle, struct buffer *b) {
     const struct arg a = {handle, b};
     if (call.n_args < ARGUMENTS) call.args[call.n_args++] = a;
+    if (b != NULL) owned_by(b->ctx);
     return a;
 }
 
@@ -23,13 +24,13 @@ struct arg any_drawn(struct arg otherwise) {
     return below(2) ? any(buffers[below(BUFFERS)].handle) : otherwise;
 }
 
-/* Of another context, which may be gone. */
+/* Of another context, which may be gone, unless an earlier argument was taken for one of a living one. */
 static struct arg foreign(vscan_type type, int64_t n, bool gone) {
     struct context *const home = call.home, *const other = other_context(home);
     call.home = other;
     struct buffer *const b = new_vector(type, n);
     call.home = home;
-    if (gone && other != call.ctx) {
+    if (gone && other != call.ctx && (call.owners >> (other - contexts) & 1) == 0) {
         if (counted("vscan_ctx_destroy", vscan_ctx_destroy(other->handle)) != VSCAN_OK)
             wrong("a live context could not be destroyed");
         other->live = false;

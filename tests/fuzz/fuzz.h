@@ -143,6 +143,7 @@ struct call {
     bool all_hostile;
     struct arg args[ARGUMENTS];
     int n_args;
+    unsigned owners; /* bits of the contexts that an argument is of: they stay until the call */
     struct output outputs[OUTPUTS];
     int n_outputs;
     struct host_value host, host_expected; /* for a total or a count */
@@ -162,6 +163,7 @@ void *scratch(int64_t bytes); /* until the call is over; at least one byte, and 
 /* Whether it is this argument's turn to be hostile. */
 bool hostile(void);
 
+void owned_by(const struct context *ctx);
 void refuse(vscan_status status);
 bool right(void); /* nothing is refused so far, so all arguments are there */
 void expect(struct arg out, void *expected);
