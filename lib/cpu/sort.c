@@ -1,165 +1,86 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sorts: a radix sort from the lowest digit up, 8 bits a pass, every pass stable. Elements are moved as
- * they are, and every pass makes the digits from the keys again. The histograms of all digits are made
- * before the first pass; a digit that all keys have in common takes no pass.
+ * Sorts: radix sorts by digits of 8 bits. Every pass is stable, moves elements as they are, and makes the digits
+ * from the keys again.
  *
- * For several threads the vector is cut into chunks, one for each. A round counts the digits of every
- * chunk; then it is known where its elements go, and the next round moves them. Threads take segments one
- * after the other; a long segment is sorted by all threads together.
+ * A range that the caches do not hold is divided by its highest digit, and each of the parts is sorted alone. What
+ * they hold is sorted from the lowest digit up: there a pass is fast, and a range of any length takes no more than one
+ * for each digit. A digit that all keys of a range have in common takes no pass.
+ *
+ * Several threads divide the vector together, each its chunk: one round counts the digits of every chunk; then it is
+ * known where its elements go, and the next round moves them. Then they take the parts one after the other; a long
+ * part is divided by all threads once more. Segments are taken in the same way.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "core/threads.h"
 #include "cpu/cpu.h"
-#include "cpu/key_order.h"
 #include "cpu/parallel.h"
+#include "cpu/sort_passes.h"
 
+/* Tuned on Zen 4 (L2 1 MiB, L3 32 MiB): benchmarks/notes/sorts.md. */
 enum {
-    DIGIT_BITS = 8,
-    DIGITS = 1 << DIGIT_BITS,
-    PASSES = 64 / DIGIT_BITS, /* at most */
-    SMALL_8 = 80,             /* elements with keys of 8 bytes that are sorted by insertion, */
-    SMALL_4 = 48,             /* and of 4 bytes, which have half as many digits to be counted */
-    WORTH = 64 << 10,         /* elements that a thread must have to be worth its start: 1 ms */
-    TAKE = 64                 /* segments that a thread takes at a time */
-};
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* ---- Keys ------------------------------------------------------------------------------------ */
-
-/* What keys compare as. */
-struct order {
-    struct vscan__key_order keys;
-    uint64_t descending; /* ~0 or 0 */
-    uint64_t window;     /* the bits that are compared, moved to the right by */
-    int first_bit;
-};
-
-static struct order order_of(const struct vscan__sort *sort) {
-    return (struct order){.keys = vscan__key_order_of(sort->key_size, sort->real),
-                          .descending = sort->descending ? UINT64_MAX : 0,
-                          .window = UINT64_MAX >> (64 - sort->bits),
-                          .first_bit = sort->first_bit};
-}
-
-INLINE uint64_t compared(const struct order *order, int key_size, const void *keys, int64_t i) {
-    const uint64_t number = vscan__key_number(&order->keys, key_size, keys, i);
-    return ((number >> order->first_bit) ^ order->descending) & order->window;
-}
-
-/* ---- Passes over a chunk --------------------------------------------------------------------- */
-
-/* Where the elements are. */
-struct vectors {
-    void *keys, *values;
-};
-
-INLINE void move_element(int size, void *to, int64_t at, const void *from, int64_t i) {
-    if (size == 4) ((uint32_t *)to)[at] = ((const uint32_t *)from)[i];
-    if (size == 8) ((uint64_t *)to)[at] = ((const uint64_t *)from)[i];
-}
-
-/* Adds to counts the digits of passes from .. to - 1. */
-INLINE void count(int key_size, const struct order *order, const void *keys, int64_t first,
-                  int64_t end, int from, int to, int64_t (*counts)[DIGITS]) {
-    for (int64_t i = first; i < end; i++) {
-        const uint64_t x = compared(order, key_size, keys, i);
-        for (int p = from; p < to; p++) counts[p][x >> DIGIT_BITS * p & (DIGITS - 1)]++;
-    }
-}
-
-/* Moves elements to places, one for each digit, which go on. */
-INLINE void scatter(int key_size, int value_size, const struct order *order,
-                    const struct vectors *in, const struct vectors *out, int64_t first, int64_t end,
-                    int pass, int64_t *places) {
-    for (int64_t i = first; i < end; i++) {
-        const uint64_t x = compared(order, key_size, in->keys, i);
-        const int64_t at = places[x >> DIGIT_BITS * pass & (DIGITS - 1)]++;
-        move_element(key_size, out->keys, at, in->keys, i);
-        move_element(value_size, out->values, at, in->values, i);
-    }
-}
-
-/* Elements first .. first + n - 1, n <= SMALL_8; out may be in. */
-INLINE void insert(int key_size, int value_size, const struct order *order,
-                   const struct vectors *in, const struct vectors *out, int64_t first, int64_t n) {
-    uint64_t numbers[SMALL_8], keys[SMALL_8], values[SMALL_8];
-    for (int64_t i = 0; i < n; i++) {
-        const uint64_t x = compared(order, key_size, in->keys, first + i);
-        int64_t at = i;
-        for (; at > 0 && numbers[at - 1] > x; at--) {
-            numbers[at] = numbers[at - 1];
-            move_element(key_size, keys, at, keys, at - 1);
-            move_element(value_size, values, at, values, at - 1);
-        }
-        numbers[at] = x;
-        move_element(key_size, keys, at, in->keys, first + i);
-        move_element(value_size, values, at, in->values, first + i);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        move_element(key_size, out->keys, first + i, keys, i);
-        move_element(value_size, out->values, first + i, values, i);
-    }
-}
-
-/* The loops for a size of keys and values. */
-struct loops {
-    void (*count)(const struct order *order, const void *keys, int64_t first, int64_t end, int from,
-                  int to, int64_t (*counts)[DIGITS]);
-    void (*scatter)(const struct order *order, const struct vectors *in, const struct vectors *out,
-                    int64_t first, int64_t end, int pass, int64_t *places);
-    void (*insert)(const struct order *order, const struct vectors *in, const struct vectors *out,
-                   int64_t first, int64_t n);
-};
-
-#define SIZES(X) X(4, 0) X(4, 4) X(4, 8) X(8, 0) X(8, 4) X(8, 8)
-
-#define X(key, value)                                                                              \
-    static void count_##key##_##value(const struct order *order, const void *keys, int64_t first,  \
-                                      int64_t end, int from, int to, int64_t(*counts)[DIGITS]) {   \
-        if (from == 0 && to == (key)) /* so many that the loop is unrolled */                      \
-            count(key, order, keys, first, end, 0, key, counts);                                   \
-        else                                                                                       \
-            count(key, order, keys, first, end, from, to, counts);                                 \
-    }                                                                                              \
-    static void scatter_##key##_##value(const struct order *order, const struct vectors *in,       \
-                                        const struct vectors *out, int64_t first, int64_t end,     \
-                                        int pass, int64_t *places) {                               \
-        scatter(key, value, order, in, out, first, end, pass, places);                             \
-    }                                                                                              \
-    static void insert_##key##_##value(const struct order *order, const struct vectors *in,        \
-                                       const struct vectors *out, int64_t first, int64_t n) {      \
-        insert(key, value, order, in, out, first, n);                                              \
-    }
-SIZES(X)
-#undef X
-
-static const struct loops loops[2][3] = {
-#define X(key, value)                                                                              \
-    [(key) / 8][(value) / 4] = {count_##key##_##value, scatter_##key##_##value,                    \
-                                insert_##key##_##value},
-    SIZES(X)
-#undef X
+    SMALL_4 = 40, /* elements with keys of 4 bytes that are sorted by insertion, */
+    SMALL_8 = 64, /* and of 8, which have more digits */
+    SHORT =
+        512, /* elements, for each of its digits, of a range that is divided although it is cached; */
+    EQUAL = 16, /* its parts of so many, or less, are sorted by insertion, neighbours as one */
+    FEW = 4, /* digits that differ, at most, in one that is not, once some part would be longer */
+    CACHED = 2 << 20,      /* bytes of a range that caches hold, with what it is moved to */
+    LINES_FROM = 32 << 20, /* bytes of a range from which its elements are moved by lines, */
+    LINES_PARTS = 32,      /* and to how many parts */
+    WORTH = 64 << 10,      /* elements that a thread must have to be worth its start */
+    TAKE = 64              /* segments that a thread takes at a time */
 };
 
 /* ---- A sort ---------------------------------------------------------------------------------- */
 
+/* What a thread has for itself. */
+struct own {
+    _Alignas(64) char lines[VSCAN__LINES_BYTES];
+    int64_t counts[VSCAN__PASSES][VSCAN__DIGITS];
+};
+
 struct run {
-    const struct loops *loops;
-    struct order order;
+    struct vscan__order order;
     int32_t key_size, value_size, passes;
-    struct vectors in, out, other;     /* other: room for as many elements */
-    int64_t (*counts)[PASSES][DIGITS]; /* of each chunk */
+    enum vscan__key_kind kind;
+    struct vscan__vectors in, out, other; /* other: room for as many elements */
+    struct own *own;                      /* of each thread */
+};
+
+/* Elements first .. first + n - 1 lie in `at`; their digits from `passes` on are equal. Sorted, they go to the
+   output. */
+struct range {
+    struct vscan__vectors at;
+    int64_t first, n;
+    int passes;
+    enum vscan__key_kind kind;
+    int lowest,
+        differing; /* of the digits that are not equal, as far as known: the lowest one, how many */
 };
 
 static bool is_small(const struct run *run, int64_t n) {
-    return n <= (run->key_size == 8 ? SMALL_8 : SMALL_4);
+    return n <= (run->key_size == 4 ? SMALL_4 : SMALL_8);
 }
 
-static void copy(const struct run *run, const struct vectors *to, const struct vectors *from,
-                 int64_t first, int64_t n) {
+static int64_t bytes_of(const struct run *run, int64_t n) {
+    return n * (run->key_size + run->value_size);
+}
+
+/* Whether what lies in `at` can be moved to the output: no element of it is there. */
+static bool is_apart(const struct run *run, const struct vscan__vectors *at) {
+    return at->keys != run->out.keys && (run->value_size == 0 || at->values != run->out.values);
+}
+
+/* Where the elements that lie in `at` can go: to the other one of two vectors. */
+static struct vscan__vectors next_to(const struct run *run, const struct vscan__vectors *at) {
+    return at->keys == run->other.keys ? run->out : run->other;
+}
+
+static void copy(const struct run *run, const struct vscan__vectors *to,
+                 const struct vscan__vectors *from, int64_t first, int64_t n) {
     if (n <= 0) return;
     const int64_t k = run->key_size, v = run->value_size;
     if (to->keys != from->keys)
@@ -169,107 +90,271 @@ static void copy(const struct run *run, const struct vectors *to, const struct v
                (size_t)(n * v));
 }
 
-/* ---- Rounds ---------------------------------------------------------------------------------- */
+static const struct vscan__sort_loops *loops_of(const struct run *run, enum vscan__key_kind kind) {
+    return &vscan__sort_loops[kind][run->key_size / 8][run->value_size / 4];
+}
 
-/* A vector, or a segment: elements first .. first + n - 1. A round goes over them from `from` to `to`. */
-struct rounds {
+/* What is known of a range once it is counted: equal high digits, which need no pass, or that there is a NaN. Then it
+   has to be counted once more: false. */
+static bool learn(const struct run *run, struct range *range, struct vscan__seen seen) {
+    if (range->kind == VSCAN__REAL && seen.greatest >= run->order.keys.most) {
+        range->kind = VSCAN__ANY;
+        return false;
+    }
+    const uint64_t differing = seen.differing >> run->order.first_bit & run->order.window;
+    range->passes = range->lowest = range->differing = 0;
+    for (int p = 0; p < VSCAN__PASSES; p++) {
+        if ((differing >> VSCAN__DIGIT_BITS * p & (VSCAN__DIGITS - 1)) == 0) continue;
+        if (range->differing == 0) range->lowest = p;
+        range->passes = p + 1;
+        range->differing++;
+    }
+    return true;
+}
+
+/* ---- One thread ------------------------------------------------------------------------------ */
+
+/* How the elements of a range divide by a digit. */
+struct spread {
+    int parts;    /* digits that any element has */
+    int64_t most; /* elements that have the same one */
+};
+
+/* Counts become places: where the elements of each digit begin. */
+static struct spread add_up(int64_t counts[VSCAN__DIGITS], int64_t first) {
+    struct spread spread = {0, 0};
+    for (int d = 0; d < VSCAN__DIGITS; d++) {
+        const int64_t n = counts[d];
+        counts[d] = first;
+        first += n;
+        spread.parts += n > 0;
+        spread.most = n > spread.most ? n : spread.most;
+    }
+    return spread;
+}
+
+/* Moves elements first .. end - 1 of a range to that many parts by a digit. */
+static void scatter_range(const struct run *run, const struct range *range,
+                          const struct vscan__vectors *to, int64_t first, int64_t end, int parts,
+                          int pass, int64_t *places, struct own *own) {
+    const struct vscan__sort_loops *const of = loops_of(run, range->kind);
+    if (parts >= LINES_PARTS && bytes_of(run, range->n) >= LINES_FROM)
+        of->scatter_lines(&run->order, &range->at, to, first, end, pass, places, own->lines);
+    else
+        of->scatter(&run->order, &range->at, to, first, end, pass, places);
+}
+
+/* From the lowest digit up. */
+static void sort_up(const struct run *run, struct range range, struct own *own) {
+    const int64_t first = range.first, end = first + range.n;
+    const bool from_input = is_apart(run, &range.at) && range.at.keys != run->other.keys;
+    int from = range.lowest;
+    while (range.passes > from) {
+        const int passes = range.passes - from;
+        memset(own->counts[from], 0, (size_t)passes * sizeof own->counts[0]);
+        const struct vscan__sort_loops *const of = loops_of(run, range.kind);
+        if (learn(run, &range,
+                  of->count(&run->order, range.at.keys, first, end, from, passes,
+                            own->counts + from)))
+            break;
+    }
+    int todo[VSCAN__PASSES], count = 0;
+    const uint64_t one = vscan__compared(&run->order, run->key_size, range.at.keys, first);
+    for (int p = from; p < range.passes; p++) /* but for digits that all have */
+        if (own->counts[p][one >> VSCAN__DIGIT_BITS * p & (VSCAN__DIGITS - 1)] < range.n)
+            todo[count++] = p;
+    for (int k = 0; k < count; k++) {
+        /* from the input to where an even number of passes is left */
+        const bool to_out =
+            k == 0 && from_input ? count % 2 == 1 : range.at.keys == run->other.keys;
+        const struct vscan__vectors to = to_out ? run->out : run->other;
+        int64_t *const places = own->counts[todo[k]];
+        const int parts = add_up(places, first).parts;
+        scatter_range(run, &range, &to, first, end, parts, todo[k], places, own);
+        range.at = to;
+    }
+    copy(run, &run->out, &range.at, first, range.n);
+}
+
+static void sort_range(const struct run *run, struct range range, struct own *own);
+
+/* What `given` was divided into by its highest digit: parts that end at `ends`, and lie in `at`. */
+static void sort_parts(const struct run *run, const struct range *given,
+                       const struct vscan__vectors *at, const int64_t *ends, struct own *own) {
+    const struct vscan__sort_loops *const of = loops_of(run, given->kind);
+    int64_t begin = given->first,
+            end = begin; /* short parts, which are sorted as one by insertion */
+    for (int d = 0; d < VSCAN__DIGITS; d++) {
+        const int64_t n = ends[d] - end;
+        if (n > EQUAL || end + n - begin > VSCAN__DIVIDED) {
+            if (end > begin) of->insert(&run->order, at, &run->out, begin, end - begin);
+            begin = end;
+        }
+        if (n > EQUAL) {
+            sort_range(run,
+                       (struct range){*at, begin, n, given->passes - 1, given->kind, given->lowest,
+                                      given->differing - 1},
+                       own);
+            begin += n;
+        }
+        end += n;
+    }
+    if (end > begin) of->insert(&run->order, at, &run->out, begin, end - begin);
+}
+
+/* Whether a range should be sorted from the lowest digit up. A short one is faster divided, unless it will have long
+   parts, as floats with their exponents nearly always do. */
+static bool sorts_up(const struct run *run, const struct range *range) {
+    if (range->differing <= 1) return true;
+    if (bytes_of(run, range->n) > CACHED) return false;
+    return range->n > SHORT * range->differing ||
+           (run->key_size == 4 && range->kind != VSCAN__INTEGER);
+}
+
+static void sort_range(const struct run *run, struct range range, struct own *own) {
+    if (is_small(run, range.n)) {
+        loops_of(run, VSCAN__ANY)->insert(&run->order, &range.at, &run->out, range.first, range.n);
+        return;
+    }
+    const int64_t end = range.first + range.n;
+    while (!sorts_up(run, &range)) {
+        const int pass = range.passes - 1;
+        const struct vscan__sort_loops *const of = loops_of(run, range.kind);
+        memset(own->counts[pass], 0, sizeof own->counts[0]);
+        if (!learn(run, &range,
+                   of->count(&run->order, range.at.keys, range.first, end, pass, 1,
+                             own->counts + pass)) ||
+            range.passes <= pass)
+            continue; /* all have this digit */
+        int64_t *const places = own->counts[pass];
+        const struct spread spread = add_up(places, range.first);
+        if (spread.most > EQUAL && range.differing <= FEW && bytes_of(run, range.n) <= CACHED)
+            break;
+        const struct vscan__vectors to = next_to(run, &range.at);
+        scatter_range(run, &range, &to, range.first, end, spread.parts, pass, places, own);
+        sort_parts(run, &range, &to, places, own);
+        return;
+    }
+    sort_up(run, range, own);
+}
+
+/* ---- Several threads ------------------------------------------------------------------------- */
+
+/* A range that is divided by all threads, and its parts, which they take. */
+struct divided {
     const struct run *run;
-    int64_t first, n;
-    int64_t (*counts)[PASSES][DIGITS]; /* of each chunk */
-    struct vectors from, to;
-    int first_pass, end_pass; /* the digits that are counted; the first one's are moved */
+    struct range range;
+    struct vscan__vectors to;
+    _Atomic uint64_t differing;
+    _Atomic uint64_t greatest;
+    int64_t ends[VSCAN__DIGITS]; /* of the parts */
+    int64_t most;                /* elements of a part that one thread sorts */
+    _Atomic int next;            /* the part to be taken */
 };
 
 /* Where a chunk begins. */
-static int64_t begin_of(const struct rounds *rounds, int part, int parts) {
-    const int64_t each = (rounds->n + parts - 1) / parts;
-    return rounds->first + vscan__cpu_smaller(part * each, rounds->n);
+static int64_t begin_of(const struct range *range, int part, int parts) {
+    const int64_t each = (range->n + parts - 1) / parts;
+    return range->first + vscan__cpu_smaller(part * each, range->n);
 }
 
-static void count_part(void *work, int part, int parts) {
-    const struct rounds *rounds = work;
-    const struct run *run = rounds->run;
-    int64_t(*mine)[DIGITS] = rounds->counts[part];
-    const int from = rounds->first_pass, to = rounds->end_pass;
-    memset(mine[from], 0, (size_t)(to - from) * sizeof *mine);
-    run->loops->count(&run->order, rounds->from.keys, begin_of(rounds, part, parts),
-                      begin_of(rounds, part + 1, parts), from, to, mine);
+static void count_chunk(void *work, int part, int parts) {
+    struct divided *const all = work;
+    const struct range *const range = &all->range;
+    const struct run *const run = all->run;
+    const int pass = range->passes - 1;
+    int64_t(*const counts)[VSCAN__DIGITS] = run->own[part].counts + pass;
+    const int64_t first = begin_of(range, part, parts), end = begin_of(range, part + 1, parts);
+    memset(counts, 0, sizeof *counts);
+    if (first == end) return;
+    const struct vscan__seen seen =
+        loops_of(run, range->kind)->count(&run->order, range->at.keys, first, end, pass, 1, counts);
+    const uint64_t shift = (uint64_t)run->order.first_bit,
+                   apart =
+                       vscan__compared(&run->order, run->key_size, range->at.keys, first) ^
+                       vscan__compared(&run->order, run->key_size, range->at.keys, range->first);
+    atomic_fetch_or_explicit(&all->differing, seen.differing | apart << shift,
+                             memory_order_relaxed);
+    if (seen.greatest >= run->order.keys.most) /* other ones tell nothing */
+        atomic_store_explicit(&all->greatest, seen.greatest, memory_order_relaxed);
 }
 
-/* Where this chunk's elements of each digit go. */
-static void make_places(const struct rounds *rounds, int part, int parts, int64_t places[DIGITS]) {
-    int64_t before = rounds->first;
-    if (parts ==
-        1) { /* apart, as a loop over parts takes as long as all else for a short segment */
-        for (int d = 0; d < DIGITS; d++) {
-            places[d] = before;
-            before += rounds->counts[0][rounds->first_pass][d];
-        }
-        return;
-    }
-    for (int d = 0; d < DIGITS; d++) {
+static void scatter_chunk(void *work, int part, int parts) {
+    struct divided *const all = work;
+    const struct run *const run = all->run;
+    const int pass = all->range.passes - 1;
+    int64_t places[VSCAN__DIGITS], before = all->range.first;
+    int divided_in = 0;
+    for (int d = 0; d < VSCAN__DIGITS; d++) {
         int64_t sum = 0;
         for (int p = 0; p < parts; p++) {
             if (p == part) places[d] = before + sum;
-            sum += rounds->counts[p][rounds->first_pass][d];
+            sum += run->own[p].counts[pass][d];
         }
         before += sum;
+        divided_in += sum > 0;
+        if (part == 0) all->ends[d] = before;
+    }
+    scatter_range(run, &all->range, &all->to, begin_of(&all->range, part, parts),
+                  begin_of(&all->range, part + 1, parts), divided_in, pass, places,
+                  run->own + part);
+}
+
+static void copy_chunk(void *work, int part, int parts) {
+    const struct divided *const all = work;
+    const int64_t begin = begin_of(&all->range, part, parts);
+    copy(all->run, &all->run->out, &all->range.at, begin,
+         begin_of(&all->range, part + 1, parts) - begin);
+}
+
+static struct range part_of(const struct divided *all, int d) {
+    const int64_t begin = d == 0 ? all->range.first : all->ends[d - 1];
+    return (struct range){all->to,
+                          begin,
+                          all->ends[d] - begin,
+                          all->range.passes - 1,
+                          all->range.kind,
+                          all->range.lowest,
+                          all->range.differing - 1};
+}
+
+static void take_parts(void *work, int part, int parts) {
+    (void)parts;
+    struct divided *const all = work;
+    for (;;) {
+        const int d = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed);
+        if (d >= VSCAN__DIGITS) return;
+        const struct range range = part_of(all, d);
+        if (range.n > 0 && range.n <= all->most) sort_range(all->run, range, all->run->own + part);
     }
 }
 
-static void scatter_part(void *work, int part, int parts) {
-    const struct rounds *rounds = work;
-    const struct run *run = rounds->run;
-    int64_t places[DIGITS];
-    make_places(rounds, part, parts, places);
-    run->loops->scatter(&run->order, &rounds->from, &rounds->to, begin_of(rounds, part, parts),
-                        begin_of(rounds, part + 1, parts), rounds->first_pass, places);
-}
-
-static void copy_part(void *work, int part, int parts) {
-    const struct rounds *rounds = work;
-    const int64_t begin = begin_of(rounds, part, parts);
-    copy(rounds->run, &rounds->to, &rounds->from, begin, begin_of(rounds, part + 1, parts) - begin);
-}
-
-/* Whether all elements have the digit of one of them. */
-static bool all_have(const struct rounds *rounds, uint64_t one, int pass, int parts) {
-    int64_t sum = 0;
-    for (int p = 0; p < parts; p++)
-        sum += rounds->counts[p][pass][one >> DIGIT_BITS * pass & (DIGITS - 1)];
-    return sum == rounds->n;
-}
-
-/* Sorts n elements from first on in so many parts; counts: theirs. */
-static void sort_in_rounds(const struct run *run, int64_t first, int64_t n, int parts,
-                           int64_t (*counts)[PASSES][DIGITS]) {
-    struct rounds rounds = {.run = run,
-                            .first = first,
-                            .n = n,
-                            .counts = counts,
-                            .from = run->in,
-                            .end_pass = run->passes};
-    vscan__cpu_parallel(parts, count_part, &rounds);
-    int todo[PASSES], count = 0;
-    const uint64_t one = compared(&run->order, run->key_size, run->in.keys, first);
-    for (int p = 0; p < run->passes; p++)
-        if (!all_have(&rounds, one, p, parts)) todo[count++] = p;
-
-    /* in place, the first pass must not go to the input; otherwise, the last one goes to the output */
-    const bool in_place =
-        run->in.keys == run->out.keys || (run->value_size > 0 && run->in.values == run->out.values);
-    for (int k = 0; k < count; k++) {
-        const bool to_out = in_place ? k % 2 == 1 : (count - 1 - k) % 2 == 0;
-        rounds.to = to_out ? run->out : run->other;
-        rounds.first_pass = todo[k];
-        rounds.end_pass = todo[k] + 1;
-        if (k > 0 && parts > 1) vscan__cpu_parallel(parts, count_part, &rounds);
-        vscan__cpu_parallel(parts, scatter_part, &rounds);
-        rounds.from = rounds.to;
+static void sort_by_threads(const struct run *run, struct range range, int threads) {
+    struct divided all = {.run = run, .range = range};
+    while (all.range.passes > 0) {
+        const int counted = all.range.passes;
+        atomic_init(&all.differing, 0);
+        atomic_init(&all.greatest, 0);
+        vscan__cpu_parallel(threads, count_chunk, &all);
+        const struct vscan__seen seen = {atomic_load_explicit(&all.differing, memory_order_relaxed),
+                                         atomic_load_explicit(&all.greatest, memory_order_relaxed)};
+        if (learn(run, &all.range, seen) && all.range.passes == counted) break;
     }
-    rounds.to = run->out;
-    if (rounds.from.keys != rounds.to.keys || rounds.from.values != rounds.to.values)
-        vscan__cpu_parallel(parts, copy_part, &rounds);
+    if (all.range.passes == 0) {
+        vscan__cpu_parallel(threads, copy_chunk, &all);
+        return;
+    }
+    all.to = all.range.passes == 1 && is_apart(run, &all.range.at) ? run->out
+                                                                   : next_to(run, &all.range.at);
+    vscan__cpu_parallel(threads, scatter_chunk, &all);
+    /* a thread that takes the last part then has no more than a quarter of what the others had */
+    all.most = range.n / (4 * threads) > WORTH ? range.n / (4 * threads) : WORTH;
+    for (int d = 0; d < VSCAN__DIGITS; d++) {
+        const struct range part = part_of(&all, d);
+        if (part.n > all.most) sort_by_threads(run, part, threads);
+    }
+    atomic_init(&all.next, 0);
+    vscan__cpu_parallel(threads, take_parts, &all);
 }
 
 /* The threads for a sort of n elements: at most so many, and how many pay now. */
@@ -282,11 +367,31 @@ static int threads_for(vscan_ctx *ctx, int64_t n) {
     return n / WORTH < 2 ? 1 : vscan__cpu_choose_threads(ctx, n / WORTH, true);
 }
 
-static void sort_range(vscan_ctx *ctx, const struct run *run, int64_t first, int64_t n) {
-    if (is_small(run, n))
-        run->loops->insert(&run->order, &run->in, &run->out, first, n);
-    else
-        sort_in_rounds(run, first, n, threads_for(ctx, n), run->counts);
+/* Elements of the input that are in order already need no more than a copy. */
+static bool is_sorted(const struct run *run, int64_t first, int64_t n) {
+    uint64_t last = vscan__compared(&run->order, run->key_size, run->in.keys, first);
+    for (int64_t i = first + 1; i < first + n; i++) {
+        const uint64_t x = vscan__compared(&run->order, run->key_size, run->in.keys, i);
+        if (x < last) return false;
+        last = x;
+    }
+    return true;
+}
+
+/* Elements of the input, by so many threads; one: with what it has for itself. */
+static void sort_input(const struct run *run, int64_t first, int64_t n, int threads,
+                       struct own *own) {
+    if (is_small(run, n)) {
+        loops_of(run, run->kind)->insert(&run->order, &run->in, &run->out, first, n);
+    } else if (is_sorted(run, first, n)) {
+        copy(run, &run->out, &run->in, first, n);
+    } else {
+        const struct range range = {run->in, first, n, run->passes, run->kind, 0, run->passes};
+        if (threads == 1)
+            sort_range(run, range, own);
+        else
+            sort_by_threads(run, range, threads);
+    }
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -297,27 +402,28 @@ static int64_t rounded(int64_t bytes) {
 
 static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
     struct vscan__cpu_state *state = ctx->state;
-    const int64_t counts = most_threads(ctx, sort->n) * (int64_t)sizeof *run->counts;
+    const int64_t own = most_threads(ctx, sort->n) * (int64_t)sizeof *run->own;
     const int64_t keys = rounded(sort->n * sort->key_size);
-    const int64_t bytes = counts + keys + rounded(sort->n * sort->value_size);
+    const int64_t bytes = own + keys + rounded(sort->n * sort->value_size);
     if (!vscan__cpu_grow(&state->sort_memory, &state->sort_bytes, bytes))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY,
                            "no memory for the %lld bytes that the sort needs", (long long)bytes);
     char *const memory = state->sort_memory;
-    run->counts = (int64_t(*)[PASSES][DIGITS])(void *)memory;
-    run->other = (struct vectors){memory + counts, memory + counts + keys};
+    run->own = (struct own *)(void *)memory;
+    run->other = (struct vscan__vectors){memory + own, memory + own + keys};
     return VSCAN_OK;
 }
 
 static vscan_status make_run(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
     TRY(make_room(ctx, sort, run));
-    run->loops = &loops[sort->key_size == 8][sort->value_size / 4];
-    run->order = order_of(sort);
+    run->kind = sort->real ? VSCAN__REAL : VSCAN__INTEGER;
+    run->order = vscan__order_of(sort);
     run->key_size = sort->key_size;
     run->value_size = sort->value_size;
-    run->passes = (sort->bits + DIGIT_BITS - 1) / DIGIT_BITS;
-    run->in = (struct vectors){(void *)(uintptr_t)sort->keys, (void *)(uintptr_t)sort->values};
-    run->out = (struct vectors){sort->keys_out, sort->values_out};
+    run->passes = (sort->bits + VSCAN__DIGIT_BITS - 1) / VSCAN__DIGIT_BITS;
+    run->in =
+        (struct vscan__vectors){(void *)(uintptr_t)sort->keys, (void *)(uintptr_t)sort->values};
+    run->out = (struct vscan__vectors){sort->keys_out, sort->values_out};
     return VSCAN_OK;
 }
 
@@ -351,11 +457,7 @@ static void take_segments(void *work, int part, int parts) {
         const int64_t to = vscan__cpu_smaller(from + TAKE, all->sort->segments);
         for (int64_t k = from; k < to; k++) {
             const int64_t n = length(all->sort, k), first = offset(all->sort, k);
-            if (n <= 0 || n > all->most) continue;
-            if (is_small(run, n))
-                run->loops->insert(&run->order, &run->in, &run->out, first, n);
-            else
-                sort_in_rounds(run, first, n, 1, run->counts + part);
+            if (n > 0 && n <= all->most) sort_input(run, first, n, 1, run->own + part);
         }
     }
 }
@@ -370,7 +472,7 @@ vscan_status vscan__cpu_reserve_sort(vscan_ctx *ctx, const struct vscan__sort *s
 vscan_status vscan__cpu_sort(vscan_ctx *ctx, const struct vscan__sort *sort) {
     struct run run;
     TRY(make_run(ctx, sort, &run));
-    sort_range(ctx, &run, 0, sort->n);
+    sort_input(&run, 0, sort->n, threads_for(ctx, sort->n), run.own);
     return VSCAN_OK;
 }
 
@@ -395,7 +497,7 @@ vscan_status vscan__cpu_sort_segmented(vscan_ctx *ctx, const struct vscan__sort 
     }
     for (int64_t k = 0; threads > 1 && k < sort->segments; k++) {
         const int64_t n = length(sort, k);
-        if (n > all.most) sort_range(ctx, &run, offset(sort, k), n);
+        if (n > all.most) sort_input(&run, offset(sort, k), n, threads_for(ctx, n), run.own);
     }
     vscan__cpu_parallel(threads, take_segments, &all);
     return VSCAN_OK;

@@ -202,44 +202,71 @@ static void sort_segmented(void **state) {
     run_all(true, &random);
 }
 
-/* Several threads, several tiles: and the positions that come out put the input in order. */
+/* Positions that are sorted with their keys put the keys in order, equal ones in the order in which they were;
+   and keys alone have the same bits then. */
+static void run_positions(vscan_ctx *ctx, vscan_type type, vscan_type of_positions, int64_t n,
+                          struct inputs_random *random) {
+    void *in = draw_keys(type, n, random);
+    const bool descending = inputs_below(random, 2), in_place = inputs_below(random, 2);
+    const vscan_sort_options o = {.size = sizeof o,
+                                  .order = descending ? VSCAN_DESCENDING : VSCAN_ASCENDING};
+    vscan_buffer *keys, *ordered, *p, *gathered;
+    ok(ctx, vscan_buffer_create(ctx, type, n, &keys));
+    ok(ctx, vscan_buffer_create(ctx, type, n, &ordered));
+    ok(ctx, vscan_buffer_create(ctx, type, n, &gathered));
+    ok(ctx, vscan_buffer_create(ctx, of_positions, n, &p));
+    ok(ctx, vscan_buffer_upload(keys, 0, n, in));
+    ok(ctx, vscan_index(ctx, 0, 1, p));
+    ok(ctx, vscan_sort(ctx, keys, p, ordered, p, &o));
+    ok(ctx, vscan_gather(ctx, keys, p, gathered));
+    const size_t bytes = reference_bytes(type, n);
+    void *a = malloc(bytes), *b = malloc(bytes);
+    int64_t *at = malloc((size_t)n * sizeof *at);
+    ok(ctx, vscan_buffer_download(ordered, 0, n, a));
+    ok(ctx, vscan_buffer_download(gathered, 0, n, b));
+    ok(ctx, vscan_buffer_download(p, 0, n, at));
+    assert_memory_equal(a, b, bytes);
+    const struct sort_rule rule = {.type = type, .descending = descending};
+    for (int64_t i = 0, last = 0; i < n; i++) {
+        const int64_t here =
+            of_positions == VSCAN_INT ? ((const int32_t *)(const void *)at)[i] : at[i];
+        const int order = i == 0 ? -1 : sort_compare(&rule, a, i - 1, i);
+        assert_true(order < 0 || (order == 0 && last < here));
+        last = here;
+    }
+    vscan_buffer *const out = in_place ? keys : gathered;
+    ok(ctx, vscan_sort(ctx, keys, NULL, out, NULL, &o));
+    ok(ctx, vscan_buffer_download(out, 0, n, b));
+    assert_memory_equal(a, b, bytes);
+    free(in);
+    free(a);
+    free(b);
+    free(at);
+    ok(NULL, vscan_buffer_destroy(keys));
+    ok(NULL, vscan_buffer_destroy(ordered));
+    ok(NULL, vscan_buffer_destroy(gathered));
+    ok(NULL, vscan_buffer_destroy(p));
+}
+
+/* One thread and several; lengths that caches hold, and that they do not. */
 static void positions(void **state) {
     (void)state;
-    vscan_ctx *ctx = harness_ctx();
     struct inputs_random random = {harness_seed() + 43};
-    const int64_t n = harness_small() ? 20000 : 1000000 + inputs_below(&random, 1000);
-    for (int t = 0; t < SORTED; t++) {
-        void *in = maps_random(sorted[t], n, &random);
-        vscan_buffer *keys, *ordered, *p, *gathered;
-        ok(ctx, vscan_buffer_create(ctx, sorted[t], n, &keys));
-        ok(ctx, vscan_buffer_create(ctx, sorted[t], n, &ordered));
-        ok(ctx, vscan_buffer_create(ctx, sorted[t], n, &gathered));
-        ok(ctx, vscan_buffer_create(ctx, VSCAN_INT, n, &p));
-        ok(ctx, vscan_buffer_upload(keys, 0, n, in));
-        ok(ctx, vscan_index(ctx, 0, 1, p));
-        ok(ctx, vscan_sort(ctx, keys, p, ordered, p, NULL));
-        ok(ctx, vscan_gather(ctx, keys, p, gathered));
-        const size_t bytes = reference_bytes(sorted[t], n);
-        void *a = malloc(bytes), *b = malloc(bytes);
-        int32_t *at = malloc((size_t)n * sizeof *at);
-        ok(ctx, vscan_buffer_download(ordered, 0, n, a));
-        ok(ctx, vscan_buffer_download(gathered, 0, n, b));
-        ok(ctx, vscan_buffer_download(p, 0, n, at));
-        assert_memory_equal(a, b, bytes);
-        const struct sort_rule rule = {.type = sorted[t]};
-        for (int64_t i = 1; i < n; i++) {
-            const int order = sort_compare(&rule, a, i - 1, i);
-            assert_true(order < 0 || (order == 0 && at[i - 1] < at[i]));
+    const int64_t lengths[] = {20000, 1000000, 34 << 20}; /* the last one: bytes */
+    for (int k = 0; k < (harness_small() ? 1 : 3); k++)
+        for (int threads = 0; threads < 2; threads++) {
+            vscan_ctx *ctx = harness_new_ctx(threads); /* 0: as many as there are */
+            for (int t = 0; t < SORTED; t++)
+                for (int wide = 0; wide < 2; wide++) {
+                    const vscan_type of_positions = wide ? VSCAN_LONG : VSCAN_INT;
+                    const int64_t size =
+                        (int64_t)(reference_bytes(sorted[t], 1) + reference_bytes(of_positions, 1));
+                    const int64_t n = lengths[k] / (k == 2 ? size : 1);
+                    run_positions(ctx, sorted[t], of_positions, n + inputs_below(&random, 1000),
+                                  &random);
+                }
+            ok(NULL, vscan_ctx_destroy(ctx));
         }
-        free(in);
-        free(a);
-        free(b);
-        free(at);
-        ok(NULL, vscan_buffer_destroy(keys));
-        ok(NULL, vscan_buffer_destroy(ordered));
-        ok(NULL, vscan_buffer_destroy(gathered));
-        ok(NULL, vscan_buffer_destroy(p));
-    }
 }
 
 /* The order that vscan.h describes, in both directions. */
@@ -512,7 +539,8 @@ static void refused_reserve(void **state) {
                       vscan_sort_reserve(c, VSCAN_INT, (vscan_type)-1, 1));
     static const vscan_type small[] = {VSCAN_BYTE, VSCAN_BIT, VSCAN_UINT8};
     for (int k = 0; k < 3; k++)
-        refused_untouched(VSCAN_ERROR_TYPE, "keys ", vscan_sort_reserve(c, small[k], VSCAN_NONE, 1));
+        refused_untouched(VSCAN_ERROR_TYPE, "keys ",
+                          vscan_sort_reserve(c, small[k], VSCAN_NONE, 1));
     refused_untouched(VSCAN_ERROR_TYPE, "values ", vscan_sort_reserve(c, VSCAN_INT, VSCAN_BIT, 1));
     refused_untouched(VSCAN_ERROR_LENGTH, "n ", vscan_sort_reserve(c, VSCAN_INT, 0, -1));
     refused_untouched(VSCAN_ERROR_OVERFLOW, "n ", vscan_sort_reserve(c, VSCAN_INT, 0, INT64_MAX));
