@@ -10,7 +10,8 @@
 # x86-64 with Debian: also the CPU backend for 64-bit ARM, cross-compiled, its tests run by qemu
 # (NAME.cpu.aarch64). --model: the models of the look-back protocol are required (tests/model; without it
 # they run where spin and Relacy are installed). Where CI=true, all three, valgrind, and a minute of the
-# fuzzer (tests/fuzz). cmake/setup.sh lists what else can be set in the environment.
+# fuzzer (tests/fuzz). As many tests run at a time as there are processors, or CTEST_PARALLEL_LEVEL.
+# cmake/setup.sh lists what else can be set in the environment.
 set -eu
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -163,4 +164,4 @@ build_release all -DVSCAN_TESTS=ON -DVSCAN_WERROR=$strict \
     -DVSCAN_TESTS_AARCH64="$aarch64" -DVSCAN_TESTS_MODEL=$model
 
 cd "$build"
-exec $unrandomized ctest --output-on-failure "$@"
+exec $unrandomized ctest --output-on-failure -j "${CTEST_PARALLEL_LEVEL:-$(nproc)}" "$@"

@@ -38,7 +38,7 @@ enum {
 
 /* What a thread has for itself. */
 struct own {
-    _Alignas(64) char lines[VSCAN__LINES_BYTES];
+    _Alignas(VSCAN__LINE * 8) char lines[VSCAN__LINES_BYTES];
     int64_t counts[VSCAN__PASSES][VSCAN__DIGITS];
 };
 
@@ -252,7 +252,8 @@ struct divided {
     _Atomic int next;            /* the part to be taken */
 };
 
-/* Where a chunk begins. */
+/* Where a chunk begins. None is empty: all have n / parts, rounded up, but for the last one. */
+_Static_assert(WORTH >= VSCAN__CPU_THREADS * (VSCAN__CPU_THREADS - 1), "n > parts (parts - 1)");
 static int64_t begin_of(const struct range *range, int part, int parts) {
     const int64_t each = (range->n + parts - 1) / parts;
     return range->first + vscan__cpu_smaller(part * each, range->n);
@@ -266,7 +267,6 @@ static void count_chunk(void *work, int part, int parts) {
     int64_t(*const counts)[VSCAN__DIGITS] = run->own[part].counts + pass;
     const int64_t first = begin_of(range, part, parts), end = begin_of(range, part + 1, parts);
     memset(counts, 0, sizeof *counts);
-    if (first == end) return;
     const struct vscan__seen seen =
         loops_of(run, range->kind)->count(&run->order, range->at.keys, first, end, pass, 1, counts);
     const uint64_t shift = (uint64_t)run->order.first_bit,
@@ -396,19 +396,22 @@ static void sort_input(const struct run *run, int64_t first, int64_t n, int thre
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+/* To whole lines of the longest elements, so that keys and values lie in theirs alike. */
+enum { ALIGNED = VSCAN__LINE * 8 };
+
 static int64_t rounded(int64_t bytes) {
-    return (bytes + 63) / 64 * 64;
+    return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
 static vscan_status make_room(vscan_ctx *ctx, const struct vscan__sort *sort, struct run *run) {
     struct vscan__cpu_state *state = ctx->state;
     const int64_t own = most_threads(ctx, sort->n) * (int64_t)sizeof *run->own;
     const int64_t keys = rounded(sort->n * sort->key_size);
-    const int64_t bytes = own + keys + rounded(sort->n * sort->value_size);
+    const int64_t bytes = own + keys + rounded(sort->n * sort->value_size) + ALIGNED;
     if (!vscan__cpu_grow(&state->sort_memory, &state->sort_bytes, bytes))
         return VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY,
                            "no memory for the %lld bytes that the sort needs", (long long)bytes);
-    char *const memory = state->sort_memory;
+    char *const memory = (char *)rounded((intptr_t)state->sort_memory);
     run->own = (struct own *)(void *)memory;
     run->other = (struct vscan__vectors){memory + own, memory + own + keys};
     return VSCAN_OK;

@@ -99,11 +99,11 @@ INLINE void scatter(int key_size, int value_size, enum vscan__key_kind kind,
     }
 }
 
-/* n elements to where they are to be; whole lines past the caches, where they lie like that. */
-INLINE void put(int size, void *to, int64_t at, const char *from, int64_t n) {
+/* n elements of a line to where they are to be; a whole one past the caches, where it begins at a multiple of 16. */
+INLINE void put(int size, void *to, int64_t at, const char *from, int64_t n, bool is_aligned) {
     char *const there = (char *)to + at * size;
 #if defined __SSE2__
-    if (n == VSCAN__LINE && (uintptr_t)there % 16 == 0) {
+    if (is_aligned && n == VSCAN__LINE) {
         for (int i = 0; i < VSCAN__LINE * size / 16; i++)
             _mm_stream_si128((__m128i *)(void *)there + i,
                              _mm_load_si128((const __m128i *)(const void *)from + i));
@@ -121,8 +121,11 @@ INLINE void scatter_lines(int key_size, int value_size, enum vscan__key_kind kin
     const struct vscan__order order = *given;
     const struct vscan__vectors in = *from, out = *to;
     const struct digit digit = digit_of(&order, pass);
-    /* elements between a line's begin and the output's first element */
+    /* elements between a line's begin and the output's first key; values may lie otherwise */
     const int64_t skew = (int64_t)((uintptr_t)out.keys / (unsigned)key_size % VSCAN__LINE);
+    const bool alike = value_size > 0 &&
+                       (uintptr_t)out.values / (unsigned)(value_size + !value_size) % VSCAN__LINE ==
+                           (uintptr_t)skew;
     char *const values = lines + VSCAN__DIGITS * VSCAN__LINE * key_size;
     int64_t begins[VSCAN__DIGITS]; /* of what is not yet moved */
     memcpy(begins, places, sizeof begins);
@@ -133,17 +136,19 @@ INLINE void scatter_lines(int key_size, int value_size, enum vscan__key_kind kin
         move_element(key_size, lines, d * VSCAN__LINE + slot, in.keys, i);
         move_element(value_size, values, d * VSCAN__LINE + slot, in.values, i);
         if (slot < VSCAN__LINE - 1) continue;
-        const int64_t begin = begins[d], n = at + 1 - begin,
-                      line = d * VSCAN__LINE + VSCAN__LINE - n;
-        put(key_size, out.keys, begin, lines + line * key_size, n);
-        if (value_size > 0) put(value_size, out.values, begin, values + line * value_size, n);
+        const int64_t begin = begins[d], n = at + 1 - begin;
+        const int64_t line = d * VSCAN__LINE + VSCAN__LINE - n;
+        put(key_size, out.keys, begin, lines + line * key_size, n, true);
+        if (value_size > 0)
+            put(value_size, out.values, begin, values + line * value_size, n, alike);
         begins[d] = at + 1;
     }
     for (int d = 0; d < VSCAN__DIGITS; d++) {
         const int64_t begin = begins[d], n = places[d] - begin;
         const int64_t line = d * VSCAN__LINE + ((begin + skew) & (VSCAN__LINE - 1));
-        put(key_size, out.keys, begin, lines + line * key_size, n);
-        if (value_size > 0) put(value_size, out.values, begin, values + line * value_size, n);
+        put(key_size, out.keys, begin, lines + line * key_size, n, false);
+        if (value_size > 0)
+            put(value_size, out.values, begin, values + line * value_size, n, false);
     }
     vscan__cpu_fence();
 }
@@ -186,7 +191,7 @@ INLINE void insert(int key_size, int value_size, const struct vscan__order *orde
         if (passes == 1) return count(key, kind, order, keys, first, end, pass, 1, counts);        \
         if (passes == 2) return count(key, kind, order, keys, first, end, pass, 2, counts);        \
         if (passes == 3) return count(key, kind, order, keys, first, end, pass, 3, counts);        \
-        if (passes > 4)                                                                            \
+        if ((key) == 8 && passes > 4)                                                              \
             (void)count_##key##_##kind(order, keys, first, end, pass + 4, passes - 4, counts + 4); \
         return count(key, kind, order, keys, first, end, pass, 4, counts);                         \
     }

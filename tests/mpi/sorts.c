@@ -89,8 +89,7 @@ void test_sorts(int64_t number) {
     const struct counted before = counted;
     OK(vscan_mpi_sort(mpi, k.buffer, pairs ? v.buffer : NULL, k_out.buffer,
                       pairs ? v_out.buffer : NULL, &options));
-    check_sent(&before, &sent,
-               ranks == 1 ? 8 : 8 * (ranks - 1) * tried + 8 * ranks + 8 + 8 + 8);
+    check_sent(&before, &sent, ranks == 1 ? 8 : 8 * (ranks - 1) * tried + 8 * ranks + 8 + 8 + 8);
     check_moved(&k_out, 0, sorted + to * size, got, "sorted keys", number);
     if (pairs) check_moved(&v_out, 0, carried + to * value_size, got, "sorted values", number);
     end_moved(&k);

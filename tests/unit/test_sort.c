@@ -202,22 +202,51 @@ static void sort_segmented(void **state) {
     run_all(true, &random);
 }
 
+/* Keys of many digits, or so many small ones, and whether some are NaN. */
+struct long_keys {
+    vscan_type type;
+    uint32_t different; /* 0: any number */
+    bool nans;
+};
+
+static void *draw_long_keys(const struct long_keys *of, int64_t n, struct inputs_random *random) {
+    void *keys = malloc(reference_bytes(of->type, n));
+    assert_non_null(keys);
+    for (int64_t i = 0; i < n; i++) {
+        const uint64_t r = inputs_next(random);
+        const bool nan = of->nans && r % 1000 == 0;
+        uint64_t wide = of->different != 0 ? r % of->different : r;
+        uint32_t narrow = (uint32_t)wide;
+        if (of->type == VSCAN_FLOAT && narrow << 1 > 0xff000000) narrow = 0;
+        if (of->type == VSCAN_DOUBLE && wide << 1 > UINT64_C(0x7ff) << 53) wide = 0;
+        if (of->type == VSCAN_FLOAT && nan) narrow |= 0x7f800001;
+        if (of->type == VSCAN_DOUBLE && nan) wide |= UINT64_C(0x7ff0000000000001);
+        memcpy(maps_at(of->type, keys, i),
+               reference_bytes(of->type, 1) == 4 ? (void *)&narrow : (void *)&wide,
+               reference_bytes(of->type, 1));
+    }
+    return keys;
+}
+
 /* Positions that are sorted with their keys put the keys in order, equal ones in the order in which they were;
-   and keys alone have the same bits then. */
-static void run_positions(vscan_ctx *ctx, vscan_type type, vscan_type of_positions, int64_t n,
-                          struct inputs_random *random) {
-    void *in = draw_keys(type, n, random);
+   and keys alone have the same bits then. The positions lie otherwise in their lines than the keys. */
+static void run_positions(vscan_ctx *ctx, const struct long_keys *of, vscan_type of_positions,
+                          int64_t n, struct inputs_random *random) {
+    const vscan_type type = of->type;
+    void *in = draw_long_keys(of, n, random);
     const bool descending = inputs_below(random, 2), in_place = inputs_below(random, 2);
     const vscan_sort_options o = {.size = sizeof o,
                                   .order = descending ? VSCAN_DESCENDING : VSCAN_ASCENDING};
-    vscan_buffer *keys, *ordered, *p, *gathered;
+    vscan_buffer *keys, *ordered, *from, *all, *p, *gathered;
     ok(ctx, vscan_buffer_create(ctx, type, n, &keys));
     ok(ctx, vscan_buffer_create(ctx, type, n, &ordered));
     ok(ctx, vscan_buffer_create(ctx, type, n, &gathered));
-    ok(ctx, vscan_buffer_create(ctx, of_positions, n, &p));
+    ok(ctx, vscan_buffer_create(ctx, of_positions, n, &from));
+    ok(ctx, vscan_buffer_create(ctx, of_positions, n + 1, &all));
+    ok(ctx, vscan_buffer_view(all, 1, n, &p));
     ok(ctx, vscan_buffer_upload(keys, 0, n, in));
-    ok(ctx, vscan_index(ctx, 0, 1, p));
-    ok(ctx, vscan_sort(ctx, keys, p, ordered, p, &o));
+    ok(ctx, vscan_index(ctx, 0, 1, from));
+    ok(ctx, vscan_sort(ctx, keys, from, ordered, p, &o));
     ok(ctx, vscan_gather(ctx, keys, p, gathered));
     const size_t bytes = reference_bytes(type, n);
     void *a = malloc(bytes), *b = malloc(bytes);
@@ -246,27 +275,43 @@ static void run_positions(vscan_ctx *ctx, vscan_type type, vscan_type of_positio
     ok(NULL, vscan_buffer_destroy(ordered));
     ok(NULL, vscan_buffer_destroy(gathered));
     ok(NULL, vscan_buffer_destroy(p));
+    ok(NULL, vscan_buffer_destroy(all));
+    ok(NULL, vscan_buffer_destroy(from));
 }
 
-/* One thread and several; lengths that caches hold, and that they do not. */
+/* By one thread, and by as many as there are; bytes: so many of keys alone, or of pairs. */
+static void run_long_sorts(int64_t n, int64_t bytes, uint32_t different,
+                           struct inputs_random *random) {
+    for (int threads = 0; threads < 2; threads++) {
+        vscan_ctx *ctx = harness_new_ctx(threads);
+        for (int t = 0; t < SORTED; t++)
+            for (int how = 0; how < 8; how++) {
+                const vscan_type of_positions = how & 1 ? VSCAN_LONG : VSCAN_INT;
+                const struct long_keys of = {sorted[t], how & 2 ? different : 0, how & 4};
+                if (of.nans && sorted[t] != VSCAN_FLOAT && sorted[t] != VSCAN_DOUBLE) continue;
+                const size_t size =
+                    reference_bytes(of.type, 1) + (how & 1 ? 0 : reference_bytes(of_positions, 1));
+                run_positions(ctx, &of, of_positions,
+                              n + bytes / (int64_t)size + inputs_below(random, 1000), random);
+            }
+        ok(NULL, vscan_ctx_destroy(ctx));
+    }
+}
+
 static void positions(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 43};
-    const int64_t lengths[] = {20000, 1000000, 34 << 20}; /* the last one: bytes */
-    for (int k = 0; k < (harness_small() ? 1 : 3); k++)
-        for (int threads = 0; threads < 2; threads++) {
-            vscan_ctx *ctx = harness_new_ctx(threads); /* 0: as many as there are */
-            for (int t = 0; t < SORTED; t++)
-                for (int wide = 0; wide < 2; wide++) {
-                    const vscan_type of_positions = wide ? VSCAN_LONG : VSCAN_INT;
-                    const int64_t size =
-                        (int64_t)(reference_bytes(sorted[t], 1) + reference_bytes(of_positions, 1));
-                    const int64_t n = lengths[k] / (k == 2 ? size : 1);
-                    run_positions(ctx, sorted[t], of_positions, n + inputs_below(&random, 1000),
-                                  &random);
-                }
-            ok(NULL, vscan_ctx_destroy(ctx));
-        }
+    run_long_sorts(20000, 0, 50000, &random);
+    if (!harness_small()) run_long_sorts(300000, 0, 50000, &random);
+}
+
+/* Longer than what caches hold: elements are moved by lines. */
+static void beyond_caches(void **state) {
+    (void)state;
+    struct inputs_random random = {harness_seed() + 46};
+    if (harness_small()) skip();
+    run_long_sorts(0, 33 << 20, 200, &random);
+    run_long_sorts(0, 8 << 20, 5000000, &random);
 }
 
 /* The order that vscan.h describes, in both directions. */
@@ -550,12 +595,13 @@ static void refused_reserve(void **state) {
 
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sort_all),       cmocka_unit_test(sort_segmented),
-        cmocka_unit_test(positions),      cmocka_unit_test(order_of_floats),
-        cmocka_unit_test(late),           cmocka_unit_test(one_long_segment),
-        cmocka_unit_test(in_a_row),       cmocka_unit_test(beyond_2_31),
-        world_unit_test(refused_handles), world_unit_test(refused_vectors),
-        world_unit_test(refused_options), world_unit_test(refused_reserve),
+        cmocka_unit_test(sort_all),         cmocka_unit_test(sort_segmented),
+        cmocka_unit_test(positions),        cmocka_unit_test(beyond_caches),
+        cmocka_unit_test(order_of_floats),  cmocka_unit_test(late),
+        cmocka_unit_test(one_long_segment), cmocka_unit_test(in_a_row),
+        cmocka_unit_test(beyond_2_31),      world_unit_test(refused_handles),
+        world_unit_test(refused_vectors),   world_unit_test(refused_options),
+        world_unit_test(refused_reserve),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
