@@ -1410,7 +1410,7 @@ typedef struct vscan_sort_options {
  * 2022): its time is proportional to n and to the number of 8-bit digits in the bits compared. On the CPU a
  * long vector is divided by its highest digit, and keys that are in order already are read once and copied.
  * The context keeps memory for sorts: as much as the vectors have, a tenth more, and 64 KiB (on the CPU as
- * much as the vectors have, and 80 KiB for each thread). A sort that needs more than any before allocates it;
+ * much as the vectors have, and 96 KiB for each thread). A sort that needs more than any before allocates it;
  * see vscan_sort_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, STRUCT_SIZE, VALUE (bits that the keys do not have,
  * bits of floating-point keys, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.

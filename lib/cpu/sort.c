@@ -40,6 +40,7 @@ enum {
 struct own {
     _Alignas(VSCAN__LINE * 8) char lines[VSCAN__LINES_BYTES];
     int64_t counts[VSCAN__PASSES][VSCAN__DIGITS];
+    int64_t ends[VSCAN__PASSES][VSCAN__DIGITS]; /* of parts; of all threads' in the first one's */
 };
 
 struct run {
@@ -247,9 +248,9 @@ struct divided {
     struct vscan__vectors to;
     _Atomic uint64_t differing;
     _Atomic uint64_t greatest;
-    int64_t ends[VSCAN__DIGITS]; /* of the parts */
-    int64_t most;                /* elements of a part that one thread sorts */
-    _Atomic int next;            /* the part to be taken */
+    int64_t *ends;    /* of the parts */
+    int64_t most;     /* elements of a part that one thread sorts */
+    _Atomic int next; /* the part to be taken */
 };
 
 /* Where a chunk begins. None is empty: all have n / parts, rounded up, but for the last one. */
@@ -344,6 +345,7 @@ static void sort_by_threads(const struct run *run, struct range range, int threa
         vscan__cpu_parallel(threads, copy_chunk, &all);
         return;
     }
+    all.ends = run->own->ends[all.range.passes - 1];
     all.to = all.range.passes == 1 && is_apart(run, &all.range.at) ? run->out
                                                                    : next_to(run, &all.range.at);
     vscan__cpu_parallel(threads, scatter_chunk, &all);

@@ -142,8 +142,7 @@ static vscan_status live(void *argument) {
     if (type == VSCAN_BYTE || type == VSCAN_BIT) {
         TRIED(vscan_map_binary(ctx, VSCAN_BINARY_XOR, v[0], v[1], v[2]));
     } else {
-        if (type != VSCAN_UINT8)
-            TRIED(vscan_map_binary(ctx, VSCAN_BINARY_ADD, v[0], v[1], v[2]));
+        if (type != VSCAN_UINT8) TRIED(vscan_map_binary(ctx, VSCAN_BINARY_ADD, v[0], v[1], v[2]));
         TRIED(vscan_compare(ctx, VSCAN_LESS, v[0], v[1], flags));
     }
     if (type != VSCAN_BIT) {
@@ -170,11 +169,51 @@ static void others(void **state) {
     (void)state;
     if (harness_backend != VSCAN_BACKEND_CPU) skip();
     long most = 0;
-    for (vscan_type type = VSCAN_INT; type <= VSCAN_UINT8; type++) check(live, &type, "live", &most);
+    for (vscan_type type = VSCAN_INT; type <= VSCAN_UINT8; type++)
+        check(live, &type, "live", &most);
+    print_message("%ld bytes at most\n", most);
+}
+
+/* Keys of which most have the digit 0 in common, digit after digit: a sort divides what is left once more. */
+enum { SORTED = 1200000 };
+
+struct sort {
+    vscan_ctx *ctx;
+    vscan_buffer *keys, *values;
+};
+
+static vscan_status sort(void *argument) {
+    const struct sort *s = argument;
+    return vscan_sort(s->ctx, s->keys, s->values, s->keys, s->values, NULL);
+}
+
+static void sorts(void **state) {
+    (void)state;
+    if (harness_backend != VSCAN_BACKEND_CPU) skip();
+    struct inputs_random random = {harness_seed()};
+    long most = 0;
+    int64_t *keys = malloc(SORTED * sizeof *keys);
+    assert_non_null(keys);
+    for (int64_t i = 0; i < SORTED; i++)
+        keys[i] = (int64_t)(inputs_next(&random) >> (8 * inputs_below(&random, 8)));
+    for (int threads = 1; threads <= 2; threads++) {
+        vscan_ctx *ctx = harness_new_ctx(threads);
+        struct sort s = {.ctx = ctx};
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, SORTED, &s.keys));
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, SORTED, &s.values));
+        ok(ctx, vscan_buffer_upload(s.keys, 0, SORTED, keys));
+        ok(ctx, vscan_buffer_upload(s.values, 0, SORTED, keys));
+        check(sort, &s, "vscan_sort", &most);
+        ok(NULL, vscan_buffer_destroy(s.keys));
+        ok(NULL, vscan_buffer_destroy(s.values));
+        ok(NULL, vscan_ctx_destroy(ctx));
+    }
+    free(keys);
     print_message("%ld bytes at most\n", most);
 }
 
 int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(families), cmocka_unit_test(others)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(families), cmocka_unit_test(others),
+                                       cmocka_unit_test(sorts)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }
