@@ -335,8 +335,9 @@ VSCAN_API vscan_status vscan_mpi_index(vscan_mpi *mpi, int64_t first, int64_t st
  *   An element crosses the network at most once, and not at all if it stays on its rank. Besides, a rank
  *   sends and receives some bytes for each rank (lib/mpi/README.md); gather and permute also send positions.
  *   They wait for their work; only a count may still be written on the stream.
- *   They need memory for the elements and positions that a rank sends and receives. If one rank lacks it,
- *   nothing is written on any rank, except by a pack that leaves elements on their ranks.
+ *   They need memory for the elements and positions that a rank sends and receives, which the vscan_mpi keeps
+ *   for later calls (on CUDA only the host's). If one rank lacks it, nothing is written on any rank, except by
+ *   a pack that leaves elements on their ranks.
  */
 
 /**
@@ -465,9 +466,10 @@ VSCAN_API vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
  *                keys_out and values_out do not overlap, nor do keys_out and values, nor values_out and keys
  *   options      as in vscan_sort, the same on all ranks
  * N = 0: nothing happens.
- * Each rank sorts its part. What it receives is merged, or sorted once more. Memory, besides what vscan_sort
- * needs: as much as keys, values, keys_out and values_out have together, and 272 bytes for each rank; on
- * CUDA the same once more on the host.
+ * Each rank divides its part by the highest bits of the keys, or sorts it (float, double). What it receives is
+ * sorted in the output, or merged (float, double). Memory, besides what vscan_sort needs: as much as keys and
+ * values have together; where it merges, as much as keys_out and values_out too; and 272 bytes for each rank.
+ * On CUDA as much as all four once more on the host.
  * Statuses: TYPE, LENGTH (also: all parts together), OVERLAP, ENUM, STRUCT_SIZE, VALUE (as in vscan_sort).
  * Since 0.1.0.
  */

@@ -109,6 +109,8 @@ INLINE void put(int size, void *to, int64_t at, const char *from, int64_t n, boo
                              _mm_load_si128((const __m128i *)(const void *)from + i));
         return;
     }
+#else
+    (void)is_aligned;
 #endif
     memcpy(there, from, (size_t)(n * size));
 }

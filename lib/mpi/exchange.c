@@ -86,6 +86,12 @@ int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {
 
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
+/* Host memory for n elements, which is kept for the next call's areas. */
+static char *room_of(vscan__mpi *mpi, vscan_type type, int64_t n) {
+    return vscan__mpi_room(mpi, mpi->area_rooms + mpi->areas++,
+                           type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * vscan__mpi_size_of(type));
+}
+
 /* The memory of an area that has its buffer. */
 static vscan_status add_memory(vscan__mpi *mpi, struct vscan__mpi_area *area,
                                enum vscan__mpi_use use) {
@@ -93,19 +99,21 @@ static vscan_status add_memory(vscan__mpi *mpi, struct vscan__mpi_area *area,
     area->on_gpu = use == FOR_MPI && mpi->takes_gpu_memory;
     area->is_copy = vscan__mpi_is_on_gpu(mpi) && !area->on_gpu;
     if (!area->is_copy) return VSCAN_OK;
-    const int64_t n = vscan_buffer_length(area->buffer);
-    const vscan_type type = vscan_buffer_type(area->buffer);
-    area->memory =
-        vscan__mpi_room(mpi, mpi->area_rooms + mpi->areas++,
-                        type == VSCAN_BIT ? (n + 31) / 32 * 4 : n * vscan__mpi_size_of(type));
+    area->memory = room_of(mpi, vscan_buffer_type(area->buffer), vscan_buffer_length(area->buffer));
     return area->memory != NULL ? VSCAN_OK : VSCAN_ERROR_HOST_MEMORY;
 }
 
 vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area,
                                  enum vscan__mpi_use use, vscan_type type, int64_t n) {
     area->owned = true;
-    TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, n, &area->buffer)));
-    return add_memory(mpi, area, use);
+    if (vscan__mpi_is_on_gpu(mpi)) {
+        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, n, &area->buffer)));
+        return add_memory(mpi, area, use);
+    }
+    area->memory = room_of(mpi, type, n);
+    if (area->memory == NULL) return VSCAN_ERROR_HOST_MEMORY;
+    return vscan__mpi_say(mpi, mpi->ctx,
+                          vscan_buffer_wrap(mpi->ctx, type, area->memory, n, &area->buffer));
 }
 
 vscan_status vscan__mpi_area_of(vscan__mpi *mpi, struct vscan__mpi_area *area,

@@ -110,7 +110,7 @@ typedef struct vscan__mpi {
         int64_t bytes;
         bool is_locked;
     } room_sums, room_edges, room_all;             /* host memory that is kept */
-    struct vscan__mpi_room area_rooms[MOST_AREAS]; /* of a GPU's areas (move.h) */
+    struct vscan__mpi_room area_rooms[MOST_AREAS]; /* of areas (move.h), in their order */
     int areas;                                     /* how many of them are in use */
     struct vscan__mpi *older;                      /* of those that are abandoned */
     char sentence[SENTENCE];

@@ -71,7 +71,7 @@ INLINE void merge_two(const struct vscan__mpi_order *given_order, vscan_type typ
     const struct vscan__mpi_order order =
         *given_order; /* which nothing that is written can change */
     const struct vscan__mpi_elements from = *given_from, to = *given_to;
-    const int64_t size = type == VSCAN_INT || type == VSCAN_FLOAT ? 4 : 8;
+    const int64_t size = type == VSCAN_FLOAT ? 4 : 8;
     const int64_t n = both->second_end - both->first;
     struct pair pairs[RANGES];
     for (int r = 0; r < RANGES; r++) {
@@ -108,10 +108,8 @@ static void merge_pair(const struct vscan__mpi_order *order, int64_t value_size,
     if (order->type == (of) && value_size == 0) merge_two(order, of, 0, from, to, pair);           \
     if (order->type == (of) && value_size == 4) merge_two(order, of, 4, from, to, pair);           \
     if (order->type == (of) && value_size == 8) merge_two(order, of, 8, from, to, pair)
-    ROW(VSCAN_INT);
     ROW(VSCAN_FLOAT);
     ROW(VSCAN_DOUBLE);
-    ROW(VSCAN_LONG);
 #undef ROW
 }
 

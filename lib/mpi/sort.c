@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sort, stable. Each rank sorts its part. The ranks then find the key that stands at each begin of a part of the
- * output, digit by digit, by how many keys of all ranks are less; and divide the keys that are equal to it in the
- * order of the ranks. Every element then goes to its rank, and what has come there, sorted runs in the order of
- * ranks, is merged, or sorted once more.
+ * Sort, stable. Each rank divides its part by the highest digit of the keys, or sorts it. The ranks then find the key
+ * that stands at each begin of a part of the output, digit by digit, by how many keys of all ranks are less; and divide
+ * the keys that are equal to it in the order of the ranks. Every element then goes to its rank, and what has come
+ * there in the order of ranks is sorted, or merged.
  */
 #include <stddef.h>
 
@@ -101,52 +101,66 @@ struct splitter {
 /* Bits of all splitters that one reduction finds, and how many counts that takes for each of them. */
 enum { DIGIT = 4, TRIED = (1 << DIGIT) - 1 };
 
+/* What the search works with: this rank's keys in memory, and room for TRIED numbers for each rank, twice. */
+struct search {
+    const struct vscan__mpi_order *order;
+    const char *keys;
+    int64_t n;
+    struct splitter *splitters;
+    int64_t *own, *all;
+};
+
 /*
  * The key at a begin is the greatest of which no more than `begin` keys are less; so its digits can be tried one
- * after another, from the highest on. own, all: room for TRIED numbers for each rank.
+ * after another, from the highest on: here those of bits `left` - 1 to `end`.
  */
-static vscan_status find_splitters(vscan__mpi *mpi, const struct vscan__mpi_order *order,
-                                   const char *keys, int64_t n, struct splitter *splitters,
-                                   int64_t *own, int64_t *all) {
-    for (int i = 0; i < mpi->size - 1; i++) splitters[i] = (struct splitter){.key = 0};
-    for (int left = order->bits, width; left > 0; left -= width) {
+static vscan_status find_digits(vscan__mpi *mpi, const struct search *search, int left, int end) {
+    for (int width; left > end; left -= width) {
         width = left % DIGIT == 0 ? DIGIT : left % DIGIT;
         const int tried = (1 << width) - 1, counts = tried * (mpi->size - 1);
         for (int k = 0; k < counts; k++) {
             const uint64_t digit = (uint64_t)(k % tried + 1) << (left - width);
-            own[k] = count_before(order, keys, n, splitters[k / tried].key | digit, false);
+            search->own[k] = count_before(search->order, search->keys, search->n,
+                                          search->splitters[k / tried].key | digit, false);
         }
-        TRY(vscan__mpi_check(mpi, MPI_Allreduce(own, all, counts, MPI_INT64_T, MPI_SUM, mpi->comm),
-                             "MPI_Allreduce"));
+        TRY(vscan__mpi_check(
+            mpi, MPI_Allreduce(search->own, search->all, counts, MPI_INT64_T, MPI_SUM, mpi->comm),
+            "MPI_Allreduce"));
         for (int k = counts - 1; k >= 0; k--) { /* the greatest digit that will do */
-            struct splitter *const s = splitters + k / tried;
+            struct splitter *const s = search->splitters + k / tried;
             const int digit = k % tried + 1;
-            if (all[k] > mpi->out_begin[k / tried + 1]) continue;
+            if (search->all[k] > mpi->out_begin[k / tried + 1]) continue;
             s->key |= (uint64_t)digit << (left - width);
-            s->less = all[k];
-            s->own = own[k];
+            s->less = search->all[k];
+            s->own = search->own[k];
             k -= digit - 1; /* on to the splitter before */
         }
     }
-    for (int i = 0; i < mpi->size - 1; i++) {
-        splitters[i].equal =
-            count_before(order, keys, n, splitters[i].key, true) - splitters[i].own;
-        own[i] = splitters[i].equal;
-    }
-    const int code = MPI_Exscan(own, all, mpi->size - 1, MPI_INT64_T, MPI_SUM, mpi->comm);
-    TRY(vscan__mpi_check(mpi, code, "MPI_Exscan"));
-    for (int i = 0; mpi->rank == 0 && i < mpi->size - 1; i++) all[i] = 0; /* MPI leaves it open */
     return VSCAN_OK;
 }
 
-/* Where the sorted part is cut. before: equal keys of the ranks before this one. */
-static void cut_part(vscan__mpi *mpi, int64_t n, const struct splitter *splitters,
-                     const int64_t *before) {
-    mpi->send_begin[0] = 0;
-    mpi->send_begin[mpi->size] = n;
+/* How many keys are equal to each splitter; in search->all, how many of the ranks before this one. */
+static vscan_status count_equal(vscan__mpi *mpi, const struct search *search) {
     for (int i = 0; i < mpi->size - 1; i++) {
-        const struct splitter *const s = splitters + i;
-        int64_t taken = mpi->out_begin[i + 1] - s->less - before[i]; /* of the equal ones */
+        struct splitter *const s = search->splitters + i;
+        s->equal = count_before(search->order, search->keys, search->n, s->key, true) - s->own;
+        search->own[i] = s->equal;
+    }
+    const int code =
+        MPI_Exscan(search->own, search->all, mpi->size - 1, MPI_INT64_T, MPI_SUM, mpi->comm);
+    TRY(vscan__mpi_check(mpi, code, "MPI_Exscan"));
+    for (int i = 0; mpi->rank == 0 && i < mpi->size - 1; i++)
+        search->all[i] = 0; /* MPI leaves it open */
+    return VSCAN_OK;
+}
+
+/* Where the part is cut. */
+static void cut_part(vscan__mpi *mpi, const struct search *search) {
+    mpi->send_begin[0] = 0;
+    mpi->send_begin[mpi->size] = search->n;
+    for (int i = 0; i < mpi->size - 1; i++) {
+        const struct splitter *const s = search->splitters + i;
+        int64_t taken = mpi->out_begin[i + 1] - s->less - search->all[i]; /* of the equal ones */
         taken = taken < 0 ? 0 : taken > s->equal ? s->equal : taken;
         mpi->send_begin[i + 1] = s->own + taken;
     }
@@ -156,23 +170,15 @@ static void cut_part(vscan__mpi *mpi, int64_t n, const struct splitter *splitter
 
 enum { KEYS, VALUES, KEYS_IN, VALUES_IN, ROOM, AREAS };
 
-static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
-                              struct vscan__mpi_area *areas) {
-    const int64_t n = vscan_buffer_length(s->keys), m = vscan_buffer_length(s->keys_out);
-    const bool pairs = s->values != NULL;
-    TRY(vscan__mpi_new_area(mpi, areas + ROOM, FOR_HOST, VSCAN_LONG,
-                            mpi->size * (int64_t)(sizeof(struct splitter) / 8 + 2 * TRIED)));
-    TRY(vscan__mpi_new_area(mpi, areas + KEYS, FOR_HOST, s->order.type, n));
-    TRY(vscan__mpi_new_area(mpi, areas + KEYS_IN, FOR_MPI, s->order.type, m));
-    if (pairs)
-        TRY(vscan__mpi_new_area(mpi, areas + VALUES, FOR_MPI, vscan_buffer_type(s->values), n));
-    if (pairs)
-        TRY(vscan__mpi_new_area(mpi, areas + VALUES_IN, FOR_MPI, vscan_buffer_type(s->values), m));
-    TRY(vscan__mpi_say(mpi, mpi->ctx,
-                       vscan_sort(mpi->ctx, s->keys, s->values, areas[KEYS].buffer,
-                                  areas[VALUES].buffer, &s->options)));
-    if (pairs) TRY(vscan__mpi_area_down(mpi, areas + VALUES, n));
-    return vscan__mpi_area_down(mpi, areas + KEYS, n);
+/*
+ * How many of the highest bits the parts are divided by before the cuts are known, in one pass; the exchange is followed
+ * by a sort then. 0: all, as of floating-point keys no sort takes a part of the bits, and there is no more than one pass
+ * for few bits. Where the digits of the search end.
+ */
+static int divided_bits(const struct sort *s) {
+    const bool is_real = s->order.type == VSCAN_FLOAT || s->order.type == VSCAN_DOUBLE;
+    const int bits = (s->order.bits - 1) % DIGIT + 1 + DIGIT;
+    return is_real || bits >= s->order.bits ? 0 : bits;
 }
 
 /*
@@ -180,8 +186,76 @@ static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
  * are sorted in 5.2), but a sort uses all threads of the context. Data of a GPU is sorted.
  */
 static bool merges_received(const vscan__mpi *mpi, const struct sort *s) {
-    return !vscan__mpi_is_on_gpu(mpi) &&
+    return divided_bits(s) == 0 && !vscan__mpi_is_on_gpu(mpi) &&
            12 * vscan__mpi_merges_of(mpi->size) * vscan_ctx_threads(mpi->ctx) <= s->order.bits;
+}
+
+/* For what is received: the output itself, where it is sorted in place, or merged from an area of its own. */
+static vscan_status new_area_in(vscan__mpi *mpi, const struct sort *s, struct vscan__mpi_area *area,
+                                const vscan_buffer *out) {
+    return merges_received(mpi, s) ? vscan__mpi_new_area(mpi, area, FOR_MPI, vscan_buffer_type(out),
+                                                         vscan_buffer_length(out))
+                                   : vscan__mpi_area_of(mpi, area, FOR_MPI, out);
+}
+
+static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
+                              struct vscan__mpi_area *areas) {
+    const int64_t n = vscan_buffer_length(s->keys);
+    const bool pairs = s->values != NULL;
+    TRY(vscan__mpi_new_area(mpi, areas + ROOM, FOR_HOST, VSCAN_LONG,
+                            mpi->size * (int64_t)(sizeof(struct splitter) / 8 + 2 * TRIED)));
+    TRY(vscan__mpi_new_area(mpi, areas + KEYS, FOR_HOST, s->order.type, n));
+    const vscan_type of_values = pairs ? vscan_buffer_type(s->values) : VSCAN_NONE;
+    if (pairs) TRY(vscan__mpi_new_area(mpi, areas + VALUES, FOR_MPI, of_values, n));
+    /* the sort of what is received must not fail for want of memory, as it has been written over the output */
+    TRY(vscan__mpi_say(
+        mpi, mpi->ctx,
+        vscan_sort_reserve(mpi->ctx, s->order.type, of_values, vscan_buffer_length(s->keys_out))));
+    TRY(new_area_in(mpi, s, areas + KEYS_IN, s->keys_out));
+    if (pairs) TRY(new_area_in(mpi, s, areas + VALUES_IN, s->values_out));
+    vscan_sort_options options = s->options;
+    const int bits = divided_bits(s);
+    if (bits > 0) {
+        options.first_bit += s->order.bits - bits;
+        options.bits = bits;
+    }
+    TRY(vscan__mpi_say(mpi, mpi->ctx,
+                       vscan_sort(mpi->ctx, s->keys, s->values, areas[KEYS].buffer,
+                                  areas[VALUES].buffer, &options)));
+    return vscan__mpi_area_down(mpi, areas + KEYS, n);
+}
+
+/* Sorts elements first .. first + n - 1 of what sort_part has divided. */
+static vscan_status sort_group(vscan__mpi *mpi, const struct sort *s,
+                               const struct vscan__mpi_area *areas, int64_t first, int64_t n) {
+    vscan_buffer *keys = NULL, *values = NULL;
+    vscan_status status = vscan_buffer_view(areas[KEYS].buffer, first, n, &keys);
+    if (status == VSCAN_OK && s->values != NULL)
+        status = vscan_buffer_view(areas[VALUES].buffer, first, n, &values);
+    if (status == VSCAN_OK) status = vscan_sort(mpi->ctx, keys, values, keys, values, &s->options);
+    if (status == VSCAN_OK && areas[KEYS].is_copy)
+        status = vscan_buffer_download(
+            keys, 0, n, areas[KEYS].memory + first * vscan__mpi_size_of(s->order.type));
+    status = vscan__mpi_say(mpi, mpi->ctx, status);
+    (void)vscan_buffer_destroy(keys);
+    (void)vscan_buffer_destroy(values);
+    return status;
+}
+
+/* Sorts those keys that have the same highest bits as a splitter, whose lower ones, so many, are not yet known. */
+static vscan_status sort_groups(vscan__mpi *mpi, const struct sort *s,
+                                const struct vscan__mpi_area *areas, const struct search *search,
+                                int left) {
+    const uint64_t lower = (UINT64_C(1) << left) - 1;
+    int64_t end = 0;
+    for (int i = 0; i < mpi->size - 1; i++) {
+        const uint64_t key = search->splitters[i].key;
+        const int64_t first = count_before(&s->order, search->keys, search->n, key, false);
+        if (first < end) continue; /* the group of the splitter before */
+        end = count_before(&s->order, search->keys, search->n, key | lower, true);
+        if (end > first) TRY(sort_group(mpi, s, areas, first, end - first));
+    }
+    return VSCAN_OK;
 }
 
 /* Where elements are received, and where they are merged, in as many steps as there are merges. */
@@ -197,13 +271,27 @@ static struct vscan__mpi_elements merged(const struct sort *s) {
 /* What goes to which rank. Fails on all ranks alike. */
 static vscan_status agree_on_cuts(vscan__mpi *mpi, const struct sort *s,
                                   const struct vscan__mpi_area *areas) {
-    const int64_t n = vscan_buffer_length(s->keys);
     struct splitter *const splitters = (struct splitter *)(void *)areas[ROOM].memory;
-    int64_t *const own = (int64_t *)(void *)(splitters + mpi->size), *const all =
-                                                                         own + mpi->size * TRIED;
-    TRY(find_splitters(mpi, &s->order, areas[KEYS].memory, n, splitters, own, all));
-    cut_part(mpi, n, splitters, all);
-    return vscan__mpi_tell_counts(mpi, VSCAN_OK);
+    int64_t *const room = (int64_t *)(void *)(splitters + mpi->size);
+    const struct search search = {.order = &s->order,
+                                  .keys = areas[KEYS].memory,
+                                  .n = vscan_buffer_length(s->keys),
+                                  .splitters = splitters,
+                                  .own = room,
+                                  .all = room + mpi->size * TRIED};
+    for (int i = 0; i < mpi->size; i++) splitters[i] = (struct splitter){.key = 0};
+    const int bits = divided_bits(s), left = s->order.bits - bits;
+    vscan_status status = VSCAN_OK; /* this rank's own, which all are told at the end */
+    if (bits > 0) {
+        TRY(find_digits(mpi, &search, s->order.bits, left));
+        status = sort_groups(mpi, s, areas, &search, left);
+    }
+    if (status == VSCAN_OK && s->values != NULL)
+        status = vscan__mpi_area_down(mpi, areas + VALUES, search.n);
+    TRY(find_digits(mpi, &search, left, 0));
+    TRY(count_equal(mpi, &search));
+    cut_part(mpi, &search);
+    return vscan__mpi_tell_counts(mpi, status);
 }
 
 static vscan_status move(vscan__mpi *mpi, const struct sort *s,
