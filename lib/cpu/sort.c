@@ -21,17 +21,13 @@
 
 /* Tuned on Zen 4 (L2 1 MiB, L3 32 MiB): benchmarks/notes/sorts.md. */
 enum {
-    SMALL_4 = 40, /* elements with keys of 4 bytes that are sorted by insertion, */
-    SMALL_8 = 64, /* and of 8, which have more digits */
-    SHORT =
-        512, /* elements, for each of its digits, of a range that is divided although it is cached; */
-    EQUAL = 16, /* its parts of so many, or less, are sorted by insertion, neighbours as one */
-    FEW = 4, /* digits that differ, at most, in one that is not, once some part would be longer */
-    CACHED = 2 << 20,      /* bytes of a range that caches hold, with what it is moved to */
-    LINES_FROM = 32 << 20, /* bytes of a range from which its elements are moved by lines, */
-    LINES_PARTS = 32,      /* and to how many parts */
-    WORTH = 64 << 10,      /* elements that a thread must have to be worth its start */
-    TAKE = 64              /* segments that a thread takes at a time */
+    SHORT_4 = 80,            /* elements with keys of 4 bytes that are sorted by rank, */
+    SHORT_8 = VSCAN__RANKED, /* and of 8, which have twice as many digits to be counted */
+    CACHED = 2 << 20,        /* bytes of a range that caches hold, with what it is moved to */
+    LINES_FROM = 32 << 20,   /* bytes of a range from which its elements are moved by lines, */
+    LINES_PARTS = 32,        /* and to how many parts */
+    WORTH = 64 << 10,        /* elements that a thread must have to be worth its start */
+    TAKE = 64                /* segments that a thread takes at a time */
 };
 
 /* ---- A sort ---------------------------------------------------------------------------------- */
@@ -62,8 +58,8 @@ struct range {
         differing; /* of the digits that are not equal, as far as known: the lowest one, how many */
 };
 
-static bool is_small(const struct run *run, int64_t n) {
-    return n <= (run->key_size == 4 ? SMALL_4 : SMALL_8);
+static bool is_short(const struct run *run, int64_t n) {
+    return n <= (run->key_size == 4 ? SHORT_4 : SHORT_8);
 }
 
 static int64_t bytes_of(const struct run *run, int64_t n) {
@@ -113,25 +109,25 @@ static bool learn(const struct run *run, struct range *range, struct vscan__seen
     return true;
 }
 
+/* Elements of a range that was divided by its highest digit: those that have one of them, and lie in `at` now. */
+static struct range part_of(const struct range *range, const struct vscan__vectors *at,
+                            int64_t first, int64_t n) {
+    return (struct range){
+        *at, first, n, range->passes - 1, range->kind, range->lowest, range->differing - 1};
+}
+
 /* ---- One thread ------------------------------------------------------------------------------ */
 
-/* How the elements of a range divide by a digit. */
-struct spread {
-    int parts;    /* digits that any element has */
-    int64_t most; /* elements that have the same one */
-};
-
-/* Counts become places: where the elements of each digit begin. */
-static struct spread add_up(int64_t counts[VSCAN__DIGITS], int64_t first) {
-    struct spread spread = {0, 0};
+/* Counts become places: where the elements of each digit begin. How many digits any element has. */
+static int add_up(int64_t counts[VSCAN__DIGITS], int64_t first) {
+    int parts = 0;
     for (int d = 0; d < VSCAN__DIGITS; d++) {
         const int64_t n = counts[d];
         counts[d] = first;
         first += n;
-        spread.parts += n > 0;
-        spread.most = n > spread.most ? n : spread.most;
+        parts += n > 0;
     }
-    return spread;
+    return parts;
 }
 
 /* Moves elements first .. end - 1 of a range to that many parts by a digit. */
@@ -170,70 +166,38 @@ static void sort_up(const struct run *run, struct range range, struct own *own) 
             k == 0 && from_input ? count % 2 == 1 : range.at.keys == run->other.keys;
         const struct vscan__vectors to = to_out ? run->out : run->other;
         int64_t *const places = own->counts[todo[k]];
-        const int parts = add_up(places, first).parts;
+        const int parts = add_up(places, first);
         scatter_range(run, &range, &to, first, end, parts, todo[k], places, own);
         range.at = to;
     }
     copy(run, &run->out, &range.at, first, range.n);
 }
 
-static void sort_range(const struct run *run, struct range range, struct own *own);
-
-/* What `given` was divided into by its highest digit: parts that end at `ends`, and lie in `at`. */
-static void sort_parts(const struct run *run, const struct range *given,
-                       const struct vscan__vectors *at, const int64_t *ends, struct own *own) {
-    const struct vscan__sort_loops *const of = loops_of(run, given->kind);
-    int64_t begin = given->first,
-            end = begin; /* short parts, which are sorted as one by insertion */
-    for (int d = 0; d < VSCAN__DIGITS; d++) {
-        const int64_t n = ends[d] - end;
-        if (n > EQUAL || end + n - begin > VSCAN__DIVIDED) {
-            if (end > begin) of->insert(&run->order, at, &run->out, begin, end - begin);
-            begin = end;
-        }
-        if (n > EQUAL) {
-            sort_range(run,
-                       (struct range){*at, begin, n, given->passes - 1, given->kind, given->lowest,
-                                      given->differing - 1},
-                       own);
-            begin += n;
-        }
-        end += n;
-    }
-    if (end > begin) of->insert(&run->order, at, &run->out, begin, end - begin);
-}
-
-/* Whether a range should be sorted from the lowest digit up. A short one is faster divided, unless it will have long
-   parts, as floats with their exponents nearly always do. */
-static bool sorts_up(const struct run *run, const struct range *range) {
-    if (range->differing <= 1) return true;
-    if (bytes_of(run, range->n) > CACHED) return false;
-    return range->n > SHORT * range->differing ||
-           (run->key_size == 4 && range->kind != VSCAN__INTEGER);
-}
-
 static void sort_range(const struct run *run, struct range range, struct own *own) {
-    if (is_small(run, range.n)) {
-        loops_of(run, VSCAN__ANY)->insert(&run->order, &range.at, &run->out, range.first, range.n);
+    if (is_short(run, range.n)) {
+        loops_of(run, range.kind)->rank(&run->order, &range.at, &run->out, range.first, range.n);
         return;
     }
     const int64_t end = range.first + range.n;
-    while (!sorts_up(run, &range)) {
+    while (range.differing > 1 && bytes_of(run, range.n) > CACHED) {
         const int pass = range.passes - 1;
         const struct vscan__sort_loops *const of = loops_of(run, range.kind);
-        memset(own->counts[pass], 0, sizeof own->counts[0]);
+        int64_t *const places = own->counts[pass];
+        memset(places, 0, sizeof own->counts[0]);
         if (!learn(run, &range,
                    of->count(&run->order, range.at.keys, range.first, end, pass, 1,
                              own->counts + pass)) ||
             range.passes <= pass)
             continue; /* all have this digit */
-        int64_t *const places = own->counts[pass];
-        const struct spread spread = add_up(places, range.first);
-        if (spread.most > EQUAL && range.differing <= FEW && bytes_of(run, range.n) <= CACHED)
-            break;
+        const int parts = add_up(places, range.first);
         const struct vscan__vectors to = next_to(run, &range.at);
-        scatter_range(run, &range, &to, range.first, end, spread.parts, pass, places, own);
-        sort_parts(run, &range, &to, places, own);
+        scatter_range(run, &range, &to, range.first, end, parts, pass, places, own);
+        int64_t begin = range.first;
+        for (int d = 0; d < VSCAN__DIGITS; d++) {
+            const int64_t n = places[d] - begin;
+            if (n > 0) sort_range(run, part_of(&range, &to, begin, n), own);
+            begin += n;
+        }
         return;
     }
     sort_up(run, range, own);
@@ -308,15 +272,9 @@ static void copy_chunk(void *work, int part, int parts) {
          begin_of(&all->range, part + 1, parts) - begin);
 }
 
-static struct range part_of(const struct divided *all, int d) {
+static struct range part_at(const struct divided *all, int d) {
     const int64_t begin = d == 0 ? all->range.first : all->ends[d - 1];
-    return (struct range){all->to,
-                          begin,
-                          all->ends[d] - begin,
-                          all->range.passes - 1,
-                          all->range.kind,
-                          all->range.lowest,
-                          all->range.differing - 1};
+    return part_of(&all->range, &all->to, begin, all->ends[d] - begin);
 }
 
 static void take_parts(void *work, int part, int parts) {
@@ -325,7 +283,7 @@ static void take_parts(void *work, int part, int parts) {
     for (;;) {
         const int d = atomic_fetch_add_explicit(&all->next, 1, memory_order_relaxed);
         if (d >= VSCAN__DIGITS) return;
-        const struct range range = part_of(all, d);
+        const struct range range = part_at(all, d);
         if (range.n > 0 && range.n <= all->most) sort_range(all->run, range, all->run->own + part);
     }
 }
@@ -352,7 +310,7 @@ static void sort_by_threads(const struct run *run, struct range range, int threa
     /* a thread that takes the last part then has no more than a quarter of what the others had */
     all.most = range.n / (4 * threads) > WORTH ? range.n / (4 * threads) : WORTH;
     for (int d = 0; d < VSCAN__DIGITS; d++) {
-        const struct range part = part_of(&all, d);
+        const struct range part = part_at(&all, d);
         if (part.n > all.most) sort_by_threads(run, part, threads);
     }
     atomic_init(&all.next, 0);
@@ -383,8 +341,8 @@ static bool is_sorted(const struct run *run, int64_t first, int64_t n) {
 /* Elements of the input, by so many threads; one: with what it has for itself. */
 static void sort_input(const struct run *run, int64_t first, int64_t n, int threads,
                        struct own *own) {
-    if (is_small(run, n)) {
-        loops_of(run, run->kind)->insert(&run->order, &run->in, &run->out, first, n);
+    if (is_short(run, n)) {
+        loops_of(run, run->kind)->rank(&run->order, &run->in, &run->out, first, n);
     } else if (is_sorted(run, first, n)) {
         copy(run, &run->out, &run->in, first, n);
     } else {

@@ -155,13 +155,32 @@ INLINE void scatter_lines(int key_size, int value_size, enum vscan__key_kind kin
     vscan__cpu_fence();
 }
 
-/* Elements first .. first + n - 1, n <= VSCAN__DIVIDED; out may be in. */
-INLINE void insert(int key_size, int value_size, const struct vscan__order *order,
-                   const struct vscan__vectors *in, const struct vscan__vectors *out, int64_t first,
-                   int64_t n) {
-    uint64_t numbers[VSCAN__DIVIDED], keys[VSCAN__DIVIDED], values[VSCAN__DIVIDED];
+typedef int32_t four __attribute__((vector_size(16)));
+enum { FOUR = 4 };
+
+/* How many of n numbers are less than each. Without a branch, as it would be taken at random. numbers: room for FOUR
+   more, which are set. */
+INLINE void count_less(int32_t *numbers, int32_t *less, int64_t n) {
+    four v[VSCAN__RANKED / FOUR + 1];
+    const int64_t blocks = (n + FOUR - 1) / FOUR;
+    for (int64_t i = n; i < blocks * FOUR; i++) numbers[i] = INT32_MAX;
+    memcpy(v, numbers, (size_t)blocks * sizeof *v);
     for (int64_t i = 0; i < n; i++) {
-        const uint64_t x = vscan__compared(order, key_size, in->keys, first + i);
+        const four x = {numbers[i], numbers[i], numbers[i], numbers[i]};
+        four sum = {0, 0, 0, 0};
+        for (int64_t b = 0; b < blocks; b++) sum += v[b] < x; /* -1 where it is */
+        less[i] = -(sum[0] + sum[1] + sum[2] + sum[3]);
+    }
+}
+
+/* Puts numbers in order that are nearly so, with what belongs to them. */
+INLINE void insert(int key_size, int value_size, uint64_t *numbers, void *keys, void *values,
+                   int64_t n) {
+    for (int64_t i = 1; i < n; i++) {
+        const uint64_t x = numbers[i];
+        uint64_t key, value;
+        move_element(key_size, &key, 0, keys, i);
+        move_element(value_size, &value, 0, values, i);
         int64_t at = i;
         for (; at > 0 && numbers[at - 1] > x; at--) {
             numbers[at] = numbers[at - 1];
@@ -169,9 +188,62 @@ INLINE void insert(int key_size, int value_size, const struct vscan__order *orde
             move_element(value_size, values, at, values, at - 1);
         }
         numbers[at] = x;
+        move_element(key_size, keys, at, &key, 0);
+        move_element(value_size, values, at, &value, 0);
+    }
+}
+
+/* Fewer elements are inserted at once. */
+enum { WORTH_RANKS = 7 };
+
+/*
+ * Elements first .. first + n - 1, n <= VSCAN__RANKED, each to its rank; out may be in. Of equal ones every next one goes
+ * one further. Of numbers with more than 32 bits that differ the highest 32 are compared; where these are equal, the
+ * others are put in order afterwards.
+ */
+INLINE void rank(int key_size, int value_size, const struct vscan__order *order,
+                 const struct vscan__vectors *in, const struct vscan__vectors *out, int64_t first,
+                 int64_t n) {
+    uint64_t numbers[VSCAN__RANKED], sorted[VSCAN__RANKED];
+    uint64_t keys[VSCAN__RANKED], values[VSCAN__RANKED], differing = 0;
+    int32_t compared[VSCAN__RANKED + FOUR], less[VSCAN__RANKED];
+    uint8_t before[VSCAN__RANKED] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        numbers[i] = vscan__compared(order, key_size, in->keys, first + i);
+        differing |= numbers[i] ^ numbers[0];
+    }
+    int shift = 0; /* bits that are not compared */
+    if (key_size == 8 && differing >> 32 != 0)
+        shift = 32 - __builtin_clz((unsigned)(differing >> 32));
+    for (int64_t i = 0; i < n; i++)
+        compared[i] = (int32_t)((uint32_t)(numbers[i] >> shift) ^ UINT32_C(1) << 31);
+    count_less(compared, less, n);
+    bool alike = false;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t at = less[i] + before[less[i]];
+        alike |= before[less[i]]++ > 0;
+        sorted[at] = numbers[i];
         move_element(key_size, keys, at, in->keys, first + i);
         move_element(value_size, values, at, in->values, first + i);
     }
+    if (alike && shift > 0) insert(key_size, value_size, sorted, keys, values, n);
+    for (int64_t i = 0; i < n; i++) {
+        move_element(key_size, out->keys, first + i, keys, i);
+        move_element(value_size, out->values, first + i, values, i);
+    }
+}
+
+/* The same, n < WORTH_RANKS. */
+INLINE void insert_few(int key_size, int value_size, const struct vscan__order *order,
+                       const struct vscan__vectors *in, const struct vscan__vectors *out,
+                       int64_t first, int64_t n) {
+    uint64_t numbers[WORTH_RANKS], keys[WORTH_RANKS], values[WORTH_RANKS];
+    for (int64_t i = 0; i < n; i++) {
+        numbers[i] = vscan__compared(order, key_size, in->keys, first + i);
+        move_element(key_size, keys, i, in->keys, first + i);
+        move_element(value_size, values, i, in->values, first + i);
+    }
+    insert(key_size, value_size, numbers, keys, values, n);
     for (int64_t i = 0; i < n; i++) {
         move_element(key_size, out->keys, first + i, keys, i);
         move_element(value_size, out->values, first + i, values, i);
@@ -216,10 +288,13 @@ EACH(SIZES, X)
 #undef X
 
 #define X(key, value, kind)                                                                        \
-    static void insert_##key##_##value(                                                            \
-        const struct vscan__order *order, const struct vscan__vectors *in,                         \
-        const struct vscan__vectors *out, int64_t first, int64_t n) {                              \
-        insert(key, value, order, in, out, first, n);                                              \
+    static void rank_##key##_##value(const struct vscan__order *order,                             \
+                                     const struct vscan__vectors *in,                              \
+                                     const struct vscan__vectors *out, int64_t first, int64_t n) { \
+        if (n < WORTH_RANKS)                                                                       \
+            insert_few(key, value, order, in, out, first, n);                                      \
+        else                                                                                       \
+            rank(key, value, order, in, out, first, n);                                            \
     }
 SIZES(X, VSCAN__ANY)
 #undef X
@@ -228,7 +303,7 @@ const struct vscan__sort_loops vscan__sort_loops[VSCAN__KEY_KINDS][2][3] = {
 #define X(key, value, kind)                                                                        \
     [kind][(key) / 8][(value) / 4] = {count_##key##_##kind, scatter_##key##_##value##_##kind,      \
                                       scatter_lines_##key##_##value##_##kind,                      \
-                                      insert_##key##_##value},
+                                      rank_##key##_##value},
     EACH(SIZES, X)
 #undef X
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What sorts do with every element: count digits, move by a digit, insert. For sort.c. */
+/* What sorts do with every element: count digits, move by a digit, count those that are less. For sort.c. */
 #ifndef VSCAN_CPU_SORT_PASSES_H
 #define VSCAN_CPU_SORT_PASSES_H
 
@@ -10,7 +10,7 @@ enum {
     VSCAN__DIGIT_BITS = 8,
     VSCAN__DIGITS = 1 << VSCAN__DIGIT_BITS,
     VSCAN__PASSES = 64 / VSCAN__DIGIT_BITS, /* at most */
-    VSCAN__DIVIDED = 256,                   /* elements at most that insert takes */
+    VSCAN__RANKED = 96,                     /* elements at most that rank takes */
     /* Elements that are moved together: 64 bytes, where they have 4 each. */
     VSCAN__LINE = 16,
     VSCAN__LINES_BYTES =
@@ -55,9 +55,9 @@ struct vscan__sort_loops {
     void (*scatter_lines)(const struct vscan__order *order, const struct vscan__vectors *from,
                           const struct vscan__vectors *to, int64_t first, int64_t end, int pass,
                           int64_t *places, char *lines);
-    /* Sorts at most DIVIDED elements; to may be from. */
-    void (*insert)(const struct vscan__order *order, const struct vscan__vectors *from,
-                   const struct vscan__vectors *to, int64_t first, int64_t end);
+    /* Sorts n <= RANKED elements from first on; out may be in. */
+    void (*rank)(const struct vscan__order *order, const struct vscan__vectors *in,
+                 const struct vscan__vectors *out, int64_t first, int64_t n);
 };
 
 extern const struct vscan__sort_loops vscan__sort_loops[VSCAN__KEY_KINDS][2]
