@@ -27,7 +27,7 @@ quietly "$CMAKE" -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DVS
 quietly "$CMAKE" --build "$build"
 [ -z "$cuda" ] || quietly "$CMAKE" --build "$cuda" --target faults_coverage
 # shellcheck disable=SC2086 # a path or nothing
-find "$build" $cuda -name '*.gcda' -exec rm {} +
+find "$build" $cuda -name '*.gcda' -exec rm -f {} + # some twice, where BUILD lies in CUDA_BUILD
 
 # test_epochs counts launches of kernels; the CPU has none.
 VSCAN_TEST_SIZES=small quietly ctest --test-dir "$build" --output-on-failure --timeout 900 -j 2 \
