@@ -21,7 +21,7 @@
 
 /* Tuned on Zen 4 (L2 1 MiB, L3 32 MiB): benchmarks/notes/sorts.md. */
 enum {
-    SHORT_4 = 80,            /* elements with keys of 4 bytes that are sorted by rank, */
+    SHORT_4 = 104,           /* elements with keys of 4 bytes that are sorted by rank, */
     SHORT_8 = VSCAN__RANKED, /* and of 8, which have twice as many digits to be counted */
     CACHED = 2 << 20,        /* bytes of a range that caches hold, with what it is moved to */
     LINES_FROM = 32 << 20,   /* bytes of a range from which its elements are moved by lines, */

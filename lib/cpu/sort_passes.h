@@ -10,7 +10,7 @@ enum {
     VSCAN__DIGIT_BITS = 8,
     VSCAN__DIGITS = 1 << VSCAN__DIGIT_BITS,
     VSCAN__PASSES = 64 / VSCAN__DIGIT_BITS, /* at most */
-    VSCAN__RANKED = 96,                     /* elements at most that rank takes */
+    VSCAN__RANKED = 112,                    /* elements at most that rank takes */
     /* Elements that are moved together: 64 bytes, where they have 4 each. */
     VSCAN__LINE = 16,
     VSCAN__LINES_BYTES =
