@@ -5,9 +5,10 @@
 #
 #     sh benchmarks/scripts/run_pool.sh OLD NEW OUT [SECONDS]
 #
-# OLD and NEW are build folders with VSCAN_BENCHMARKS=ON; ab5448a^ is the last commit with OpenMP. Numbers of
-# enums have changed since, so each library is measured by its own bench. SECONDS is how long the rows may
-# take, half with 2 threads and half with 16: passes in turns, at least two. OUT is a folder:
+# OLD and NEW are build folders with VSCAN_BENCHMARKS=ON, best named by their commits; ab5448a^ is the last
+# one with OpenMP. Numbers of enums have changed since, so each library is measured by its own bench. SECONDS
+# is how long the rows may take, half with 2 threads and half with 16: passes in turns, at least two. OUT is
+# a folder:
 #
 #     rows.csv     for each row, with 2 and with 16 threads: the fastest pass of both, in us, new / old, and
 #                  the spread of the passes. A row is "slower" where it exceeds 1.02 by more than the spread
@@ -76,7 +77,16 @@ for threads in 2 $([ "$most" -le 2 ] || echo "$most"); do
     echo "$threads threads: $pass passes, $(($(date +%s) - begin)) s"
 done
 
-echo "threads,family,type,operator,kind,direction,n,old_us,new_us,ratio,spread,verdict" >"$out/rows.csv"
+processor=$(LC_ALL=C lscpu 2>/dev/null | sed -n 's/^Model name: *//p' | head -n 1)
+# head_lines: the machine, and of which commit the folders' names say that they are.
+head_lines() {
+    echo "# processor ${processor:-unknown}, $(nproc) cores; compiler $(cut -d, -f1 "$2/run/built_with.txt" 2>/dev/null)"
+    echo "# old $1, new $2"
+}
+{
+    head_lines "$1" "$2"
+    echo "threads,family,type,operator,kind,direction,n,old_us,new_us,ratio,spread,verdict"
+} >"$out/rows.csv"
 awk -F, -v file="$out/rows.csv" '
     # columns 1 and 2 are ours; those of the bench follow
     function note(which, row, us) {
@@ -119,7 +129,10 @@ awk -F, -v file="$out/rows.csv" '
 
 # Two processors that this process may use, as the probe's load of 8 is meant for two.
 pair=$(python3 -c 'import os; print(",".join(map(str, sorted(os.sched_getaffinity(0))[:2])))')
-taskset -c "$pair" sh "$here/threads.sh" "$2/run" 0.1 >"$out/threads.csv"
+{
+    head_lines "$1" "$2"
+    taskset -c "$pair" sh "$here/threads.sh" "$2/run" 0.1
+} >"$out/threads.csv"
 if grep -q "no control group" "$out/threads.csv"; then
     echo "# pinned to one processor" >>"$out/threads.csv"
     VSCAN_NUM_THREADS=2 taskset -c "${pair%%,*}" "$2/run/probe_threads" 0.1 >>"$out/threads.csv"
