@@ -41,21 +41,19 @@ struct own {
 
 struct run {
     struct vscan__order order;
-    int32_t key_size, value_size, passes;
+    int32_t key_size, value_size;
     enum vscan__key_kind kind;
     struct vscan__vectors in, out, other; /* other: room for as many elements */
     struct own *own;                      /* of each thread */
 };
 
-/* Elements first .. first + n - 1 lie in `at`; their digits from `passes` on are equal. Sorted, they go to the
-   output. */
+/* Elements first .. first + n - 1 lie in `at`, and go to the output, sorted. */
 struct range {
     struct vscan__vectors at;
     int64_t first, n;
-    int passes;
     enum vscan__key_kind kind;
-    int lowest,
-        differing; /* of the digits that are not equal, as far as known: the lowest one, how many */
+    uint64_t
+        differing; /* bits, of those that are compared, in which numbers differ, as far as known */
 };
 
 static bool is_short(const struct run *run, int64_t n) {
@@ -98,22 +96,24 @@ static bool learn(const struct run *run, struct range *range, struct vscan__seen
         range->kind = VSCAN__ANY;
         return false;
     }
-    const uint64_t differing = seen.differing >> run->order.first_bit & run->order.window;
-    range->passes = range->lowest = range->differing = 0;
-    for (int p = 0; p < VSCAN__PASSES; p++) {
-        if ((differing >> VSCAN__DIGIT_BITS * p & (VSCAN__DIGITS - 1)) == 0) continue;
-        if (range->differing == 0) range->lowest = p;
-        range->passes = p + 1;
-        range->differing++;
-    }
+    range->differing = seen.differing >> run->order.first_bit & run->order.window;
     return true;
+}
+
+/* The digits from the lowest to the highest one that differs: first .. end - 1. */
+static int first_digit(const struct range *range) {
+    return range->differing == 0 ? 0 : __builtin_ctzll(range->differing) / VSCAN__DIGIT_BITS;
+}
+static int end_digit(const struct range *range) {
+    return range->differing == 0 ? 0
+                                 : (63 - __builtin_clzll(range->differing)) / VSCAN__DIGIT_BITS + 1;
 }
 
 /* Elements of a range that was divided by its highest digit: those that have one of them, and lie in `at` now. */
 static struct range part_of(const struct range *range, const struct vscan__vectors *at,
                             int64_t first, int64_t n) {
-    return (struct range){
-        *at, first, n, range->passes - 1, range->kind, range->lowest, range->differing - 1};
+    const uint64_t lower = (UINT64_C(1) << VSCAN__DIGIT_BITS * (end_digit(range) - 1)) - 1;
+    return (struct range){*at, first, n, range->kind, range->differing & lower};
 }
 
 /* ---- One thread ------------------------------------------------------------------------------ */
@@ -145,9 +145,8 @@ static void scatter_range(const struct run *run, const struct range *range,
 static void sort_up(const struct run *run, struct range range, struct own *own) {
     const int64_t first = range.first, end = first + range.n;
     const bool from_input = is_apart(run, &range.at) && range.at.keys != run->other.keys;
-    int from = range.lowest;
-    while (range.passes > from) {
-        const int passes = range.passes - from;
+    while (range.differing != 0) {
+        const int from = first_digit(&range), passes = end_digit(&range) - from;
         memset(own->counts[from], 0, (size_t)passes * sizeof own->counts[0]);
         const struct vscan__sort_loops *const of = loops_of(run, range.kind);
         if (learn(run, &range,
@@ -156,9 +155,8 @@ static void sort_up(const struct run *run, struct range range, struct own *own) 
             break;
     }
     int todo[VSCAN__PASSES], count = 0;
-    const uint64_t one = vscan__compared(&run->order, run->key_size, range.at.keys, first);
-    for (int p = from; p < range.passes; p++) /* but for digits that all have */
-        if (own->counts[p][one >> VSCAN__DIGIT_BITS * p & (VSCAN__DIGITS - 1)] < range.n)
+    for (int p = first_digit(&range); p < end_digit(&range); p++) /* but for digits that all have */
+        if ((range.differing >> VSCAN__DIGIT_BITS * p & (VSCAN__DIGITS - 1)) != 0)
             todo[count++] = p;
     for (int k = 0; k < count; k++) {
         /* from the input to where an even number of passes is left */
@@ -179,15 +177,15 @@ static void sort_range(const struct run *run, struct range range, struct own *ow
         return;
     }
     const int64_t end = range.first + range.n;
-    while (range.differing > 1 && bytes_of(run, range.n) > CACHED) {
-        const int pass = range.passes - 1;
+    while (end_digit(&range) - first_digit(&range) > 1 && bytes_of(run, range.n) > CACHED) {
+        const int pass = end_digit(&range) - 1;
         const struct vscan__sort_loops *const of = loops_of(run, range.kind);
         int64_t *const places = own->counts[pass];
         memset(places, 0, sizeof own->counts[0]);
         if (!learn(run, &range,
                    of->count(&run->order, range.at.keys, range.first, end, pass, 1,
                              own->counts + pass)) ||
-            range.passes <= pass)
+            end_digit(&range) <= pass)
             continue; /* all have this digit */
         const int parts = add_up(places, range.first);
         const struct vscan__vectors to = next_to(run, &range.at);
@@ -228,7 +226,7 @@ static void count_chunk(void *work, int part, int parts) {
     struct divided *const all = work;
     const struct range *const range = &all->range;
     const struct run *const run = all->run;
-    const int pass = range->passes - 1;
+    const int pass = end_digit(range) - 1;
     int64_t(*const counts)[VSCAN__DIGITS] = run->own[part].counts + pass;
     const int64_t first = begin_of(range, part, parts), end = begin_of(range, part + 1, parts);
     memset(counts, 0, sizeof *counts);
@@ -247,7 +245,7 @@ static void count_chunk(void *work, int part, int parts) {
 static void scatter_chunk(void *work, int part, int parts) {
     struct divided *const all = work;
     const struct run *const run = all->run;
-    const int pass = all->range.passes - 1;
+    const int pass = end_digit(&all->range) - 1;
     int64_t places[VSCAN__DIGITS], before = all->range.first;
     int divided_in = 0;
     for (int d = 0; d < VSCAN__DIGITS; d++) {
@@ -290,22 +288,23 @@ static void take_parts(void *work, int part, int parts) {
 
 static void sort_by_threads(const struct run *run, struct range range, int threads) {
     struct divided all = {.run = run, .range = range};
-    while (all.range.passes > 0) {
-        const int counted = all.range.passes;
+    while (all.range.differing != 0) {
+        const int counted = end_digit(&all.range);
         atomic_init(&all.differing, 0);
         atomic_init(&all.greatest, 0);
         vscan__cpu_parallel(threads, count_chunk, &all);
         const struct vscan__seen seen = {atomic_load_explicit(&all.differing, memory_order_relaxed),
                                          atomic_load_explicit(&all.greatest, memory_order_relaxed)};
-        if (learn(run, &all.range, seen) && all.range.passes == counted) break;
+        if (learn(run, &all.range, seen) && end_digit(&all.range) == counted) break;
     }
-    if (all.range.passes == 0) {
+    if (all.range.differing == 0) {
         vscan__cpu_parallel(threads, copy_chunk, &all);
         return;
     }
-    all.ends = run->own->ends[all.range.passes - 1];
-    all.to = all.range.passes == 1 && is_apart(run, &all.range.at) ? run->out
-                                                                   : next_to(run, &all.range.at);
+    all.ends = run->own->ends[end_digit(&all.range) - 1];
+    all.to = all.range.differing < VSCAN__DIGITS && is_apart(run, &all.range.at)
+                 ? run->out
+                 : next_to(run, &all.range.at);
     vscan__cpu_parallel(threads, scatter_chunk, &all);
     /* a thread that takes the last part then has no more than a quarter of what the others had */
     all.most = range.n / (4 * threads) > WORTH ? range.n / (4 * threads) : WORTH;
@@ -346,7 +345,7 @@ static void sort_input(const struct run *run, int64_t first, int64_t n, int thre
     } else if (is_sorted(run, first, n)) {
         copy(run, &run->out, &run->in, first, n);
     } else {
-        const struct range range = {run->in, first, n, run->passes, run->kind, 0, run->passes};
+        const struct range range = {run->in, first, n, run->kind, run->order.window};
         if (threads == 1)
             sort_range(run, range, own);
         else
@@ -383,7 +382,6 @@ static vscan_status make_run(vscan_ctx *ctx, const struct vscan__sort *sort, str
     run->order = vscan__order_of(sort);
     run->key_size = sort->key_size;
     run->value_size = sort->value_size;
-    run->passes = (sort->bits + VSCAN__DIGIT_BITS - 1) / VSCAN__DIGIT_BITS;
     run->in =
         (struct vscan__vectors){(void *)(uintptr_t)sort->keys, (void *)(uintptr_t)sort->values};
     run->out = (struct vscan__vectors){sort->keys_out, sort->values_out};

@@ -193,6 +193,15 @@ INLINE void insert(int key_size, int value_size, uint64_t *numbers, void *keys, 
     }
 }
 
+/* What was put in order goes to elements first .. first + n - 1. */
+INLINE void write_back(int key_size, int value_size, const struct vscan__vectors *out,
+                       int64_t first, const uint64_t *keys, const uint64_t *values, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        move_element(key_size, out->keys, first + i, keys, i);
+        move_element(value_size, out->values, first + i, values, i);
+    }
+}
+
 /* Fewer elements are inserted at once. */
 enum { WORTH_RANKS = 7 };
 
@@ -227,10 +236,7 @@ INLINE void rank(int key_size, int value_size, const struct vscan__order *order,
         move_element(value_size, values, at, in->values, first + i);
     }
     if (alike && shift > 0) insert(key_size, value_size, sorted, keys, values, n);
-    for (int64_t i = 0; i < n; i++) {
-        move_element(key_size, out->keys, first + i, keys, i);
-        move_element(value_size, out->values, first + i, values, i);
-    }
+    write_back(key_size, value_size, out, first, keys, values, n);
 }
 
 /* The same, n < WORTH_RANKS. */
@@ -244,10 +250,7 @@ INLINE void insert_few(int key_size, int value_size, const struct vscan__order *
         move_element(value_size, values, i, in->values, first + i);
     }
     insert(key_size, value_size, numbers, keys, values, n);
-    for (int64_t i = 0; i < n; i++) {
-        move_element(key_size, out->keys, first + i, keys, i);
-        move_element(value_size, out->values, first + i, values, i);
-    }
+    write_back(key_size, value_size, out, first, keys, values, n);
 }
 
 /* ---- For each kind and sizes ------------------------------------------------------------------- */

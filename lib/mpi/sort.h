@@ -46,8 +46,9 @@ struct vscan__mpi_elements {
 int vscan__mpi_merges_of(int runs);
 
 /*
- * Merges sorted runs of floats or doubles, stable: elements begin[r] .. begin[r + 1] - 1 are run r. They lie in `from` where there is an odd
- * number of merges, in `to` where it is even; the other one has room for them. The result is in `to`.
+ * Merges sorted runs of floats or doubles, stable: elements begin[r] .. begin[r + 1] - 1 are run r. They lie in `from`
+ * where there is an odd number of merges, in `to` where it is even; the other one has room for them. The result is in
+ * `to`.
  * value_size: bytes, 0 where there are no values.
  */
 void vscan__mpi_merge(const struct vscan__mpi_order *order, int64_t value_size,

@@ -173,9 +173,10 @@ static void run_sort(vscan_type type, int value_type, bool segmented, int64_t n,
 }
 
 static void run_all(bool segmented, struct inputs_random *random) {
-    /* around what is sorted by insertion, by counting, by one block, and the tiles of the kernels */
-    static const int64_t tiles[] = {48,   49,   4095, 4096,  4097,  4607,  4608,  4609,  5120,
-                                    8191, 8192, 8193, 11264, 11265, 16385, 30000, 65537, 131073};
+    /* around what is sorted by insertion, by rank, by counting, by one block, and the tiles of the kernels */
+    static const int64_t tiles[] = {6,    7,    104,   105,   112,   113,   48,    49,
+                                    4095, 4096, 4097,  4607,  4608,  4609,  5120,  8191,
+                                    8192, 8193, 11264, 11265, 16385, 30000, 65537, 131073};
     int64_t sizes[MAPS_SIZES];
     for (int t = 0; t < SORTED; t++)
         for (int v = -1; v < SORTED; v++) {
@@ -302,7 +303,9 @@ static void positions(void **state) {
     (void)state;
     struct inputs_random random = {harness_seed() + 43};
     run_long_sorts(20000, 0, 50000, &random);
-    if (!harness_small()) run_long_sorts(300000, 0, 50000, &random);
+    if (harness_small()) return;
+    run_long_sorts(300000, 0, 50000, &random);
+    run_long_sorts(300000, 0, 3, &random); /* parts that are long, and in order */
 }
 
 /* Longer than what caches hold: elements are moved by lines. */
