@@ -76,8 +76,20 @@ if(help MATCHES "--objdir-as-tempdir") # CUDA 11.6 and later
   set(reproducible -objtemp)
 endif()
 
-file(GLOB_RECURSE kernels CONFIGURE_DEPENDS kernels/*.cu)
-add_library(vscan_kernels OBJECT ${kernels})
+# What is alike in kernels takes little room if it is compressed together: one object for all files of these
+# folders, which are quick to compile.
+file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/kernels kernels/*.cu)
+foreach(folders "common|map" "pack|segments|split" "sort")
+  set(together ${kernels})
+  list(FILTER together INCLUDE REGEX "^(${folders})/")
+  list(FILTER kernels EXCLUDE REGEX "^(${folders})/")
+  list(JOIN together "\"\n#include \"" text)
+  string(REPLACE "|" "_" name ${folders})
+  file(CONFIGURE OUTPUT kernels/${name}.cu CONTENT "#include \"${text}\"\n" @ONLY)
+  list(APPEND objects ${PROJECT_BINARY_DIR}/kernels/${name}.cu)
+endforeach()
+list(TRANSFORM kernels PREPEND kernels/)
+add_library(vscan_kernels OBJECT ${kernels} ${objects})
 set_target_properties(vscan_kernels PROPERTIES
   CUDA_ARCHITECTURES "${architectures}"
   CUDA_VISIBILITY_PRESET hidden

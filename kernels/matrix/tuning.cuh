@@ -102,11 +102,6 @@ static constexpr int64_t split_rows_below = 256;
 /* Steps of a block where there are many rows: what a block computes once then serves several. */
 static constexpr int rows_scan_steps = 4, rows_reduce_steps = 8;
 
-/* ---- Segmented scans of rows (matrix/rows/segmented.cuh) ------------------------------------- */
-
-/* Groups of a warp in a step, and warps of a block: together they have a block of level 1 in a step. */
-static constexpr int segmented_row_groups = 4, segmented_row_warps = 8;
-
 /* ---- Narrow rows (matrix/rows/narrow.cuh) ---------------------------------------------------- */
 
 /* Bytes of a row, at most. Sums of 4-byte types, with so many rows a multiprocessor: as many

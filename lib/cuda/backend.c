@@ -115,12 +115,14 @@ static const void *heads_at(const struct vscan__matrix *matrix, int64_t at) {
     return (const char *)matrix->heads + bytes;
 }
 
-/* Whether segmented rows are so long and few that each is worth a launch of its own. That takes some 3 us,
-   in which a block of kernels/matrix/rows/segmented.cuh scans some 8192 elements. Not all kernels of segmented
-   scans write the total. */
-static bool are_long(const struct vscan__matrix *matrix) {
-    return matrix->totals == NULL && matrix->length / 8192 >= matrix->lines &&
-           (matrix->head_type != VSCAN_BIT || matrix->line_step % 32 == 0);
+/* Whether each row is worth a launch of its own. Not all kernels of segmented scans write the total. */
+static bool are_long(const struct vscan__launch *launch, const struct vscan__matrix *matrix,
+                     int64_t size) {
+    const int64_t from =
+        matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
+    if (matrix->columns || matrix->length < from / size) return false;
+    return matrix->heads == NULL || (matrix->totals == NULL && (matrix->head_type != VSCAN_BIT ||
+                                                                matrix->line_step % 32 == 0));
 }
 
 /* One row after the other. */
@@ -157,14 +159,11 @@ static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *ma
                                   vscan__matrix_launcher *launcher) {
     const int64_t size = vscan__element_size(type);
     struct vscan__launch *launch = vscan__cuda_launch(ctx);
-    const int64_t from =
-        matrix->lines < launch->multiprocessors ? launch->rows_from : launch->many_rows_from;
-    if (matrix->heads != NULL && are_long(matrix))
-        return each_row(ctx, matrix, size, vscan__cuda.pairs[pair].scan_segmented);
-    if (matrix->heads == NULL && !matrix->columns && matrix->length >= from / size)
+    if (are_long(launch, matrix, size))
         return each_row(ctx, matrix, size,
-                        matrix->out != NULL ? vscan__cuda.pairs[pair].scan
-                                            : vscan__cuda.pairs[pair].reduce);
+                        matrix->heads != NULL ? vscan__cuda.pairs[pair].scan_segmented
+                        : matrix->out != NULL ? vscan__cuda.pairs[pair].scan
+                                              : vscan__cuda.pairs[pair].reduce);
     int before;
     TRY(vscan__cuda_enter(ctx, ctx->device, &before));
     void *const workspace = launch->workspace;

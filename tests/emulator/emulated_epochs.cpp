@@ -169,15 +169,18 @@ static void try_vectors() {
 
 /* ---- Rows and columns ------------------------------------------------------------------------ */
 
-static void matrix_call(const pair_row &row, bool by_columns, bool reduce, int64_t lines,
-                        int64_t length) {
+static void matrix_call(const pair_row &row, bool by_columns, bool reduce, bool segmented,
+                        int64_t lines, int64_t length) {
     const int64_t rows = by_columns ? length : lines, columns = by_columns ? lines : length;
     twins in(row.type, rows * columns), out(row.type, rows * columns), totals(row.type, lines);
+    twins heads(VSCAN_BYTE, segmented ? rows * columns : 0);
+    if (segmented) heads.put_flags(30000); /* in most tiles none */
     vscan__matrix m = {};
     m.lines = m.each = lines, m.length = length, m.line_step = by_columns ? 1 : columns;
     m.step = by_columns ? columns : 1, m.in = in.at(), m.columns = by_columns;
     if (!reduce) m.out = out.at();
     m.totals = totals.at();
+    if (segmented) m.heads = heads.at(), m.head_type = heads.type;
     if (vscan__matrix_words_needed((vscan_type)row.type, &m) > launch.words) {
         printf("a workspace of %lld status words is too small\n", (long long)launch.words);
         exit(1);
@@ -192,7 +195,9 @@ static void matrix_call(const pair_row &row, bool by_columns, bool reduce, int64
     } else {
         o.totals = sums;
         ok(by_columns ? vscan_scan_columns(ctx, row.op, from, rows, columns, to, &o)
-                      : vscan_scan_rows(ctx, row.op, from, rows, columns, to, &o));
+           : segmented
+               ? vscan_scan_rows_segmented(ctx, row.op, from, heads.buffer(), rows, columns, to, &o)
+               : vscan_scan_rows(ctx, row.op, from, rows, columns, to, &o));
     }
     check(by_columns ? "columns" : "rows", row.pair, lines * 1000000 + length, error,
           vscan_ctx_synchronize(ctx), {&in, &out, &totals});
@@ -203,10 +208,10 @@ static void try_matrix() {
     const int64_t tile = size_of(row.type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
     const int64_t lines = 2 + below(2);
     const auto two = [&](const char *family, bool by_columns, bool reduce, int64_t of_lines,
-                         int64_t length, int64_t fewer) {
+                         int64_t length, int64_t fewer, bool segmented = false) {
         across(
-            family, [&] { matrix_call(row, by_columns, reduce, of_lines, length); },
-            [&] { matrix_call(row, by_columns, reduce, of_lines, fewer); });
+            family, [&] { matrix_call(row, by_columns, reduce, segmented, of_lines, length); },
+            [&] { matrix_call(row, by_columns, reduce, segmented, of_lines, fewer); });
     };
     launch.words = most_words; /* of columns there are many, so that each scrub covers many */
     launch.multiprocessors = 8;
@@ -214,6 +219,8 @@ static void try_matrix() {
     choose(PORTABLE_KERNELS);
     two("rows", false, false, lines, tile * (3 + below(2)) + 1 + below(tile),
         tile + 1 + below(tile));
+    two("segmented rows", false, false, lines, tile * (3 + below(2)) + 1 + below(tile),
+        tile + 1 + below(tile), true);
     two("sums of rows", false, true, lines, tile * (3 + below(2)) + 1 + below(tile),
         tile + 1 + below(tile));
     for (int k = 0; k < 3; ++k) { /* not every try finds a block that looks so early */

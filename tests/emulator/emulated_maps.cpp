@@ -268,7 +268,7 @@ int main(int argc, char **argv) {
     launch.multiprocessors = 2;
     launch.architecture = 90;
     launch.encode_tiled = vscan::encode_tiled;
-    launch.words = 1 << 18;
+    launch.words = 1 << 19;
     std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
     launch.workspace = workspace.data();
     for (int k = 0; k < repetitions; ++k) one_of_each();

@@ -16,6 +16,7 @@ static const char *const family_names[CALL_FAMILIES] = {
     "reduce_segmented",
     "reduce_offsets",
     "scan_rows",
+    "scan_rows_segmented",
     "scan_columns",
     "reduce_rows",
     "reduce_columns",

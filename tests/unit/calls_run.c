@@ -150,8 +150,9 @@ static void set_outputs(struct call_ready *r) {
         o[0].n = offsets - 1;
         break;
     case CALL_SCAN_ROWS:
+    case CALL_SCAN_ROWS_SEGMENTED:
     case CALL_SCAN_COLUMNS:
-        o[1].n = !c->extra ? 0 : c->family == CALL_SCAN_ROWS ? c->rows : c->columns;
+        o[1].n = !c->extra ? 0 : c->family == CALL_SCAN_COLUMNS ? c->columns : c->rows;
         break;
     case CALL_REDUCE_ROWS:
     case CALL_REDUCE_COLUMNS:
@@ -215,7 +216,8 @@ static bool has_heads(enum call_family f) {
     return f == CALL_SPLIT_SEGMENTED || f == CALL_SPLIT_SEGMENTED_POSITIONS;
 }
 static bool has_flags(enum call_family f) {
-    return has_heads(f) || f == CALL_SCAN_SEGMENTED || f == CALL_REDUCE_SEGMENTED ||
+    return has_heads(f) || f == CALL_SCAN_SEGMENTED || f == CALL_SCAN_ROWS_SEGMENTED ||
+           f == CALL_REDUCE_SEGMENTED ||
            f == CALL_PACK || f == CALL_ENUMERATE || f == CALL_SPLIT || f == CALL_SPLIT_POSITIONS ||
            f == CALL_DISTRIBUTE_SEGMENTED || f == CALL_DISTRIBUTE_TOTALS ||
            f == CALL_FLAGS_TO_OFFSETS || f == CALL_FLAGS_TO_POSITIONS || f == CALL_KEYS_TO_HEADS;
@@ -267,6 +269,9 @@ static vscan_status make_matrix(const struct call_ready *r, vscan_buffer *const 
     o.totals = out[1];
     if (c->family == CALL_SCAN_ROWS)
         return vscan_scan_rows(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
+    if (c->family == CALL_SCAN_ROWS_SEGMENTED)
+        return vscan_scan_rows_segmented(r->ctx, c->op, r->in, r->flags, c->rows, c->columns,
+                                         out[0], &o);
     return vscan_scan_columns(r->ctx, c->op, r->in, c->rows, c->columns, out[0], &o);
 }
 

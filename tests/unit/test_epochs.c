@@ -208,6 +208,12 @@ static void epochs_scan_rows(void **state) {
     matrices(CALL_SCAN_ROWS, VSCAN_FLOAT, 2, 300000, 2, 50000);
     matrices(CALL_SCAN_ROWS, VSCAN_DOUBLE, 3, 100000, 3, 35000);
 }
+static void epochs_scan_rows_segmented(void **state) {
+    (void)state;
+    matrices(CALL_SCAN_ROWS_SEGMENTED, VSCAN_FLOAT, 3, 200000, 3, 70000);
+    matrices(CALL_SCAN_ROWS_SEGMENTED, VSCAN_INT, 2, 300000, 2, 50000);
+    matrices(CALL_SCAN_ROWS_SEGMENTED, VSCAN_DOUBLE, 3, 100000, 3, 35000);
+}
 static void epochs_scan_columns(void **state) {
     (void)state;
     matrices(CALL_SCAN_COLUMNS, VSCAN_FLOAT, 40000, 8, 10000, 8);
@@ -307,6 +313,7 @@ int main(int argc, char **argv) {
         epochs_unit_test(epochs_reduce_segmented),
         epochs_unit_test(epochs_reduce_offsets),
         epochs_unit_test(epochs_scan_rows),
+        epochs_unit_test(epochs_scan_rows_segmented),
         epochs_unit_test(epochs_scan_columns),
         epochs_unit_test(epochs_scan_large_columns),
         epochs_unit_test(epochs_reduce_rows),

@@ -10,13 +10,15 @@
 
 namespace vscan {
 
-static_assert(forms <= 16, "each has a bit in launch->matrix_ready");
+static_assert(forms <= 16, "each has two bits in launch->matrix_ready");
 
 template <class Pair>
 cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
                             const pair_turn &turn, int kernel) {
     const int size = sizeof(typename Pair::T);
-    if (matrix->heads != nullptr) return launch_segmented_rows<Pair>(launch, matrix, turn);
+    if (matrix->heads != nullptr)
+        return launch_rows<Pair>(launch, matrix, turn, matrix_segmented_rows<Pair>,
+                                 sizeof(segmented_rows_shared<Pair>), kernel + 16);
     if constexpr (many_rows<Pair>) {
         if (has_narrow_rows(launch, *matrix, size))
             return launch_narrow_rows<Pair>(launch, matrix, turn);
@@ -33,11 +35,11 @@ cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
         if (has_large_rows(launch, *matrix, size))
             return launch_large_rows<Pair>(launch, matrix, kernel);
     }
-    return launch_rows<Pair>(launch, matrix, turn, kernel);
+    return launch_rows<Pair>(launch, matrix, turn, matrix_rows<Pair>, sizeof(rows_shared<Pair>),
+                             kernel);
 }
 
 int64_t row_words(const vscan__matrix &matrix, int size) {
-    if (matrix.heads != nullptr) return 0;
     /* a reduction never needs fewer than a scan */
     const int64_t sums = sum_tiles(matrix, size);
     const int64_t of_row =

@@ -35,6 +35,7 @@ struct rows_shape {
     int warps;
     int row_warps;   /* of a row; if less than all, a block has several such rows */
     int lanes, rows; /* of each row of a warp; rows of a warp */
+    int row_items;   /* from one of them to the next in shared memory */
     bool across;     /* a warp has one row, or a part of it, on all lanes */
     bool along;      /* a block has one row, a chunk of it in each step */
     bool quads;      /* rows are aligned to 16 bytes */
@@ -160,7 +161,7 @@ struct rows_warp {
 #pragma unroll 1
         for (int e = lane; e * V < items; e += 32) {
             const int r = (int)((uint32_t)e * (uint32_t)shape.over_quads >> 20);
-            const int i = e - r * ((int)matrix.length / V), at = r * shape.lanes * slice_quads + i;
+            const int i = e - r * ((int)matrix.length / V), at = r * (shape.row_items / V) + i;
             each((at ^ (at >> 3 & 3)) * 16,
                  (r * matrix.line_step + (backward ? -(i + 1) * V : i * V)) * (int64_t)sizeof(T));
         }
@@ -186,7 +187,7 @@ struct rows_warp {
         for (int e = lane; e < items; e += 32) {
             const int r = (int)((uint32_t)e * (uint32_t)shape.over_row >> 20);
             const int i = e - r * (int)matrix.length;
-            const int at = r * shape.lanes * R + (backward ? i ^ (V - 1) : i);
+            const int at = r * shape.row_items + (backward ? i ^ (V - 1) : i);
             each(at ^ (at / (8 * V) & 3) * V, r * gap + (backward ? -1 - e : e));
         }
     }
@@ -405,7 +406,8 @@ static bool is_long_row(int64_t length, int size) {
 /* Status words of a row that a launch may need. */
 static int64_t row_status_words(const vscan__matrix &matrix, int size) {
     const bool may_split = is_long_row(matrix.length, size) && matrix.lines < split_rows_below;
-    return may_split || may_have_large_rows(matrix, size) ? row_tiles(matrix, size) : 0;
+    const bool large = matrix.heads == nullptr && may_have_large_rows(matrix, size);
+    return may_split || large ? row_tiles(matrix, size) : 0;
 }
 
 static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix &matrix,
@@ -416,6 +418,13 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     s.across = length > warp_items / 2;
     s.lanes = s.across ? 32 : length > R ? (int)((length + R - 1) / R) : 1;
     s.rows = 32 / s.lanes;
+    s.row_items = s.lanes * R;
+    const bool of_lines = matrix.has_initial == 2 && matrix.initial_step != 0;
+    if (matrix.heads != nullptr && !of_lines && length > 0 && length <= R / 2) {
+        s.row_items = V; /* several rows a slice */
+        while (s.row_items < length) s.row_items *= 2;
+        s.rows = 32 * (R / s.row_items);
+    }
     s.row_warps = 1;
     s.along = is_long_row(length, size);
     const int multiprocessors = launch->multiprocessors;
@@ -447,7 +456,8 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
         (s.lines_ahead * matrix.line_step + (matrix.backward ? -1 : 1) * s.items_ahead) * size;
     s.quads = (((uintptr_t)matrix.in | (uintptr_t)matrix.out) & 15) == 0 &&
               matrix.line_step % V == 0 && (length % V == 0 || (s.across && !matrix.backward));
-    s.dense = s.across || (!matrix.backward && matrix.line_step == length && length % R == 0);
+    s.dense = s.across || (!matrix.backward && matrix.line_step == length &&
+                           (length % R == 0 || length == s.row_items));
     if (!s.across && length > 0) {
         s.over_row = (int)(((1 << 20) + length - 1) / length);
         const int64_t quads = length < V ? 1 : length / V;
@@ -456,10 +466,10 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     return s;
 }
 
-/* kernel: its bit in launch->matrix_ready */
-template <class Pair>
+/* rows: the kernel, with `fixed` bytes of shared memory; number: its bit in launch->matrix_ready. */
+template <class Pair, class Kernel>
 static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix,
-                               const pair_turn &turn, int kernel) {
+                               const pair_turn &turn, Kernel *rows, int fixed, int number) {
     const rows_shape s = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
     const int64_t line_steps = (matrix->lines + s.step_lines - 1) / s.step_lines;
     const int64_t blocks = s.tiles > 0 ? matrix->lines * s.tiles
@@ -468,16 +478,16 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
     /* more than any block may have */
-    const bool more = shared + (int)sizeof(rows_shared<Pair>) > 48 << 10;
-    if (more && !(launch->matrix_ready >> kernel & 1)) {
+    const bool more = shared + fixed > 48 << 10;
+    if (more && !(launch->matrix_ready >> number & 1)) {
         /* the most that any launch may need */
         const int most = 32 * warp_bytes * (launch->shared_memory > 2 * 32 * warp_bytes ? 2 : 1);
-        const cudaError_t error = cudaFuncSetAttribute(
-            matrix_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
+        const cudaError_t error =
+            cudaFuncSetAttribute(rows, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
         if (error != cudaSuccess) return error;
-        launch->matrix_ready |= 1u << kernel;
+        launch->matrix_ready |= 1u << number;
     }
-    return start(matrix_rows<Pair>, blocks, 32 * s.warps, shared, launch->stream,
+    return start(rows, blocks, 32 * s.warps, shared, launch->stream,
                  matrix_arguments_of(launch, *matrix, s, turn));
 }
 

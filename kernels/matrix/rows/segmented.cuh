@@ -1,200 +1,451 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Segmented scans of rows. A block owns whole rows, so nothing is published, and no block waits.
+ * Segmented scans of rows: the places of elements, steps and copies of matrix/rows/rows.cuh, and sums that
+ * begin again at each head.
  *
- * A lane has one element of a group of 32, which the Sklansky network of core/order.h scans by shuffles;
- * what lies before an element's segment is left out. A row of up to a block of level 1 has one warp, and
- * several rows of up to 16 elements share one. A longer row has a block of 8 warps, whose step is a block of
- * level 1: its warps put the sums of their groups into shared memory, and after one barrier each adds up what
- * precedes its own. The elements and flags of the next step are loaded before.
+ * A lane knows the heads of its slice as bits. What precedes a slice is a sum of adjacent groups, or warps,
+ * since the last head; so the chains of matrix/rows/levels.cuh have shorter masks, and where there has been a
+ * head, what lies before its block, tile or chunk is replaced by the initial value.
  *
- * Shared memory: 32 sums of groups and whether each has a head, twice: one barrier a step is enough, since
- * the sums of step s + 2 are written behind the barrier of step s + 1, which comes after all have read those
- * of step s. In place, an element is read and written by the same thread.
+ * A slice of 64 bytes may have several short rows, each at a multiple of a power of 2 so that the order of
+ * addition is that of a row alone. All but the first begin with a head.
+ *
+ * Flags are read where they lie, the R of a slice at a time, while the elements are on their way.
  */
 #ifndef VSCAN_MATRIX_ROWS_SEGMENTED_CUH
 #define VSCAN_MATRIX_ROWS_SEGMENTED_CUH
 
-#include "common/nested.cuh"
-#include "common/vectors.cuh"
-#include "matrix/lines.cuh"
+#include "matrix/rows/rows.cuh"
+#include "scan/partition.cuh"
 
 namespace vscan {
 
-struct segmented_rows_arguments {
-    vscan__matrix matrix;
-    pair_turn turn;
-    int warps; /* of a row, 1 or segmented_row_warps */
-    int width; /* lanes of a row, a power of 2; 32 where a row has more than one group */
-};
-
-/* What precedes a group in its segment: R1 to R4. Where any order suits, all is in R4. */
-template <class Pair>
-struct before_row_group {
-    using U = typename Pair::U;
-    U r1, r2, r3, r4;
-
-    __device__ __forceinline__ U sum(U x0) const {
-        if constexpr (Pair::in_any_order) return Pair::combine(r4, x0);
-        return Pair::combine(r4, Pair::combine(r3, Pair::combine(r2, Pair::combine(r1, x0))));
-    }
-    /* Passes a group; sum: of its elements since its last head, if it has one. */
-    __device__ __forceinline__ void pass(U sum, bool head, U initial) {
-        if constexpr (Pair::in_any_order) {
-            r4 = Pair::combine(head ? initial : r4, sum);
+/* R flags that are adjacent in memory, from number `at` on, as bits. Whole 32-bit words are read. */
+template <int R>
+static __device__ __forceinline__ uint32_t adjacent_flags(const void *flags, int type, int64_t at) {
+    uint32_t bits = 0;
+    if (type == VSCAN_BYTE) {
+        const char *const from = (const char *)flags + at;
+        const int misfit = (int)((uintptr_t)from & 3);
+        const uint32_t *const words = (const uint32_t *)(from - misfit);
+        uint32_t word[R / 4 + 1];
+#pragma unroll
+        for (int c = 0; c < R / 4; ++c) word[c] = words[c];
+        word[R / 4] = misfit > 0 ? words[R / 4] : 0;
+#pragma unroll
+        for (int c = 0; c < R / 4; ++c)
+            bits |= bits_of_bytes(__funnelshift_r(word[c], word[c + 1], 8 * misfit)) << 4 * c;
+    } else if (type == VSCAN_BIT) {
+        const uint32_t *const words = (const uint32_t *)flags + (at >> 5);
+        const int misfit = (int)(at & 31);
+        bits = __funnelshift_r(words[0], misfit + R > 32 ? words[1] : 0, misfit) & bits_below(R);
+    } else {
+        const int32_t *const from = (const int32_t *)flags + at;
+        if (((uintptr_t)from & 15) == 0) {
+            int4 quad[R / 4];
+#pragma unroll
+            for (int c = 0; c < R / 4; ++c) quad[c] = load_quad(from + 4 * c);
+#pragma unroll
+            for (int c = 0; c < R / 4; ++c) bits |= bits_of_ints(quad[c]) << 4 * c;
         } else {
-            if (head) {
-                r1 = r2 = r3 = Pair::identity;
-                r4 = initial;
-            }
-            r1 = Pair::combine(r1, sum);
+#pragma unroll 4
+            for (int j = 0; j < R; ++j) bits |= is_not_0(from[j]) << j;
         }
     }
-    /* So many groups of the row have been passed: a block of a level may end there. */
-    __device__ __forceinline__ void end_levels(int64_t groups) {
-        using levels = nested<typename Pair::T>;
-        if (Pair::in_any_order || groups % levels::groups != 0) return;
-        r2 = Pair::combine(r2, r1);
-        r1 = Pair::identity;
-        if (groups % levels::tile_groups != 0) return;
-        r3 = Pair::combine(r3, r2);
-        r2 = Pair::identity;
-        if (groups % (levels::tile_groups * (int64_t)levels::tiles) != 0) return;
-        r4 = Pair::combine(r4, r3);
-        r3 = Pair::identity;
-    }
+    return bits;
+}
+
+/* A sum since the last head, and whether there is one. */
+template <class U>
+struct since_head {
+    U sum;
+    bool head;
 };
 
+/* Passes so many tiles of a row, whose aggregates are those from number `first` on. By a warp. */
 template <class Pair>
-__global__ void __launch_bounds__(32 * segmented_row_warps)
-    matrix_segmented_rows(const __grid_constant__ segmented_rows_arguments a) {
-    using T = typename Pair::T;
+static __device__ __forceinline__ void
+pass_segmented_tiles(before_tile<Pair> &before, const lookback_memory &memory, int64_t first,
+                     uint32_t tiles, epoch_t epoch, typename Pair::U initial, int lane) {
     using U = typename Pair::U;
-    constexpr int G = segmented_row_groups;
-    __shared__ U sums[2][segmented_row_warps * G];
-    __shared__ bool heads_in[2][segmented_row_warps * G];
-
-    const vscan__matrix &matrix = a.matrix;
-    const bool backward = matrix.backward;
-    const int64_t n = matrix.length;
-    const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
-    const int k = lane & (a.width - 1); /* in the row */
-    const bool alone = a.warps == 1; /* the warp has rows of its own */
-    const int64_t line =
-        alone ? ((int64_t)blockIdx.x * segmented_row_warps + warp) * (32 / a.width) + lane / a.width
-              : (int64_t)blockIdx.x;
-    const bool there = line < matrix.lines;
-    if (!__any_sync(warp_mask, there)) return;
-    const int64_t row = (there ? line : 0) * matrix.line_step;
-    const int first_warp = alone ? warp : 0;            /* of the row */
-    const int64_t begin = 32 * G * (warp - first_warp); /* of the warp in a step */
-    const int64_t step_items = 32 * G * a.warps;
-
-    /* ---- Loads ------------------------------------------------------------------------------- */
-    T raw[G];
-    uint32_t flags = 0; /* bit g: group g's element has its flag set */
-    const auto load = [&](int64_t first) {
-        flags = 0;
-#pragma unroll
-        for (int g = 0; g < G; ++g) {
-            const int64_t p = first + 32 * g + k;
-            raw[g] = Pair::out(Pair::identity, a.turn);
-            if (!there || p >= n) continue;
-            raw[g] = ((const T *)matrix.in)[row + (backward ? n - 1 - p : p)];
-            if (p > 0)
-                flags |= flag_at(matrix.heads, matrix.head_type, row + (backward ? n - p : p)) << g;
-        }
-    };
-    load(begin);
-    const U initial = there ? initial_of<Pair>(a, line) : (U)Pair::identity;
-    const U empty = matrix.has_initial ? initial : (U)Pair::visible;
-    before_row_group<Pair> before = {Pair::identity, Pair::identity, Pair::identity, initial};
-    if (n == 0 && there && k == 0 && matrix.totals != nullptr)
-        ((T *)matrix.totals)[line] = Pair::out(empty, a.turn);
-
 #pragma unroll 1
-    for (int64_t at = 0, step = 0; at < n; at += step_items, ++step) {
-        /* ---- Groups -------------------------------------------------------------------------- */
-        U x[G];
-        uint32_t heads[G]; /* of the warp's lanes */
-#pragma unroll
-        for (int g = 0; g < G; ++g) {
-            x[g] = Pair::in(raw[g], a.turn);
-            heads[g] = __ballot_sync(warp_mask, flags >> g & 1);
-        }
-        if (at + step_items < n) load(at + step_items + begin);
-#pragma unroll
-        for (int half = 1; half < 32; half *= 2) {
-            if (half >= a.width) break;
-            /* the lanes of the right half up to this one */
-            const uint32_t since = bits_below(lane + 1) & ~bits_below(lane & ~(half - 1));
-            const int last = (lane & ~(2 * half - 1)) + half - 1; /* of the left half */
-#pragma unroll
-            for (int g = 0; g < G; ++g) {
-                const U left = __shfl_sync(warp_mask, x[g], last);
-                if (lane & half && (heads[g] & since) == 0) x[g] = Pair::combine(left, x[g]);
-            }
-        }
-
-        /* ---- What precedes them -------------------------------------------------------------- */
-        before_row_group<Pair> mine[G];
-        U *const sum = sums[step & 1];
-        bool *const any = heads_in[step & 1];
-        if (lane == 31) {
-#pragma unroll
-            for (int g = 0; g < G; ++g) {
-                sum[warp * G + g] = x[g];
-                any[warp * G + g] = heads[g] != 0;
-            }
-        }
-        if (alone)
-            __syncwarp();
-        else
-            __syncthreads();
+    for (uint32_t t = 0; t < tiles; t += 32) {
+        U sum[1];
+        uint32_t head[1];
+        wait_for_all<32>(memory, epoch, (U)Pair::identity, sum, head, first + t + lane,
+                         first + tiles);
+        const uint32_t any = __ballot_sync(warp_mask, head[0] != 0);
 #pragma unroll 1
-        for (int w = first_warp; w < first_warp + a.warps; ++w) {
-#pragma unroll
-            for (int g = 0; g < G; ++g) {
-                if (w == warp) mine[g] = before;
-                before.pass(sum[w * G + g], any[w * G + g], initial);
-            }
-        }
-        before.end_levels((at + step_items) / 32);
-
-        /* ---- Results ------------------------------------------------------------------------- */
-#pragma unroll
-        for (int g = 0; g < G; ++g) {
-            const int64_t first = at + begin + 32 * g, p = first + k;
-            /* heads from the row's first lane up to this one */
-            const bool cut = (heads[g] & bits_below(lane + 1) & ~bits_below(lane - k)) != 0;
-            U y = cut ? Pair::combine(initial, x[g]) : mine[g].sum(x[g]);
-            if (there && p == n - 1 && matrix.totals != nullptr)
-                ((T *)matrix.totals)[line] = Pair::out(y, a.turn);
-            if (matrix.exclusive) {
-                y = __shfl_up_sync(warp_mask, y, 1);
-                if (k == 0) y = mine[g].sum(Pair::identity);
-                if (p == 0 || heads[g] >> lane & 1) y = empty;
-            }
-            if (there && p < n)
-                ((T *)matrix.out)[row + (backward ? n - 1 - p : p)] = Pair::out(y, a.turn);
+        for (uint32_t l = any != 0 ? 31 - __clz((int)any) : 0; l < 32 && t + l < tiles; ++l) {
+            if (any >> l & 1) before.cut(initial);
+            before.pass(t + l, __shfl_sync(warp_mask, sum[0], l));
         }
     }
 }
 
+/* The bits below `count`, from the last one of `heads` on that is among them; cut: whether there is one. */
+static __device__ __forceinline__ uint32_t since_last(uint32_t heads, int count, bool &cut) {
+    heads &= bits_below(count);
+    cut = heads != 0;
+    return cut ? bits_below(count) & ~bits_below(31 - __clz((int)heads)) : bits_below(count);
+}
+
 template <class Pair>
-static cudaError_t launch_segmented_rows(const vscan__launch *launch, const vscan__matrix *matrix,
-                                         const pair_turn &turn) {
-    segmented_rows_arguments a = {*matrix, turn, 1, 32};
-    int64_t blocks = matrix->lines;
-    if (matrix->length > VSCAN__LEVEL_1) {
-        a.warps = segmented_row_warps;
-    } else {
-        while (a.width > 1 && matrix->length <= a.width / 2) a.width /= 2;
-        const int64_t rows = (int64_t)segmented_row_warps * 32 / a.width; /* of a block */
-        blocks = (matrix->lines + rows - 1) / rows;
+struct segmented_rows_shared {
+    rows_shared<Pair> rows;
+    /* twice, as the sums there. In order, of each block of level 1: bit g: group g has a head. In any
+       order, of each warp: whether it has one. */
+    uint32_t heads[2][32];
+    bool chunk_head[2]; /* in order: of the chunk */
+};
+
+template <class Pair>
+struct segmented_rows {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using rows = rows_warp<Pair>;
+    using levels = row_levels<Pair, rows::R>;
+    static constexpr int V = rows::V, R = rows::R, group_lanes = levels::group_lanes;
+
+    rows &w;
+    segmented_rows_shared<Pair> &shared;
+    const vscan__matrix &matrix = w.matrix;
+    const rows_shape &shape = w.shape;
+    const int lane = w.lane, k = w.k, first_lane = w.first_lane;
+    const bool alone = shape.row_warps == 1;
+    /* the rows of a slice, where there may be several */
+    const int slice_rows = shape.lanes > 1 ? 1 : R / shape.row_items;
+
+    uint32_t heads = 0; /* bit j: the slice's element j is one */
+    uint32_t any = 0;   /* the lanes that have some */
+    U initial;
+    /* what precedes the slice: in order R1 to R4, in any order r4 */
+    U r1 = Pair::identity, r2 = Pair::identity, r3 = Pair::identity, r4;
+    before_tile<Pair> before; /* the chunk: R3 and R4 */
+    U chunk_r2 = Pair::identity;
+
+    /* ---- Heads ------------------------------------------------------------------------------- */
+
+    /* The place of element j in its row, and the row in the matrix. */
+    __device__ __forceinline__ int64_t place_in(int step) const {
+        return matrix.length - w.left_in(step) + w.at0 + k * R;
     }
-    return start(matrix_segmented_rows<Pair>, blocks, 32 * segmented_row_warps, 0, launch->stream,
-                 a);
+    __device__ __forceinline__ int64_t row_in(int step) const {
+        return w.line_in(step) + w.row * slice_rows;
+    }
+
+    /* Where rows of a slice begin, if there are several. */
+    __device__ __forceinline__ uint32_t row_begins() const {
+        const uint32_t begins = shape.row_items == 8   ? 0x0101
+                                : shape.row_items == 4 ? 0x1111
+                                                       : 0x5555;
+        return begins & bits_below(R);
+    }
+
+    __device__ __forceinline__ void load_heads(int step) {
+        const bool backward = matrix.backward;
+        const int64_t n = matrix.length, p = place_in(step), line = row_in(step);
+        heads = 0;
+        if (w.row * slice_rows < shape.rows && line < matrix.lines && p < n) {
+            const int64_t at = line * matrix.line_step + (backward ? n - p - (R - 1) : p);
+            const int64_t end = (matrix.lines - 1) * matrix.line_step + n;
+            const bool adjacent =
+                slice_rows == 1 || (!backward && shape.row_items == matrix.line_step);
+            if (adjacent && at >= 0 && at + R + 3 <= end) {
+                heads = adjacent_flags<R>(matrix.heads, matrix.head_type, at);
+                if (backward) heads = __brev(heads) >> (32 - R);
+            } else {
+                const int items = shape.row_items < R ? shape.row_items : R;
+#pragma unroll 1
+                for (int j = 0; j < R; ++j) {
+                    const int64_t in_row = p + j % items, of = line + j / items;
+                    if (in_row >= n || of >= matrix.lines) continue;
+                    if (in_row == 0) continue;
+                    heads |= flag_at(matrix.heads, matrix.head_type,
+                                     of * matrix.line_step + (backward ? n - in_row : in_row))
+                             << j;
+                }
+            }
+        }
+        /* a row's first element is none, but for those of a slice's other rows */
+        if (slice_rows > 1) heads |= row_begins();
+        if (p == 0) heads &= ~1u;
+        any = __ballot_sync(warp_mask, heads != 0);
+    }
+
+    /* Bit g: group g of the warp has a head. */
+    __device__ __forceinline__ uint32_t heads_of_groups() const {
+        const bool head = lane < levels::warp_groups &&
+                          (any >> lane * group_lanes & bits_below(group_lanes)) != 0;
+        return __ballot_sync(warp_mask, head);
+    }
+
+    /* ---- The slice and its group ------------------------------------------------------------- */
+
+    __device__ __forceinline__ void scan_slice(U (&x)[R]) const {
+        if constexpr (Pair::in_any_order) {
+#pragma unroll
+            for (int j = 1; j < R; ++j)
+                x[j] = Pair::combine(heads >> j & 1 ? (U)Pair::identity : x[j - 1], x[j]);
+        } else {
+#pragma unroll
+            for (int half = 1; half < R; half *= 2) {
+#pragma unroll
+                for (int j = 0; j < R; ++j) {
+                    if (!(j & half)) continue;
+                    const int first = j & ~(half - 1);
+                    const bool cut = heads & ((2u << j) - (1u << first));
+                    const U sum = Pair::combine(x[first - 1], x[j]);
+                    x[j] = cut ? x[j] : sum;
+                }
+            }
+#pragma unroll
+            for (int half = 1; half < group_lanes; half *= 2) {
+                const int first = first_lane + (k & ~(half - 1));
+                const U left = __shfl_sync(warp_mask, x[R - 1], first - 1);
+                const bool take = k & half && lanes_between(any, first, lane) == 0;
+#pragma unroll
+                for (int j = 0; j < R; ++j) {
+                    const bool here = take && (heads & ((2u << j) - 1)) == 0;
+                    x[j] = Pair::combine(here ? left : (U)Pair::identity, x[j]);
+                }
+            }
+        }
+    }
+
+    /* ---- In any order ------------------------------------------------------------------------ */
+
+    __device__ __forceinline__ void add_row(const U (&x)[R], int step) {
+        U upto = x[R - 1], end = Pair::identity;
+#pragma unroll
+        for (int half = 1; half < 32; half *= 2) {
+            if (half >= shape.lanes) break;
+            const int first = first_lane + (k & ~(half - 1));
+            const U left = __shfl_sync(warp_mask, upto, first - 1);
+            if (k & half && lanes_between(any, first, lane) == 0) {
+                end = Pair::combine(left, end);
+                if (heads == 0) upto = Pair::combine(left, upto);
+            }
+        }
+        bool cut = lanes_between(any, first_lane, lane) != 0;
+        U base = before.r4;
+        if (!alone) {
+            const int of_row = w.warp - w.row_warp;
+            U *const sums = shared.rows.sums[step & 1];
+            uint32_t *const words = shared.heads[step & 1];
+            if (lane == 31) {
+                sums[w.warp] = upto;
+                words[w.warp] = any;
+            }
+            __syncthreads();
+            const bool is = lane < shape.row_warps;
+            U sum[1] = {is ? sums[of_row + lane] : (U)Pair::identity};
+            const uint32_t warps = __ballot_sync(warp_mask, is && words[of_row + lane] != 0);
+            sklansky<Pair, true, 32>(sum, warps >> lane & 1, warps, lane, shape.row_warps);
+            const U earlier = __shfl_sync(warp_mask, sum[0], w.row_warp - 1);
+            const since_head<U> chunk = {__shfl_sync(warp_mask, sum[0], shape.row_warps - 1),
+                                         warps != 0};
+            if (shape.tiles > 0) {
+                look_back(chunk);
+                base = before.r4;
+            }
+            if (w.row_warp > 0 && !cut) {
+                end = Pair::combine(earlier, end);
+                cut = (warps & bits_below(w.row_warp)) != 0;
+            }
+            if (w.along) before.r4 = Pair::combine(chunk.head ? initial : before.r4, chunk.sum);
+        }
+        r4 = Pair::combine(cut ? initial : base, end);
+    }
+
+    /* ---- In order ---------------------------------------------------------------------------- */
+
+    /* R1 where a row has lanes of one warp. */
+    __device__ __forceinline__ void add_lanes(const U (&x)[R]) {
+        r4 = initial;
+        if (shape.lanes <= group_lanes) return;
+        const int group = k / group_lanes;
+        U *const sums = (U *)w.staged + w.row * (levels::warp_groups / 2);
+        if (k % group_lanes == group_lanes - 1) sums[group] = x[R - 1];
+        __syncwarp();
+        /* the group with the last head before this one */
+        const uint32_t lanes =
+            any & ~bits_below(first_lane) & bits_below(first_lane + group * group_lanes);
+        const int from = lanes != 0 ? (31 - __clz((int)lanes) - first_lane) / group_lanes : 0;
+        r1 = add_where<Pair, 8>(Pair::identity, sums, bits_below(group) & ~bits_below(from),
+                                (shape.lanes - 1) / group_lanes);
+        __syncwarp(); /* before the memory is used otherwise */
+    }
+
+    /* R1 to R4 where it has several warps: see row_levels::add_warps. */
+    __device__ __forceinline__ void add_warps(const U (&x)[R], int step) {
+        constexpr int block_warps = levels::block_warps, warp_groups = levels::warp_groups,
+                      stride = levels::stride, groups = nested<T>::groups;
+        const int block = w.row_warp / block_warps, its = lane / group_lanes;
+        const int group = w.row_warp % block_warps * warp_groups + its;
+        const int number = w.warp / shape.row_warps; /* of the row */
+        U *const sums = shared.rows.sums[step & 1] + number * levels::sums_of(shape.row_warps);
+        uint32_t *const words =
+            shared.heads[step & 1] + number * ((shape.row_warps + block_warps - 1) / block_warps);
+        const uint32_t own = heads_of_groups();
+        if (lane % group_lanes == group_lanes - 1) sums[block * stride + group] = x[R - 1];
+        if (lane == 0) { /* its bits of the block's word */
+            if (warp_groups == 16)
+                ((uint16_t *)(words + block))[w.row_warp % block_warps] = (uint16_t)own;
+            else
+                ((uint8_t *)(words + block))[w.row_warp % block_warps] = (uint8_t)own;
+        }
+        __syncthreads();
+        if (w.along && step > 0) { /* the chunk before */
+            chunk_r2 = shared.rows.sums[~step & 1][levels::next_r2];
+            if (shared.chunk_head[~step & 1]) before.cut(initial);
+            const uint32_t warps = (uint32_t)(step * shape.row_warps);
+            if (warps % levels::tile_warps == 0) {
+                before.pass(warps / levels::tile_warps - 1, chunk_r2);
+                chunk_r2 = Pair::identity;
+            }
+        }
+        const int blocks = w.along && w.row_warp == 0 ? shape.row_warps / block_warps : block;
+        const bool of_block = lane % group_lanes == 1 && its < blocks;
+        bool cut_block, cut_blocks;
+        const uint32_t mask =
+            since_last(words[of_block ? its : block], of_block ? groups : group, cut_block);
+        const U chain = add_where<Pair, warp_groups>(
+            Pair::identity, sums + (of_block ? its : block) * stride, mask,
+            blocks > 0 ? groups : (w.row_warp + 1) * warp_groups);
+        r1 = __shfl_sync(warp_mask, chain, lane & -group_lanes);
+        cut_block = __shfl_sync(warp_mask, (int)cut_block, lane & -group_lanes);
+        U *const of_warp = (U *)w.staged;
+        if (of_block) of_warp[its] = chain;
+        const uint32_t head_blocks =
+            __ballot_sync(warp_mask, lane < blocks && words[lane < blocks ? lane : 0] != 0);
+        __syncwarp();
+        const uint32_t blocks_mask = since_last(head_blocks, blocks, cut_blocks);
+        const U sum = add_where<Pair, nested<T>::blocks / 2>(
+            cut_blocks ? (U)Pair::identity : chunk_r2, of_warp, blocks_mask, blocks);
+        __syncwarp(); /* before the memory is used otherwise */
+        if (w.along && w.row_warp == 0 && lane == 0) {
+            sums[levels::next_r2] = sum;
+            shared.chunk_head[step & 1] = cut_blocks;
+        }
+        if (shape.tiles > 0) look_back({sum, cut_blocks}); /* of the first warp */
+        r2 = w.row_warp > 0 ? sum : chunk_r2;
+        const bool cut_tile = w.row_warp > 0 && cut_blocks;
+        if (cut_block) r2 = Pair::identity;
+        r3 = cut_block || cut_tile ? (U)Pair::identity : before.r3;
+        r4 = cut_block || cut_tile ? initial : before.r4;
+    }
+
+    /* ---- Tiles ------------------------------------------------------------------------------- */
+
+    /* A block with one tile: publishes its sum, passes the tiles before it. */
+    __device__ __forceinline__ void look_back(const since_head<U> &tile_sum) {
+        const lookback_memory &memory = w.a.lookback;
+        const epoch_t epoch = shared.rows.next.epoch;
+        const uint32_t tile = (uint32_t)w.chunk;
+        const int64_t aggregates_at = w.line_in(0) * shape.tiles;
+        if (threadIdx.x == 0 && tile + 1 < shape.tiles) {
+            jitter(memory, epoch, shared.rows.next.index, jitter_publish);
+            publish<U>(memory, epoch, aggregates_at + tile, tile_sum.sum, tile_sum.head);
+        }
+        if (w.warp == 0) {
+            jitter(memory, epoch, shared.rows.next.index, jitter_wait);
+            pass_segmented_tiles<Pair>(before, memory, aggregates_at, tile, epoch, initial, lane);
+            if (lane == 0) {
+                shared.rows.r4 = before.r4;
+                if (!Pair::in_any_order) shared.rows.r3 = before.r3;
+            }
+        }
+        __syncthreads();
+        if (!Pair::in_any_order) before.r3 = shared.rows.r3;
+        before.r4 = shared.rows.r4;
+    }
+
+    /* ---- A step ------------------------------------------------------------------------------ */
+
+    /* X2 and so on of X0: what precedes a slice, combined with a sum in its group. */
+    __device__ __forceinline__ U sum(U x0) const {
+        if constexpr (Pair::in_any_order) return Pair::combine(r4, x0);
+        return Pair::combine(r4, Pair::combine(r3, Pair::combine(r2, Pair::combine(r1, x0))));
+    }
+
+    __device__ __forceinline__ void write_totals(const U (&x)[R], int step, int64_t p) const {
+        T *const totals = (T *)matrix.totals + row_in(step);
+        const int64_t n = matrix.length, left = matrix.lines - row_in(step);
+        if (w.row * slice_rows >= shape.rows || left <= 0) return;
+        if (n == 0 && k == 0 && w.row_warp == 0)
+            *totals = Pair::out(matrix.has_initial ? initial : (U)Pair::visible, w.a.turn);
+        uint32_t last = p < n && n - p <= R ? 1u << (n - 1 - p) : 0; /* elements of rows */
+        if (slice_rows > 1) last *= row_begins();
+#pragma unroll
+        for (int j = 0; j < R; ++j) {
+            if (!(last >> j & 1)) continue;
+            const int of = __popc(last & bits_below(j));
+            if (of < left) totals[of] = Pair::out(x[j], w.a.turn);
+        }
+    }
+
+    __device__ __forceinline__ void step(U (&x)[R], int step, int items) {
+        if (!w.along || step == 0) {
+            w.begin_rows(step);
+            initial = w.p;
+            before = before_tile<Pair>::from(initial);
+        }
+        scan_slice(x);
+        bool cut_lane = false;
+        if constexpr (Pair::in_any_order) {
+            add_row(x, step);
+        } else {
+            if (alone)
+                add_lanes(x);
+            else
+                add_warps(x, step);
+            cut_lane = lanes_between(any, first_lane + (k & -group_lanes), lane) != 0;
+        }
+        const U visible = matrix.has_initial ? initial : (U)Pair::visible;
+        const int64_t p = place_in(step);
+        U earlier = p == 0 ? visible : sum(Pair::identity);
+#pragma unroll
+        for (int j = 0; j < R; ++j) {
+            const bool cut = cut_lane || (heads & ((2u << j) - 1));
+            const U y = sum(x[j]);
+            x[j] = cut ? Pair::combine(initial, x[j]) : y;
+        }
+        if (matrix.totals != nullptr) write_totals(x, step, p);
+        if (matrix.exclusive) {
+            const U left = __shfl_up_sync(warp_mask, x[R - 1], 1);
+            if (k > 0) earlier = left;
+#pragma unroll
+            for (int j = R - 1; j > 0; --j) x[j] = heads >> j & 1 ? visible : x[j - 1];
+            x[0] = heads & 1 ? visible : earlier;
+        }
+        w.store(x, step, items);
+    }
+};
+
+template <class Pair>
+__global__ void __launch_bounds__(1024)
+    matrix_segmented_rows(const __grid_constant__ matrix_arguments<rows_shape> a) {
+    using U = typename Pair::U;
+    __shared__ segmented_rows_shared<Pair> shared;
+    rows_warp<Pair> w = {a, shared.rows};
+    w.find_rows();
+    segmented_rows<Pair> segments = {w, shared};
+    U x[rows_warp<Pair>::R];
+    int items = 0, next_items = 0; /* of the warp in this step and the next */
+#pragma unroll 1
+    for (int step = -1; step < a.shape.steps; ++step) {
+        items = next_items;
+        if (step >= 0) {
+            segments.load_heads(step);
+            w.read_slice(x);
+        }
+        if (step + 1 < a.shape.steps) {
+            next_items = w.items_in(step + 1);
+            w.load(step + 1, next_items);
+        }
+        if (step >= 0) segments.step(x, step, items);
+    }
 }
 
 } /* namespace vscan */
