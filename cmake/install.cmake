@@ -45,11 +45,7 @@ endif()
 
 configure_package_config_file(cmake/vscanConfig.cmake.in vscanConfig.cmake
   INSTALL_DESTINATION ${package_dir})
-set(compatibility SameMajorVersion)
-if(PROJECT_VERSION_MAJOR EQUAL 0)
-  set(compatibility SameMinorVersion) # until 1.0 a minor version may change the interface
-endif()
-write_basic_package_version_file(vscanConfigVersion.cmake COMPATIBILITY ${compatibility})
+write_basic_package_version_file(vscanConfigVersion.cmake COMPATIBILITY SameMajorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/vscanConfig.cmake ${PROJECT_BINARY_DIR}/vscanConfigVersion.cmake
         DESTINATION ${package_dir} COMPONENT development)
 install(EXPORT vscanTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT development)

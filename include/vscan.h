@@ -110,6 +110,13 @@
  * value have the same bits. Sums are monotone: if no element is negative, no result is less than the one
  * before it; if no element is positive, no result is greater.
  *
+ * Versions are those of Semantic Versioning. In a major version nothing that a program relies on changes:
+ * functions and their arguments, numbers of enums, members of structs, the results of calls that succeed, to
+ * the bit, and the form of saved carries. A minor version may add functions, values of enums and members at
+ * the end of options structs, and may accept what was refused. A patch version corrects and speeds up. So a
+ * program that was built with an older header works with a newer library of the same major version, without
+ * being built again.
+ *
  * Enums. No number except 0, the default of some options, is a value of two enums. A value of another enum
  * is refused (VSCAN_ERROR_ENUM). Types have 11 - 29, operators 31 - 39, unary operators 41 - 49, binary
  * operators 51 - 69, relations 71 - 79, ways to scan and sort 81 - 89, backends 91 - 99, statuses 100 - 499.
@@ -122,8 +129,8 @@
 #include <stdint.h>
 
 /** The version of this header. vscan_version() returns that of the library. */
-#define VSCAN_VERSION_MAJOR 0
-#define VSCAN_VERSION_MINOR 1
+#define VSCAN_VERSION_MAJOR 1
+#define VSCAN_VERSION_MINOR 0
 #define VSCAN_VERSION_PATCH 0
 
 /* Empty for callers, so that parsers of C (cffi, LuaJIT) read the preprocessed header as it is. */
@@ -219,7 +226,7 @@ typedef enum vscan_status {
 /**
  * The name of a status ("VSCAN_ERROR_NULL"), and a sentence that explains it. The strings are static and
  * never NULL. A number that is no status has the name "VSCAN_ERROR_UNKNOWN" and a sentence that says so.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API const char *vscan_status_name(vscan_status status);
 VSCAN_API const char *vscan_status_text(vscan_status status);
@@ -311,8 +318,8 @@ typedef enum vscan_direction {
 /* ---- Version, backends, devices -------------------------------------------------------------- */
 
 /**
- * The version of the library that is loaded: 10000 * major + 100 * minor + patch, and as text, "0.1.0".
- * Since 0.1.0.
+ * The version of the library that is loaded: 10000 * major + 100 * minor + patch, and as text, "1.0.0".
+ * Since 1.0.0.
  */
 VSCAN_API int32_t vscan_version(void);
 VSCAN_API const char *vscan_version_text(void);
@@ -334,7 +341,7 @@ typedef enum vscan_backend {
  * then; vscan_device_name returns the reason. Does not wait.
  *   backend   VSCAN_BACKEND_CPU or VSCAN_BACKEND_CUDA
  *   count     not NULL
- * Statuses: NULL, ENUM. Since 0.1.0.
+ * Statuses: NULL, ENUM. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_device_count(vscan_backend backend, int32_t *count);
 
@@ -344,7 +351,7 @@ VSCAN_API vscan_status vscan_device_count(vscan_backend backend, int32_t *count)
  *   device     0 .. count - 1
  *   name       not NULL; receives the name and a closing 0
  *   capacity   bytes at name, at least 1
- * Statuses: NULL, ENUM, LENGTH (capacity), NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
+ * Statuses: NULL, ENUM, LENGTH (capacity), NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_device_name(vscan_backend backend, int32_t device, char *name,
                                          int64_t capacity);
@@ -353,7 +360,7 @@ VSCAN_API vscan_status vscan_device_name(vscan_backend backend, int32_t device, 
  * Gives a device's memory in bytes: all of it, and what is free now. For the CPU that is the machine's RAM.
  *   backend, device           as in vscan_device_name
  *   total_bytes, free_bytes   receive the numbers; either may be NULL
- * Does not wait for work. Statuses: ENUM, NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 0.1.0.
+ * Does not wait for work. Statuses: ENUM, NO_BACKEND, NO_DRIVER, NO_DEVICE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device,
                                            int64_t *total_bytes, int64_t *free_bytes);
@@ -365,9 +372,9 @@ VSCAN_API vscan_status vscan_device_memory(vscan_backend backend, int32_t device
  *
  * All options structs begin with their size in bytes (sizeof the struct), and 0 in a member is always the
  * default. The library reads only the members that size covers, so a program that was built with an older
- * header works with a newer library. The status STRUCT_SIZE means: size is smaller than the library's struct,
- * and not what it was in an older header; or size is above 4096; or a byte beyond what the library knows is
- * not 0. Options are read before the call returns.
+ * header works with a newer library. The status STRUCT_SIZE means: size is smaller than the struct ever was;
+ * or it is above 4096; or a byte beyond what the library knows is not 0. Options are read before the call
+ * returns.
  */
 typedef struct vscan_ctx_options {
     int64_t size;    /**< sizeof(vscan_ctx_options) */
@@ -387,7 +394,7 @@ typedef struct vscan_ctx_options {
  * failure, and no reason to take the CPU.
  * May wait for the device. Statuses: NULL, STRUCT_SIZE, ENUM, VALUE (threads, unused, or VSCAN_BACKEND in the
  * environment), HOST_MEMORY, DEVICE_MEMORY, NO_BACKEND, NO_DRIVER, NO_DEVICE, NO_KERNEL, UNSUPPORTED (a
- * stream for the CPU), CAPTURE (options->stream is being captured). Since 0.1.0.
+ * stream for the CPU), CAPTURE (options->stream is being captured). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx);
 
@@ -396,7 +403,7 @@ VSCAN_API vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_
  * belong to it can then only be destroyed; every other use of them is VSCAN_ERROR_HANDLE. No stream that the
  * context uses may be in a capture.
  *   ctx   NULL: nothing happens, and the status is OK
- * Statuses: HANDLE. Since 0.1.0.
+ * Statuses: HANDLE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
 
@@ -405,7 +412,7 @@ VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
  * late error, or BACKEND. Of several late errors it reports the first one, and drops the others. The sentence
  * names the function that found it, one of the elements at fault, and the other functions that found errors.
  * (On CUDA, the first error is one of the function that was called first.)
- * Statuses: CAPTURE, and late errors (from 400). Since 0.1.0.
+ * Statuses: CAPTURE, and late errors (from 400). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
 
@@ -415,20 +422,20 @@ VSCAN_API vscan_status vscan_ctx_synchronize(vscan_ctx *ctx);
  * caller is then responsible for it. Asynchronous.
  *   stream   a cudaStream_t of the context's device; NULL: the context's own stream. It must exist as long
  *            as the context uses it
- * Statuses: UNSUPPORTED (CPU). Since 0.1.0.
+ * Statuses: UNSUPPORTED (CPU). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_set_stream(vscan_ctx *ctx, void *stream);
 
 /**
  * Gives the stream that the context uses, for example to begin a capture. Does not wait.
  *   stream   not NULL; *stream receives a cudaStream_t
- * Statuses: NULL, UNSUPPORTED (CPU). Since 0.1.0.
+ * Statuses: NULL, UNSUPPORTED (CPU). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_get_stream(vscan_ctx *ctx, void **stream);
 
 /**
  * The context's backend and device. If ctx is no context, the backend is VSCAN_BACKEND_AUTO (0) and the
- * device is -1. They do not wait. Since 0.1.0.
+ * device is -1. They do not wait. Since 1.0.0.
  */
 VSCAN_API vscan_backend vscan_ctx_backend(const vscan_ctx *ctx);
 VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
@@ -441,7 +448,7 @@ VSCAN_API int32_t vscan_ctx_device(const vscan_ctx *ctx);
  *             number in OMP_NUM_THREADS; without it, one for each processor that the process may use. A
  *             variable that does not have a number above 0 is ignored. Both are read once in a process
  * vscan_ctx_threads returns the number in force, at least 1, or 0 if ctx is no context.
- * Neither waits. Statuses: VALUE (threads < 0). Since 0.1.0.
+ * Neither waits. Statuses: VALUE (threads < 0). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_set_threads(vscan_ctx *ctx, int32_t threads);
 VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
@@ -472,7 +479,7 @@ VSCAN_API int32_t vscan_ctx_threads(const vscan_ctx *ctx);
  * A call that would have to allocate cannot be captured (VSCAN_ERROR_CAPTURE).
  *   type   int, long, float or double
  *   n      elements, at least 0
- * May wait. Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * May wait. Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_t n);
 
@@ -482,7 +489,7 @@ VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_
  *   ctx   NULL, or no live context: the sentence of this thread's last failed call that had no live context
  *         (vscan_ctx_create, vscan_device_..., vscan_host_..., or a call with a NULL or dead handle)
  * The string belongs to the calling thread, and lasts until the thread's next call of this function. Never
- * NULL. Since 0.1.0.
+ * NULL. Since 1.0.0.
  */
 VSCAN_API const char *vscan_ctx_last_error(const vscan_ctx *ctx);
 
@@ -494,7 +501,7 @@ VSCAN_API const char *vscan_ctx_last_error(const vscan_ctx *ctx);
  *   n        elements, at least 0
  *   buffer   not NULL; receives the buffer, and is unchanged after a failure
  * May wait. Statuses: NULL, ENUM, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE (n > 0).
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int64_t n,
                                            vscan_buffer **buffer);
@@ -508,7 +515,7 @@ VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int6
  *             the element (bits: to 4 bytes). It may be NULL if n = 0
  *   n         elements at pointer, at least 0
  *   buffer    not NULL; receives the buffer, and is unchanged after a failure
- * Statuses: NULL, ENUM, LENGTH, OVERFLOW, ALIGNMENT, POINTER (CUDA), HOST_MEMORY. Since 0.1.0.
+ * Statuses: NULL, ENUM, LENGTH, OVERFLOW, ALIGNMENT, POINTER (CUDA), HOST_MEMORY. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *pointer, int64_t n,
                                          vscan_buffer **buffer);
@@ -519,7 +526,7 @@ VSCAN_API vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *
  *   offset   at least 0; for bits a multiple of 32
  *   n        at least 0; offset + n is at most the buffer's length
  *   view     not NULL; receives the view, and is unchanged after a failure
- * Statuses: NULL, RANGE, ALIGNMENT, HOST_MEMORY. Since 0.1.0.
+ * Statuses: NULL, RANGE, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, int64_t n,
                                          vscan_buffer **view);
@@ -528,14 +535,14 @@ VSCAN_API vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, i
  * Releases a buffer. If no view of its memory is left, it waits for the context's work, and releases the
  * memory. If the memory is the caller's, it waits too, so that the caller can free it.
  *   buffer   NULL: nothing happens, and the status is OK
- * Statuses: HANDLE, CAPTURE (the buffer stays). Since 0.1.0.
+ * Statuses: HANDLE, CAPTURE (the buffer stays). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_destroy(vscan_buffer *buffer);
 
 /**
  * A buffer's length in elements, its type, and the address of its first element in the backend's memory (NULL
  * if the length is 0). If buffer is no buffer, or its context is destroyed: -1, VSCAN_NONE (0) and NULL.
- * They do not wait. Since 0.1.0.
+ * They do not wait. Since 1.0.0.
  */
 VSCAN_API int64_t vscan_buffer_length(const vscan_buffer *buffer);
 VSCAN_API vscan_type vscan_buffer_type(const vscan_buffer *buffer);
@@ -547,7 +554,7 @@ VSCAN_API void *vscan_buffer_pointer(const vscan_buffer *buffer);
  *   offset   at least 0; for bits a multiple of 32
  *   n        at least 0; offset + n is at most the buffer's length. 0: nothing happens
  *   host     n elements (bits: (n + 31) / 32 words); may be NULL if n = 0
- * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE (n > 0). Since 0.1.0.
+ * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE (n > 0). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset, int64_t n,
                                            const void *host);
@@ -560,7 +567,7 @@ VSCAN_API vscan_status vscan_buffer_upload(vscan_buffer *buffer, int64_t offset,
  *   n        at least 0; offset + n is at most the buffer's length
  *   host     receives n elements (bits: (n + 31) / 32 words, where bits after the n-th become 0); may be
  *            NULL if n = 0
- * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE, and late errors (from 400). Since 0.1.0.
+ * Statuses: NULL, RANGE, ALIGNMENT, CAPTURE, and late errors (from 400). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t offset, int64_t n,
                                              void *host);
@@ -568,7 +575,7 @@ VSCAN_API vscan_status vscan_buffer_download(const vscan_buffer *buffer, int64_t
 /**
  * Sets every element: buffer[i] = *value. n = 0: nothing happens. Asynchronous; can be captured.
  *   value   not NULL; one element on the host, read before the call returns (bits: a uint8_t, 0 or not 0)
- * Statuses: NULL. Since 0.1.0.
+ * Statuses: NULL. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value);
 
@@ -576,7 +583,7 @@ VSCAN_API vscan_status vscan_buffer_fill(vscan_buffer *buffer, const void *value
  * Sets one element: buffer[i] = *value. Asynchronous; can be captured.
  *   i       0 .. length - 1
  *   value   as in vscan_buffer_fill
- * Statuses: NULL, RANGE. Since 0.1.0.
+ * Statuses: NULL, RANGE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const void *value);
 
@@ -585,7 +592,7 @@ VSCAN_API vscan_status vscan_buffer_set(vscan_buffer *buffer, int64_t i, const v
  * vscan_buffer_download does.
  *   i       0 .. length - 1
  *   value   not NULL; receives one element (bits: a uint8_t, 0 or 1)
- * Statuses: NULL, RANGE, CAPTURE, and late errors (from 400). Since 0.1.0.
+ * Statuses: NULL, RANGE, CAPTURE, and late errors (from 400). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, void *value);
 
@@ -593,7 +600,7 @@ VSCAN_API vscan_status vscan_buffer_get(const vscan_buffer *buffer, int64_t i, v
  * Copies a vector: to[i] = from[i]. n = 0: nothing happens. Asynchronous; can be captured.
  *   from   any buffer
  *   to     of from's context, type and length; the very same elements as from, or no overlap
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer *to);
 
@@ -630,7 +637,7 @@ VSCAN_API vscan_status vscan_buffer_copy(const vscan_buffer *from, vscan_buffer 
  *   direction   VSCAN_FORWARD or VSCAN_BACKWARD
  *   carry       not NULL; receives the carry, and is unchanged after a failure
  * Statuses: NULL, ENUM, PAIR (type is byte, bit or uint8), HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_type type,
                                           vscan_direction direction, vscan_carry **carry);
@@ -638,7 +645,7 @@ VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_typ
 /**
  * Waits for the context's work, and releases a carry. The carry's context may have been destroyed before.
  *   carry   NULL: nothing happens, and the status is OK
- * Statuses: HANDLE, CAPTURE (the carry stays). Since 0.1.0.
+ * Statuses: HANDLE, CAPTURE (the carry stays). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_carry_destroy(vscan_carry *carry);
 
@@ -646,14 +653,14 @@ VSCAN_API vscan_status vscan_carry_destroy(vscan_carry *carry);
  * Begins a new vector: the next element is its first. Asynchronous; can be captured.
  *   initial   the vector's initial value: one element on the host, of the carry's type, read before the call
  *             returns. In a segmented scan every segment begins with it. NULL: there is no initial value
- * Statuses: none but those of all functions. Since 0.1.0.
+ * Statuses: none but those of all functions. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial);
 
 /**
  * Makes to hold what from holds. Asynchronous; can be captured.
  *   from, to   carries of one context, one operator, one type and one direction; may be the same carry
- * Statuses: NULL, CONTEXT, CARRY (operator, type or direction differ). Since 0.1.0.
+ * Statuses: NULL, CONTEXT, CARRY (operator, type or direction differ). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to);
 
@@ -683,7 +690,7 @@ enum { VSCAN_CARRY_BYTES = 384 };
  *   block   not NULL; receives VSCAN_CARRY_BYTES bytes
  *   bytes   the size of block, at least VSCAN_CARRY_BYTES
  * Waits, and reports late errors as vscan_ctx_synchronize does; the block has then been written all the same.
- * Statuses: NULL, LENGTH, CAPTURE, and late errors (from 400). Since 0.1.0.
+ * Statuses: NULL, LENGTH, CAPTURE, and late errors (from 400). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes);
 
@@ -692,7 +699,7 @@ VSCAN_API vscan_status vscan_carry_save(const vscan_carry *carry, void *block, i
  *   block   not NULL; written by vscan_carry_save; read before the call returns
  *   bytes   the size of block, at least VSCAN_CARRY_BYTES
  * Statuses: NULL, LENGTH (bytes), CARRY (block is no saved carry, is of another version, was altered, or is
- * of another operator, type or direction), CAPTURE. Since 0.1.0.
+ * of another operator, type or direction), CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes);
 
@@ -739,7 +746,7 @@ typedef struct vscan_scan_options {
  * the bits of one call if the operator is not float or double plus, or if all chunks but the last are
  * multiples of 2^24 elements. A carry has no such limit.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (in is byte, bit or uint8), STRUCT_SIZE,
- * VALUE (two initial values, or one beside a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * VALUE (two initial values, or one beside a carry), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                   vscan_buffer *out, const vscan_scan_options *options);
@@ -790,7 +797,7 @@ typedef struct vscan_scan_segmented_options {
  * Asynchronous; can be captured. The data is read and written once; but backward with totals, the heads are
  * read twice, because the segments must be counted first. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE, CARRY, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                             const vscan_buffer *heads, vscan_buffer *out,
@@ -825,7 +832,7 @@ typedef struct vscan_reduce_options {
  * n = 0: the total is z, or the identity.
  * Asynchronous; can be captured. The data is read once. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values, or one
- * beside a carry, or unused is not 0), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * beside a carry, or unused is not 0), CARRY, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                     vscan_buffer *total, const vscan_reduce_options *options);
@@ -862,7 +869,7 @@ typedef struct vscan_extreme_options {
  *     unused      0
  * n = 0: nothing happens. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, ENUM (also: another operator),
- * STRUCT_SIZE, VALUE (unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * STRUCT_SIZE, VALUE (unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                           vscan_buffer *out, vscan_buffer *positions,
@@ -880,7 +887,7 @@ VSCAN_API vscan_status vscan_scan_extreme(vscan_ctx *ctx, vscan_op op, const vsc
  *   options    as in vscan_scan_extreme
  * n = 0: the total is the identity, as in vscan_reduce, and the position is -1.
  * Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
- * Statuses: as vscan_scan_extreme. Since 0.1.0.
+ * Statuses: as vscan_scan_extreme. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_reduce_extreme(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                             vscan_buffer *total, vscan_buffer *position,
@@ -914,7 +921,7 @@ typedef struct vscan_reduce_segmented_options {
  * n = 0: only the count is written, 0.
  * Asynchronous; can be captured. The data is read once. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values),
- * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 0.1.0.
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: TOTALS_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_reduce_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                               const vscan_buffer *heads, vscan_buffer *totals,
@@ -947,7 +954,7 @@ typedef struct vscan_reduce_by_offsets_options {
  * vectors is read or written, OFFSETS is reported late, and the totals may hold anything.
  * n = 0: all segments are empty. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values),
- * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS. Since 0.1.0.
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                                const vscan_buffer *offsets, vscan_buffer *totals,
@@ -1009,7 +1016,7 @@ typedef struct vscan_matrix_options {
  * does not know shapes; so make the call once before a capture.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (of a buffer, or rows or columns < 0), OVERLAP, ENUM, PAIR,
  * STRUCT_SIZE, VALUE (two initial values, pitch or matrices), OVERFLOW (longer than any buffer),
- * HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_scan_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                        int64_t rows, int64_t columns, vscan_buffer *out,
@@ -1031,7 +1038,7 @@ VSCAN_API vscan_status vscan_scan_columns(vscan_ctx *ctx, vscan_op op, const vsc
  *             backward of its first
  * If rows or columns is 0, only the totals are written.
  * Asynchronous; can be captured. The data is read and written once. Allocation as vscan_scan_rows.
- * Statuses: as vscan_scan_rows; TYPE also where heads are no flags, LENGTH where they are not of in's length. Since 0.1.0.
+ * Statuses: as vscan_scan_rows; TYPE also where heads are no flags, LENGTH where they are not of in's length. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_scan_rows_segmented(vscan_ctx *ctx, vscan_op op,
                                                  const vscan_buffer *in, const vscan_buffer *heads,
@@ -1053,7 +1060,7 @@ VSCAN_API vscan_status vscan_scan_rows_segmented(vscan_ctx *ctx, vscan_op op,
  *             kind is 0 and totals is NULL
  * The total of a line without elements is its initial value, or the identity.
  * Asynchronous; can be captured. The data is read once. Allocation as vscan_scan_rows.
- * Statuses: as vscan_scan_rows; VALUE also if kind or options->totals is set. Since 0.1.0.
+ * Statuses: as vscan_scan_rows; VALUE also if kind or options->totals is set. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_reduce_rows(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                          int64_t rows, int64_t columns, vscan_buffer *totals,
@@ -1142,7 +1149,7 @@ typedef enum vscan_relation {
  *   in    any type that op works on
  *   out   of in's type and length; in place, or no overlap
  * n = 0, asynchrony, capture: see the beginning of this part.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on in's type). Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on in's type). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vscan_buffer *in,
                                        vscan_buffer *out);
@@ -1155,7 +1162,7 @@ VSCAN_API vscan_status vscan_map_unary(vscan_ctx *ctx, vscan_unary op, const vsc
  *   out   of a's type and length; in place of a, of b, or of both, or no overlap
  * n = 0, asynchrony, capture: see the beginning of this part.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, PAIR (op does not work on a's type); late: DIVISION.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
                                         const vscan_buffer *b, vscan_buffer *out);
@@ -1171,7 +1178,7 @@ VSCAN_API vscan_status vscan_map_binary(vscan_ctx *ctx, vscan_binary op, const v
  *   right, left   a scalar
  *   out           of the vector's type and length; in place, or no overlap
  * n = 0, asynchrony, capture: see the beginning of this part.
- * Statuses: as vscan_map_binary. Since 0.1.0.
+ * Statuses: as vscan_map_binary. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_map_right(vscan_ctx *ctx, vscan_binary op, const vscan_buffer *a,
                                        const void *right, vscan_buffer *out);
@@ -1185,7 +1192,7 @@ VSCAN_API vscan_status vscan_map_left(vscan_ctx *ctx, vscan_binary op, const voi
  *   b          of a's type and length; may be a
  *   flags      int, byte or bit, of a's length; in place only if a and flags are both int
  * n = 0, asynchrony, capture: see the beginning of this part.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, const vscan_buffer *a,
                                      const vscan_buffer *b, vscan_buffer *flags);
@@ -1195,7 +1202,7 @@ VSCAN_API vscan_status vscan_compare(vscan_ctx *ctx, vscan_relation relation, co
  *   relation, a, flags   as in vscan_compare
  *   right                a scalar
  * n = 0, asynchrony, capture: see the beginning of this part.
- * Statuses: as vscan_compare. Since 0.1.0.
+ * Statuses: as vscan_compare. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relation,
                                            const vscan_buffer *a, const void *right,
@@ -1208,7 +1215,7 @@ VSCAN_API vscan_status vscan_compare_right(vscan_ctx *ctx, vscan_relation relati
  *   b       of a's type and length; may be a
  *   out     of a's type and length; in place of a, of b, or of both, or no overlap
  * n = 0, asynchrony, capture: see the beginning of this part.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags,
                                     const vscan_buffer *a, const vscan_buffer *b,
@@ -1223,7 +1230,7 @@ VSCAN_API vscan_status vscan_select(vscan_ctx *ctx, const vscan_buffer *flags,
  *   flags, a, b, out   as in vscan_select
  *   right, left        a scalar (bits: a uint8_t, 0 or not 0)
  * n = 0, asynchrony, capture: see the beginning of this part.
- * Statuses: as vscan_select. Since 0.1.0.
+ * Statuses: as vscan_select. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_select_right(vscan_ctx *ctx, const vscan_buffer *flags,
                                           const vscan_buffer *a, const void *right,
@@ -1246,7 +1253,7 @@ VSCAN_API vscan_status vscan_select_left(vscan_ctx *ctx, const vscan_buffer *fla
  *   in    any type
  *   out   any type, of in's length; in place only if it has in's type
  * n = 0, asynchrony, capture: see the beginning of this part.
- * Statuses: NULL, CONTEXT, LENGTH, OVERLAP. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, LENGTH, OVERLAP. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vscan_buffer *out);
 
@@ -1258,7 +1265,7 @@ VSCAN_API vscan_status vscan_convert(vscan_ctx *ctx, const vscan_buffer *in, vsc
  *   first, step   any numbers
  *   out           int, long, float or double
  * n = 0: nothing happens. Asynchronous; can be captured. Never allocates.
- * Statuses: NULL, CONTEXT, TYPE. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, vscan_buffer *out);
 
@@ -1268,7 +1275,7 @@ VSCAN_API vscan_status vscan_index(vscan_ctx *ctx, int64_t first, int64_t step, 
  *   value   one element of any type; does not overlap out
  *   out     of value's type, any length
  * n = 0: nothing happens. Asynchronous; can be captured. Never allocates.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH (value has not 1 element), OVERLAP. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH (value has not 1 element), OVERLAP. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *value,
                                         vscan_buffer *out);
@@ -1280,7 +1287,7 @@ VSCAN_API vscan_status vscan_distribute(vscan_ctx *ctx, const vscan_buffer *valu
  *   out         of in's type and positions' length; overlaps no other argument
  * If positions[i] lies outside in, nothing is read, out[i] stays as it is, and POSITION is reported late.
  * n = 0: nothing happens. Asynchronous; can be captured. Never allocates.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: POSITION. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: POSITION. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_gather(vscan_ctx *ctx, const vscan_buffer *in,
                                     const vscan_buffer *positions, vscan_buffer *out);
@@ -1305,7 +1312,7 @@ typedef struct vscan_permute_options {
  * position is repeated. If several elements have the same position, one of them is written; which one is
  * open.
  * n = 0: nothing happens, except that written becomes 0. Asynchronous; can be captured. Never allocates.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE; late: POSITION, REPEATED. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE; late: POSITION, REPEATED. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
                                      const vscan_buffer *positions, vscan_buffer *out,
@@ -1331,7 +1338,7 @@ VSCAN_API vscan_status vscan_permute(vscan_ctx *ctx, const vscan_buffer *in,
  * n = 0: only the count is written, 0. Asynchronous; can be captured. Each vector is read or written once.
  * Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
- * OUT_LENGTH. Since 0.1.0.
+ * OUT_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const vscan_buffer *flags,
                                   vscan_buffer *out, const vscan_count_options *options);
@@ -1344,7 +1351,7 @@ VSCAN_API vscan_status vscan_pack(vscan_ctx *ctx, const vscan_buffer *in, const 
  *   right          not NULL; one element of in's type on the host, read before the call returns
  *   out, options   as in vscan_pack
  * n = 0, asynchrony, capture, allocation: as vscan_pack.
- * Statuses: as vscan_pack, and ENUM. Since 0.1.0.
+ * Statuses: as vscan_pack, and ENUM. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relation,
                                           const vscan_buffer *in, const void *right,
@@ -1359,7 +1366,7 @@ VSCAN_API vscan_status vscan_pack_compare(vscan_ctx *ctx, vscan_relation relatio
  *   options   as in vscan_pack
  * n = 0, asynchrony, capture, allocation: as vscan_pack.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_enumerate(vscan_ctx *ctx, const vscan_buffer *flags, vscan_buffer *out,
                                        const vscan_count_options *options);
@@ -1413,7 +1420,7 @@ typedef struct vscan_sort_options {
  * much as the vectors have, and 96 KiB for each thread). A sort that needs more than any before allocates it;
  * see vscan_sort_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, STRUCT_SIZE, VALUE (bits that the keys do not have,
- * bits of floating-point keys, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * bits of floating-point keys, or unused is not 0), HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys,
                                   const vscan_buffer *values, vscan_buffer *keys_out,
@@ -1433,7 +1440,7 @@ VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys,
  * On CUDA a short segment is sorted by a few threads, and those of more than 11264 elements by all threads
  * together; the device finds out how many there are of each. The context keeps memory for sorts: as much as
  * the vectors have, and 55 % of the keys' more. See vscan_sort_reserve.
- * Statuses: as vscan_sort; late: OFFSETS. Since 0.1.0.
+ * Statuses: as vscan_sort; late: OFFSETS. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer *keys,
                                              const vscan_buffer *values,
@@ -1449,7 +1456,7 @@ VSCAN_API vscan_status vscan_sort_by_offsets(vscan_ctx *ctx, const vscan_buffer 
  *   keys     int, float, double or long
  *   values   int, float, double or long; or VSCAN_NONE: no values
  *   n        elements, at least 0
- * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * Statuses: ENUM, TYPE, LENGTH, OVERFLOW, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan_type values,
                                           int64_t n);
@@ -1469,7 +1476,7 @@ VSCAN_API vscan_status vscan_sort_reserve(vscan_ctx *ctx, vscan_type keys, vscan
  *   positions   int or long, of values' length; int only if sorted has at most INT32_MAX elements. Overlaps
  *               no other argument
  * If values has length 0, nothing happens. Asynchronous; can be captured. Never allocates.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_lower_bound(vscan_ctx *ctx, const vscan_buffer *sorted,
                                          const vscan_buffer *values, vscan_buffer *positions);
@@ -1497,7 +1504,7 @@ VSCAN_API vscan_status vscan_upper_bound(vscan_ctx *ctx, const vscan_buffer *sor
  * flags that are not bits, as much for heads that are not bits, and n / 100 bytes more. A call that needs
  * more than any before allocates it. vscan_ctx_reserve does not, so make the call once before a capture.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
                                    const vscan_buffer *flags, vscan_buffer *out,
@@ -1516,7 +1523,7 @@ VSCAN_API vscan_status vscan_split(vscan_ctx *ctx, const vscan_buffer *in,
  *   heads                     int, byte or bit, of in's length, whatever type flags have; as in
  *                             vscan_scan_segmented. Does not overlap out; may be flags
  * n = 0, asynchrony, capture, allocation: as vscan_split. Heads are read as often as flags.
- * Statuses: as vscan_split. Since 0.1.0.
+ * Statuses: as vscan_split. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer *in,
                                              const vscan_buffer *flags, const vscan_buffer *heads,
@@ -1532,7 +1539,7 @@ VSCAN_API vscan_status vscan_split_segmented(vscan_ctx *ctx, const vscan_buffer 
  *   options   as in vscan_split
  * n = 0, asynchrony, capture, allocation: as vscan_split.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH (also: too long for int), OVERLAP, STRUCT_SIZE, HOST_MEMORY,
- * DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_split_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                              vscan_buffer *out, const vscan_count_options *options);
@@ -1562,7 +1569,7 @@ typedef enum vscan_end {
  *   out     of in's type and length; in place, or no overlap with in
  * n = 0: nothing happens. Asynchronous; can be captured. The data is read and written once. Allocation: see
  * vscan_ctx_reserve.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, ENUM, HOST_MEMORY, DEVICE_MEMORY, CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end which,
                                                   const vscan_buffer *in, const vscan_buffer *heads,
@@ -1580,7 +1587,7 @@ VSCAN_API vscan_status vscan_distribute_segmented(vscan_ctx *ctx, vscan_end whic
  *   out     of in's type and length; in place, or no overlap with in
  * n = 0: nothing happens. Asynchronous; can be captured. Two passes over the data. Allocation: see
  * vscan_ctx_reserve.
- * Statuses: as vscan_distribute_segmented, and PAIR. Since 0.1.0.
+ * Statuses: as vscan_distribute_segmented, and PAIR. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                                                const vscan_buffer *heads, vscan_buffer *out);
@@ -1607,7 +1614,7 @@ VSCAN_API vscan_status vscan_distribute_totals(vscan_ctx *ctx, vscan_op op, cons
  *            overlap keys
  * n = 0: nothing happens. Asynchronous; can be captured. Each vector is read or written once. Never
  * allocates.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_keys_to_heads(vscan_ctx *ctx, const vscan_buffer *keys,
                                            const vscan_buffer *within, vscan_buffer *heads);
@@ -1624,7 +1631,7 @@ VSCAN_API vscan_status vscan_keys_to_heads(vscan_ctx *ctx, const vscan_buffer *k
  * n = 0: offsets[0] = 0, and the count is 0. Asynchronous; can be captured. Allocation: see
  * vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
- * OUT_LENGTH. Since 0.1.0.
+ * OUT_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer *heads,
                                               vscan_buffer *offsets,
@@ -1641,7 +1648,7 @@ VSCAN_API vscan_status vscan_heads_to_offsets(vscan_ctx *ctx, const vscan_buffer
  *     count     one long element, receives the number of set flags. Overlaps no other argument
  * n = 0: only the count is written, 0. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, STRUCT_SIZE, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late:
- * OUT_LENGTH. Since 0.1.0.
+ * OUT_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_flags_to_positions(vscan_ctx *ctx, const vscan_buffer *flags,
                                                 vscan_buffer *positions,
@@ -1656,7 +1663,7 @@ VSCAN_API vscan_status vscan_flags_to_positions(vscan_ctx *ctx, const vscan_buff
  * A wrong offset (less than the one before it, or outside 0 .. heads' length) sets no flag, and OFFSETS is
  * reported late.
  * No offsets: all heads become 0. Asynchronous; can be captured. Never allocates.
- * Statuses: NULL, CONTEXT, TYPE, OVERLAP; late: OFFSETS. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, OVERLAP; late: OFFSETS. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer *offsets,
                                               vscan_buffer *heads);
@@ -1669,7 +1676,7 @@ VSCAN_API vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer
  * A wrong offset (less than the one before it, or less than 0) gives a length as above, and OFFSETS is
  * reported late.
  * One offset: nothing happens. Asynchronous; can be captured. Never allocates.
- * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 0.1.0.
+ * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
                                                 vscan_buffer *lengths);
@@ -1683,7 +1690,7 @@ VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buff
  * long, and OFFSETS is reported late.
  * No lengths: offsets[0] = 0. Asynchronous; can be captured. Allocation: see vscan_ctx_reserve.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP, HOST_MEMORY, DEVICE_MEMORY, CAPTURE; late: OFFSETS.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buffer *lengths,
                                                 vscan_buffer *offsets);
@@ -1713,7 +1720,7 @@ VSCAN_API vscan_status vscan_lengths_to_offsets(vscan_ctx *ctx, const vscan_buff
  * Scan of an array: out is what vscan_scan gives for in.
  *   op, type, kind, direction, in, n, out   see above
  * n = 0: nothing happens. Done when it returns.
- * Statuses: NULL, LENGTH (n), OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 0.1.0.
+ * Statuses: NULL, LENGTH (n), OVERLAP, ENUM, PAIR, OVERFLOW, ALIGNMENT, HOST_MEMORY. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_host_scan(vscan_op op, vscan_type type, vscan_kind kind,
                                        vscan_direction direction, const void *in, int64_t n,
@@ -1725,7 +1732,7 @@ VSCAN_API vscan_status vscan_host_scan(vscan_op op, vscan_type type, vscan_kind 
  *   heads   n bytes. Element i starts a segment if heads[i] is not 0; element 0 starts one in any case. Does
  *           not overlap out
  * n = 0: nothing happens. Done when it returns.
- * Statuses: as vscan_host_scan. Since 0.1.0.
+ * Statuses: as vscan_host_scan. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, vscan_kind kind,
                                                  vscan_direction direction, const void *in,
@@ -1741,7 +1748,7 @@ VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, v
  *   segments   at least 0; at least 1 if n is not 0
  * n = 0: offsets are checked; nothing is written. Done when it returns. Allocates n / 8 bytes if n > 2048.
  * Statuses: as vscan_host_scan, LENGTH (also segments), and OFFSETS, at once: nothing is written then.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
                                                   vscan_direction direction, const void *in,
@@ -1754,7 +1761,7 @@ VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, 
  *   direction         matters only to the bits of float and double plus
  *   total             not NULL; receives one element of the type. Does not overlap in
  * n = 0: the total is the identity. Done when it returns.
- * Statuses: as vscan_host_scan. Since 0.1.0.
+ * Statuses: as vscan_host_scan. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_direction direction,
                                          const void *in, int64_t n, void *total);
@@ -1772,7 +1779,7 @@ VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_dir
  *                overlap, nor do keys_out and values, nor values_out and keys
  * n = 0: nothing happens. Done when it returns. Memory as for vscan_sort on the CPU.
  * Statuses: NULL, TYPE, LENGTH (n), OVERLAP, ENUM, OVERFLOW, ALIGNMENT, VALUE (value_type is VSCAN_NONE, and
- * values or values_out is not NULL), HOST_MEMORY. Since 0.1.0.
+ * values or values_out is not NULL), HOST_MEMORY. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_host_sort(vscan_order order, vscan_type key_type, const void *keys,
                                        vscan_type value_type, const void *values, int64_t n,

@@ -93,7 +93,7 @@ enum {
 
 /**
  * As vscan_status_name and vscan_status_text, which do not know these two statuses. Not collective.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API const char *vscan_mpi_status_name(vscan_status status);
 VSCAN_API const char *vscan_mpi_status_text(vscan_status status);
@@ -110,7 +110,7 @@ VSCAN_API const char *vscan_mpi_status_text(vscan_status status);
  * returns alone. All other failures are known to all ranks. The sentence is that of
  * vscan_mpi_last_error(NULL).
  * Statuses: NULL, HANDLE (ctx), VALUE (comm is no intracommunicator), HOST_MEMORY (also: there are 1024
- * already), MPI. Since 0.1.0.
+ * already), MPI. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_create(vscan_ctx *ctx, int32_t comm, vscan_mpi **mpi);
 
@@ -118,13 +118,13 @@ VSCAN_API vscan_status vscan_mpi_create(vscan_ctx *ctx, int32_t comm, vscan_mpi 
  * Releases a vscan_mpi and the duplicate of its communicator. Collective. After MPI_Finalize, or after an
  * error of MPI, it is not collective, and releases only memory of this rank.
  *   mpi   NULL: nothing happens, and the status is OK. Else it is no handle afterwards, whatever the status
- * The sentence is that of vscan_mpi_last_error(NULL). Statuses: HANDLE, MPI. Since 0.1.0.
+ * The sentence is that of vscan_mpi_last_error(NULL). Statuses: HANDLE, MPI. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_destroy(vscan_mpi *mpi);
 
 /**
  * The number of this rank, from 0 on, and the number of ranks. If mpi is NULL or not live: -1 and 0. Not
- * collective. Since 0.1.0.
+ * collective. Since 1.0.0.
  */
 VSCAN_API int32_t vscan_mpi_rank(const vscan_mpi *mpi);
 VSCAN_API int32_t vscan_mpi_size(const vscan_mpi *mpi);
@@ -135,7 +135,7 @@ VSCAN_API int32_t vscan_mpi_size(const vscan_mpi *mpi);
  *   mpi   NULL, or not live: the sentence of this thread's last call that failed without a live vscan_mpi
  *         (vscan_mpi_create, vscan_mpi_destroy, or a call with a NULL or dead handle)
  * The string lasts until the next call on the vscan_mpi; with NULL, until the thread's next such failure.
- * Never NULL. Since 0.1.0.
+ * Never NULL. Since 1.0.0.
  */
 VSCAN_API const char *vscan_mpi_last_error(const vscan_mpi *mpi);
 
@@ -148,7 +148,7 @@ VSCAN_API const char *vscan_mpi_last_error(const vscan_mpi *mpi);
  * (Float and double plus are scanned fastest if all parts but the last are multiples of 2^24 elements.)
  *   n               N, at least 0
  *   first, length   not NULL; receive the numbers
- * Statuses: NULL, HANDLE, LENGTH (n < 0). Since 0.1.0.
+ * Statuses: NULL, HANDLE, LENGTH (n < 0). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t *first,
                                        int64_t *length);
@@ -178,7 +178,7 @@ VSCAN_API vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t 
  * N = 0: only the total is written: z, or the identity (+0.0 for float and double plus).
  * Each rank reads its part twice and writes it once. lib/mpi/README.md has a formula for what is sent.
  * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values, or a carry).
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
                                       vscan_buffer *out, const vscan_scan_options *options);
@@ -199,7 +199,7 @@ VSCAN_API vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_b
  *     unused, carry             0, NULL
  * N = 0: the total is z, or the identity. Each rank reads its part once.
  * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values, a carry, or unused is
- * not 0). Since 0.1.0.
+ * not 0). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
                                         vscan_buffer *total, const vscan_reduce_options *options);
@@ -233,7 +233,7 @@ VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan
  * If totals or a count is asked for, all flags are read once more, and once more again if totals is shorter
  * than the part. With totals a rank may need memory for all of its totals, and one more.
  * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values, or a carry),
- * TOTALS_LENGTH. Since 0.1.0.
+ * TOTALS_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
                                                 const vscan_buffer *heads, vscan_buffer *out,
@@ -261,7 +261,7 @@ VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, con
  * up to the first and from the last one that is set once more, and all once more if totals is shorter than
  * the part.
  * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values), TOTALS_LENGTH.
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_reduce_segmented(vscan_mpi *mpi, vscan_op op,
                                                   const vscan_buffer *in, const vscan_buffer *heads,
@@ -275,7 +275,7 @@ VSCAN_API vscan_status vscan_mpi_reduce_segmented(vscan_mpi *mpi, vscan_op op,
  * the whole vector starts a segment; any other element does if its flag is set.
  *   heads              int, byte or bit, not necessarily the same on all ranks; n elements
  *   before, own, all   receive the numbers on the host; each may be NULL. Unchanged after a failure
- * N = 0: all are 0. Flags are read once. Done when it returns. Statuses: TYPE. Since 0.1.0.
+ * N = 0: all are 0. Flags are read once. Done when it returns. Statuses: TYPE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buffer *heads,
                                                 int64_t *before, int64_t *own, int64_t *all);
@@ -295,7 +295,7 @@ VSCAN_API vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buff
  * N = 0: the last rank receives 0, and the count is 0.
  * Flags are read once, and once more if offsets has fewer elements than the part (on the last rank: than
  * n + 1). Each rank keeps memory for a piece of its part.
- * Statuses: TYPE, LENGTH (count, or int and N is greater), OVERLAP, STRUCT_SIZE, OUT_LENGTH. Since 0.1.0.
+ * Statuses: TYPE, LENGTH (count, or int and N is greater), OVERLAP, STRUCT_SIZE, OUT_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *heads,
                                                   vscan_buffer *offsets,
@@ -312,7 +312,7 @@ VSCAN_API vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_bu
  *             of the whole vector. Overlaps no other argument
  * N = 0: only the count is written, 0. Flags are read once and out is written once. If a flag is set before
  * the part, out is read and written once more.
- * Statuses: TYPE, LENGTH (also: N is too long for int), OVERLAP, STRUCT_SIZE. Since 0.1.0.
+ * Statuses: TYPE, LENGTH (also: N is too long for int), OVERLAP, STRUCT_SIZE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_enumerate(vscan_mpi *mpi, const vscan_buffer *flags,
                                            vscan_buffer *out, const vscan_count_options *options);
@@ -322,7 +322,7 @@ VSCAN_API vscan_status vscan_mpi_enumerate(vscan_mpi *mpi, const vscan_buffer *f
  * Collective.
  *   first, step   any numbers, the same on all ranks
  *   out           int, long, float or double, the same on all ranks; n elements
- * N = 0: nothing happens. out is written once. Statuses: TYPE. Since 0.1.0.
+ * N = 0: nothing happens. out is written once. Statuses: TYPE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_index(vscan_mpi *mpi, int64_t first, int64_t step,
                                        vscan_buffer *out);
@@ -351,7 +351,7 @@ VSCAN_API vscan_status vscan_mpi_index(vscan_mpi *mpi, int64_t first, int64_t st
  *   out   of in's type, any length; but all parts of out have as many elements together as all parts of in.
  *         Overlaps no other argument
  * N = 0: nothing happens.
- * Statuses: TYPE, LENGTH (all parts together), OVERLAP. Since 0.1.0.
+ * Statuses: TYPE, LENGTH (all parts together), OVERLAP. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_rebalance(vscan_mpi *mpi, const vscan_buffer *in,
                                            vscan_buffer *out);
@@ -383,7 +383,7 @@ typedef struct vscan_mpi_pack_options {
  * If out is too short on one rank, all ranks return OUT_LENGTH, and no count is written. Without rebalance
  * the elements that fit have been written on every rank; with it nothing is written.
  * N = 0: *length and the count become 0.
- * Statuses: TYPE, LENGTH, OVERLAP, STRUCT_SIZE, VALUE (rebalance, unused), OUT_LENGTH. Since 0.1.0.
+ * Statuses: TYPE, LENGTH, OVERLAP, STRUCT_SIZE, VALUE (rebalance, unused), OUT_LENGTH. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_pack(vscan_mpi *mpi, const vscan_buffer *in,
                                       const vscan_buffer *flags, vscan_buffer *out, int64_t *length,
@@ -405,7 +405,7 @@ VSCAN_API vscan_status vscan_mpi_pack(vscan_mpi *mpi, const vscan_buffer *in,
  *     count     one long element, or NULL: this rank does not ask for it. It receives the number of clear
  *               flags of the whole vector. Overlaps no other argument
  * N = 0: only the count is written, 0.
- * Statuses: TYPE, LENGTH (also: all parts together), OVERLAP, STRUCT_SIZE. Since 0.1.0.
+ * Statuses: TYPE, LENGTH (also: all parts together), OVERLAP, STRUCT_SIZE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_split(vscan_mpi *mpi, const vscan_buffer *in,
                                        const vscan_buffer *flags, vscan_buffer *out,
@@ -421,7 +421,7 @@ VSCAN_API vscan_status vscan_mpi_split(vscan_mpi *mpi, const vscan_buffer *in,
  * If a position lies outside in, all ranks return POSITION, and nothing is written.
  * A rank without positions only answers the others. A position goes to the rank that has its element, in 8
  * bytes, and the element comes back, unless that is the same rank.
- * Statuses: TYPE, LENGTH, OVERLAP, POSITION. Since 0.1.0.
+ * Statuses: TYPE, LENGTH, OVERLAP, POSITION. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_gather(vscan_mpi *mpi, const vscan_buffer *in,
                                         const vscan_buffer *positions, vscan_buffer *out);
@@ -443,7 +443,7 @@ VSCAN_API vscan_status vscan_mpi_gather(vscan_mpi *mpi, const vscan_buffer *in,
  * the same position one is written; which one is open.
  * A rank without elements only receives; written becomes 0 where nothing comes. An element goes to the rank
  * that has its place, together with its position in 8 bytes, unless that is the same rank.
- * Statuses: TYPE, LENGTH, OVERLAP, STRUCT_SIZE, POSITION, REPEATED. Since 0.1.0.
+ * Statuses: TYPE, LENGTH, OVERLAP, STRUCT_SIZE, POSITION, REPEATED. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
                                          const vscan_buffer *positions, vscan_buffer *out,
@@ -471,7 +471,7 @@ VSCAN_API vscan_status vscan_mpi_permute(vscan_mpi *mpi, const vscan_buffer *in,
  * values have together; where it merges, as much as keys_out and values_out too; and 272 bytes for each rank.
  * On CUDA as much as all four once more on the host.
  * Statuses: TYPE, LENGTH (also: all parts together), OVERLAP, ENUM, STRUCT_SIZE, VALUE (as in vscan_sort).
- * Since 0.1.0.
+ * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_mpi_sort(vscan_mpi *mpi, const vscan_buffer *keys,
                                       const vscan_buffer *values, vscan_buffer *keys_out,

@@ -36,13 +36,13 @@ packages='openmpi-bin libopenmpi3 openmpi-common libpmix2 libhwloc15 libevent-co
 pack() {
     folder=$1
     build=$2
-    for file in run/bench_mpi run/mpi_scan run/mpi_mixed lib/libvscan_mpi.so.0 lib/libvscan.so.0; do
+    for file in run/bench_mpi run/mpi_scan run/mpi_mixed lib/libvscan_mpi.so.1 lib/libvscan.so.1; do
         [ -e "$build/$file" ] || fail "there is no $build/$file"
     done
     [ ! -e "$folder" ] || fail "$folder is there already"
     mkdir -p "$folder/run" "$folder/lib" "$folder/debian" "$folder/mpi"
     cp "$build/run/bench_mpi" "$build/run/mpi_scan" "$build/run/mpi_mixed" "$folder/run"
-    cp -L "$build/lib/libvscan_mpi.so.0" "$build/lib/libvscan.so.0" "$folder/lib"
+    cp -L "$build/lib/libvscan_mpi.so.1" "$build/lib/libvscan.so.1" "$folder/lib"
     cp "$0" "$folder/run_mpi.sh"
     commit_of_tree >"$folder/commit"
     # shellcheck disable=SC2086 # several words

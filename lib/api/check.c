@@ -212,7 +212,8 @@ vscan_status vscan__check_numbers(vscan_ctx *ctx, const char *name, const vscan_
 vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *options,
                                 const struct vscan__named *vectors, int64_t **at) {
     vscan_count_options set = {0};
-    if (options != NULL) TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+    if (options != NULL)
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_COUNT, sizeof set, &set));
     *at = NULL;
     const vscan_buffer *count = set.count;
     if (count == NULL) return VSCAN_OK;
@@ -227,11 +228,11 @@ vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *optio
    many bytes need not be readable. */
 enum { OPTIONS_LIMIT = 4096 };
 
-vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t introduced,
-                                 int64_t known, void *copy) {
+vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t first, int64_t known,
+                                 void *copy) {
     int64_t size;
     memcpy(&size, options, sizeof size);
-    if (size < introduced || (size > introduced && size < known) || size > OPTIONS_LIMIT)
+    if (size < first || size > OPTIONS_LIMIT)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
                            "options->size is %" PRId64 ", must be the size of the struct, %" PRId64,
                            size, known);

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "core/first_sizes.h"
 #include "core/handle.h"
 #include "core/internal.h"
 #include "core/threads.h"
@@ -233,14 +234,14 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
 
 /*
  * Copies the members of an options struct that the caller's size covers to *copy, a zero struct of
- * known bytes; introduced: what the struct had at first, the only smaller size. ctx may be NULL.
+ * known bytes; first: its size in core/first_sizes.h. ctx may be NULL.
  */
-vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t introduced,
-                                 int64_t known, void *copy);
-static inline vscan_status vscan__check_options(vscan_ctx *ctx, const void *options,
-                                                int64_t introduced, int64_t known, void *copy) {
+vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t first, int64_t known,
+                                 void *copy);
+static inline vscan_status vscan__check_options(vscan_ctx *ctx, const void *options, int64_t first,
+                                                int64_t known, void *copy) {
     if (__builtin_expect(*(const int64_t *)options != known, 0))
-        return vscan__copy_options(ctx, options, introduced, known, copy);
+        return vscan__copy_options(ctx, options, first, known, copy);
     memcpy(copy, options, (size_t)known);
     return VSCAN_OK;
 }

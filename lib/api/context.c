@@ -80,7 +80,7 @@ vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx)
     if (ctx == NULL) return VSCAN__FAIL(NULL, VSCAN_ERROR_NULL, "ctx is NULL");
     vscan_ctx_options set = {.backend = VSCAN_BACKEND_AUTO};
     if (options != NULL) {
-        TRY(vscan__check_options(NULL, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(NULL, options, VSCAN__FIRST_CTX, sizeof set, &set));
         if (set.backend != VSCAN_BACKEND_AUTO)
             TRY(vscan__check_backend("options->backend", set.backend));
         if (set.threads < 0)

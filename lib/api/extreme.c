@@ -16,7 +16,7 @@ static vscan_status begin(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
         .n = in->n, .in = in->pointer, .type = (int32_t)in->type, .min = op == VSCAN_MIN};
     if (options == NULL) return VSCAN_OK;
     vscan_extreme_options set = {0};
-    TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+    TRY(vscan__check_options(ctx, options, VSCAN__FIRST_EXTREME, sizeof set, &set));
     TRY(vscan__check_direction(ctx, "options->direction", set.direction));
     if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
     work->backward = set.direction == VSCAN_BACKWARD;

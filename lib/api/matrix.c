@@ -115,7 +115,7 @@ static vscan_status run(vscan_ctx *ctx, bool reduce, bool by_columns, vscan_op o
     TRY(vscan__check_pair(ctx, op, in->type, &pair));
     vscan_matrix_options set = {0};
     if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_MATRIX, sizeof set, &set));
         TRY(vscan__check_kind(ctx, set.kind));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         if (reduce && set.kind != 0)

@@ -98,7 +98,7 @@ static vscan_status permute(vscan_ctx *ctx, const vscan_buffer *in, const vscan_
                                .position_type = (int32_t)positions->type};
     if (options != NULL) {
         vscan_permute_options set = {0};
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_PERMUTE, sizeof set, &set));
         const vscan_buffer *written = set.written;
         if (written != NULL) {
             TRY(vscan__check_buffer(ctx, "options->written", &written));

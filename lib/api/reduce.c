@@ -12,7 +12,7 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     struct vscan__scan scan = {.n = in->n, .in = in->pointer};
     vscan_reduce_options set = {0};
     if (options != NULL) {
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE, sizeof set, &set));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");
         TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, NULL, &scan));

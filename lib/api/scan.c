@@ -28,7 +28,7 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
     struct vscan__scan scan = {.n = in->n, .in = in->pointer, .out = out->pointer};
     if (options != NULL) {
         vscan_scan_options set = {0};
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_SCAN, sizeof set, &set));
         TRY(vscan__check_kind(ctx, set.kind));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, out, &scan));
@@ -105,7 +105,7 @@ static vscan_status scan_segmented(vscan_ctx *ctx, vscan_op op, const vscan_buff
                                .flags = heads->pointer};
     if (options != NULL) {
         vscan_scan_segmented_options set = {0};
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_SCAN_SEGMENTED, sizeof set, &set));
         TRY(vscan__check_kind(ctx, set.kind));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
         TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, out, &scan));

@@ -63,7 +63,7 @@ static vscan_status reduce_by_heads(vscan_ctx *ctx, vscan_op op, const vscan_buf
         .totals_length = totals->n};
     if (options != NULL) {
         vscan_reduce_segmented_options set = {0};
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE_SEGMENTED, sizeof set, &set));
         TRY(check_initial(ctx, &segments, &set.initial, &set.initial_buffer, &scan));
         const vscan_buffer *count = set.count;
         if (count != NULL) {
@@ -107,7 +107,7 @@ static vscan_status reduce_by_offsets(vscan_ctx *ctx, vscan_op op, const vscan_b
                                .offset_type = (int32_t)offsets->type};
     if (options != NULL) {
         vscan_reduce_by_offsets_options set = {0};
-        TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+        TRY(vscan__check_options(ctx, options, VSCAN__FIRST_REDUCE_BY_OFFSETS, sizeof set, &set));
         TRY(check_initial(ctx, &segments, &set.initial, &set.initial_buffer, &scan));
     }
     return ctx->backend->pairs[pair].reduce_segmented(ctx, &scan);

@@ -73,7 +73,7 @@ static vscan_status check_options(vscan_ctx *ctx, const vscan_sort_options *opti
                                   struct vscan__sort *sort) {
     if (options == NULL) return VSCAN_OK;
     vscan_sort_options set = {0};
-    TRY(vscan__check_options(ctx, options, sizeof set, sizeof set, &set));
+    TRY(vscan__check_options(ctx, options, VSCAN__FIRST_SORT, sizeof set, &set));
     if (set.order != VSCAN_ASCENDING && set.order != VSCAN_DESCENDING)
         return vscan__refuse_enum(ctx, "options->order", set.order, "vscan_order");
     if (set.unused != 0) return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE, "options->unused is not 0");

@@ -74,7 +74,8 @@ static vscan_status pack_parts(vscan__mpi *mpi, const vscan_buffer *in, const vs
                                struct vscan__mpi_area *areas) {
     vscan_mpi_pack_options known;
     struct vscan__mpi_moved moved = {.call = CALL_PACK};
-    moved.status = vscan__mpi_read_options(mpi, options, &known, sizeof known);
+    moved.status =
+        vscan__mpi_read_options(mpi, options, VSCAN__FIRST_MPI_PACK, &known, sizeof known);
     if (moved.status == VSCAN_OK) moved.status = check(mpi, in, flags, out, &known, &moved);
     TRY(vscan__mpi_agree_move(mpi, &moved));
     vscan_buffer *to = out;

@@ -220,7 +220,8 @@ static vscan_status permute(vscan__mpi *mpi, const vscan_buffer *in, const vscan
                             struct vscan__mpi_area *areas) {
     vscan_permute_options known;
     struct vscan__mpi_moved moved = {.call = CALL_PERMUTE};
-    moved.status = vscan__mpi_read_options(mpi, options, &known, sizeof known);
+    moved.status =
+        vscan__mpi_read_options(mpi, options, VSCAN__FIRST_PERMUTE, &known, sizeof known);
     if (moved.status == VSCAN_OK)
         moved.status = check_permute(mpi, in, positions, out, known.written, &moved);
     TRY(vscan__mpi_agree_move(mpi, &moved));

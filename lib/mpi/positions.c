@@ -72,7 +72,8 @@ vscan_status vscan_mpi_enumerate(vscan_mpi *mpi, const vscan_buffer *flags, vsca
     vscan_count_options known;
     struct vscan__mpi_record record = {.call = CALL_ENUMERATE};
     struct vscan__mpi_told own = {.status = VSCAN_OK};
-    record.status = (int32_t)vscan__mpi_read_options(found, options, &known, sizeof known);
+    record.status =
+        (int32_t)vscan__mpi_read_options(found, options, VSCAN__FIRST_COUNT, &known, sizeof known);
     if (record.status == VSCAN_OK)
         record.status = (int32_t)check_enumerate(found, flags, out, &known, &record);
     TRY(vscan__mpi_agree(found, &record));
@@ -212,7 +213,8 @@ vscan_status vscan_mpi_heads_to_offsets(vscan_mpi *mpi, const vscan_buffer *head
     vscan_count_options known;
     struct vscan__mpi_record record = {.call = CALL_HEADS_TO_OFFSETS};
     struct vscan__mpi_told own = {.status = VSCAN_OK};
-    record.status = (int32_t)vscan__mpi_read_options(found, options, &known, sizeof known);
+    record.status =
+        (int32_t)vscan__mpi_read_options(found, options, VSCAN__FIRST_COUNT, &known, sizeof known);
     if (record.status == VSCAN_OK)
         record.status = (int32_t)check_offsets(found, heads, offsets, &known, &record);
     TRY(vscan__mpi_agree(found, &record));

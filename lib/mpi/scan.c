@@ -147,7 +147,8 @@ vscan_status vscan_mpi_scan(vscan_mpi *mpi, vscan_op op, const vscan_buffer *in,
     vscan_scan_options known;
     struct vscan__mpi_record record = {.call = CALL_SCAN};
     struct vscan__mpi_prefix prefix = {.begins = false};
-    vscan_status status = vscan__mpi_read_options(found, options, &known, sizeof known);
+    vscan_status status =
+        vscan__mpi_read_options(found, options, VSCAN__FIRST_SCAN, &known, sizeof known);
     if (status == VSCAN_OK) status = vscan__mpi_check_scan(found, op, in, out, &known, &record);
     status = vscan__mpi_find_prefix(found, status, &record, in, NULL, -1, &prefix);
     if (prefix.failed_on_all) return status;
@@ -178,7 +179,8 @@ vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan_buffer *i
     vscan_reduce_options known;
     struct vscan__mpi_record record = {.call = CALL_REDUCE};
     struct vscan__mpi_prefix prefix = {.begins = false};
-    vscan_status status = vscan__mpi_read_options(found, options, &known, sizeof known);
+    vscan_status status =
+        vscan__mpi_read_options(found, options, VSCAN__FIRST_REDUCE, &known, sizeof known);
     if (status == VSCAN_OK) status = check_reduce(found, op, in, total, &known, &record);
     status = vscan__mpi_find_prefix(found, status, &record, in, NULL, -1, &prefix);
     if (prefix.failed_on_all) return status;

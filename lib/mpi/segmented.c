@@ -131,7 +131,8 @@ vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_b
     struct vscan__mpi_record record = {.call = CALL_SCAN_SEGMENTED};
     struct vscan__mpi_prefix prefix = {.begins = false};
     int64_t open = -1, all = 0;
-    vscan_status status = vscan__mpi_read_options(found, options, &known, sizeof known);
+    vscan_status status =
+        vscan__mpi_read_options(found, options, VSCAN__FIRST_SCAN_SEGMENTED, &known, sizeof known);
     if (status == VSCAN_OK)
         status = check_segmented(found, op, in, heads, out, &known, &record, &open);
     status = vscan__mpi_find_prefix(found, status, &record, in, heads, open, &prefix);

@@ -334,7 +334,8 @@ static vscan_status order_received(vscan__mpi *mpi, const struct sort *s,
 static vscan_status sort(vscan__mpi *mpi, struct sort *s, const vscan_sort_options *options,
                          struct vscan__mpi_area *areas) {
     struct vscan__mpi_moved moved = {.call = CALL_SORT};
-    moved.status = vscan__mpi_read_options(mpi, options, &s->options, sizeof s->options);
+    moved.status =
+        vscan__mpi_read_options(mpi, options, VSCAN__FIRST_SORT, &s->options, sizeof s->options);
     s->options.size = sizeof s->options;
     if (moved.status == VSCAN_OK) moved.status = check(mpi, s, &moved);
     TRY(vscan__mpi_agree_move(mpi, &moved));

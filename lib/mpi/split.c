@@ -60,7 +60,7 @@ static vscan_status split(vscan__mpi *mpi, const vscan_buffer *in, const vscan_b
                           struct vscan__mpi_area *areas) {
     vscan_count_options known;
     struct vscan__mpi_moved moved = {.call = CALL_SPLIT};
-    moved.status = vscan__mpi_read_options(mpi, options, &known, sizeof known);
+    moved.status = vscan__mpi_read_options(mpi, options, VSCAN__FIRST_COUNT, &known, sizeof known);
     if (moved.status == VSCAN_OK) moved.status = check(mpi, in, flags, out, &known, &moved);
     TRY(vscan__mpi_agree_move(mpi, &moved));
     TRY(vscan__mpi_check_sums(mpi, "out"));

@@ -146,7 +146,8 @@ vscan_status vscan_mpi_reduce_segmented(vscan_mpi *mpi, vscan_op op, const vscan
     struct vscan__mpi_record record = {.call = CALL_REDUCE_SEGMENTED};
     struct vscan__mpi_prefix prefix = {.begins = false};
     int64_t first = -1, open = -1;
-    vscan_status status = vscan__mpi_read_options(found, options, &known, sizeof known);
+    vscan_status status = vscan__mpi_read_options(found, options, VSCAN__FIRST_REDUCE_SEGMENTED,
+                                                  &known, sizeof known);
     if (status == VSCAN_OK)
         status = check(found, op, in, heads, totals, &known, &record, &first, &open);
     status = vscan__mpi_find_prefix(found, status, &record, in, heads, open, &prefix);

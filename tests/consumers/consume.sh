@@ -94,6 +94,32 @@ c_cmake)
     build/consumer
     ;;
 
+older_header)
+    mkdir include
+    cp "$source/tests/golden/vscan_1_0.h" include/vscan.h
+    by_pkg_config program "$CC" -std=c99 -Iinclude "$consumers/since_1_0.c"
+    ;;
+
+later_library)
+    # A minor version that is still to come: every options struct has one more member. AddressSanitizer sees
+    # where it would read more than an older program's.
+    mkdir include later
+    cp "$source/tests/golden/vscan_1_0.h" include/vscan.h
+    cp -R "$source/CMakeLists.txt" "$source/cmake" "$source/include" "$source/lib" "$source/kernels" \
+        "$source/LICENSE" "$source/README.md" "$source/libvscan.pc.in" later
+    sed -i 's/^} vscan_[a-z_]*options;/    int64_t later;\n&/' later/include/vscan.h
+    grown=$(grep -c '    int64_t later;' later/include/vscan.h)
+    [ "$grown" = "$(grep -c 'int64_t size;' "$source/include/vscan.h")" ] ||
+        fail "$grown structs have grown"
+    "$CMAKE" -S later -B build -DVSCAN_CUDA=OFF -DVSCAN_MPI=OFF -DVSCAN_SANITIZE=address \
+        -DCMAKE_BUILD_TYPE=Debug
+    "$CMAKE" --build build --parallel 2
+    # shellcheck disable=SC2086 # flags are words
+    "$CC" -std=c99 $strict -fsanitize=address -Iinclude -o program "$consumers/since_1_0.c" \
+        -Lbuild/lib -lvscan -Wl,-rpath,"$work/build/lib"
+    ./program
+    ;;
+
 header_c | header_cxx)
     printf '#include <vscan.h>\n#include <vscan.h>\n' >header.c
     if [ "$case_name" = header_c ]; then

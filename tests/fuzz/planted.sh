@@ -51,8 +51,8 @@ sound() {
 
 # link OBJECT...: what takes the place of the library.
 link() {
-    clang -shared -fsanitize=fuzzer-no-link,address,undefined -Wl,-soname,libvscan.so.0 \
-        -o "$work/lib/libvscan.so.0" "$@" -lm -lpthread
+    clang -shared -fsanitize=fuzzer-no-link,address,undefined -Wl,-soname,libvscan.so.1 \
+        -o "$work/lib/libvscan.so.1" "$@" -lm -lpthread
 }
 
 # compile FILE: as $work/planted_of/FILE.o, with the bug: it is in $planted, which is FILE or a header.
