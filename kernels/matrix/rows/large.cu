@@ -36,7 +36,7 @@ template <class Pair>
 cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int kernel) {
     using shape = large_shape<Pair, false>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    const unsigned ready = 1u << (16 + kernel); /* of launch->matrix_ready */
+    const unsigned ready = 1u << (2 * forms + kernel); /* of launch->matrix_ready */
     if (!(launch->matrix_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
             scan_large_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -71,7 +71,7 @@ cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix
                  launch->may_overlap);
 }
 
-static_assert(forms <= 16, "each has a bit in launch->matrix_ready");
+static_assert(3 * forms <= 32, "each has a bit in launch->matrix_ready, here the third one");
 
 template cudaError_t launch_large_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
                                                            int);

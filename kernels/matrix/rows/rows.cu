@@ -10,7 +10,7 @@
 
 namespace vscan {
 
-static_assert(forms <= 16, "each has two bits in launch->matrix_ready");
+static_assert(3 * forms <= 32, "each has three bits in launch->matrix_ready: see matrix/rows/large.cu");
 
 template <class Pair>
 cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
@@ -18,7 +18,7 @@ cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
     const int size = sizeof(typename Pair::T);
     if (matrix->heads != nullptr)
         return launch_rows<Pair>(launch, matrix, turn, matrix_segmented_rows<Pair>,
-                                 sizeof(segmented_rows_shared<Pair>), kernel + 16);
+                                 sizeof(segmented_rows_shared<Pair>), forms + kernel);
     if constexpr (many_rows<Pair>) {
         if (has_narrow_rows(launch, *matrix, size))
             return launch_narrow_rows<Pair>(launch, matrix, turn);
