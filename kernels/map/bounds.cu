@@ -5,8 +5,11 @@
  * first loads what these compare with, equidistant samples, into shared memory (8 or 16 KiB). They lie
  * there as a tree, level after level, the root at 1 and the children of node k at 2 k and 2 k + 1: all
  * lanes of a warp then read one level at a time, whose nodes are in different banks. A block takes every
- * so many tiles of values; neighbours in order read the same lines of the L1 cache in the later steps.
- * Blocks do not communicate.
+ * so many tiles of values.
+ *
+ * Where the values ascend, too, a tile's results lie close together: it is enough that all of its values are
+ * between its first and its last one. Two warps narrow the bounds of these, by 32 probes a step, and the block
+ * loads what lies between them into shared memory and searches there. Blocks do not communicate.
  */
 #include "map/tuning.cuh"
 #include "sort/tile.cuh"
@@ -24,53 +27,147 @@ static __device__ __forceinline__ int64_t sample_at(const bounds_arguments &a, i
     return k * a.bounds.length >> a.levels;
 }
 
+/* Elements up to `last` count; none do where nothing is less. */
+template <class K>
+struct bound_of_value {
+    K last;
+    bool none;
+
+    __device__ __forceinline__ bound_of_value(const bounds_arguments &a, int64_t i) {
+        const K value = i < a.bounds.n ? ordered(((const K *)a.bounds.values)[i], a.order) : 0;
+        none = i >= a.bounds.n || (!a.bounds.upper && value == 0);
+        last = value - (a.bounds.upper ? 0 : 1);
+    }
+};
+
+/* The elements between samples k and k + 1: the first one, and the one behind the last. */
+static __device__ __forceinline__ int64_t behind_sample(const bounds_arguments &a, int k) {
+    return k == 0 ? 0 : sample_at(a, k) + 1;
+}
+
+/* Narrows the range of a bound, from .. to, to so many elements at most. By a warp. */
+template <class K>
+static __device__ __forceinline__ void narrow_by_warp(const bounds_arguments &a, K last, int most,
+                                                      int64_t &from, int64_t &to) {
+    const K *const sorted = (const K *)a.bounds.sorted;
+    const int lane = (int)threadIdx.x % 32;
+    while (to - from > most) {
+        const int64_t step = (to - from + 31) / 32, at = from + (lane + 1) * step - 1;
+        const bool counts = at < to && ordered(sorted[at], a.order) <= last;
+        const int passed = __popc(__ballot_sync(warp_mask, counts)); /* probes in order */
+        const int64_t next = from + (passed + 1) * step - 1;         /* the first that does not */
+        from += passed * step;
+        if (next < to) to = next;
+    }
+}
+
 /* K: an unsigned integer of the size of an element. */
 template <class K>
 __global__ void __launch_bounds__(bounds_threads, bounds_blocks)
     search_bounds(const __grid_constant__ bounds_arguments a) {
-    constexpr int R = bounds_values;
-    __shared__ K samples[1 << bounds_levels];
-    const K *const sorted = (const K *)a.bounds.sorted, *const values = (const K *)a.bounds.values;
+    constexpr int R = bounds_values, staged_items = bounds_staged_bytes / (int)sizeof(K);
+    __shared__ K samples[1 << bounds_levels], staged[staged_items];
+    __shared__ int64_t ends[2];
+    const K *const sorted = (const K *)a.bounds.sorted;
     const int threads = (int)blockDim.x, thread = (int)threadIdx.x, end = 1 << a.levels;
 
     /* ---- Samples ---- */
-    for (int node = 1 + thread; node < end; node += threads) {
-        const int level = 31 - __clz(node);
-        const int k = (2 * (node - (1 << level)) + 1) << (a.levels - 1 - level);
-        samples[node] = ordered(sorted[sample_at(a, k)], a.order);
+    constexpr int together = 8; /* loads in flight */
+    for (int from = 1 + thread; from < end; from += together * threads) {
+        K x[together];
+#pragma unroll
+        for (int t = 0; t < together; ++t) {
+            const int node = from + t * threads, level = 31 - __clz(node);
+            if (node >= end) break;
+            const int k = (2 * (node - (1 << level)) + 1) << (a.levels - 1 - level);
+            x[t] = sorted[sample_at(a, k)];
+        }
+#pragma unroll
+        for (int t = 0; t < together; ++t) {
+            const int node = from + t * threads;
+            if (node < end) samples[node] = ordered(x[t], a.order);
+        }
     }
     __syncthreads();
 
     const int64_t items = (int64_t)threads * R;
     for (int64_t first = blockIdx.x * items; first < a.bounds.n; first += gridDim.x * items) {
-        /* ---- Values: elements up to `last` count; none do where nothing is less ---- */
+        /* ---- Values ---- */
         K last[R];
-        bool none[R];
-        int node[R];
+        bool none[R], between = true;
+        const int64_t tile_end = first + items < a.bounds.n ? first + items : a.bounds.n;
+        const bound_of_value<K> least(a, first), most(a, tile_end - 1);
 #pragma unroll
         for (int r = 0; r < R; ++r) {
-            const int64_t i = first + r * threads + thread;
-            const K value = i < a.bounds.n ? ordered(values[i], a.order) : 0;
-            none[r] = i >= a.bounds.n || (!a.bounds.upper && value == 0);
-            last[r] = value - (a.bounds.upper ? 0 : 1);
-            node[r] = 1;
+            const bound_of_value<K> value(a, first + r * threads + thread);
+            last[r] = value.last;
+            none[r] = value.none;
+            between &= none[r] || ((least.none || last[r] >= least.last) && !most.none &&
+                                   last[r] <= most.last);
         }
-
-        /* ---- Between which samples ---- */
-        for (int level = 0; level < a.levels; ++level)
-#pragma unroll
-            for (int r = 0; r < R; ++r) node[r] = 2 * node[r] + (samples[node[r]] <= last[r]);
+        between = __syncthreads_and(between) && !most.none;
 
         /* ---- Between which elements ---- */
         int64_t low[R], high[R];
+        if (between) {
+            int from_node = 1, to_node = 1;
+            for (int level = 0; level < a.levels; ++level) {
+                from_node = 2 * from_node + (!least.none && samples[from_node] <= least.last);
+                to_node = 2 * to_node + (samples[to_node] <= most.last);
+            }
+            int64_t from = behind_sample(a, from_node - end);
+            int64_t to = sample_at(a, to_node - end + 1);
+            if (to - from > staged_items) {
+                if (thread < 64) {
+                    constexpr int near = staged_items / 16;
+                    int64_t low_end = thread < 32 ? from : behind_sample(a, to_node - end);
+                    int64_t high_end = thread < 32 ? sample_at(a, from_node - end + 1) : to;
+                    if (thread >= 32 || !least.none)
+                        narrow_by_warp(a, thread < 32 ? least.last : most.last, near, low_end,
+                                       high_end);
+                    if (thread % 32 == 0) ends[thread / 32] = thread < 32 ? low_end : high_end;
+                }
+                __syncthreads();
+                from = ends[0];
+                to = ends[1];
+            }
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                low[r] = none[r] ? 0 : from;
+                high[r] = none[r] ? 0 : to;
+            }
+            if (to - from <= staged_items) {
+                const int here = (int)(to - from);
+                for (int e = thread; e < here; e += threads)
+                    staged[e] = ordered(sorted[from + e], a.order);
+                __syncthreads();
+                int before[R] = {};
+                for (int half = here > 0 ? 1 << (31 - __clz(here)) : 0; half > 0; half /= 2)
+#pragma unroll
+                    for (int r = 0; r < R; ++r) {
+                        const int next = before[r] + half;
+                        if (next <= here && staged[next - 1] <= last[r]) before[r] = next;
+                    }
+#pragma unroll
+                for (int r = 0; r < R; ++r)
+                    if (!none[r]) low[r] = high[r] = from + before[r];
+            }
+        } else {
+            int node[R];
+#pragma unroll
+            for (int r = 0; r < R; ++r) node[r] = 1;
+            for (int level = 0; level < a.levels; ++level)
+#pragma unroll
+                for (int r = 0; r < R; ++r) node[r] = 2 * node[r] + (samples[node[r]] <= last[r]);
+#pragma unroll
+            for (int r = 0; r < R; ++r) {
+                low[r] = none[r] ? 0 : behind_sample(a, node[r] - end);
+                high[r] = none[r] ? 0 : sample_at(a, node[r] - end + 1);
+            }
+        }
         bool more = false;
 #pragma unroll
-        for (int r = 0; r < R; ++r) {
-            const int k = node[r] - end;
-            low[r] = none[r] || k == 0 ? 0 : sample_at(a, k) + 1;
-            high[r] = none[r] ? 0 : sample_at(a, k + 1);
-            more |= low[r] < high[r];
-        }
+        for (int r = 0; r < R; ++r) more |= low[r] < high[r];
 #pragma unroll 1
         while (more) {
             K x[R];
@@ -112,14 +209,14 @@ extern "C" cudaError_t vscan__launch_bounds(const vscan__launch *launch,
     keys.key_size = (int)map_size(bounds->type);
     keys.real = bounds->type == VSCAN_FLOAT || bounds->type == VSCAN_DOUBLE;
     bounds_arguments a = {*bounds, order_of(&keys), 0};
-    while (a.levels < bounds_levels && bounds->length >> (a.levels + 1) > 0) ++a.levels;
     /* Smaller blocks where some multiprocessors would have none. */
     int threads = bounds_threads;
     const auto tiles_of = [&] {
         const int64_t items = (int64_t)threads * bounds_values;
         return (bounds->n + items - 1) / items;
     };
-    while (threads > 64 && tiles_of() < launch->multiprocessors) threads /= 2;
+    while (threads > bounds_least_threads && tiles_of() < launch->multiprocessors) threads /= 2;
+    while (a.levels < bounds_levels && bounds->length >> (a.levels + 1) > 0) ++a.levels;
     const int64_t resident = (int64_t)bounds_blocks * launch->multiprocessors, tiles = tiles_of();
     return start(keys.key_size == 8 ? search_bounds<uint64_t> : search_bounds<uint32_t>,
                  tiles < resident ? tiles : resident, threads, 0, launch->stream, a);

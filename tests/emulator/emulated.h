@@ -43,9 +43,10 @@ extern thread_local thread *self;
 /* Runs kernel() in all threads of all blocks; blocks start in the order of their numbers. */
 void run(int blocks, int threads, int shared_bytes, const std::function<void()> &kernel);
 
-void wait();                                  /* lets other threads go on */
-const uint64_t *exchange(uint64_t mine);      /* the values of all 32 lanes */
-void synchronize(int barrier, int threads);   /* of the block */
+void wait();                             /* lets other threads go on */
+const uint64_t *exchange(uint64_t mine); /* the values of all 32 lanes */
+/* Of the block; whether all agree. */
+bool synchronize(int barrier, int threads, bool agrees = true);
 char *dynamic_shared();                       /* 1024-byte aligned */
 void later(std::function<void()> copy);       /* in any order */
 void later_store(std::function<void()> copy); /* in this order */
@@ -130,6 +131,9 @@ EMULATED_REDUCE(__reduce_min_sync, int, a < b ? a : b)
 
 static inline void __syncthreads() {
     emulated::synchronize(0, (int)blockDim.x);
+}
+static inline int __syncthreads_and(int mine) {
+    return emulated::synchronize(0, (int)blockDim.x, mine != 0);
 }
 static inline void __syncwarp() {
     (void)emulated::exchange(0);

@@ -6,6 +6,7 @@
  *
  *     emulated_segments [REPETITIONS [SEED]]
  */
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -255,7 +256,10 @@ static void keys_case(int type) {
 
 /* Numbers in order, and values of which many are among them, perhaps in order too. */
 static void bounds_case(int type) {
-    const int64_t n = below(3) ? draw_length(1024) : below(9), m = 1 + draw_length(1024);
+    const int64_t n = below(4) == 0 ? 20000 + below(30000)
+                      : below(3)    ? draw_length(1024)
+                                    : below(9);
+    const int64_t m = 1 + draw_length(1024);
     const int64_t step = below(2) ? 2 : 1 + below(100), each = 1 + below(4);
     twins sorted(type, n, draw_shift()), values(type, m, draw_shift()),
         out(below(2) ? VSCAN_INT : VSCAN_LONG, m, draw_shift());
@@ -272,7 +276,11 @@ static void bounds_case(int type) {
         put(sorted, i, at);
         if (below(each) == 0) at += below(step);
     }
-    for (int64_t i = 0; i < m; ++i) put(values, i, below(at + 1002) - 1001);
+    std::vector<int64_t> wanted((size_t)m); /* near one another, or anywhere; perhaps in order */
+    const int64_t from = below(at + 1002), reach = below(2) ? 1 + below(50) : at + 1002 - from;
+    for (int64_t &x : wanted) x = from + below(reach) - 1001;
+    if (below(2)) std::sort(wanted.begin(), wanted.end());
+    for (int64_t i = 0; i < m; ++i) put(values, i, wanted[(size_t)i]);
     vscan__bounds bounds = {};
     bounds.n = m, bounds.length = n, bounds.sorted = sorted.at(), bounds.values = values.at();
     bounds.out = out.at(), bounds.type = type, bounds.out_type = out.type;

@@ -52,7 +52,7 @@ struct warp_barrier {
     unsigned phase = 0;
 };
 struct block_barrier {
-    int arrived = 0;
+    int arrived = 0, agreed[2] = {};
     unsigned phase = 0;
 };
 
@@ -194,15 +194,17 @@ const uint64_t *exchange(uint64_t mine) {
     return m.values[phase & 1];
 }
 
-void synchronize(int barrier, int threads) {
+bool synchronize(int barrier, int threads, bool agrees) {
     expect((size_t)barrier < std::size(here->barriers), "a barrier that there is");
     block_barrier &m = here->barriers[barrier];
     const unsigned phase = m.phase;
+    m.agreed[phase & 1] += agrees;
     if (++m.arrived == threads) {
         m.arrived = 0;
-        ++m.phase;
+        m.agreed[++m.phase & 1] = 0;
     }
     while (m.phase == phase) wait();
+    return m.agreed[phase & 1] == threads;
 }
 
 char *dynamic_shared() {
