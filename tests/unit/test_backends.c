@@ -188,7 +188,7 @@ static void grown_options(void **state) {
     enum { FIRST = 16, NOW = 32 };
     int64_t options[6] = {0, 1, 2, 3, 0, 0}, copy[NOW / 8];
     for (int64_t size = 8; size <= (int64_t)sizeof options; size += 8) {
-        const bool fits = size == FIRST || size >= NOW;
+        const bool fits = size >= FIRST; /* the struct may have grown more than once */
         options[0] = size;
         memset(copy, 0, sizeof copy);
         refuses(fits ? VSCAN_OK : VSCAN_ERROR_STRUCT_SIZE,
