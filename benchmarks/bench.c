@@ -110,15 +110,11 @@ bool check_fetched(const struct work *work, const struct engine *engine) {
     const int64_t out_bytes =
         engine->computes ? type_bytes(work_out_type(work), work_out_length(work)) : bytes;
     const int64_t flags_bytes = type_bytes(work->flag_type, work->n);
-    /* a copy begins as many elements of in's type off */
-    const void *const to = engine->computes
-                               ? work_out(work, ON_DEVICE, 0)
-                               : work->data[ON_DEVICE].out + work->offset * type_size(work->type);
     if (!grow(&in, ON_HOST, bytes) || !grow(&out, ON_HOST, bytes > out_bytes ? bytes : out_bytes) ||
         !grow(&flags, ON_HOST, flags_bytes) ||
         !device_fetch(in.memory, work_in(&apart, ON_DEVICE, 0), bytes) ||
         !device_fetch(flags.memory, work_flags(work, ON_DEVICE, 0), flags_bytes) ||
-        !device_fetch(out.memory, to, out_bytes))
+        !device_fetch(out.memory, work_out(work, ON_DEVICE, 0), out_bytes))
         return false;
     if (engine->computes)
         return check_serially(work, engine->name, in.memory, flags.memory, out.memory);

@@ -256,12 +256,12 @@ static int64_t copy_bytes(const struct work *work) {
 }
 
 static bool run_memcpy(const struct work *work, int64_t set) {
-    const int64_t skip = work->offset * type_size(work->type);
-    const struct data *data = &work->data[ON_DEVICE];
+    struct work apart = *work; // a copy in place would be none
+    apart.in_place = false;
     TRY_CUDA("memcpy",
-             cudaMemcpyAsync(data->out + set * work->stride + skip,
-                             data->in + set * work->stride + skip, work->n * type_size(work->type),
-                             cudaMemcpyDeviceToDevice, device_stream));
+             cudaMemcpyAsync(work_out(work, ON_DEVICE, set), work_in(&apart, ON_DEVICE, set),
+                             work->n * type_size(work->type), cudaMemcpyDeviceToDevice,
+                             device_stream));
     return true;
 }
 

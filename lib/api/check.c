@@ -224,26 +224,20 @@ vscan_status vscan__check_count(vscan_ctx *ctx, const vscan_count_options *optio
     return VSCAN_OK;
 }
 
-/* More than any options struct will ever have. A size that was never set may be any number, and so
-   many bytes need not be readable. */
-enum { OPTIONS_LIMIT = 4096 };
-
 vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t first, int64_t known,
                                  void *copy) {
+    const int64_t wrong = vscan__read_options(options, first, known, copy);
+    if (wrong == 0) return VSCAN_OK;
     int64_t size;
     memcpy(&size, options, sizeof size);
-    if (size < first || size > OPTIONS_LIMIT)
+    if (wrong < 0)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
                            "options->size is %" PRId64 ", must be the size of the struct, %" PRId64,
                            size, known);
-    for (int64_t i = known; i < size; i++)
-        if (((const unsigned char *)options)[i] != 0)
-            return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
-                               "options->size is %" PRId64 ", byte %" PRId64
-                               " is set, and this libvscan knows only the first %" PRId64,
-                               size, i, known);
-    memcpy(copy, options, (size_t)(size < known ? size : known));
-    return VSCAN_OK;
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_STRUCT_SIZE,
+                       "options->size is %" PRId64 ", byte %" PRId64
+                       " is set, and this libvscan knows only the first %" PRId64,
+                       size, wrong, known);
 }
 
 /* ---- Values ---------------------------------------------------------------------------------- */

@@ -9,9 +9,9 @@
 
 #include <string.h>
 
-#include "core/first_sizes.h"
 #include "core/handle.h"
 #include "core/internal.h"
+#include "core/options.h"
 #include "core/threads.h"
 
 /* ---- Entering and leaving -------------------------------------------------------------------- */
@@ -232,10 +232,7 @@ vscan_status vscan__check_relation(vscan_ctx *ctx, vscan_relation relation, cons
                                    const vscan_buffer *buffer, int32_t *row, int32_t *exchanged,
                                    int32_t *turned);
 
-/*
- * Copies the members of an options struct that the caller's size covers to *copy, a zero struct of
- * known bytes; first: its size in core/first_sizes.h. ctx may be NULL.
- */
+/* As vscan__read_options, with a status and a sentence. ctx may be NULL. */
 vscan_status vscan__copy_options(vscan_ctx *ctx, const void *options, int64_t first, int64_t known,
                                  void *copy);
 static inline vscan_status vscan__check_options(vscan_ctx *ctx, const void *options, int64_t first,

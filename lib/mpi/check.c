@@ -85,16 +85,11 @@ vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, int64
                                      int64_t known) {
     memset(to, 0, (size_t)known);
     if (options == NULL) return VSCAN_OK;
+    if (vscan__read_options(options, first, known, to) == 0) return VSCAN_OK;
     int64_t size;
     memcpy(&size, options, sizeof size);
-    bool understood = size >= first && size <= 4096;
-    for (int64_t i = known; understood && i < size; i++)
-        understood = ((const unsigned char *)options)[i] == 0;
-    if (!understood)
-        return vscan__mpi_fail(mpi, VSCAN_ERROR_STRUCT_SIZE,
-                               "options->size is %lld, which is not understood", (long long)size);
-    memcpy(to, options, (size_t)(size < known ? size : known));
-    return VSCAN_OK;
+    return vscan__mpi_fail(mpi, VSCAN_ERROR_STRUCT_SIZE,
+                           "options->size is %lld, which is not understood", (long long)size);
 }
 
 vscan_status vscan__mpi_read_initial(vscan__mpi *mpi, const vscan_value *initial,

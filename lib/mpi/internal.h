@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/first_sizes.h"
+#include "core/options.h"
 #include "core/order.h"
 #include "vscan_mpi.h"
 
@@ -221,7 +221,7 @@ vscan_status vscan__mpi_check_count(vscan__mpi *mpi, const vscan_buffer *count,
                                     const vscan_buffer *initial, const vscan_buffer *out);
 
 /* Reads an options struct of the caller's into one of `known` bytes; what its size does not cover is 0, and all
-   where options is NULL. first: its size in core/first_sizes.h. */
+   where options is NULL. first: its size in core/options.h. */
 vscan_status vscan__mpi_read_options(vscan__mpi *mpi, const void *options, int64_t first, void *to,
                                      int64_t known);
 

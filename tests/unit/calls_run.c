@@ -217,10 +217,10 @@ static bool has_heads(enum call_family f) {
 }
 static bool has_flags(enum call_family f) {
     return has_heads(f) || f == CALL_SCAN_SEGMENTED || f == CALL_SCAN_ROWS_SEGMENTED ||
-           f == CALL_REDUCE_SEGMENTED ||
-           f == CALL_PACK || f == CALL_ENUMERATE || f == CALL_SPLIT || f == CALL_SPLIT_POSITIONS ||
-           f == CALL_DISTRIBUTE_SEGMENTED || f == CALL_DISTRIBUTE_TOTALS ||
-           f == CALL_FLAGS_TO_OFFSETS || f == CALL_FLAGS_TO_POSITIONS || f == CALL_KEYS_TO_HEADS;
+           f == CALL_REDUCE_SEGMENTED || f == CALL_PACK || f == CALL_ENUMERATE || f == CALL_SPLIT ||
+           f == CALL_SPLIT_POSITIONS || f == CALL_DISTRIBUTE_SEGMENTED ||
+           f == CALL_DISTRIBUTE_TOTALS || f == CALL_FLAGS_TO_OFFSETS ||
+           f == CALL_FLAGS_TO_POSITIONS || f == CALL_KEYS_TO_HEADS;
 }
 
 /* What `in` holds: of lengths and offsets, these are of position_type. Keys have runs so, and values to be

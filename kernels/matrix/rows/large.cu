@@ -36,7 +36,7 @@ template <class Pair>
 cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int kernel) {
     using shape = large_shape<Pair, false>;
     constexpr int bytes = (int)sizeof(typename shape::shared);
-    const unsigned ready = 1u << (2 * forms + kernel); /* of launch->matrix_ready */
+    const unsigned ready = rows_ready(rows_large, kernel);
     if (!(launch->matrix_ready & ready)) {
         const cudaError_t error = cudaFuncSetAttribute(
             scan_large_rows<Pair>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
@@ -70,8 +70,6 @@ cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix
     return start(scan_large_rows<Pair>, blocks, shape::threads, bytes, launch->stream, b,
                  launch->may_overlap);
 }
-
-static_assert(3 * forms <= 32, "each has a bit in launch->matrix_ready, here the third one");
 
 template cudaError_t launch_large_rows<pair<op_plus, int>>(vscan__launch *, const vscan__matrix *,
                                                            int);

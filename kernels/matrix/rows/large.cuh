@@ -20,6 +20,13 @@
 
 namespace vscan {
 
+/* The bit of launch->matrix_ready of a kernel of rows; number: of its form. */
+enum rows_kernel { rows_general, rows_segmented, rows_large, rows_kernels };
+static_assert(rows_kernels * forms <= 32, "each has a bit");
+static inline unsigned rows_ready(rows_kernel which, int number) {
+    return 1u << (which * forms + number);
+}
+
 /* Tiles of a row. Each publishes an aggregate. */
 static int64_t row_tiles(const vscan__matrix &matrix, int size) {
     const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;

@@ -10,15 +10,14 @@
 
 namespace vscan {
 
-static_assert(3 * forms <= 32, "each has three bits in launch->matrix_ready: see matrix/rows/large.cu");
-
 template <class Pair>
 cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
                             const pair_turn &turn, int kernel) {
     const int size = sizeof(typename Pair::T);
     if (matrix->heads != nullptr)
         return launch_rows<Pair>(launch, matrix, turn, matrix_segmented_rows<Pair>,
-                                 sizeof(segmented_rows_shared<Pair>), forms + kernel);
+                                 sizeof(segmented_rows_shared<Pair>),
+                                 rows_ready(rows_segmented, kernel));
     if constexpr (many_rows<Pair>) {
         if (has_narrow_rows(launch, *matrix, size))
             return launch_narrow_rows<Pair>(launch, matrix, turn);
@@ -36,7 +35,7 @@ cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
             return launch_large_rows<Pair>(launch, matrix, kernel);
     }
     return launch_rows<Pair>(launch, matrix, turn, matrix_rows<Pair>, sizeof(rows_shared<Pair>),
-                             kernel);
+                             rows_ready(rows_general, kernel));
 }
 
 int64_t row_words(const vscan__matrix &matrix, int size) {

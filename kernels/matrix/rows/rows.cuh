@@ -288,7 +288,7 @@ struct rows_warp {
                 levels.add_warps(x, lane, row_warp, shape.row_warps, along, along ? step : 0,
                                  of_row + (step & 1) * shared.sums_of_step,
                                  of_row + (~step & 1) * shared.sums_of_step, (U *)staged);
-            if (shape.tiles > 0) levels.before = look_back(levels.before, sum);
+            if (shape.tiles > 0) levels.before = pass_tiles(levels.before, sum);
             return levels.before.r4;
         }
     }
@@ -307,21 +307,24 @@ struct rows_warp {
         const int chunks_a_tile = tile_warps / shape.row_warps;
         add_chunks<Pair>(step & (chunks_a_tile - 1), chunks_a_tile, chunk_sum, left_chunk, p, upto,
                          end);
-        return shape.tiles > 0 ? look_back({Pair::identity, before}, chunk_sum).r4 : before;
+        return shape.tiles > 0 ? pass_tiles({Pair::identity, before}, chunk_sum).r4 : before;
     }
 
-    /* A block with one tile: publishes its sum, passes the tiles before it. */
-    __device__ __forceinline__ before_tile<Pair> look_back(before_tile<Pair> before,
-                                                           U tile_sum) const {
-        const epoch_t epoch = shared.next.epoch, tile = (uint32_t)chunk;
+    /* A block with one tile: publishes its sum, and whether it has a head; its first warp passes the tiles
+       before it, by pass(number of their first aggregate, tiles, epoch). */
+    template <class Pass>
+    __device__ __forceinline__ void look_back(before_tile<Pair> &before, U tile_sum, bool head,
+                                              Pass pass) const {
+        const epoch_t epoch = shared.next.epoch;
+        const uint32_t tile = (uint32_t)chunk;
         const int64_t aggregates_at = line_in(0) * shape.tiles;
         if (threadIdx.x == 0 && tile + 1 < shape.tiles) {
             jitter(a.lookback, epoch, shared.next.index, jitter_publish);
-            publish<U>(a.lookback, epoch, aggregates_at + tile, tile_sum);
+            publish<U>(a.lookback, epoch, aggregates_at + tile, tile_sum, head);
         }
         if (warp == 0) {
             jitter(a.lookback, epoch, shared.next.index, jitter_wait);
-            pass_row_tiles<Pair>(before, a.lookback, aggregates_at, tile, epoch, lane);
+            pass(aggregates_at, tile, epoch);
             if (lane == 0) {
                 shared.r4 = before.r4;
                 if (!Pair::in_any_order) shared.r3 = before.r3;
@@ -330,6 +333,14 @@ struct rows_warp {
         __syncthreads();
         if (!Pair::in_any_order) before.r3 = shared.r3;
         before.r4 = shared.r4;
+    }
+
+    /* The same without heads. */
+    __device__ __forceinline__ before_tile<Pair> pass_tiles(before_tile<Pair> before,
+                                                            U tile_sum) const {
+        look_back(before, tile_sum, false, [&](int64_t first, uint32_t tiles, epoch_t epoch) {
+            pass_row_tiles<Pair>(before, a.lookback, first, tiles, epoch, lane);
+        });
         return before;
     }
 
@@ -466,10 +477,10 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     return s;
 }
 
-/* rows: the kernel, with `fixed` bytes of shared memory; number: its bit in launch->matrix_ready. */
+/* rows: the kernel, with `fixed` bytes of shared memory; ready: its bit of launch->matrix_ready. */
 template <class Pair, class Kernel>
 static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix,
-                               const pair_turn &turn, Kernel *rows, int fixed, int number) {
+                               const pair_turn &turn, Kernel *rows, int fixed, unsigned ready) {
     const rows_shape s = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
     const int64_t line_steps = (matrix->lines + s.step_lines - 1) / s.step_lines;
     const int64_t blocks = s.tiles > 0 ? matrix->lines * s.tiles
@@ -479,13 +490,13 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
     /* more than any block may have */
     const bool more = shared + fixed > 48 << 10;
-    if (more && !(launch->matrix_ready >> number & 1)) {
+    if (more && !(launch->matrix_ready & ready)) {
         /* the most that any launch may need */
         const int most = 32 * warp_bytes * (launch->shared_memory > 2 * 32 * warp_bytes ? 2 : 1);
         const cudaError_t error =
             cudaFuncSetAttribute(rows, cudaFuncAttributeMaxDynamicSharedMemorySize, most);
         if (error != cudaSuccess) return error;
-        launch->matrix_ready |= 1u << number;
+        launch->matrix_ready |= ready;
     }
     return start(rows, blocks, 32 * s.warps, shared, launch->stream,
                  matrix_arguments_of(launch, *matrix, s, turn));

@@ -105,7 +105,7 @@ struct segmented_rows {
     using U = typename Pair::U;
     using rows = rows_warp<Pair>;
     using levels = row_levels<Pair, rows::R>;
-    static constexpr int V = rows::V, R = rows::R, group_lanes = levels::group_lanes;
+    static constexpr int R = rows::R, group_lanes = levels::group_lanes;
 
     rows &w;
     segmented_rows_shared<Pair> &shared;
@@ -118,7 +118,7 @@ struct segmented_rows {
 
     uint32_t heads = 0; /* bit j: the slice's element j is one */
     uint32_t any = 0;   /* the lanes that have some */
-    U initial;
+    U initial;          /* of the row */
     /* what precedes the slice: in order R1 to R4, in any order r4 */
     U r1 = Pair::identity, r2 = Pair::identity, r3 = Pair::identity, r4;
     before_tile<Pair> before; /* the chunk: R3 and R4 */
@@ -338,27 +338,10 @@ struct segmented_rows {
 
     /* ---- Tiles ------------------------------------------------------------------------------- */
 
-    /* A block with one tile: publishes its sum, passes the tiles before it. */
-    __device__ __forceinline__ void look_back(const since_head<U> &tile_sum) {
-        const lookback_memory &memory = w.a.lookback;
-        const epoch_t epoch = shared.rows.next.epoch;
-        const uint32_t tile = (uint32_t)w.chunk;
-        const int64_t aggregates_at = w.line_in(0) * shape.tiles;
-        if (threadIdx.x == 0 && tile + 1 < shape.tiles) {
-            jitter(memory, epoch, shared.rows.next.index, jitter_publish);
-            publish<U>(memory, epoch, aggregates_at + tile, tile_sum.sum, tile_sum.head);
-        }
-        if (w.warp == 0) {
-            jitter(memory, epoch, shared.rows.next.index, jitter_wait);
-            pass_segmented_tiles<Pair>(before, memory, aggregates_at, tile, epoch, initial, lane);
-            if (lane == 0) {
-                shared.rows.r4 = before.r4;
-                if (!Pair::in_any_order) shared.rows.r3 = before.r3;
-            }
-        }
-        __syncthreads();
-        if (!Pair::in_any_order) before.r3 = shared.rows.r3;
-        before.r4 = shared.rows.r4;
+    __device__ __forceinline__ void look_back(const since_head<U> &tile) {
+        w.look_back(before, tile.sum, tile.head, [&](int64_t first, uint32_t tiles, epoch_t epoch) {
+            pass_segmented_tiles<Pair>(before, w.a.lookback, first, tiles, epoch, initial, lane);
+        });
     }
 
     /* ---- A step ------------------------------------------------------------------------------ */
