@@ -10,7 +10,7 @@ set -eu
 
 if [ $# = 0 ]; then
     here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-    for results in "${here%/*}"/results/h200 "${here%/*}"/results/cpu*; do
+    for results in "${here%/*}"/results/h[12]00 "${here%/*}"/results/cpu*; do
         [ ! -d "$results" ] || sh "$0" "$results"
     done
     exit

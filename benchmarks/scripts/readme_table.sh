@@ -7,7 +7,7 @@
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
-results=${1:-${here%/*}/results/h200}
+results=${1:-${here%/*}/results/h100}
 readme=${2:-$here/../../README.md}
 begin='<!-- results: begin -->'
 end='<!-- results: end -->'
