@@ -39,8 +39,10 @@ static constexpr int bounds_threads = 512, bounds_blocks = 2, bounds_values = 4,
 /* Of a block, where a larger one would leave multiprocessors without work: the samples, 2047 loads, take as
    long as some steps of a search. 65536 ints in as many: 64 threads 13.1 us, 256 10.8, 512 12.8. */
 static constexpr int bounds_least_threads = 256;
-static constexpr int bounds_staged_bytes =
-    16 << 10; /* of the elements among which ascending values are */
+/* Elements among which those of a tile are that ascends, at most: 16 or 20 KiB, a quarter more than a tile of
+   values takes where there are as many values as elements. */
+template <class K>
+static constexpr int bounds_staged = sizeof(K) == 8 ? 2560 : 4096;
 
 } /* namespace vscan */
 

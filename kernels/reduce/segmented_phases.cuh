@@ -518,7 +518,9 @@ struct segmented_reduction {
                 const uint32_t earlier = shared.line_heads[line] & ((1u << (unsigned)at % R) - 1);
                 const int rank = shared.line_ranks[line] + __popc(earlier);
                 if (rank == 0 && (warps_with_heads & ((1u << of) - 1)) == 0)
-                    shared.first[kept()].segment = i - 1;
+                    /* one thread's, unless offsets are wrong; -1, which is there, is the greatest */
+                    atomicMin((unsigned long long *)&shared.first[kept()].segment,
+                              (unsigned long long)(i - 1));
                 else
                     totals[i - 1] = with_initial(share_of(buffer, of)[staged_at<T>(rank)]);
             }

@@ -156,6 +156,13 @@ static inline unsigned atomicOr(unsigned *at, unsigned bits) {
 static inline unsigned long long atomicOr(unsigned long long *at, unsigned long long bits) {
     return __atomic_fetch_or(at, bits, __ATOMIC_SEQ_CST);
 }
+static inline unsigned long long atomicMin(unsigned long long *at, unsigned long long value) {
+    unsigned long long before = __atomic_load_n(at, __ATOMIC_SEQ_CST);
+    while (value < before && !__atomic_compare_exchange_n(at, &before, value, false,
+                                                          __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) {
+    }
+    return before;
+}
 static inline void clear_bits(unsigned long long *at, unsigned long long bits) {
     __atomic_fetch_and(at, ~bits, __ATOMIC_SEQ_CST);
 }

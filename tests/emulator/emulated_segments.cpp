@@ -259,7 +259,7 @@ static void bounds_case(int type) {
     const int64_t n = below(4) == 0 ? 20000 + below(30000)
                       : below(3)    ? draw_length(1024)
                                     : below(9);
-    const int64_t m = 1 + draw_length(1024);
+    const int64_t m = 1 + draw_length(below(3) ? 1024 : 8192); /* blocks have several tiles, too */
     const int64_t step = below(2) ? 2 : 1 + below(100), each = 1 + below(4);
     twins sorted(type, n, draw_shift()), values(type, m, draw_shift()),
         out(below(2) ? VSCAN_INT : VSCAN_LONG, m, draw_shift());
@@ -278,8 +278,13 @@ static void bounds_case(int type) {
     }
     std::vector<int64_t> wanted((size_t)m); /* near one another, or anywhere; perhaps in order */
     const int64_t from = below(at + 1002), reach = below(2) ? 1 + below(50) : at + 1002 - from;
-    for (int64_t &x : wanted) x = from + below(reach) - 1001;
-    if (below(2)) std::sort(wanted.begin(), wanted.end());
+    const bool evenly = below(2);
+    for (int64_t &x : wanted) x = from + below(evenly ? reach : 1 + below(reach)) - 1001;
+    /* all in order, or those of every tile, from one to the next of which they fall */
+    const int64_t stretch = below(3) ? m : 1024 << below(2);
+    const bool in_order = below(3);
+    for (int64_t i = 0; in_order && i < m; i += stretch)
+        std::sort(wanted.begin() + i, wanted.begin() + std::min(i + stretch, m));
     for (int64_t i = 0; i < m; ++i) put(values, i, wanted[(size_t)i]);
     vscan__bounds bounds = {};
     bounds.n = m, bounds.length = n, bounds.sorted = sorted.at(), bounds.values = values.at();
