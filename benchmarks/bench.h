@@ -38,6 +38,9 @@ enum family {
     /* maximum or minimum with positions, ints; the values go to a vector of the engine's */
     FAMILY_SCAN_EXTREME,   /* out[i] = the position of the first extreme of in[0] .. in[i] */
     FAMILY_REDUCE_EXTREME, /* out[0] = that of all */
+    /* sums of ints as longs */
+    FAMILY_SCAN_WIDENING,   /* out[i] = in[0] + ... + in[i] */
+    FAMILY_REDUCE_WIDENING, /* out[0] = the sum of all */
     /* by order, ascending; no op */
     FAMILY_SORT,       /* out = in, sorted */
     FAMILY_SORT_PAIRS, /* the same, and in as values besides, to a vector of the engine's */
@@ -150,6 +153,7 @@ bool work_is_sums(const struct work *work);         /* of lines */
 bool work_is_form(const struct work *work);         /* segments in one form and another */
 bool work_is_bounds(const struct work *work);       /* in a sorted vector */
 bool work_is_extreme(const struct work *work);      /* with positions */
+bool work_is_widening(const struct work *work);     /* ints to longs */
 bool work_is_checked_long(const struct work *work); /* beyond --check-most too */
 int64_t work_lines(const struct work *work);
 

@@ -344,6 +344,19 @@ static bool check_extreme(const struct work *work, const char *engine, const voi
     return true;
 }
 
+static bool check_widening(const struct work *work, const char *engine, const void *in,
+                           const void *out) {
+    const bool scans = work->family == FAMILY_SCAN_WIDENING;
+    int64_t sum = 0;
+    for (int64_t i = 0; i < work->n; i++) {
+        sum += ((const int32_t *)in)[i];
+        if (!scans && i < work->n - 1) continue;
+        const int64_t at = scans ? i : 0, got = ((const int64_t *)out)[at];
+        if (got != sum) return complain(work, engine, at, (double)got, (double)sum);
+    }
+    return true;
+}
+
 /* Whether element i is kept. */
 static bool kept(const struct work *work, const void *in, const void *flags, int64_t i) {
     const double limit = work->type == VSCAN_UINT8 ? 128 : 0;
@@ -452,6 +465,7 @@ bool check_serially(const struct work *work, const char *engine, const void *in,
     if (work_is_form(work)) return check_form(work, engine, flags, out);
     if (work_is_bounds(work)) return check_bounds(work, engine, in, out);
     if (work_is_extreme(work)) return check_extreme(work, engine, in, out);
+    if (work_is_widening(work)) return check_widening(work, engine, in, out);
     if (work->family == FAMILY_SORT_OFFSETS) return check_sort(work, engine, in, flags, out);
     if (work->family >= FAMILY_REDUCE_SEGMENTED) return check_totals(work, engine, in, flags, out);
     if (work->family >= FAMILY_SPLIT) return check_split(work, engine, in, flags, out);

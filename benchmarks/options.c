@@ -20,7 +20,9 @@ static const char *const usage =
     "                    splitseg reduceflags reduceoffsets sortoffsets distributefirst\n"
     "                    distributetotals flagsflags flagsoffsets offsetsflags offsetslengths\n"
     "                    lengthsoffsets flagspositions keysheads lowerbound lowersorted\n"
-    "                    scanextreme reduceextreme (max or min), gather permute (where n is a\n"
+    "                    scanextreme reduceextreme (max or min), scanwidening reducewidening "
+    "(plus,\n"
+    "                    int), gather permute (where n is a\n"
     "                    power of two), rows columns rowsums columnsums (of a matrix: --segment\n"
     "                    is the length of its rows); default scan\n"
     "  --type LIST       int long float double; default int float double; uint8, for compare "
@@ -91,6 +93,8 @@ static const struct name families[] = {{"scan", FAMILY_SCAN},
                                        {"lowersorted", FAMILY_LOWER_BOUND_SORTED},
                                        {"scanextreme", FAMILY_SCAN_EXTREME},
                                        {"reduceextreme", FAMILY_REDUCE_EXTREME},
+                                       {"scanwidening", FAMILY_SCAN_WIDENING},
+                                       {"reducewidening", FAMILY_REDUCE_WIDENING},
                                        {"sort", FAMILY_SORT},
                                        {"sortpairs", FAMILY_SORT_PAIRS},
                                        {"pack", FAMILY_PACK},

@@ -43,6 +43,10 @@ bool work_is_extreme(const struct work *work) {
     return work->family == FAMILY_SCAN_EXTREME || work->family == FAMILY_REDUCE_EXTREME;
 }
 
+bool work_is_widening(const struct work *work) {
+    return work->family == FAMILY_SCAN_WIDENING || work->family == FAMILY_REDUCE_WIDENING;
+}
+
 bool work_is_checked_long(const struct work *work) {
     return work->family <= FAMILY_PERMUTE ||
            (work->family >= FAMILY_PACK && work->family <= FAMILY_ENUMERATE);
@@ -53,6 +57,7 @@ bool work_is_sums(const struct work *work) {
 }
 
 bool work_is_for_type(const struct work *work) {
+    if (work_is_widening(work)) return work->type == VSCAN_INT && work->op == VSCAN_PLUS;
     if (work->type != VSCAN_UINT8) return true;
     switch (work->family) {
     case FAMILY_COMPARE:
@@ -83,6 +88,7 @@ int64_t work_lines(const struct work *work) {
 vscan_type work_out_type(const struct work *work) {
     if (work->family == FAMILY_COMPARE || work->family == FAMILY_KEYS_TO_HEADS) return VSCAN_BYTE;
     if (work_is_bounds(work) || work_is_extreme(work)) return VSCAN_INT;
+    if (work_is_widening(work)) return VSCAN_LONG;
     if (work->family == FAMILY_CONVERT) return work->type == VSCAN_FLOAT ? VSCAN_INT : VSCAN_FLOAT;
     if (work->family == FAMILY_OFFSETS_TO_FLAGS) return work->flag_type;
     if (work->family != FAMILY_FLAGS_TO_FLAGS) return work->type;
@@ -93,6 +99,7 @@ int64_t work_out_length(const struct work *work) {
     switch (work->family) {
     case FAMILY_REDUCE:
     case FAMILY_REDUCE_EXTREME:
+    case FAMILY_REDUCE_WIDENING:
         return 1;
     case FAMILY_ROW_SUMS:
     case FAMILY_COLUMN_SUMS:

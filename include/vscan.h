@@ -710,7 +710,7 @@ typedef struct vscan_scan_options {
     int64_t size;                       /**< sizeof(vscan_scan_options) */
     int32_t kind;                       /**< a vscan_kind */
     int32_t direction;                  /**< a vscan_direction */
-    vscan_value initial;                /**< a value of in's type, or none */
+    vscan_value initial;                /**< a value of out's type, or none */
     const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
     vscan_buffer *total;                /**< a buffer of one element for the total, or NULL */
     vscan_carry *carry;                 /**< the carry to continue from, or NULL */
@@ -729,16 +729,17 @@ typedef struct vscan_scan_options {
  *
  *   op        a vscan_op
  *   in        int, long, float or double
- *   out       of in's type and length; in place, or no overlap
+ *   out       of in's type and length; in place, or no overlap. Or long, where in is int and op is VSCAN_PLUS:
+ *             elements are then added as long, and out does not overlap in
  *   options   NULL: inclusive, forward, no initial value, no total, no carry
  *     kind, direction   0: inclusive, forward
- *     initial           a value of in's type
- *     initial_buffer    one element of in's type that does not overlap out. At most one of initial and
+ *     initial           a value of out's type
+ *     initial_buffer    one element of out's type that does not overlap out. At most one of initial and
  *                       initial_buffer may be set
- *     total             one element of in's type, receives the total. It overlaps no other argument, but may
+ *     total             one element of out's type, receives the total. It overlaps no other argument, but may
  *                       be the same element as initial_buffer. vscan_buffer_get brings it to the host
- *     carry             of this operator, type and direction; z + ... is then what the carry holds, and the
- *                       total covers all pieces so far. No initial value may be set beside it
+ *     carry             of this operator and direction and of out's type; z + ... is then what the carry holds,
+ *                       and the total covers all pieces so far. No initial value may be set beside it
  * n = 0: only the total is written: z, or the identity (+0.0 for float and double plus).
  * Asynchronous; can be captured. The data is read and written once. Allocation: see vscan_ctx_reserve.
  *
@@ -810,7 +811,7 @@ typedef struct vscan_reduce_options {
     int64_t size;        /**< sizeof(vscan_reduce_options) */
     int32_t direction;   /**< a vscan_direction; matters to the bits of sums of floats */
     int32_t unused;      /**< 0 */
-    vscan_value initial; /**< a value of in's type, or none */
+    vscan_value initial; /**< a value of the total's type, or none */
     const vscan_buffer *initial_buffer; /**< the same in a buffer of one element, or NULL */
     vscan_carry *carry;                 /**< the carry to continue from, or NULL */
 } vscan_reduce_options;
@@ -823,11 +824,12 @@ typedef struct vscan_reduce_options {
  * It has exactly the bits of the total of vscan_scan.
  *   op        a vscan_op
  *   in        int, long, float or double
- *   total     one element of in's type, receives the total. It does not overlap in, but may be the same
- *             element as initial_buffer. It may be NULL if options has a carry
+ *   total     one element of in's type, receives the total. Or long, where in is int and op is VSCAN_PLUS:
+ *             elements are then added as long. It does not overlap in, but may be the same element as
+ *             initial_buffer. It may be NULL if options has a carry, which then has the total's type
  *   options   NULL: forward, no initial value, no carry
- *     direction, initial, initial_buffer, carry   as in vscan_scan. The direction matters only to the bits of
- *                                                 float and double plus
+ *     direction, initial, initial_buffer, carry   as in vscan_scan, of the total's type. The direction matters
+ *                                                 only to the bits of float and double plus
  *     unused                                      0
  * n = 0: the total is z, or the identity.
  * Asynchronous; can be captured. The data is read once. Allocation: see vscan_ctx_reserve.

@@ -293,6 +293,19 @@ static cudaError_t extreme(const struct work *work, const T *in, int32_t *positi
                                           first_max{}, int(work->n), device_stream);
 }
 
+struct as_long {
+    __host__ __device__ int64_t operator()(int32_t x) const { return x; }
+};
+
+static cudaError_t widening(const struct work *work, const int32_t *in, int64_t *out) {
+    const auto longs = thrust::make_transform_iterator(in, as_long{});
+    if (work->family == FAMILY_REDUCE_WIDENING)
+        return cub::DeviceReduce::Sum(for_cub.memory, for_cub.bytes, longs, out, work->n,
+                                      device_stream);
+    return cub::DeviceScan::InclusiveSum(for_cub.memory, for_cub.bytes, longs, out, work->n,
+                                         device_stream);
+}
+
 // ---- The engine ---------------------------------------------------------------------------------
 
 static bool run_cub(const struct work *work, int64_t set) {
@@ -302,6 +315,8 @@ static bool run_cub(const struct work *work, int64_t set) {
         return cuda_ok(
             pack(work, (const uint8_t *)in, work_flags(work, ON_DEVICE, set), (uint8_t *)out),
             "CUB");
+    if (work_is_widening(work))
+        return cuda_ok(widening(work, (const int32_t *)in, (int64_t *)out), "CUB");
     return cuda_ok(
         with_type(work->type,
                   [&](auto zero) {
@@ -345,6 +360,7 @@ static bool supports_cub(const struct work *work, enum mode mode) {
         return work->op == VSCAN_PLUS;
     if (work->family == FAMILY_REDUCE) return true;
     if (work_is_extreme(work)) return !work->in_place && work->op == VSCAN_MAX;
+    if (work_is_widening(work)) return !work->in_place && work->direction == VSCAN_FORWARD;
     if (work->family == FAMILY_PACK || work->family == FAMILY_SPLIT)
         return !work->in_place && work->flag_type != VSCAN_BIT;
     if (work->family == FAMILY_PACK_IF || work->family == FAMILY_SORT ||

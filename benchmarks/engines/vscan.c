@@ -311,6 +311,10 @@ static bool run(const struct work *work, struct kept *kept, int64_t set) {
         return ok(ctx, vscan_scan_extreme(ctx, work->op, in, second, out, NULL));
     case FAMILY_REDUCE_EXTREME:
         return ok(ctx, vscan_reduce_extreme(ctx, work->op, in, second, out, NULL));
+    case FAMILY_SCAN_WIDENING:
+        return ok(ctx, vscan_scan(ctx, work->op, in, out, NULL));
+    case FAMILY_REDUCE_WIDENING:
+        return ok(ctx, vscan_reduce(ctx, work->op, in, out, NULL));
     case FAMILY_SORT:
         return ok(ctx, vscan_sort(ctx, in, NULL, out, NULL, NULL));
     case FAMILY_SORT_PAIRS:

@@ -165,6 +165,9 @@ measure keys --family keysheads,lowerbound,lowersorted,flagspositions --engine m
 # Maxima with positions.
 measure extreme --family scanextreme,reduceextreme --engine memcpy,vscan-cuda,cub --type int,float,double \
     --op max --n 2^12,2^16,2^20,2^24,2^28 --runs $fewer_runs
+# Sums of ints as longs.
+measure widening --family scanwidening,reducewidening --engine memcpy,vscan-cuda,cub --type int \
+    --mode stream,graph --n 1000,2^12,2^16,2^20,2^24,2^28 --runs $fewer_runs
 # Rows and columns; those that are short enough are checked by a serial loop.
 measure matrix --family rows,columns,rowsums,columnsums --engine $peers --type float,double \
     --segment 16,100,1024,16384,2^20 --n 2^20,2^28 --runs $fewer_runs

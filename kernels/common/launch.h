@@ -112,6 +112,8 @@ typedef cudaError_t vscan__launcher(struct vscan__launch *launch, const struct v
     vscan__launcher vscan__launch_reduce_segmented_##pair;
 VSCAN__PAIRS(X)
 #undef X
+vscan__launcher vscan__launch_scan_widening, vscan__launch_reduce_widening,
+    vscan__launch_carried_widening;
 
 /* Rows and columns, and the status words, of 8 bytes, that a launch needs. */
 typedef cudaError_t vscan__matrix_launcher(struct vscan__launch *launch,

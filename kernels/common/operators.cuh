@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pairs (operator, type) of core/pairs.h as types, and which of them share a kernel. A pair has
+ *     T             the type of its results, and of initial values; of elements, too, but for widened_plus
+ *     In            the type of its elements
  *     in            converts an element T of a vector to the value U that kernels scan
  *     combine       combines two values
  *     out           converts a value back to an element
@@ -48,6 +50,7 @@ struct pair_turn {
 template <class I, I Identity>
 struct integer_pair {
     using T = I;
+    using In = I;
     using U = I;
     static constexpr U identity = Identity;
     static constexpr U visible = Identity;
@@ -63,6 +66,13 @@ struct pair<op_plus, int> : integer_pair<int32_t, 0> {
 template <>
 struct pair<op_plus, long> : integer_pair<int64_t, 0> {
     static __device__ U combine(U a, U b) { return (U)((uint64_t)a + (uint64_t)b); }
+};
+
+/* Sums of ints as longs. */
+struct widened_plus : pair<op_plus, long> {
+    using In = int32_t;
+    static __device__ U in(In x, const pair_turn & = {}) { return x; }
+    static __device__ U in(T x, const pair_turn & = {}) { return x; }
 };
 
 /* max, and min where all bits are flipped. */
@@ -101,6 +111,7 @@ struct pair<op_or, long> : or_pair<int64_t, uint64_t> {};
 template <>
 struct pair<op_plus, float> {
     using T = float;
+    using In = float;
     using U = float;
     static constexpr U identity = -0.0f;
     static constexpr U visible = 0.0f;
@@ -112,6 +123,7 @@ struct pair<op_plus, float> {
 template <>
 struct pair<op_plus, double> {
     using T = double;
+    using In = double;
     using U = double;
     static constexpr U identity = -0.0;
     static constexpr U visible = 0.0;
@@ -168,6 +180,7 @@ using key_of_double = float_key<int64_t, uint64_t, INT64_MIN, INT64_C(0x7ff00000
 template <>
 struct pair<op_max, float> {
     using T = float;
+    using In = float;
     using U = float;
     static constexpr U identity = -HUGE_VALF;
     static constexpr U visible = identity;
@@ -193,6 +206,7 @@ struct pair<op_max, float> {
 template <>
 struct pair<op_max, double> {
     using T = double;
+    using In = double;
     using U = int64_t;
     static constexpr U identity = INT64_MIN; /* -infinity's key */
     static constexpr U visible = identity;

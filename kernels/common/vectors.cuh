@@ -15,36 +15,47 @@
 
 namespace vscan {
 
-/* Whether positions that are multiples of 16 bytes have addresses that are, too. */
-template <class T>
+/* Whether positions that are multiples of 16 bytes have addresses that are, too; or of fewer. */
+template <int Bytes = 16, class T>
 static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bool backward) {
-    return ((uintptr_t)(backward ? vector + n : vector) & 15) == 0;
+    return ((uintptr_t)(backward ? vector + n : vector) & (Bytes - 1)) == 0;
 }
 
 /*
- * A lane's 16 bytes of a vector, from position i on. load only issues the loads, and items converts
+ * A lane's 16 bytes of a vector of results, and the elements for them, from position i on. load only issues the loads, and items converts
  * the elements, so that a lane can have several loads in flight before it waits for one. I: int
  * where that is wide enough, which saves instructions, or int64_t.
  */
 template <class Pair, int V>
 struct lane_items {
     using T = typename Pair::T;
+    using In = typename Pair::In;
+    static constexpr int in_bytes = V * (int)sizeof(In);
     T raw[V]; /* in memory order; from position n on the identity */
 
-    /* 16-byte aligned, and all before position n */
+    /* aligned to in_bytes, and all before position n */
     template <class I>
-    __device__ __forceinline__ void load_whole(const T *in, I i, I n, bool backward) {
-        const int4 quad = *(const int4 *)(backward ? in + (n - V - i) : in + i);
-        memcpy(raw, &quad, 16);
+    __device__ __forceinline__ void load_whole(const In *in, I i, I n, bool backward) {
+        const In *const from = backward ? in + (n - V - i) : in + i;
+        if constexpr (in_bytes == 16) {
+            const int4 quad = *(const int4 *)from;
+            memcpy(raw, &quad, 16);
+        } else {
+            static_assert(V == 2 && in_bytes == 8, "two ints for two longs");
+            const int2 two = *(const int2 *)from;
+            raw[0] = two.x;
+            raw[1] = two.y;
+        }
     }
 
     template <class I>
-    __device__ __forceinline__ void load(const T *in, I i, I n, bool backward,
+    __device__ __forceinline__ void load(const In *in, I i, I n, bool backward,
                                          const pair_turn &turn) {
-        const T *const from = backward ? in + (n - V - i) : in + i;
+        const In *const from = backward ? in + (n - V - i) : in + i;
 #pragma unroll
         for (int j = 0; j < V; ++j)
-            raw[j] = i + (backward ? V - 1 - j : j) < n ? from[j] : Pair::out(Pair::identity, turn);
+            raw[j] =
+                i + (backward ? V - 1 - j : j) < n ? (T)from[j] : Pair::out(Pair::identity, turn);
     }
 
     /* x[j] = Pair::in(element at position i + j), or the identity from position n on */

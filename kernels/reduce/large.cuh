@@ -52,7 +52,7 @@ static __device__ __forceinline__ typename Pair::U sum_of_workers(const reduce_a
 template <class Pair, int Loads>
 struct reduce_partition : reduce_part_shape<Pair, Loads> {
     using part = reduce_part_shape<Pair, Loads>;
-    using levels = nested<typename Pair::T>;
+    using levels = nested<typename Pair::In>;
     static constexpr int warps = reduce_large_warps, threads = 32 * warps;
     static constexpr int part_items = part::items, items = warps * part_items;
     static constexpr int a_tile = part::tile / items;

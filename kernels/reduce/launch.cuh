@@ -84,7 +84,7 @@ static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce
 template <class Pair>
 static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan *scan,
                                  const pair_turn &turn) {
-    using T = typename Pair::T;
+    using T = typename Pair::In;
     const int64_t n = scan->n;
     reduce_arguments a;
     a.in = scan->in;

@@ -42,7 +42,7 @@ struct reduce_position<true> {
 /* A part: what a warp reduces at a time, as many warp loads of 512 bytes as Loads says. */
 template <class Pair, int Loads>
 struct reduce_part_shape {
-    using T = typename Pair::T;
+    using T = typename Pair::In;
     static constexpr int lane_items = 16 / (int)sizeof(T);
     static constexpr int items = Loads * 32 * lane_items, groups = items / VSCAN__GROUP;
     static constexpr int tile = nested<T>::tile;
@@ -61,8 +61,10 @@ static __device__ __forceinline__ void read_quads(U (&x)[N], const U *from) {
 template <class Pair>
 struct finish {
     using T = typename Pair::T;
+    using In = typename Pair::In;
     using U = typename Pair::U;
-    T element = 0, z = 0; /* the lane's element outside the body; the initial value */
+    In element = 0; /* the lane's element outside the body */
+    T z = 0;        /* the initial value */
 
     /* No branch: with one, the compiler adds what was loaded earlier before it issues these
        loads. I: int where that is wide enough. */
@@ -70,7 +72,7 @@ struct finish {
     __device__ __forceinline__ void load_rest(const reduce_arguments &a, int lane, bool asked) {
         const int k = a.backward ? a.outside - 1 - lane : lane; /* in memory order */
         if (asked && lane < a.outside)
-            element = ((const T *)a.in)[k < a.begin ? k : (I)a.body_n + k];
+            element = ((const In *)a.in)[k < a.begin ? k : (I)a.body_n + k];
     }
     __device__ __forceinline__ void load_initial(const reduce_arguments &a, bool asked) {
         memcpy(&z, &a.initial, sizeof z);
@@ -107,7 +109,7 @@ template <class Pair, int Loads, bool Whole, bool Aligned, bool Once, class Mean
 static __device__ __forceinline__ typename Pair::U
 sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *groups,
          const Meanwhile &meanwhile) {
-    using T = typename Pair::T;
+    using T = typename Pair::In;
     using U = typename Pair::U;
     using shape = reduce_part_shape<Pair, Loads>;
     /* not aligned: 32 elements a load, the same bytes in flight, more shuffles */

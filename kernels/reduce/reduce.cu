@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The launchers of reductions, one a row of lib/pairs.h. */
+/* The launchers of reductions, one a row of lib/pairs.h, and that of ints to a long. */
 #include "reduce/launch.cuh"
 
 #define X(pair_name, op, type, OP, TYPE)                                                           \
@@ -9,3 +9,9 @@
         return vscan::launch_reduce<form::kernel>(launch, scan, form::turned);                     \
     }
 VSCAN__PAIRS(X)
+#undef X
+
+extern "C" cudaError_t vscan__launch_reduce_widening(vscan__launch *launch,
+                                                     const vscan__scan *scan) {
+    return vscan::launch_reduce<vscan::widened_plus>(launch, scan, {});
+}

@@ -19,7 +19,7 @@ template <class Pair, int Loads>
 struct block_groups {
     using U = typename Pair::U;
     static constexpr int of_part = reduce_part_shape<Pair, Loads>::groups;
-    static constexpr int level_1 = nested<typename Pair::T>::groups;
+    static constexpr int level_1 = nested<typename Pair::In>::groups;
     static constexpr int blocks = 32 * of_part / level_1; /* of level 1 */
     nested_sums<U, level_1, blocks> sums;
 

@@ -10,3 +10,10 @@
             launch, scan, form::turned, vscan__launch_scan_##name, vscan__launch_reduce_##name);   \
     }
 VSCAN__PAIRS(X)
+
+extern "C" cudaError_t vscan__launch_carried_widening(vscan__launch *launch,
+                                                      const vscan__scan *scan) {
+    using form = vscan::form<vscan::op_plus, long>;
+    return vscan::launch_carried<form::kernel>(
+        launch, scan, form::turned, vscan__launch_scan_widening, vscan__launch_reduce_widening);
+}

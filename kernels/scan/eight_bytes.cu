@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of scans and segmented scans of 8-byte elements: see scan/four_bytes.cu. */
 #include "scan/launch.cuh"
+#include "scan/widening.cuh"
 
 SCANS_OF(op_plus, long)
 SCANS_OF(op_or, long)
 SCANS_OF(op_plus, double)
 SCANS_OF(op_max, double)
+
+cudaError_t vscan::launch_small_widening(const vscan__launch *launch, const scan_arguments &a) {
+    return launch_small<widened_plus, false>(launch, a);
+}

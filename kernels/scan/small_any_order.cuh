@@ -93,7 +93,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
     /* ---- Load: as in scan_small -------------------------------------------------------------- */
     const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
-    prefetch_loads<T, Loads>(hot, partition * shape::items + warp * (Loads * shape::load_items),
+    prefetch_loads<typename Pair::In, Loads>(hot, partition * shape::items + warp * (Loads * shape::load_items),
                              lane);
     wait_for_kernel_before();
     const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};

@@ -135,10 +135,10 @@ static __device__ __forceinline__ void reverse_vectors(lane_items<Pair, V> (&ite
 template <class Pair, int Loads, int V>
 static __device__ __forceinline__ void
 load_each(lane_items<Pair, V> (&items)[Loads], const small_arguments &hot, int begin, bool whole) {
-    using T = typename Pair::T;
-    const T *const in = (const T *)hot.in;
+    using In = typename Pair::In;
+    const In *const in = (const In *)hot.in;
     const bool backward = hot.backward;
-    if (whole && is_aligned(in, hot.n, backward)) {
+    if (whole && is_aligned<lane_items<Pair, V>::in_bytes>(in, hot.n, backward)) {
 #pragma unroll
         for (int r = 0; r < Loads; ++r)
             items[r].load_whole(in, begin + r * 32 * V, hot.n, backward);
@@ -175,11 +175,12 @@ template <class Pair, int Loads, int V>
 static __device__ __forceinline__ void load_vectors(lane_items<Pair, V> (&items)[Loads],
                                                     const small_arguments &hot, int begin,
                                                     bool whole, bool fast) {
-    using T = typename Pair::T;
-    if (fast && is_aligned((const T *)hot.in, hot.n, false)) {
+    using In = typename Pair::In;
+    constexpr int bytes = lane_items<Pair, V>::in_bytes;
+    if (fast && is_aligned<bytes>((const In *)hot.in, hot.n, false)) {
 #pragma unroll
         for (int r = 0; r < Loads; ++r)
-            items[r].load_whole((const T *)hot.in, begin + r * (32 * V), hot.n, false);
+            items[r].load_whole((const In *)hot.in, begin + r * (32 * V), hot.n, false);
     } else {
         load_each<Pair, Loads, V>(items, hot, begin, whole);
     }

@@ -224,6 +224,11 @@ static inline vscan_status vscan__check_pair(vscan_ctx *ctx, vscan_op op, vscan_
     return row >= 0 ? VSCAN_OK : vscan__refuse_pair(ctx, op, type);
 }
 
+/* Whether a sum of ints is one of longs: results are. */
+static inline bool vscan__widens(vscan_op op, const vscan_buffer *in, vscan_type results) {
+    return op == VSCAN_PLUS && in->type == VSCAN_INT && results == VSCAN_LONG;
+}
+
 /*
  * The row of VSCAN__COMPARE for a relation of a buffer's elements to something of their type;
  * *exchanged: 1 where the buffer is its b, *turned: 1 where its results are to be inverted.

@@ -9,7 +9,7 @@ static vscan_status check_total(vscan_ctx *ctx, const vscan_scan_options *option
                                 const vscan_buffer *in, const vscan_buffer *out,
                                 struct vscan__scan *scan) {
     const vscan_buffer *total = options->total;
-    TRY(vscan__check_element(ctx, "options->total", &total, in->type));
+    TRY(vscan__check_element(ctx, "options->total", &total, out->type));
     TRY(vscan__check_apart(ctx, "options->total", total, "in", in));
     TRY(vscan__check_apart(ctx, "options->total", total, "out", out));
     scan->total = total->pointer; /* an element is initial_buffer's, or apart from it */
@@ -20,10 +20,16 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                          const vscan_buffer *out, const vscan_scan_options *options) {
     TRY(vscan__check_buffer(ctx, "in", &in));
     TRY(vscan__check_buffer(ctx, "out", &out));
+    const bool widens = vscan__widens(op, in, out->type);
     enum vscan__pair pair;
-    TRY(vscan__check_pair(ctx, op, in->type, &pair));
-    TRY(vscan__check_like(ctx, "out", out, "in", in));
-    TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
+    TRY(vscan__check_pair(ctx, op, widens ? VSCAN_LONG : in->type, &pair));
+    if (widens) {
+        TRY(vscan__check_length(ctx, "out", out, "in", in));
+        TRY(vscan__check_apart(ctx, "out", out, "in", in));
+    } else {
+        TRY(vscan__check_like(ctx, "out", out, "in", in));
+        TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
+    }
 
     struct vscan__scan scan = {.n = in->n, .in = in->pointer, .out = out->pointer};
     if (options != NULL) {
@@ -31,12 +37,13 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
         TRY(vscan__check_options(ctx, options, VSCAN__FIRST_SCAN, sizeof set, &set));
         TRY(vscan__check_kind(ctx, set.kind));
         TRY(vscan__check_direction(ctx, "options->direction", set.direction));
-        TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, in->type, out, &scan));
+        TRY(vscan__check_initial(ctx, &set.initial, &set.initial_buffer, out->type, out, &scan));
         if (set.total != NULL) TRY(check_total(ctx, &set, in, out, &scan));
         if (set.carry != NULL) TRY(vscan__check_carry(ctx, set.carry, pair, set.direction, &scan));
         scan.exclusive = set.kind == VSCAN_EXCLUSIVE;
         scan.backward = set.direction == VSCAN_BACKWARD;
     }
+    if (widens && in->n > 0) return ctx->backend->widening(ctx, &scan);
     return ctx->backend->pairs[pair].scan(ctx, &scan);
 }
 

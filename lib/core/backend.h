@@ -281,6 +281,8 @@ struct vscan__backend {
         vscan__matrix_fn *matrix;
     } pairs[vscan__pair_count];
 
+    vscan__scan_fn *widening; /* plus of int with results of long, n > 0: a scan, or with out NULL a
+                                   reduction; the initial value and the carry are of long */
     vscan__extreme_fn *extreme; /* maximum or minimum with positions */
 
     /* element by element */

@@ -230,6 +230,19 @@ static inline bool is_small(const struct vscan__scan *scan, const struct vscan__
 VSCAN__PAIRS(X)
 #undef X
 
+static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
+    const struct vscan__cpu_state *state = ctx->state;
+    const struct vscan__cpu_pair *own = &state->maps->widening;
+    if (!is_small(scan, own))
+        return scan->out != NULL ? vscan__cpu_scan(ctx, scan, own)
+                                 : vscan__cpu_reduce(ctx, scan, own);
+    if (scan->out != NULL)
+        vscan__cpu_scan_one_tile(scan, own, own->identity(), own->sum);
+    else
+        vscan__cpu_reduce_one_tile(scan, own);
+    return VSCAN_OK;
+}
+
 const struct vscan__backend vscan__cpu = {
     .name = "cpu",
     .device_count = device_count,
@@ -255,6 +268,7 @@ const struct vscan__backend vscan__cpu = {
                             reduce_segmented_##pair, matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
+    .widening = widening,
     .extreme = vscan__cpu_extreme,
     .unary = vscan__cpu_unary,
     .binary = vscan__cpu_binary,

@@ -37,7 +37,8 @@ static union vscan__value aggregate(const struct reduction *reduction, int64_t f
     const int64_t first = vscan__cpu_smaller(from * pair->tile, scan->n);
     const int64_t n = vscan__cpu_smaller(scan->n - first, (to - from) * pair->tile);
     const struct vscan__cpu_span span = {
-        .in = (const char *)scan->in + (scan->backward ? scan->n - first - n : first) * pair->size,
+        .in =
+            (const char *)scan->in + (scan->backward ? scan->n - first - n : first) * pair->in_size,
         .n = n,
         .backward = scan->backward != 0};
     return pair->aggregate(&span, 0);
@@ -79,7 +80,7 @@ static void reduce_chunk(void *work, int part, int parts) {
 static void reduce(vscan_ctx *ctx, struct reduction *reduction) {
     const struct vscan__cpu_pair *pair = reduction->pair;
     const int64_t n = reduction->scan->n;
-    const int threads = vscan__cpu_threads(ctx, n / (WORTH / pair->size));
+    const int threads = vscan__cpu_threads(ctx, n / (WORTH / pair->in_size));
     reduction->tiles = (n - 1) / pair->tile + 1;
     if (is_exact(pair)) {
         vscan__cpu_parallel(threads, reduce_chunk, reduction);
@@ -101,7 +102,7 @@ void vscan__cpu_reduce_levels(vscan_ctx *ctx, const struct vscan__scan *scan,
     struct vscan__scan whole = *scan;
     const int64_t left = scan->n % pair->tile;
     whole.n = scan->n - left;
-    if (scan->backward) whole.in = (const char *)scan->in + left * pair->size;
+    if (scan->backward) whole.in = (const char *)scan->in + left * pair->in_size;
     struct reduction reduction = {
         .scan = &whole, .pair = pair, .state = ctx->state, .levels = *levels};
     if (whole.n > 0) reduce(ctx, &reduction);

@@ -52,12 +52,12 @@ static inline struct vscan__cpu_span vscan__cpu_span_of(const struct vscan__cpu_
     const int64_t first = tile * call->pair->tile;
     const int64_t left = scan->n - first;
     const int64_t n = vscan__cpu_smaller(left, call->pair->tile);
-    const int64_t offset = (scan->backward ? left - n : first) * call->pair->size;
-    char *out = scan->out != NULL ? (char *)scan->out + offset : NULL;
+    const int64_t lowest = scan->backward ? left - n : first, in_size = call->pair->in_size;
+    char *out = scan->out != NULL ? (char *)scan->out + lowest * call->pair->size : NULL;
     const int64_t ahead =
-        tile < call->tiles - call->ahead ? call->ahead * call->pair->tile * call->pair->size : 0;
+        tile < call->tiles - call->ahead ? call->ahead * call->pair->tile * in_size : 0;
     return (struct vscan__cpu_span){
-        .in = (const char *)scan->in + offset,
+        .in = (const char *)scan->in + lowest * in_size,
         .out = out,
         .stream = call->stream && n == call->pair->tile && (uintptr_t)out % 16 == 0,
         .n = n,

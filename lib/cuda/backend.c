@@ -61,6 +61,14 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
     return launched(ctx, before, room, room == VSCAN_OK ? launcher(launch, scan) : cudaSuccess);
 }
 
+/* A scan has tiles of 32 KiB of results, and one element more at most: see scan/widening.cuh. */
+static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
+    return launch(ctx, scan, VSCAN_DOUBLE, 2 * scan->n + 1,
+                  scan->carry != NULL ? vscan__launch_carried_widening
+                  : scan->out != NULL ? vscan__launch_scan_widening
+                                      : vscan__launch_reduce_widening);
+}
+
 /* Elements that one launch of a scan goes through at most: in order whole blocks of level 3. */
 static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
     const int64_t tile = vscan__element_size(type) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
@@ -306,6 +314,7 @@ const struct vscan__backend vscan__cuda = {
                             reduce_segmented_##pair, matrix_##pair},
     .pairs = {VSCAN__PAIRS(X)},
 #undef X
+    .widening = widening,
     .extreme = pack_extreme,
     .unary = map_unary,
     .binary = map_binary,

@@ -143,6 +143,8 @@ static void scan(void) {
              .initial = {.holds = VSCAN_FLOAT, .as_float = 1}));
     CALL(vscan_scan, c, VSCAN_MAX, B(INTS), B(INTS_OUT), NULL);
     CALL(vscan_scan, c, VSCAN_PLUS, B(DOUBLES_OUT), B(DOUBLES_OUT), NULL); /* in place */
+    CALL(vscan_scan, c, VSCAN_PLUS, B(INTS), B(LONGS_OUT), NULL);          /* widens */
+    CALL(vscan_reduce, c, VSCAN_PLUS, B(INTS), B(ONE_LONG), NULL);
     CALL(vscan_scan_segmented, c, VSCAN_PLUS, B(FLOATS), B(BYTES), B(FLOATS_OUT),
          SET(vscan_scan_segmented_options, .direction = VSCAN_BACKWARD, .totals = B(TOTALS),
              .count = B(ONE_LONG)));

@@ -4,7 +4,7 @@
 #include "faults.h"
 
 static vscan_ctx *ctx;
-static vscan_buffer *in, *out, *flags, *offsets, *lengths, *one, *place;
+static vscan_buffer *in, *out, *flags, *offsets, *lengths, *ints, *one, *place;
 static vscan_carry *carry;
 
 static vscan_status with(int32_t kind, int32_t direction, vscan_carry *on) {
@@ -30,6 +30,13 @@ static vscan_status reduce(vscan_carry *on) {
     return vscan_reduce(ctx, VSCAN_PLUS, in, one, &r);
 }
 
+/* Of ints, with results of long. */
+static vscan_status widening(void) {
+    const vscan_status status = vscan_scan(ctx, VSCAN_PLUS, ints, lengths, NULL);
+    if (status != VSCAN_OK) return status;
+    return vscan_reduce(ctx, VSCAN_PLUS, ints, place, NULL);
+}
+
 static const double zero;
 
 #define CALLS(X)                                                                                   \
@@ -53,6 +60,7 @@ static const double zero;
     X(vscan_distribute_totals(ctx, VSCAN_PLUS, in, flags, out))                                    \
     X(vscan_heads_to_offsets(ctx, flags, offsets, NULL))                                           \
     X(vscan_flags_to_positions(ctx, flags, offsets, NULL))                                         \
+    X(widening())                                                                                  \
     X(vscan_scan_extreme(ctx, VSCAN_MAX, in, out, lengths, NULL))                                  \
     X(vscan_reduce_extreme(ctx, VSCAN_MIN, in, NULL, place, NULL))                                 \
     X(vscan_offsets_to_lengths(ctx, offsets, lengths))                                             \
@@ -81,11 +89,12 @@ static void check_length(struct tour *tour, vscan_backend backend, int64_t n, vs
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_BIT, n, &flags));
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_LONG, n + 1, &offsets));
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_LONG, n, &lengths));
+    WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_INT, n, &ints));
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, type, 1, &one));
     WANT(tour, VSCAN_OK, vscan_buffer_create(ctx, VSCAN_LONG, 1, &place));
     WANT(tour, VSCAN_OK, vscan_carry_create(ctx, VSCAN_PLUS, type, VSCAN_FORWARD, &carry));
-    vscan_buffer *const all[] = {in, out, flags, offsets, lengths, one, place};
-    for (int k = 0; k < 7; k++) WANT(tour, VSCAN_OK, vscan_buffer_fill(all[k], &zero));
+    vscan_buffer *const all[] = {in, out, flags, offsets, lengths, ints, one, place};
+    for (int k = 0; k < 8; k++) WANT(tour, VSCAN_OK, vscan_buffer_fill(all[k], &zero));
     WANT(tour, VSCAN_OK, vscan_index(ctx, 0, 1, offsets)); /* segments of one element */
     reserve(tour, n);
     WANT(tour, VSCAN_OK, vscan_ctx_set_threads(ctx, 2));
@@ -99,7 +108,7 @@ static void check_length(struct tour *tour, vscan_backend backend, int64_t n, vs
 #undef X
     faults_disarm();
     vscan_ctx_synchronize(ctx); /* what is in the vectors is of no interest */
-    for (int k = 0; k < 7; k++) WANT(tour, VSCAN_OK, vscan_buffer_destroy(all[k]));
+    for (int k = 0; k < 8; k++) WANT(tour, VSCAN_OK, vscan_buffer_destroy(all[k]));
     WANT(tour, VSCAN_OK, vscan_carry_destroy(carry));
     WANT(tour, VSCAN_OK, vscan_ctx_destroy(ctx));
 }

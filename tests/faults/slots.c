@@ -61,6 +61,7 @@ static vscan_status slot_may_wait(vscan_ctx *ctx) {
     X(sort, sort)                                                                                  \
     X(sort, sort_segmented)                                                                        \
     X(sort, reserve_sort)                                                                          \
+    X(scan, widening)                                                                              \
     X(extreme, extreme)                                                                            \
     X(bounds, bounds)                                                                              \
     X(split, split)                                                                                \

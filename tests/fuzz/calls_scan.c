@@ -9,9 +9,11 @@
 /* What several of these have in common. */
 struct scanned {
     int op, kind, direction;
-    vscan_type type;
+    vscan_type type; /* of results */
+    bool widens;     /* in is of int and results are of long, in a sum */
     struct arg in, initial_buffer;
     const void *initial;
+    vscan_type initial_type; /* as it was drawn */
     struct carry_arg carry;
     bool goes_on; /* with a carry: one that was found, or a new one */
 };
@@ -38,11 +40,30 @@ static void draw_scan(struct scanned *s, bool has_kind, bool segmented) {
     }
 }
 
+/* Of a sum of longs sometimes ints are the elements. */
+static struct arg in_drawn(const struct scanned *s, int64_t n) {
+    const bool ints = s->op == VSCAN_PLUS && s->type == VSCAN_LONG && below(2);
+    return vector_drawn(ints ? VSCAN_INT : s->type, n, VALUES);
+}
+
+/* What the vectors say; results: their type, or 0. */
+static void set_widens(struct scanned *s, vscan_type results) {
+    s->widens = s->op == VSCAN_PLUS && s->in.b != NULL && s->in.b->type == VSCAN_INT &&
+                results == VSCAN_LONG;
+}
+
+/* Of initial values, totals and carries; 0: in is none. */
+static vscan_type value_type(const struct scanned *s) {
+    if (s->in.b == NULL) return (vscan_type)0;
+    return s->widens ? VSCAN_LONG : s->in.b->type;
+}
+
 /* At most one initial value, or a carry; two of them are refused. */
 static void draw_begin(struct scanned *s, bool may_carry) {
-    const vscan_type type = s->in.b != NULL ? s->in.b->type : VSCAN_INT;
+    const vscan_type type = s->in.b != NULL ? value_type(s) : VSCAN_INT;
     const int64_t way = s->carry.y != NULL ? 0 : s->goes_on ? 3 : below(6);
     const bool two = hostile();
+    s->initial_type = type;
     s->initial = way == 1 || (two && way < 4) ? value_drawn(type, true) : NULL;
     if (way == 2 || (two && way > 2)) s->initial_buffer = vector_drawn(type, 1, VALUES);
     if (may_carry && (way == 3 || (two && way > 3)))
@@ -53,16 +74,25 @@ static void draw_begin(struct scanned *s, bool may_carry) {
 static void check_begin(const struct scanned *s) {
     if (s->initial_buffer.handle != NULL) {
         if (check_buffer(s->initial_buffer)) check_length(s->initial_buffer, 1);
-        if (s->in.b != NULL) check_type(s->initial_buffer, TYPES(s->in.b->type));
+        if (s->in.b != NULL) check_type(s->initial_buffer, TYPES(value_type(s)));
     }
+    if (s->initial != NULL && s->in.b != NULL && s->initial_type != value_type(s))
+        refuse(VSCAN_ERROR_TYPE);
     if (s->initial != NULL && s->initial_buffer.handle != NULL) refuse(VSCAN_ERROR_VALUE);
-    check_carry(s->carry, s->op, s->in, (int32_t)s->direction,
+    check_carry(s->carry, s->op, value_type(s), (int32_t)s->direction,
                 s->initial != NULL || s->initial_buffer.handle != NULL);
 }
 
 /* What all scans have in common, and what those with a total have. */
 static void check_scan(const struct scanned *s, struct arg out) {
-    check_in_out(s->in, out);
+    if (s->widens) {
+        check_buffer(s->in);
+        check_buffer(out);
+        check_length(out, s->in.b->n);
+        check_apart(out, s->in);
+    } else {
+        check_in_out(s->in, out);
+    }
     check_pair(s->op, s->in);
     check_begin(s);
     check_apart(s->initial_buffer, out);
@@ -71,7 +101,7 @@ static void check_scan(const struct scanned *s, struct arg out) {
 static void check_total(const struct scanned *s, struct arg total, struct arg out) {
     if (total.handle == NULL) return;
     if (check_buffer(total)) check_length(total, 1);
-    if (s->in.b != NULL) check_type(total, TYPES(s->in.b->type));
+    if (s->in.b != NULL) check_type(total, TYPES(value_type(s)));
     check_apart(total, s->in);
     check_apart(total, out);
     check_same_or_apart(total, s->initial_buffer);
@@ -94,9 +124,14 @@ static struct arg total_drawn(const struct scanned *s) {
 static bool results(const struct scanned *s, const uint8_t *flags, struct reference *r,
                     struct piece *p) {
     const int64_t n = s->in.b->n;
-    const vscan_type type = s->in.b->type;
+    const vscan_type type = value_type(s);
     *p =
         (struct piece){.n = n, .in = shadow_of(s->in.b), .flags = flags, .exclusive = s->kind != 0};
+    if (s->widens) {
+        int64_t *const longs = scratch(8 * n + 8);
+        for (int64_t i = 0; i < n; i++) longs[i] = ((const int32_t *)p->in)[i];
+        p->in = longs;
+    }
     p->out = scratch(bytes_of(type, n) + 8);
     p->total = scratch(8);
     p->totals = scratch(bytes_of(type, n + 1)); /* of a carry's open segment, too */
@@ -119,7 +154,7 @@ static bool results(const struct scanned *s, const uint8_t *flags, struct refere
 
 /* The initial value as the options have it. */
 static vscan_value initial_value(const struct scanned *s) {
-    return option_value(s->in.b != NULL ? s->in.b->type : VSCAN_INT, s->initial);
+    return option_value(s->initial_type, s->initial);
 }
 
 void fuzz_scan(void) {
@@ -127,8 +162,9 @@ void fuzz_scan(void) {
     struct scanned s;
     draw_scan(&s, true, false);
     const int64_t n = length_drawn();
-    s.in = vector_drawn(s.type, n, VALUES);
+    s.in = in_drawn(&s, n);
     const struct arg out = output_drawn(s.type, n, &s.in);
+    set_widens(&s, out.b != NULL ? out.b->type : (vscan_type)0);
     draw_begin(&s, true);
     const struct arg total = total_drawn(&s);
     check_scan(&s, out);
@@ -155,11 +191,16 @@ void fuzz_reduce(void) {
     context_drawn();
     struct scanned s;
     draw_scan(&s, false, false);
-    s.in = vector_drawn(s.type, length_drawn(), VALUES);
+    s.in = in_drawn(&s, length_drawn());
+    set_widens(&s, s.type); /* as it should be */
     draw_begin(&s, true);
     struct arg total = total_drawn(&s);
     if (total.handle == NULL && s.carry.handle == NULL && !hostile())
         total = vector_drawn(s.type, 1, OPEN);
+    if (total.handle != NULL)
+        set_widens(&s, total.b != NULL ? total.b->type : (vscan_type)0);
+    else
+        set_widens(&s, s.carry.y != NULL ? s.carry.y->type : (vscan_type)0);
     check_buffer(s.in);
     check_pair(s.op, s.in);
     check_begin(&s);

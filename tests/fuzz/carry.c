@@ -65,15 +65,14 @@ struct carry_arg carry_drawn(int op, vscan_type type, int32_t direction) {
     return some(new_carry((vscan_op)op, type, direction)->handle);
 }
 
-void check_carry(struct carry_arg a, int op, struct arg in, int32_t direction, bool has_initial) {
+void check_carry(struct carry_arg a, int op, vscan_type type, int32_t direction, bool has_initial) {
     if (a.handle == NULL) return;
     if (a.y == NULL) {
         refuse(VSCAN_ERROR_HANDLE);
         return;
     }
     if (a.y->ctx != call.ctx) refuse(VSCAN_ERROR_CONTEXT);
-    if ((int)a.y->op != op || (in.b != NULL && a.y->type != in.b->type) ||
-        a.y->direction != direction)
+    if ((int)a.y->op != op || (type != 0 && a.y->type != type) || a.y->direction != direction)
         refuse(VSCAN_ERROR_CARRY);
     if (has_initial) refuse(VSCAN_ERROR_VALUE);
 }

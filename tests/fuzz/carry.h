@@ -13,8 +13,8 @@ struct carry_arg {
 extern int64_t last_carry; /* its place in the table: the one that a scan was last given */
 struct carry_arg carry_drawn(int op, vscan_type type, int32_t direction);
 
-/* What the manual refuses of it as options->carry. */
-void check_carry(struct carry_arg a, int op, struct arg in, int32_t direction, bool has_initial);
+/* What the manual refuses of it as options->carry. type: 0 where the vectors are none. */
+void check_carry(struct carry_arg a, int op, vscan_type type, int32_t direction, bool has_initial);
 
 /* A scan or reduction of one piece, n elements on the host; flags: n bytes or NULL. */
 struct piece {

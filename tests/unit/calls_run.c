@@ -131,6 +131,10 @@ static void set_outputs(struct call_ready *r) {
     const struct call_output count = {VSCAN_LONG, c->extra};
     o[0] = (struct call_output){c->type, c->n};
     o[1] = (struct call_output){c->type, 0};
+    const bool widens =
+        c->op == VSCAN_PLUS && c->type == VSCAN_INT && c->position_type == VSCAN_LONG;
+    if (widens && (c->family == CALL_SCAN || c->family == CALL_REDUCE))
+        o[0].type = o[1].type = VSCAN_LONG; /* sums of ints may be longs */
     switch (c->family) {
     case CALL_SCAN:
         o[1].n = c->extra;

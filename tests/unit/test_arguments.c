@@ -106,9 +106,10 @@ static void scan_vectors(void **state) {
                               vscan_scan(w.ctx, (vscan_op)op, pairless[i], pairless[i], NULL));
     }
     vscan_buffer *const typed[] = {w.of_float, w.of_double, w.of_byte, w.of_bit, w.of_long};
-    for (int i = 0; i < 5; i++)
+    for (int i = 0; i < 5; i++) /* a sum of ints may be one of longs: test_widening.c */
         refused_untouched(VSCAN_ERROR_TYPE, "out ",
-                          vscan_scan(w.ctx, VSCAN_PLUS, w.in, typed[i], NULL));
+                          vscan_scan(w.ctx, typed[i] == w.of_long ? VSCAN_MAX : VSCAN_PLUS, w.in,
+                                     typed[i], NULL));
     refused_untouched(VSCAN_ERROR_LENGTH, "out ",
                       vscan_scan(w.ctx, VSCAN_PLUS, w.in, w.shorter, NULL));
     refused_untouched(VSCAN_ERROR_OVERLAP, "out ",

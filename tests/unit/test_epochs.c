@@ -186,6 +186,19 @@ static void epochs_reduce(void **state) {
         vectors(CALL_REDUCE, VSCAN_PLUS, types[t], VSCAN_INT, 900001, 200003);
     vectors(CALL_REDUCE, VSCAN_MAX, VSCAN_FLOAT, VSCAN_INT, 900001, 200003);
 }
+/* Sums of ints as longs: see calls_run.c. */
+static void epochs_widening(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; ++k) {
+        struct call larger =
+            on(k ? CALL_REDUCE : CALL_SCAN, VSCAN_PLUS, VSCAN_INT, VSCAN_INT, k ? 900001 : 200003);
+        larger.position_type = VSCAN_LONG;
+        larger.extra = true;
+        struct call smaller = larger;
+        smaller.n = k ? 200003 : 70001;
+        across(&larger, &smaller, 1);
+    }
+}
 static void epochs_reduce_segmented(void **state) {
     (void)state;
     static const vscan_type flags[] = {VSCAN_BIT, VSCAN_BYTE, VSCAN_INT};
@@ -310,6 +323,7 @@ int main(int argc, char **argv) {
         epochs_unit_test(epochs_scan_backward),
         epochs_unit_test(epochs_scan_segmented),
         epochs_unit_test(epochs_reduce),
+        epochs_unit_test(epochs_widening),
         epochs_unit_test(epochs_reduce_segmented),
         epochs_unit_test(epochs_reduce_offsets),
         epochs_unit_test(epochs_scan_rows),

@@ -84,6 +84,7 @@ enum { VSCAN__CPU_BAND = 512 };
 /* The functions of a pair. */
 struct vscan__cpu_pair {
     int64_t size;    /* bytes of an element */
+    int64_t in_size; /* of one of in, if it is not as long; in tiles.h it is */
     int64_t tile;    /* elements of a tile */
     bool sum;        /* plus: the result of no elements is 0, all bits clear */
     bool arithmetic; /* adds or compares floating-point numbers: their modes matter */
@@ -148,6 +149,7 @@ struct vscan__cpu_maps {
     int64_t (*highest_float)(const void *in, int64_t n, int32_t turn);
     int64_t (*highest_double)(const void *in, int64_t n, int32_t turn);
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy by non-temporal stores */
+    struct vscan__cpu_pair widening; /* plus of int with results of long, without segments */
 };
 
 /* ---- The tables of an instruction set: they differ in speed, never in a bit of a result ------ */

@@ -138,6 +138,7 @@ const struct vscan__cpu_pair PAIRS[vscan__pair_count] = {
 #define X(pair, op, type, OP, TYPE)                                                                \
     [vscan__pair_##pair] = {                                                                       \
         .size = 65536 / TILE_##type,                                                               \
+        .in_size = 65536 / TILE_##type,                                                            \
         .tile = TILE_##type,                                                                       \
         .sum = VSCAN_##OP == VSCAN_PLUS,                                                           \
         .arithmetic =                                                                              \

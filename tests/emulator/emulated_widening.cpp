@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels of plus of int with results of long, run by the emulator, against the CPU backend: random
+ * vectors, lengths and addresses, with a carry too; and launches 65,536 apart, as in emulated_epochs.cpp. Both
+ * work on a copy of the same memory, and all of it must be the same afterwards.
+ *
+ *     emulated_widening [REPETITIONS [SEED]]
+ */
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "across_wrap.h"
+#include "core/carry.h"
+#include "core/order.h"
+
+static constexpr int64_t scan_tile = 4096; /* of scan/widening.cuh */
+
+/* Around the edges of tiles, of which there are several. */
+static int64_t draw_length(int64_t tile) {
+    if (below(4) == 0) return 1 + below(300);
+    const int64_t n = tile * below(7) + below(9) - 4;
+    return n < 1 ? 1 : below(3) ? n : 1 + below(n);
+}
+
+static void draw_values(twins &v) {
+    const int pattern = (int)below(3);
+    for (int64_t i = 0; i < v.n; ++i)
+        v.put(i, pattern == 0   ? (int32_t)random_bits()
+                 : pattern == 1 ? INT32_MAX
+                                : (int32_t)below(9) - 4);
+}
+
+/* n > 0 elements; a scan, or a reduction. begin: nothing, a value, an element, the total's, or a carry. */
+static void one_case(bool scans, int64_t n, bool all_shifts) {
+    const auto shift = [&] { return all_shifts ? (int)below(5) : 0; };
+    twins in(VSCAN_INT, n, shift()), out(VSCAN_LONG, n, shift()), total(VSCAN_LONG, 1, shift());
+    twins initial(VSCAN_LONG, 1, shift());
+    draw_values(in);
+    const int begin = (int)below(5);
+    const bool with_total = !scans || begin == 3 || below(2);
+    const int32_t direction = below(2) ? VSCAN_BACKWARD : VSCAN_FORWARD;
+    vscan_scan_options o = {};
+    o.size = sizeof o, o.kind = below(2) ? VSCAN_EXCLUSIVE : VSCAN_INCLUSIVE,
+    o.direction = direction;
+    vscan_reduce_options r = {};
+    r.size = sizeof r, r.direction = direction;
+    vscan__scan work = {};
+    work.n = n, work.in = in.at(), work.out = scans ? out.at() : nullptr;
+    work.exclusive = scans && o.kind == VSCAN_EXCLUSIVE;
+    work.backward = direction == VSCAN_BACKWARD;
+    if (with_total) work.total = total.at(), o.total = total.buffer();
+    if (begin == 1) {
+        const int64_t z = (int64_t)random_bits();
+        work.has_initial = 1, work.initial.as_long = z;
+        o.initial.holds = r.initial.holds = VSCAN_LONG;
+        o.initial.as_long = r.initial.as_long = z;
+    } else if (begin == 2 || begin == 3) {
+        twins &z = begin == 2 ? initial : total;
+        work.has_initial = 2, work.initial_at = z.at();
+        o.initial_buffer = r.initial_buffer = begin == 3 && scans ? o.total : z.buffer();
+    }
+    vscan__carry_state state = {};
+    if (begin == 4) {
+        const int64_t z = (int64_t)random_bits();
+        ok(vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_LONG, (vscan_direction)direction, &o.carry));
+        ok(vscan_carry_reset(o.carry, &z));
+        r.carry = o.carry;
+        state.flags = VSCAN__CARRY_HAS_INITIAL;
+        state.initial.as_long = state.r4.as_long = z;
+        work.carry = &state;
+    }
+    const cudaError_t error = begin == 4 ? vscan__launch_carried_widening(&launch, &work)
+                              : scans    ? vscan__launch_scan_widening(&launch, &work)
+                                         : vscan__launch_reduce_widening(&launch, &work);
+    if (scans)
+        ok(vscan_scan(ctx, VSCAN_PLUS, in.buffer(), out.buffer(), &o));
+    else
+        ok(vscan_reduce(ctx, VSCAN_PLUS, in.buffer(), total.buffer(), &r));
+    check(scans ? "widening scan" : "widening reduction", begin, n, error,
+          vscan_ctx_synchronize(ctx), {&in, &out, &total, &initial});
+    if (begin != 4) return;
+    char block[VSCAN_CARRY_BYTES];
+    ok(vscan_carry_save(o.carry, block, sizeof block));
+    /* as vscan.h says */
+    const uint64_t expected[] = {(uint64_t)n,   state.initial.bits, 0, 0, 0,
+                                 state.r4.bits, state.last.bits};
+    if (state.position != n || state.flags != VSCAN__CARRY_HAS_INITIAL ||
+        memcmp(block + 16, expected, sizeof expected) != 0) {
+        ++bad;
+        printf("WRONG: the carry of a widening %s, n %lld\n", scans ? "scan" : "reduction",
+               (long long)n);
+    }
+    ok(vscan_carry_destroy(o.carry));
+}
+
+static void one_of_each() {
+    launch.test_delay = below(2) ? (uint32_t)random_bits() | 1 : 0;
+    launch.multiprocessors = 1 + (int)below(3);
+    launch.small_to =
+        below(2) ? 1 << 20 : 0; /* bytes of results of the kernels for small vectors */
+    launch.large_from = below(2);
+    one_case(true, draw_length(scan_tile), below(2));
+    const int64_t n = draw_length(8192);
+    one_case(false, below(6) ? n : n + 8192 * (16 + below(90)), below(2));
+}
+
+static void one_across(bool scans) {
+    const int64_t n = 8192 * (3 + below(3)) + below(8192), fewer = 8193 + below(8192);
+    launch.multiprocessors = 1 + (int)below(3);
+    launch.small_to = 0;
+    launch.large_from = 0;
+    launch.words = 1 << (15 + below(4));
+    const auto larger = [&] {
+        one_case(scans, n, true);
+        /* those that lib/cuda/backend.c makes room for */
+        const int64_t room = 2 * ((2 * n + 1 + VSCAN__TILE_DOUBLE - 1) / VSCAN__TILE_DOUBLE);
+        if (!scans || words_written() <= room) return;
+        ++bad;
+        printf("WRONG: more status words than there is room for, n %lld\n", (long long)n);
+    };
+    across(scans ? "widening scan" : "widening reduction", larger,
+           [&] { one_case(scans, fewer, true); });
+}
+
+int main(int argc, char **argv) {
+    const int repetitions = argc > 1 ? atoi(argv[1]) : 150;
+    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20261126;
+    random_bits.seed(seed);
+    printf("widening: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
+    vscan_ctx_options options = {};
+    options.size = sizeof options;
+    options.backend = VSCAN_BACKEND_CPU;
+    ok(vscan_ctx_create(&options, &ctx));
+    workspace.resize((size_t)(VSCAN__WORKSPACE_HEADER / 8 + most_words + 2));
+    launch.workspace = workspace.data();
+    launch.late = &late;
+    launch.architecture = 90;
+    launch.words = 256;
+    for (int k = 0; k < repetitions; ++k) one_of_each();
+    for (const bool scans : {true, false}) one_across(scans);
+    vscan_ctx_destroy(ctx);
+    printf("widening: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
+    return bad != 0;
+}
