@@ -4,7 +4,7 @@
  *
  * Sums are of 64 bits from the first addition on, modulo 2^64, so any order gives the same bits. Tile 0's
  * aggregate has the initial value in it. So only the block that has tile 0 reads that; and where the total
- * takes its place, the block that writes the total has seen an aggregate that was computed from it.
+ * takes its place (goes_on), the block that writes the total has seen an aggregate that was computed from it.
  *
  * A block owns the tiles that it takes by ticket, and has two of them in hand (common/chained_tiles.cuh): of
  * the next one, whose elements stand in registers, it only finds the sum, and it scans them once the tile
@@ -13,7 +13,8 @@
  * order, from an element before the vector if chunks of results are aligned then (skew).
  *
  * Memory order: a status word has value and epoch in one access, so relaxed order is enough
- * (kernels/README.md). in and out do not overlap.
+ * (kernels/README.md). Where the total takes the initial value's place, there is a fence between reading it and
+ * publishing tile 0, and one between the look-back and the total. in and out do not overlap.
  */
 #ifndef VSCAN_SCAN_WIDENING_CUH
 #define VSCAN_SCAN_WIDENING_CUH
@@ -71,6 +72,7 @@ struct widening_kernel : chained_kernel {
     const vscan__scan &scan = a.scan;
     const int64_t n = scan.n + a.skew;
     const int tiles = (int)((n + items - 1) / items);
+    const bool goes_on = scan.has_initial == 2 && scan.initial_at == scan.total;
     int32_t next[chunks][V], own[chunks][V]; /* elements of the next tile and of the tile in hand */
     sum_type next_base, base;                /* before the warp, in these tiles */
     sum_type next_sum, sum;                  /* of the tiles */
@@ -157,7 +159,9 @@ struct widening_kernel : chained_kernel {
             if (w == warp) next_base = next_sum;
             next_sum += shared.warps[w];
         }
-        if (threadIdx.x == 0) launch.publish(tile, tile == 0 ? initial + next_sum : next_sum);
+        if (threadIdx.x != 0) return;
+        if (tile == 0 && goes_on) __threadfence();
+        launch.publish(tile, tile == 0 ? initial + next_sum : next_sum);
     }
 
     __device__ __forceinline__ void look_back(const chained_launch &launch, int seen, int tile) {
@@ -170,8 +174,10 @@ struct widening_kernel : chained_kernel {
 #pragma unroll
         for (int w = 0; w < widening_warps; ++w) before += shared.earlier[w];
         sum_type running = tile == 0 ? initial : before;
-        if (tile == tiles - 1 && threadIdx.x == 0 && scan.total != nullptr)
+        if (tile == tiles - 1 && threadIdx.x == 0 && scan.total != nullptr) {
+            if (goes_on) __threadfence();
             *(sum_type *)scan.total = running + sum;
+        }
         running += base;
         const int64_t first = (int64_t)tile * items;
         const bool wide = is_whole(tile);

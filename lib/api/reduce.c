@@ -31,6 +31,8 @@ static vscan_status reduce(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
         scan.backward = set.direction == VSCAN_BACKWARD;
     }
     if (total != NULL) {
+        if (op == VSCAN_PLUS && in->type == VSCAN_INT)
+            TRY(vscan__check_integers(ctx, "total", total));
         TRY(vscan__check_one(ctx, "total", total, type));
         TRY(vscan__check_apart(ctx, "total", total, "in", in));
         scan.total = total->pointer; /* an element is initial_buffer's, or apart from it */

@@ -27,6 +27,7 @@ static vscan_status scan(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
         TRY(vscan__check_length(ctx, "out", out, "in", in));
         TRY(vscan__check_apart(ctx, "out", out, "in", in));
     } else {
+        if (op == VSCAN_PLUS && in->type == VSCAN_INT) TRY(vscan__check_integers(ctx, "out", out));
         TRY(vscan__check_like(ctx, "out", out, "in", in));
         TRY(vscan__check_same_or_apart(ctx, "out", out, "in", in));
     }
