@@ -32,7 +32,9 @@ static vscan_status reduce(vscan_carry *on) {
 
 /* Of ints, with results of long. */
 static vscan_status widening(void) {
-    const vscan_status status = vscan_scan(ctx, VSCAN_PLUS, ints, lengths, NULL);
+    const vscan_scan_options s = {.size = sizeof s,
+                                  .carry = vscan_buffer_type(in) == VSCAN_LONG ? carry : NULL};
+    const vscan_status status = vscan_scan(ctx, VSCAN_PLUS, ints, lengths, &s);
     if (status != VSCAN_OK) return status;
     return vscan_reduce(ctx, VSCAN_PLUS, ints, place, NULL);
 }
