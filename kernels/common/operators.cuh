@@ -3,7 +3,7 @@
  * The pairs (operator, type) of core/pairs.h as types, and which of them share a kernel. A pair has
  *     T             the type of its results, and of initial values; of elements, too, but for widened_plus
  *     In            the type of its elements
- *     in            converts an element T of a vector to the value U that kernels scan
+ *     in            converts an element In, or a T, to the value U that kernels scan
  *     combine       combines two values
  *     out           converts a value back to an element
  *     identity      the value that changes no bit of any result

@@ -22,9 +22,9 @@ static __device__ __forceinline__ bool is_aligned(const T *vector, int64_t n, bo
 }
 
 /*
- * A lane's 16 bytes of a vector of results, and the elements for them, from position i on. load only issues the loads, and items converts
- * the elements, so that a lane can have several loads in flight before it waits for one. I: int
- * where that is wide enough, which saves instructions, or int64_t.
+ * A lane's 16 bytes of a vector of results, and the elements for them, from position i on. load only
+ * issues the loads, and items converts the elements, so that a lane can have several loads in flight
+ * before it waits for one. I: int where that is wide enough, which saves instructions, or int64_t.
  */
 template <class Pair, int V>
 struct lane_items {

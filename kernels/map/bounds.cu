@@ -4,8 +4,8 @@
  * time: their loads are in flight together. The first steps of all searches are the same, so each block
  * first loads what these compare with, equidistant samples, into shared memory (8 or 16 KiB). They lie
  * there as a tree, level after level, the root at 1 and the children of node k at 2 k and 2 k + 1: all
- * lanes of a warp then read one level at a time, whose nodes are in different banks. A block takes every
- * so many tiles of values, or consecutive ones where 32 values that are equally far apart ascend.
+ * lanes of a warp then read one level at a time, whose nodes are in different banks. A block takes consecutive
+ * tiles of values.
  *
  * Where the values ascend, too, a tile's results lie close together: it is enough that all of its values are
  * between its first and its last one. Two warps narrow the bounds of these, by 32 probes a step, and the block
@@ -91,28 +91,20 @@ __global__ void __launch_bounds__(bounds_threads, bounds_blocks)
             if (node < end) samples[node] = ordered(x[t], a.order);
         }
     }
-    /* Consecutive tiles are worth it only where they share windows. */
-    bool ascend = true;
-    if (thread < 32) {
-        const K *const values = (const K *)a.bounds.values;
-        const int64_t at = (a.bounds.n - 1) / 32 * thread, last = (a.bounds.n - 1) / 32 * (thread + 1);
-        ascend = ordered(values[at], a.order) <= ordered(values[last], a.order);
-    }
-    ascend = __syncthreads_and(ascend);
+    __syncthreads();
 
     const auto stage = [&](int64_t from, int count) {
 #pragma unroll 8
-        for (int e = thread; e < count; e += threads) staged[e] = ordered(sorted[from + e], a.order);
+        for (int e = thread; e < count; e += threads)
+            staged[e] = ordered(sorted[from + e], a.order);
     };
     const int64_t items = (int64_t)threads * R, tiles = (a.bounds.n + items - 1) / items;
     /* What the tile before tells, if its values ascend: the elements before shared_next are at most shared_passed.
        window: how many are to be staged from there on. */
     int window = 0;
-    const int begin = ascend ? (int)(blockIdx.x * tiles / gridDim.x) : (int)blockIdx.x;
-    const int end_tile = ascend ? (int)((blockIdx.x + 1) * tiles / gridDim.x) : (int)tiles;
-    const int step = ascend ? 1 : (int)gridDim.x;
+    const int end_tile = (int)((blockIdx.x + 1) * tiles / gridDim.x);
 #pragma unroll 1
-    for (int tile = begin; tile < end_tile; tile += step) {
+    for (int tile = (int)(blockIdx.x * tiles / gridDim.x); tile < end_tile; ++tile) {
         /* ---- Values ---- */
         const int64_t first = (int64_t)tile * items;
         const int64_t tile_end = first + items < a.bounds.n ? first + items : a.bounds.n;
@@ -208,7 +200,7 @@ __global__ void __launch_bounds__(bounds_threads, bounds_blocks)
 
         /* ---- The next window: where a whole tile's last value ends, and a quarter more than this tile took */
         window = 0;
-        if (is_staged && ascend && tile + 1 < end_tile) {
+        if (is_staged && tile + 1 < end_tile) {
             if (thread == threads - 1) {
                 shared_next = low[R - 1];
                 shared_passed = most.last;

@@ -232,7 +232,7 @@ VSCAN__PAIRS(X)
 
 static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
     const struct vscan__cpu_state *state = ctx->state;
-    const struct vscan__cpu_pair *own = &state->maps->widening;
+    const struct vscan__cpu_pair *own = &state->pairs[VSCAN__CPU_WIDENING];
     if (!is_small(scan, own))
         return scan->out != NULL ? vscan__cpu_scan(ctx, scan, own)
                                  : vscan__cpu_reduce(ctx, scan, own);

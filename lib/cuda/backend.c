@@ -63,7 +63,7 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
 
 /* A scan has tiles of 32 KiB of results, and one element more at most: see scan/widening.cuh. */
 static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
-    return launch(ctx, scan, VSCAN_DOUBLE, 2 * scan->n + 1,
+    return launch(ctx, scan, VSCAN_DOUBLE, scan->out == NULL ? scan->n : 2 * scan->n + 1,
                   scan->carry != NULL ? vscan__launch_carried_widening
                   : scan->out != NULL ? vscan__launch_scan_widening
                                       : vscan__launch_reduce_widening);

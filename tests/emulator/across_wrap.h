@@ -48,7 +48,6 @@ struct twins : two_copies {
 static constexpr int64_t most_words = 1 << 20;
 static constexpr int scrub_every = 128,
                      scrubs = (1 << 15) / scrub_every; /* see scrub in lookback.cuh */
-static std::vector<unsigned long long> workspace;
 
 static vscan__workspace_header *header() {
     return (vscan__workspace_header *)launch.workspace;

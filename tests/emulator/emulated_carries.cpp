@@ -249,20 +249,7 @@ static bool adds_in_order(const pair_row &pair) {
 }
 
 int main(int argc, char **argv) {
-    const int repetitions = argc > 1 ? atoi(argv[1]) : 6;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20261123;
-    random_bits.seed(seed);
-    printf("carries: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
-
-    vscan_ctx_options options = {};
-    options.size = sizeof options;
-    options.backend = VSCAN_BACKEND_CPU;
-    ok(vscan_ctx_create(&options, &ctx));
-    const int64_t words = 8192;
-    std::vector<unsigned long long> workspace((size_t)(VSCAN__WORKSPACE_HEADER / 8 + words + 2));
-    launch.workspace = workspace.data();
-    launch.words = words;
-    launch.late = &late;
+    const int repetitions = begin_program("carries", argc, argv, 6, 20261123, 8192);
     launch.encode_tiled = vscan::encode_tiled;
     for (int k = 0; k < repetitions; ++k)
         for (const pair_row &pair : pairs)
@@ -273,7 +260,5 @@ int main(int argc, char **argv) {
                     if (pair.type == VSCAN_FLOAT) whole_vector<float>(pair, segmented);
                     if (pair.type == VSCAN_DOUBLE) whole_vector<double>(pair, segmented);
                 }
-    vscan_ctx_destroy(ctx);
-    printf("carries: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
-    return bad != 0;
+    return end_program("carries");
 }

@@ -380,18 +380,8 @@ static void try_segments() {
 }
 
 int main(int argc, char **argv) {
-    const int repetitions = argc > 1 ? atoi(argv[1]) : 2;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
+    const int repetitions = begin_program("epochs", argc, argv, 2, 20260729, most_words);
     if (argc > 3) only = argv[3];
-    random_bits.seed(seed);
-    printf("epochs: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
-    vscan_ctx_options options = {};
-    options.size = sizeof options;
-    options.backend = VSCAN_BACKEND_CPU;
-    ok(vscan_ctx_create(&options, &ctx));
-    workspace.resize((size_t)(VSCAN__WORKSPACE_HEADER / 8 + most_words + 2));
-    launch.workspace = workspace.data(); /* at a multiple of 16 bytes, as all that malloc gives */
-    launch.late = &late;
     launch.architecture = 90;
     launch.encode_tiled = vscan::encode_tiled;
     for (int k = 0; k < repetitions; ++k) {
@@ -400,7 +390,5 @@ int main(int argc, char **argv) {
         try_flags();
         try_segments();
     }
-    vscan_ctx_destroy(ctx);
-    printf("epochs: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
-    return bad != 0;
+    return end_program("epochs");
 }

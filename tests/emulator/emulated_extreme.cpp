@@ -130,22 +130,10 @@ static void one_across(int type) {
 }
 
 int main(int argc, char **argv) {
-    const int repetitions = argc > 1 ? atoi(argv[1]) : 40;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20261124;
-    random_bits.seed(seed);
-    printf("extreme: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
-    vscan_ctx_options options = {};
-    options.size = sizeof options;
-    options.backend = VSCAN_BACKEND_CPU;
-    ok(vscan_ctx_create(&options, &ctx));
-    workspace.resize((size_t)(VSCAN__WORKSPACE_HEADER / 8 + most_words + 2));
-    launch.workspace = workspace.data();
-    launch.late = &late;
+    const int repetitions = begin_program("extreme", argc, argv, 40, 20261124, most_words);
     launch.architecture = 90;
     launch.words = 256;
     for (int k = 0; k < repetitions; ++k) one_of_each();
     for (const int type : types) one_across(type);
-    vscan_ctx_destroy(ctx);
-    printf("extreme: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
-    return bad != 0;
+    return end_program("extreme");
 }

@@ -256,23 +256,10 @@ static void one_of_each() {
 }
 
 int main(int argc, char **argv) {
-    const int repetitions = argc > 1 ? atoi(argv[1]) : 12;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
-    random_bits.seed(seed);
-    printf("maps: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
-    vscan_ctx_options options = {};
-    options.size = sizeof options;
-    options.backend = VSCAN_BACKEND_CPU;
-    ok(vscan_ctx_create(&options, &ctx));
-    launch.late = &late;
+    const int repetitions = begin_program("maps", argc, argv, 12, 20260729, 1 << 19);
     launch.multiprocessors = 2;
     launch.architecture = 90;
     launch.encode_tiled = vscan::encode_tiled;
-    launch.words = 1 << 19;
-    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
-    launch.workspace = workspace.data();
     for (int k = 0; k < repetitions; ++k) one_of_each();
-    vscan_ctx_destroy(ctx);
-    printf("maps: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
-    return bad != 0;
+    return end_program("maps");
 }

@@ -357,22 +357,9 @@ static void one_of_each() {
 }
 
 int main(int argc, char **argv) {
-    const int repetitions = argc > 1 ? atoi(argv[1]) : 12;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20260729;
-    random_bits.seed(seed);
-    printf("segments: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
-    vscan_ctx_options options = {};
-    options.size = sizeof options;
-    options.backend = VSCAN_BACKEND_CPU;
-    ok(vscan_ctx_create(&options, &ctx));
-    launch.late = &late;
+    const int repetitions = begin_program("segments", argc, argv, 12, 20260729, 4096);
     launch.multiprocessors = 2;
     launch.architecture = 90;
-    launch.words = 4096;
-    std::vector<char> workspace((size_t)(VSCAN__WORKSPACE_HEADER + 8 * launch.words));
-    launch.workspace = workspace.data();
     for (int k = 0; k < repetitions; ++k) one_of_each();
-    vscan_ctx_destroy(ctx);
-    printf("segments: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
-    return bad != 0;
+    return end_program("segments");
 }

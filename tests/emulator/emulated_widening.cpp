@@ -124,22 +124,10 @@ static void one_across(bool scans) {
 }
 
 int main(int argc, char **argv) {
-    const int repetitions = argc > 1 ? atoi(argv[1]) : 150;
-    const uint64_t seed = argc > 2 ? strtoull(argv[2], nullptr, 10) : 20261126;
-    random_bits.seed(seed);
-    printf("widening: %d repetitions, seed %llu\n", repetitions, (unsigned long long)seed);
-    vscan_ctx_options options = {};
-    options.size = sizeof options;
-    options.backend = VSCAN_BACKEND_CPU;
-    ok(vscan_ctx_create(&options, &ctx));
-    workspace.resize((size_t)(VSCAN__WORKSPACE_HEADER / 8 + most_words + 2));
-    launch.workspace = workspace.data();
-    launch.late = &late;
+    const int repetitions = begin_program("widening", argc, argv, 150, 20261126, most_words);
     launch.architecture = 90;
     launch.words = 256;
     for (int k = 0; k < repetitions; ++k) one_of_each();
     for (const bool scans : {true, false}) one_across(scans);
-    vscan_ctx_destroy(ctx);
-    printf("widening: %d cases, %d wrong: %s\n", cases, bad, bad ? "FAILED" : "PASSED");
-    return bad != 0;
+    return end_program("widening");
 }

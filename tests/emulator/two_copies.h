@@ -75,4 +75,32 @@ static void check(const char *family, int row, int64_t n, cudaError_t error,
     late.status = 0;
 }
 
+/* ---- Programs: NAME [REPETITIONS [SEED]] ----------------------------------------------------- */
+
+static std::vector<unsigned long long> workspace;
+
+/* The repetitions. Afterwards there are a context, and a workspace of so many words. */
+static int begin_program(const char *name, int argc, char **argv, int repetitions, uint64_t seed,
+                         int64_t words) {
+    if (argc > 1) repetitions = atoi(argv[1]);
+    if (argc > 2) seed = strtoull(argv[2], nullptr, 10);
+    random_bits.seed(seed);
+    printf("%s: %d repetitions, seed %llu\n", name, repetitions, (unsigned long long)seed);
+    vscan_ctx_options options = {};
+    options.size = sizeof options;
+    options.backend = VSCAN_BACKEND_CPU;
+    ok(vscan_ctx_create(&options, &ctx));
+    workspace.resize((size_t)(VSCAN__WORKSPACE_HEADER / 8 + words + 2));
+    launch.workspace = workspace.data(); /* at a multiple of 16 bytes, as all that malloc gives */
+    launch.words = words;
+    launch.late = &late;
+    return repetitions;
+}
+
+static int end_program(const char *name) {
+    vscan_ctx_destroy(ctx);
+    printf("%s: %d cases, %d wrong: %s\n", name, cases, bad, bad ? "FAILED" : "PASSED");
+    return bad != 0;
+}
+
 #endif

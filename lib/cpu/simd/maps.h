@@ -185,8 +185,6 @@ HIGHEST(long, int64_t)
 HIGHEST(float, int32_t)
 HIGHEST(double, int64_t)
 
-#include "cpu/simd/widening.h"
-
 /* By non-temporal stores where the instruction set has them. */
 static void stream(void *to, const void *from, int64_t bytes) {
 #ifdef STREAM
@@ -236,14 +234,4 @@ const struct vscan__cpu_maps MAPS = {
     .highest_float = highest_float,
     .highest_double = highest_double,
     .stream = stream,
-    .widening = {.size = sizeof(int64_t),
-                 .in_size = sizeof(int32_t),
-                 .tile = VSCAN__TILE_DOUBLE,
-                 .sum = true,
-                 .identity = no_longs,
-                 .take = take_long,
-                 .put = put_long,
-                 .combine = add_longs,
-                 .aggregate = sum_widening,
-                 .scan = scan_widening},
 };

@@ -84,7 +84,7 @@ enum { VSCAN__CPU_BAND = 512 };
 /* The functions of a pair. */
 struct vscan__cpu_pair {
     int64_t size;    /* bytes of an element */
-    int64_t in_size; /* of one of in, if it is not as long; in tiles.h it is */
+    int64_t in_size; /* of one that is read: only in VSCAN__CPU_WIDENING it is another */
     int64_t tile;    /* elements of a tile */
     bool sum;        /* plus: the result of no elements is 0, all bits clear */
     bool arithmetic; /* adds or compares floating-point numbers: their modes matter */
@@ -106,6 +106,9 @@ struct vscan__cpu_pair {
     /* scans or reduces every column of a band */
     void (*band)(const struct vscan__cpu_band *band);
 };
+
+/* One row more: plus of int with results of long, without segments, overlaps and bands. */
+enum { VSCAN__CPU_WIDENING = vscan__pair_count, VSCAN__CPU_PAIRS };
 
 /* ---- Element by element ---------------------------------------------------------------------- */
 
@@ -149,13 +152,12 @@ struct vscan__cpu_maps {
     int64_t (*highest_float)(const void *in, int64_t n, int32_t turn);
     int64_t (*highest_double)(const void *in, int64_t n, int32_t turn);
     void (*stream)(void *to, const void *from, int64_t bytes); /* a copy by non-temporal stores */
-    struct vscan__cpu_pair widening; /* plus of int with results of long, without segments */
 };
 
 /* ---- The tables of an instruction set: they differ in speed, never in a bit of a result ------ */
 
 #define VSCAN__CPU_TABLES(set)                                                                     \
-    extern const struct vscan__cpu_pair vscan__cpu_pairs_##set[vscan__pair_count];                 \
+    extern const struct vscan__cpu_pair vscan__cpu_pairs_##set[VSCAN__CPU_PAIRS];                  \
     extern const struct vscan__cpu_maps vscan__cpu_maps_##set;
 VSCAN__CPU_TABLES(portable)
 #if defined __x86_64__

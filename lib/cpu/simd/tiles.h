@@ -134,7 +134,9 @@ SHARE(union vscan__value, return, overlap, overlap,
 VSCAN__PAIRS(X)
 #undef X
 
-const struct vscan__cpu_pair PAIRS[vscan__pair_count] = {
+#include "cpu/simd/widening.h"
+
+const struct vscan__cpu_pair PAIRS[VSCAN__CPU_PAIRS] = {
 #define X(pair, op, type, OP, TYPE)                                                                \
     [vscan__pair_##pair] = {                                                                       \
         .size = 65536 / TILE_##type,                                                               \
@@ -153,4 +155,14 @@ const struct vscan__cpu_pair PAIRS[vscan__pair_count] = {
     },
     VSCAN__PAIRS(X)
 #undef X
+        [VSCAN__CPU_WIDENING] = {.size = sizeof(int64_t),
+                                 .in_size = sizeof(int32_t),
+                                 .tile = VSCAN__TILE_DOUBLE,
+                                 .sum = true,
+                                 .identity = identity_plus_long,
+                                 .take = take_plus_long,
+                                 .put = put_plus_long,
+                                 .combine = combine_plus_long,
+                                 .aggregate = sum_widening,
+                                 .scan = scan_widening},
 };

@@ -1,153 +1,83 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Plus of int with results of long, for maps.h: what a pair is, with elements that are longer where they are
- * written than where they are read, and without segments, overlaps and columns. Any order gives the same
- * bits. A group has 32 elements; its vectors' prefixes wait for nothing, and each is added to what precedes
- * it.
+ * Plus of int with results of long, for tiles.h: the pair of long, without segments, overlaps and columns, whose
+ * loads widen. Any order gives the same bits.
  */
-#if VECTOR_BYTES == 64
-#define EACH_LONG EACH_8
-#elif VECTOR_BYTES == 32
-#define EACH_LONG EACH_4
-#else
-#define EACH_LONG EACH_2
-#endif
 enum {
     WIDE_LANES = VECTOR_BYTES / 8,
-    WIDE_GROUP = 32,
-    WIDE_VECTORS = WIDE_GROUP / WIDE_LANES,
+    WIDE_VECTORS = VSCAN__GROUP / WIDE_LANES, /* of a group */
     WIDE_PREFETCH = 4096 /* bytes of ints; the processor's own prefetching stops at every page */
 };
-typedef uint64_t longs __attribute__((vector_size(VECTOR_BYTES)));
-typedef int64_t signed_longs __attribute__((vector_size(VECTOR_BYTES)));
-typedef int32_t half_ints __attribute__((vector_size(VECTOR_BYTES / 2)));
+typedef int32_t ints __attribute__((vector_size(VECTOR_BYTES / 2)));
 
-/* Lanes for SHUFFLE: those `by` lanes before, and 0, of a second vector; in the other order; the last one. */
-#define UP(i, by) ((i) < (by) ? WIDE_LANES + (i) : (i) - (by))
-#define BACK(i, unused) (WIDE_LANES - 1 - (i))
-#define LAST(i, unused) ((i)*0 + WIDE_LANES - 1)
-
-static ALWAYS_INLINE longs widened(const int32_t *from) {
-    half_ints x;
+static ALWAYS_INLINE vec_long_sum widened(const int32_t *from) {
+    ints x;
     memcpy(&x, from, sizeof x);
-    return (longs) __builtin_convertvector(x, signed_longs);
+    return (vec_long_sum) __builtin_convertvector(x, ivec_long_sum);
 }
 
-static ALWAYS_INLINE longs prefixes(longs x) {
-    const longs zero = {0};
-    x += SHUFFLE(longs, x, zero, EACH_LONG(UP, 1));
-#if VECTOR_BYTES > 16
-    x += SHUFFLE(longs, x, zero, EACH_LONG(UP, 2));
-#endif
-#if VECTOR_BYTES > 32
-    x += SHUFFLE(longs, x, zero, EACH_LONG(UP, 4));
-#endif
-    return x;
+/* The group at position p in scan order; 0 lies past the tile's end. */
+static ALWAYS_INLINE void load_widened(const struct vscan__cpu_span *span, int64_t p,
+                                       vec_long_sum x[WIDE_VECTORS]) {
+    const int64_t left = vscan__cpu_smaller(span->n - p, VSCAN__GROUP);
+    const int32_t *from = (const int32_t *)span->in + (span->backward ? span->n - p - left : p);
+    int32_t group[VSCAN__GROUP];
+    if (left < VSCAN__GROUP) {
+        memset(group, 0, sizeof group);
+        memcpy(group + (span->backward ? VSCAN__GROUP - left : 0), from,
+               (size_t)left * sizeof *from);
+        from = group;
+    }
+#pragma GCC unroll 16
+    for (int k = 0; k < WIDE_VECTORS; k++) x[k] = widened(from + k * WIDE_LANES);
+    if (__builtin_expect(span->backward, 0)) reverse_group_long_sum(x);
 }
 
-static ALWAYS_INLINE void turn_back(longs x[WIDE_VECTORS]) {
-#pragma GCC unroll 16
-    for (int k = 0; k < WIDE_VECTORS / 2; k++) {
-        const longs left = x[k], right = x[WIDE_VECTORS - 1 - k];
-        x[k] = SHUFFLE(longs, right, right, EACH_LONG(BACK, 0));
-        x[WIDE_VECTORS - 1 - k] = SHUFFLE(longs, left, left, EACH_LONG(BACK, 0));
-    }
-}
-
-/* stream: to a multiple of 16 */
-static ALWAYS_INLINE void store_longs(int64_t *to, const longs x[WIDE_VECTORS], bool stream) {
-#ifdef STREAM
-    if (stream && (uintptr_t)to % VECTOR_BYTES == 0) {
-#pragma GCC unroll 16
-        for (int k = 0; k < WIDE_VECTORS; k++) STREAM(to + k * WIDE_LANES, x[k]);
-        return;
-    }
-    if (stream) {
-        __m128i parts[WIDE_GROUP / 2];
-        memcpy(parts, x, sizeof parts);
-#pragma GCC unroll 16
-        for (int k = 0; k < WIDE_GROUP / 2; k++)
-            _mm_stream_si128((__m128i *)(void *)to + k, parts[k]);
-        return;
-    }
-#endif
-    (void)stream;
-    memcpy(to, x, sizeof *x * WIDE_VECTORS);
-}
+/* Prefetches the lines of a group, of so many bytes, at an address, which may lie outside the vector. */
+#define PREFETCH_LINES(address, bytes, ...)                                                        \
+    for (uintptr_t line = 0; line < (bytes); line += 64)                                           \
+    __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
 
 static union vscan__value scan_widening(const struct vscan__cpu_span *given,
                                         const struct vscan__cpu_segments *segments,
                                         struct vscan__cpu_levels *levels) {
+    enum { IN_BYTES = VSCAN__GROUP * sizeof(int32_t), OUT_BYTES = VSCAN__GROUP * sizeof(int64_t) };
     const struct vscan__cpu_span span = *given;
-    const int32_t *in = span.in;
-    int64_t *out = span.out, p = 0;
-    uint64_t sum = levels->r4.bits + levels->r3.bits;
-    longs running = sum - (longs){0};
-    (void)segments; /* there are none */
-    for (; p + WIDE_GROUP <= span.n; p += WIDE_GROUP) {
-        const int64_t first = span.backward ? span.n - p - WIDE_GROUP : p;
-        const uintptr_t next = (uintptr_t)(span.backward ? -WIDE_PREFETCH : WIDE_PREFETCH);
-        longs x[WIDE_VECTORS];
-        for (uintptr_t line = 0; line < WIDE_GROUP * sizeof *in; line += 64) {
-            __builtin_prefetch((const void *)((uintptr_t)(in + first) + next + line));
-            if (span.ahead != 0)
-                __builtin_prefetch(
-                    (const void *)((uintptr_t)(in + first) + (uintptr_t)span.ahead + line), 0, 2);
-        }
-        for (uintptr_t line = 0; !span.stream && line < WIDE_GROUP * sizeof *out; line += 64)
-            __builtin_prefetch((const void *)((uintptr_t)(out + first) + 2 * next + line), 1);
-#pragma GCC unroll 16
-        for (int k = 0; k < WIDE_VECTORS; k++) x[k] = widened(in + first + k * WIDE_LANES);
-        if (__builtin_expect(span.backward, 0)) turn_back(x);
-#pragma GCC unroll 16
-        for (int k = 0; k < WIDE_VECTORS; k++) {
-            const longs own = x[k], upto = prefixes(own);
-            x[k] = running + (span.exclusive ? upto - own : upto);
-            running += SHUFFLE(longs, upto, upto, EACH_LONG(LAST, 0));
-        }
-        if (__builtin_expect(span.backward, 0)) turn_back(x);
-        store_longs(out + first, x, span.stream);
+    const uintptr_t next = (uintptr_t)(span.backward ? -WIDE_PREFETCH : WIDE_PREFETCH);
+    struct running_long_sum r = run_long_sum(VSCAN_PLUS, levels, false);
+    struct work_long_sum w = {.segments = segments, .exclusive = span.exclusive, .add_r4 = true};
+    for (int64_t p = 0; p < span.n; p += VSCAN__GROUP) {
+        const int64_t first = span.backward ? span.n - p - VSCAN__GROUP : p;
+        const uintptr_t in = (uintptr_t)span.in + (uintptr_t)first * sizeof(int32_t);
+        const uintptr_t out = (uintptr_t)span.out + (uintptr_t)first * sizeof(int64_t);
+        PREFETCH_LINES(in + next, IN_BYTES, 0);
+        if (span.ahead != 0) PREFETCH_LINES(in + (uintptr_t)span.ahead, IN_BYTES, 0, 2);
+        if (!span.stream) PREFETCH_LINES(out + 2 * next, OUT_BYTES, 1);
+        vec_long_sum x[WIDE_VECTORS];
+        load_widened(&span, p, x);
+        scan_elements_long_sum(VSCAN_PLUS, false, &w, NULL, 0, &r, x);
+        store_group_long_sum(VSCAN_PLUS, &span, p, x);
     }
-    sum = running[0];
-    for (; p < span.n; p++) {
-        const int64_t i = span.backward ? span.n - 1 - p : p;
-        const uint64_t before = sum;
-        sum += (uint64_t)(int64_t)in[i];
-        out[i] = (int64_t)(span.exclusive ? before : sum);
-    }
-    levels->r3.bits = levels->r4.bits = 0;
-    return (union vscan__value){.bits = sum};
+    levels->r3 = box_long_sum(r.r3[0]);
+    levels->r4 = box_long_sum(r.r4[0]);
+    return sum_of_long_sum(&r);
 }
 
 static union vscan__value sum_widening(const struct vscan__cpu_span *span, int64_t start) {
+    enum { SUMS = 4 };
     const int32_t *in = span->in;
-    longs sums[4] = {{0}, {0}, {0}, {0}};
+    vec_long_sum sums[SUMS] = {{0}, {0}, {0}, {0}};
     int64_t i = 0;
     (void)start; /* without segments it is 0 */
-    for (; i + 4 * WIDE_LANES <= span->n; i += 4 * WIDE_LANES) {
+    for (; i + SUMS * WIDE_LANES <= span->n; i += SUMS * WIDE_LANES) {
 #pragma GCC unroll 4
-        for (int k = 0; k < 4; k++) sums[k] += widened(in + i + k * WIDE_LANES);
-        for (uintptr_t line = 0; line < 4 * WIDE_LANES * sizeof *in; line += 64)
-            __builtin_prefetch((const void *)((uintptr_t)(in + i) + 2 * WIDE_PREFETCH + line));
+        for (int k = 0; k < SUMS; k++) sums[k] += widened(in + i + k * WIDE_LANES);
+        PREFETCH_LINES((uintptr_t)(in + i) + 2 * WIDE_PREFETCH, SUMS * WIDE_LANES * sizeof *in, 0);
     }
-    const longs all = sums[0] + sums[1] + sums[2] + sums[3];
+    const vec_long_sum all = sums[0] + sums[1] + sums[2] + sums[3];
     uint64_t sum = 0;
     for (int k = 0; k < WIDE_LANES; k++) sum += all[k];
     for (; i < span->n; i++) sum += (uint64_t)(int64_t)in[i];
-    return (union vscan__value){.bits = sum};
+    return box_long_sum(sum);
 }
-
-static union vscan__value no_longs(void) {
-    return (union vscan__value){.bits = 0};
-}
-static union vscan__value take_long(const void *element) {
-    union vscan__value key;
-    memcpy(&key, element, sizeof key);
-    return key;
-}
-static void put_long(void *element, union vscan__value key) {
-    memcpy(element, &key, sizeof key);
-}
-static union vscan__value add_longs(union vscan__value left, union vscan__value right) {
-    return (union vscan__value){.bits = left.bits + right.bits};
-}
+#undef PREFETCH_LINES
