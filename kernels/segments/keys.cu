@@ -38,7 +38,9 @@ __global__ void __launch_bounds__(map_threads)
         const bool own = tile.wide && j > 0; /* the key before it is this thread's, too */
         T before = x[r][j > 0 ? j - 1 : 0];
         if (!own) {
-            before = __shfl_up_sync(warp_mask, x[r][tile.wide ? V - 1 : j], 1);
+            /* an index that is not constant would move x to local memory */
+            const T last = tile.wide ? x[r][V - 1] : x[r][j];
+            before = __shfl_up_sync(warp_mask, last, 1);
             if (threadIdx.x % 32 == 0) before = i > 0 && i < tile.end ? keys[i - 1] : 0;
         }
         const bool both = (x[r][j] & magnitude) > nan && (before & magnitude) > nan;
