@@ -96,8 +96,9 @@ static constexpr int column_tiles_read = 8; /* at a time */
 
 static constexpr int slice_quads = 4, warp_bytes = 32 * 16 * slice_quads; /* of a lane, a warp */
 
-/* With fewer rows than this, a block may do a single tile of a row. */
+/* With fewer rows than this, a block may do half a tile of a row, by so many warps. */
 static constexpr int64_t split_rows_below = 256;
+static constexpr int split_row_warps = 16;
 
 /* Steps of a block where there are many rows: what a block computes once then serves several. */
 static constexpr int rows_scan_steps = 4, rows_reduce_steps = 8;
@@ -117,6 +118,15 @@ static constexpr int64_t narrow_always_items = 64, narrow_rows = 64;
    than a little shorter. Of a chunk of longer rows 8, a quarter of a tile: less of the last one
    is empty. */
 static constexpr int unaligned_warps = 17, unaligned_chunk_warps = 8;
+
+/*
+ * Rows a multiprocessor, in thirds, from which on that kernel is used: of one chunk, of few, of more.
+ * Where there are few rows, rows.cuh has more warps for each, so with many chunks it is faster: at 209
+ * rows of 20001 doubles by 3 %, while 4-byte elements of the same bytes are 16 % slower with it.
+ */
+static constexpr int unaligned_few_chunks = 5;
+static constexpr int64_t unaligned_thirds = 6, unaligned_thirds_few = 2,
+                         unaligned_thirds_4_bytes = 3;
 
 /* ---- Reductions of rows (matrix/rows/reduce.cuh) --------------------------------------------- */
 

@@ -13,9 +13,9 @@
 
 namespace vscan {
 
-/* Passes so many tiles of a row, whose aggregates are those from number `first` on. By a warp; the
-   same in all lanes. */
-template <class Pair>
+/* Passes so many tiles of a row, whose aggregates are every Step-th one behind number `first`. By a warp;
+   the same in all lanes. */
+template <class Pair, int Step = 1>
 static __device__ __forceinline__ void pass_row_tiles(before_tile<Pair> &before,
                                                       const lookback_memory &memory, int64_t first,
                                                       uint32_t tiles, epoch_t epoch, int lane) {
@@ -28,7 +28,7 @@ static __device__ __forceinline__ void pass_row_tiles(before_tile<Pair> &before,
     for (uint32_t t = 0; t < tiles; t += batch) {
         U of_tile = Pair::identity;
         if (lane < (int)batch && t + lane < tiles)
-            of_tile = wait_for<U>(memory, epoch, first + t + lane);
+            of_tile = wait_for<U>(memory, epoch, first + (int64_t)(t + lane + 1) * Step - 1);
         __syncwarp();
         if constexpr (Pair::in_any_order) {
 #pragma unroll 1

@@ -9,10 +9,12 @@
  * order, of warps go through shared memory. A chunk is as long as some blocks of level 1, and a
  * tile as some chunks.
  *
- * If rows are long and too few for all multiprocessors, a block owns one tile, by ticket. It
- * publishes the tile's sum and adds the sums of the row's earlier tiles: it waits only for tiles
- * that were taken earlier. An aggregate carries its epoch (common/lookback.cuh), so relaxed order
- * is enough (kernels/README.md).
+ * If rows are long and too few for all multiprocessors, a block owns half a tile, by ticket, so that a
+ * multiprocessor has two blocks. It publishes the sum of the tile up to its end, and adds the sums of the
+ * row's earlier tiles; in order, the second half waits for the first one's sum, too. So it waits only for
+ * what was taken earlier. An aggregate carries its epoch (common/lookback.cuh), so relaxed order is enough
+ * (kernels/README.md). (Blocks of a whole tile: 156 of them, in 52 rows of 20001 doubles, were two rounds
+ * of 132, 19 us in place of 12.6.)
  *
  * On an H200 the number of instructions limits such a kernel, and then its registers: what does not
  * fit is spilled. So blocks do several steps if there are many rows, and steps recompute little.
@@ -45,7 +47,7 @@ struct rows_shape {
     int steps;                    /* of a block */
     int lines_ahead, items_ahead; /* from one step to the next: rows, elements of a row */
     int64_t advance;              /* bytes of memory */
-    uint32_t tiles;               /* of a row, if a block has only one of them; else 0 */
+    uint32_t halves;              /* of tiles of a row, if a block has only one of them; else 0 */
 };
 
 /* Backward: reverses the elements of each 16 bytes. A loop that runs once or never: for a branch
@@ -72,7 +74,7 @@ struct rows_shared {
     static constexpr int sums_of_step =
         Pair::in_any_order ? 32 : 32 / levels::block_warps * levels::stride;
     alignas(16) U sums[2][sums_of_step];
-    U r4; /* of the block's tile, if it has one */
+    U r4; /* of the block's half of a tile, if it has one */
     ticket next;
     /* of a warp, in its first step: in shared memory, since registers are scarce */
     int64_t first_line[32], first_base[32];
@@ -86,6 +88,8 @@ struct rows_warp {
     static constexpr int V = 16 / (int)sizeof(T), R = slice_quads * V, warp_items = 32 * R;
     static constexpr int tile_warps =
         (sizeof(T) == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT) / warp_items;
+    /* In order, aggregates of second halves are sums of tiles. */
+    static constexpr int halves_at_once = Pair::in_any_order ? 1 : 2;
 
     const matrix_arguments<rows_shape> &a;
     rows_shared<Pair> &shared;
@@ -109,14 +113,14 @@ struct rows_warp {
 
     __device__ __forceinline__ void find_rows() {
         uint32_t item = blockIdx.x;
-        if (shape.tiles > 0) {
+        if (shape.halves > 0) {
             if (threadIdx.x == 0) {
                 shared.next = take_ticket(a.lookback);
                 end_launch_after(a.lookback, shared.next, gridDim.x);
             }
             __syncthreads();
-            item = shared.next.index / shape.tiles;
-            chunk = (int)(shared.next.index % shape.tiles);
+            item = shared.next.index / shape.halves;
+            chunk = (int)(shared.next.index % shape.halves);
         }
         if (lane == 0) {
             const int64_t first = item * (along ? 1 : shape.steps) * shape.step_lines +
@@ -268,6 +272,21 @@ struct rows_warp {
         if (!Pair::in_any_order) levels.begin_row(p);
     }
 
+    /* The number of the block's chunk in this step: in its row or, of half a tile, in its tile. */
+    __device__ __forceinline__ int chunk_in(int step) const {
+        return shape.halves > 0 ? chunk & 1 : step;
+    }
+    /* In order, before the barrier of a step: a second half waits for the sum of the first one, and
+       whether that has a head. */
+    __device__ __forceinline__ void wait_for_first_half(U &sum, bool &head) const {
+        if (shape.halves == 0 || !(chunk & 1) || threadIdx.x > 0) return;
+        uint32_t heads;
+        while (!try_read(a.lookback, shared.next.epoch, line_in(0) * shape.halves + chunk - 1, &sum,
+                         &heads)) {
+        }
+        head = heads != 0;
+    }
+
     /* What precedes the slices x, which are scanned; in any order it returns the prefix of the
        tile. */
     __device__ __forceinline__ U add_row(U (&x)[R], int step, U &upto, U &end) {
@@ -284,11 +303,13 @@ struct rows_warp {
             }
             U *const of_row =
                 shared.sums[0] + warp / shape.row_warps * levels.sums_of(shape.row_warps);
-            const U sum =
-                levels.add_warps(x, lane, row_warp, shape.row_warps, along, along ? step : 0,
-                                 of_row + (step & 1) * shared.sums_of_step,
-                                 of_row + (~step & 1) * shared.sums_of_step, (U *)staged);
-            if (shape.tiles > 0) levels.before = pass_tiles(levels.before, sum);
+            U *const of_row_before = of_row + (~chunk_in(step) & 1) * shared.sums_of_step;
+            bool no_head;
+            wait_for_first_half(of_row_before[levels.next_r2], no_head);
+            const U sum = levels.add_warps(
+                x, lane, row_warp, shape.row_warps, along, along ? chunk_in(step) : 0,
+                of_row + (chunk_in(step) & 1) * shared.sums_of_step, of_row_before, (U *)staged);
+            if (shape.halves > 0) levels.before = pass_tiles(levels.before, sum);
             return levels.before.r4;
         }
     }
@@ -307,24 +328,25 @@ struct rows_warp {
         const int chunks_a_tile = tile_warps / shape.row_warps;
         add_chunks<Pair>(step & (chunks_a_tile - 1), chunks_a_tile, chunk_sum, left_chunk, p, upto,
                          end);
-        return shape.tiles > 0 ? pass_tiles({Pair::identity, before}, chunk_sum).r4 : before;
+        return shape.halves > 0 ? pass_tiles({Pair::identity, before}, chunk_sum).r4 : before;
     }
 
-    /* A block with one tile: publishes its sum, and whether it has a head; its first warp passes the tiles
-       before it, by pass(number of their first aggregate, tiles, epoch). */
+    /* A block with half a tile: publishes the sum of the tile up to its end, or of the half in any order,
+       and whether there is a head; its first warp passes what is before the tile, or the half, by
+       pass(number of their first aggregate, how many, epoch). */
     template <class Pass>
-    __device__ __forceinline__ void look_back(before_tile<Pair> &before, U tile_sum, bool head,
+    __device__ __forceinline__ void look_back(before_tile<Pair> &before, U sum, bool head,
                                               Pass pass) const {
         const epoch_t epoch = shared.next.epoch;
-        const uint32_t tile = (uint32_t)chunk;
-        const int64_t aggregates_at = line_in(0) * shape.tiles;
-        if (threadIdx.x == 0 && tile + 1 < shape.tiles) {
+        const uint32_t half = (uint32_t)chunk;
+        const int64_t aggregates_at = line_in(0) * shape.halves;
+        if (threadIdx.x == 0 && half + 1 < shape.halves) {
             jitter(a.lookback, epoch, shared.next.index, jitter_publish);
-            publish<U>(a.lookback, epoch, aggregates_at + tile, tile_sum, head);
+            publish<U>(a.lookback, epoch, aggregates_at + half, sum, head);
         }
         if (warp == 0) {
             jitter(a.lookback, epoch, shared.next.index, jitter_wait);
-            pass(aggregates_at, tile, epoch);
+            pass(aggregates_at, half / halves_at_once, epoch);
             if (lane == 0) {
                 shared.r4 = before.r4;
                 if (!Pair::in_any_order) shared.r3 = before.r3;
@@ -336,10 +358,9 @@ struct rows_warp {
     }
 
     /* The same without heads. */
-    __device__ __forceinline__ before_tile<Pair> pass_tiles(before_tile<Pair> before,
-                                                            U tile_sum) const {
-        look_back(before, tile_sum, false, [&](int64_t first, uint32_t tiles, epoch_t epoch) {
-            pass_row_tiles<Pair>(before, a.lookback, first, tiles, epoch, lane);
+    __device__ __forceinline__ before_tile<Pair> pass_tiles(before_tile<Pair> before, U sum) const {
+        look_back(before, sum, false, [&](int64_t first, uint32_t tiles, epoch_t epoch) {
+            pass_row_tiles<Pair, halves_at_once>(before, a.lookback, first, tiles, epoch, lane);
         });
         return before;
     }
@@ -414,11 +435,17 @@ static bool is_long_row(int64_t length, int size) {
     return length > 16 * warp_bytes / size;
 }
 
+/* Halves of tiles of a row. */
+static int64_t row_halves(const vscan__matrix &matrix, int size) {
+    const int64_t half = split_row_warps * warp_bytes / size;
+    return (matrix.length + half - 1) / half;
+}
+
 /* Status words of a row that a launch may need. */
 static int64_t row_status_words(const vscan__matrix &matrix, int size) {
     const bool may_split = is_long_row(matrix.length, size) && matrix.lines < split_rows_below;
     const bool large = matrix.heads == nullptr && may_have_large_rows(matrix, size);
-    return may_split || large ? row_tiles(matrix, size) : 0;
+    return may_split ? row_halves(matrix, size) : large ? row_tiles(matrix, size) : 0;
 }
 
 static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix &matrix,
@@ -445,8 +472,8 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
         if (matrix.lines < multiprocessors && launch->shared_memory > 2 * 32 * warp_bytes)
             s.row_warps = 32;
         if (roomy && matrix.lines < split_rows_below && matrix.lines < multiprocessors * 2 / 3) {
-            s.row_warps = 32;
-            s.tiles = (uint32_t)row_tiles(matrix, size);
+            s.row_warps = split_row_warps;
+            s.halves = (uint32_t)row_halves(matrix, size);
         }
     } else if (s.across) {
         s.row_warps = (int)((length + warp_items - 1) / warp_items);
@@ -457,7 +484,7 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
     const int64_t line_steps = (matrix.lines + s.step_lines - 1) / s.step_lines;
     const int64_t many = matrix.out != nullptr ? rows_scan_steps : rows_reduce_steps;
     s.steps = 1;
-    if (s.along && s.tiles == 0)
+    if (s.along && s.halves == 0)
         s.steps = (int)((length + chunk - 1) / chunk);
     else if (!s.along && line_steps >= 8 * many * multiprocessors)
         s.steps = (int)many;
@@ -483,9 +510,9 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
                                const pair_turn &turn, Kernel *rows, int fixed, unsigned ready) {
     const rows_shape s = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
     const int64_t line_steps = (matrix->lines + s.step_lines - 1) / s.step_lines;
-    const int64_t blocks = s.tiles > 0 ? matrix->lines * s.tiles
-                           : s.along   ? line_steps
-                                       : (line_steps + s.steps - 1) / s.steps;
+    const int64_t blocks = s.halves > 0 ? matrix->lines * s.halves
+                           : s.along    ? line_steps
+                                        : (line_steps + s.steps - 1) / s.steps;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int shared = s.warps * warp_bytes * (s.steps > 1 ? 2 : 1);
     /* more than any block may have */

@@ -62,8 +62,8 @@ struct since_head {
     bool head;
 };
 
-/* Passes so many tiles of a row, whose aggregates are those from number `first` on. By a warp. */
-template <class Pair>
+/* Passes so many tiles of a row, whose aggregates are every Step-th one behind number `first`. By a warp. */
+template <class Pair, int Step>
 static __device__ __forceinline__ void
 pass_segmented_tiles(before_tile<Pair> &before, const lookback_memory &memory, int64_t first,
                      uint32_t tiles, epoch_t epoch, typename Pair::U initial, int lane) {
@@ -72,8 +72,8 @@ pass_segmented_tiles(before_tile<Pair> &before, const lookback_memory &memory, i
     for (uint32_t t = 0; t < tiles; t += 32) {
         U sum[1];
         uint32_t head[1];
-        wait_for_all<32>(memory, epoch, (U)Pair::identity, sum, head, first + t + lane,
-                         first + tiles);
+        wait_for_all<32>(memory, epoch, (U)Pair::identity, sum, head,
+                         first + (int64_t)(t + lane + 1) * Step - 1, first + (int64_t)tiles * Step);
         const uint32_t any = __ballot_sync(warp_mask, head[0] != 0);
 #pragma unroll 1
         for (uint32_t l = any != 0 ? 31 - __clz((int)any) : 0; l < 32 && t + l < tiles; ++l) {
@@ -245,7 +245,7 @@ struct segmented_rows {
             const U earlier = __shfl_sync(warp_mask, sum[0], w.row_warp - 1);
             const since_head<U> chunk = {__shfl_sync(warp_mask, sum[0], shape.row_warps - 1),
                                          warps != 0};
-            if (shape.tiles > 0) {
+            if (shape.halves > 0) {
                 look_back(chunk);
                 base = before.r4;
             }
@@ -284,10 +284,12 @@ struct segmented_rows {
         const int block = w.row_warp / block_warps, its = lane / group_lanes;
         const int group = w.row_warp % block_warps * warp_groups + its;
         const int number = w.warp / shape.row_warps; /* of the row */
-        U *const sums = shared.rows.sums[step & 1] + number * levels::sums_of(shape.row_warps);
+        const int chunk = w.chunk_in(step), now = chunk & 1;
+        U *const sums = shared.rows.sums[now] + number * levels::sums_of(shape.row_warps);
         uint32_t *const words =
-            shared.heads[step & 1] + number * ((shape.row_warps + block_warps - 1) / block_warps);
+            shared.heads[now] + number * ((shape.row_warps + block_warps - 1) / block_warps);
         const uint32_t own = heads_of_groups();
+        w.wait_for_first_half(shared.rows.sums[!now][levels::next_r2], shared.chunk_head[!now]);
         if (lane % group_lanes == group_lanes - 1) sums[block * stride + group] = x[R - 1];
         if (lane == 0) { /* its bits of the block's word */
             if (warp_groups == 16)
@@ -296,10 +298,11 @@ struct segmented_rows {
                 ((uint8_t *)(words + block))[w.row_warp % block_warps] = (uint8_t)own;
         }
         __syncthreads();
-        if (w.along && step > 0) { /* the chunk before */
-            chunk_r2 = shared.rows.sums[~step & 1][levels::next_r2];
-            if (shared.chunk_head[~step & 1]) before.cut(initial);
-            const uint32_t warps = (uint32_t)(step * shape.row_warps);
+        const bool earlier_head = w.along && chunk > 0 && shared.chunk_head[!now];
+        if (w.along && chunk > 0) { /* the chunk before */
+            chunk_r2 = shared.rows.sums[!now][levels::next_r2];
+            if (earlier_head) before.cut(initial);
+            const uint32_t warps = (uint32_t)(chunk * shape.row_warps);
             if (warps % levels::tile_warps == 0) {
                 before.pass(warps / levels::tile_warps - 1, chunk_r2);
                 chunk_r2 = Pair::identity;
@@ -326,9 +329,12 @@ struct segmented_rows {
         __syncwarp(); /* before the memory is used otherwise */
         if (w.along && w.row_warp == 0 && lane == 0) {
             sums[levels::next_r2] = sum;
-            shared.chunk_head[step & 1] = cut_blocks;
+            shared.chunk_head[now] = cut_blocks;
         }
-        if (shape.tiles > 0) look_back({sum, cut_blocks}); /* of the first warp */
+        if (shape.halves > 0) {
+            look_back({sum, cut_blocks || earlier_head}); /* of the first warp */
+            if (earlier_head) before.cut(initial);
+        }
         r2 = w.row_warp > 0 ? sum : chunk_r2;
         const bool cut_tile = w.row_warp > 0 && cut_blocks;
         if (cut_block) r2 = Pair::identity;
@@ -340,7 +346,8 @@ struct segmented_rows {
 
     __device__ __forceinline__ void look_back(const since_head<U> &tile) {
         w.look_back(before, tile.sum, tile.head, [&](int64_t first, uint32_t tiles, epoch_t epoch) {
-            pass_segmented_tiles<Pair>(before, w.a.lookback, first, tiles, epoch, initial, lane);
+            pass_segmented_tiles<Pair, rows::halves_at_once>(before, w.a.lookback, first, tiles,
+                                                             epoch, initial, lane);
         });
     }
 

@@ -245,8 +245,12 @@ static bool has_unaligned_rows(const vscan__launch *launch, const vscan__matrix 
     const unaligned_rows_shape s = odd_rows_shape_of(matrix, size);
     /* not where a large part of the chunks is empty */
     const int64_t items = (int64_t)s.chunks * s.row_warps * (32 * 64 / size);
-    return (s.chunks == 1 || matrix.length * 4 >= items * 3) &&
-           matrix.lines >= 2 * launch->multiprocessors * s.rows;
+    if (s.chunks > 1 && matrix.length * 4 < items * 3) return false;
+    const int64_t thirds = s.chunks == 1                      ? unaligned_thirds
+                           : s.chunks <= unaligned_few_chunks ? unaligned_thirds_few
+                           : size == 4                        ? unaligned_thirds_4_bytes
+                                                              : unaligned_thirds;
+    return matrix.lines * 3 >= thirds * launch->multiprocessors * s.rows;
 }
 
 template <class Pair>
