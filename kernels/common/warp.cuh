@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sums over the lanes of a warp, and 32-bit words of flags. */
+/* What a warp does together: sums over its lanes, 32-bit words of flags, prefetches. */
 #ifndef VSCAN_COMMON_WARP_CUH
 #define VSCAN_COMMON_WARP_CUH
 
@@ -47,6 +47,16 @@ static __device__ __forceinline__ uint32_t bits_that_are(int64_t word, int64_t n
 static __device__ __forceinline__ uint32_t bits_of_bytes(uint32_t four) {
     /* __vsetne4 sets bit 8 j if byte j is not 0; the product moves that bit to bit 24 + j */
     return __vsetne4(four, 0) * 0x01020408u >> 24 & 15;
+}
+
+/* Prefetches elements first .. first + items - 1 of a vector, those that exist, into the L2 cache. Useful
+   where launches overlap. */
+template <class T>
+static __device__ __forceinline__ void prefetch_by_warp(const T *vector, int64_t n, int64_t first,
+                                                        int items) {
+    constexpr int sector = 32 / (int)sizeof(T);
+    for (int i = (int)(threadIdx.x % 32) * sector; i < items; i += 32 * sector)
+        if (first + i >= 0 && first + i < n) prefetch_line(vector + first + i);
 }
 
 } /* namespace vscan */
