@@ -179,6 +179,11 @@ __global__ void __launch_bounds__(offsets_threads, offsets_resident)
         shared.taken.set(1, a.partitions); /* no other */
     }
     __syncthreads();
+    if (warp < offsets_reduction_warps && !offsets_by_ticket(a)) {
+        using shape = offsets_shape<Pair>;
+        prefetch_by_warp((const typename Pair::T *)a.scan.in, a.scan.n,
+                         (int64_t)blockIdx.x * shape::items + warp * shape::window, shape::window);
+    }
     wait_for_kernel_before(false);
     const segments_offsets offsets = {a.scan.offsets, a.scan.totals_length + 1,
                                       a.scan.offset_type == VSCAN_LONG};
