@@ -4,10 +4,10 @@
  * partition and holds it in registers from its loads to its stores. Plain scans by pairs that any
  * order suits are in scan/small_any_order.cuh.
  *
- * There are three shapes (scan/small_shape.cuh). Alone: one block with as many warps as the vector
+ * There are some shapes (scan/small_shape.cuh). Alone: one block with as many warps as the vector
  * needs; nothing is exchanged between blocks. Narrow partitions of 4 KiB (8-byte elements: 8 KiB),
  * so that many multiprocessors load a small vector. Wide partitions of 16 KiB, so that there are no
- * more aggregates than a block can load at once.
+ * more aggregates than a block can load at once. Floats in order have partitions of 8 KiB between.
  *
  * Several blocks: the partition's index is the block's. A block waits for the aggregates of all
  * earlier partitions (common/lookback.cuh), each thread for a few. There are no tickets: blocks
@@ -266,6 +266,12 @@ static cudaError_t launch_small(const vscan__launch *launch, const scan_argument
     if (a.n <= narrow_max_items<Pair, Segmented>)
         return start(small_kernel<Pair, Segmented, small::loads, small_warps, false>(),
                      over(small::items), small::threads, 0, stream, a, overlap);
+    if constexpr (!Pair::in_any_order && sizeof(T) == 4) {
+        using middle = small_shape<Pair, middle_loads, small_warps>;
+        if (a.n <= middle::items * middle_partitions)
+            return start(small_kernel<Pair, Segmented, middle::loads, small_warps, false>(),
+                         over(middle::items), middle::threads, 0, stream, a, overlap);
+    }
     return start(small_kernel<Pair, Segmented, large::loads, small_warps, false>(),
                  over(large::items), large::threads, 0, stream, a, overlap);
 }

@@ -58,18 +58,23 @@ struct small_shape {
  * Between publishing and the first read of others' aggregates. A read that comes too early costs a
  * whole round trip to the L2 cache. Blocks that start together publish at about the same time, the
  * less so the more there are. The cycles were chosen on an H200 among a constant of 0 to 128 and 0
- * to 3 a partition: benchmarks/notes/look_back.md. In order one warp of a block publishes, after 32
- * additions that the others need not wait for: they wait as long here. (96 and 256 follow from a
- * sweep of a kernel that was a little different, and have not been timed themselves.)
+ * to 3 a partition, in order on an H100 among 0 to 480 and 3 to 5 a partition:
+ * benchmarks/notes/look_back.md. In order one warp of a block publishes, after 32 additions that the
+ * others need not wait for: they wait as long here. Narrow: whether partitions are.
  */
-template <class Pair>
+template <class Pair, bool Segmented = false, bool Narrow = false>
 static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
     constexpr bool wide = sizeof(typename Pair::U) == 8;
     const uint32_t partitions = gridDim.x;
-    if (!Pair::in_any_order)
-        wait_cycles((publishes ? 96 : 256) + partitions + partitions / 2);
-    else if (!wide && partitions >= 32)
-        wait_cycles(partitions);
+    if (Pair::in_any_order) {
+        if (!wide && partitions >= 32) wait_cycles(partitions);
+        return;
+    }
+    const uint32_t until_published = !Narrow     ? 96 + partitions + partitions / 2
+                                     : wide      ? 32 + 2 * partitions
+                                     : Segmented ? 4 * partitions
+                                                 : 3 * partitions;
+    wait_cycles(until_published + (publishes ? 0 : 160));
 }
 
 /* The shapes: one_block for at most its items; the others for at most max_partitions partitions. */
