@@ -19,6 +19,8 @@
 #     --runs N         samples of a row in one pass; default 7
 #     --threads LIST   threads of the CPU backend; default 1
 #     --bench PROGRAM  the program that measures; default: run/bench of AFTER
+#     --bench-before PROGRAM
+#                      the one that measures BEFORE, where it has another interface; default: the same
 #     --limit PERCENT  how much slower a row may be, beyond the spread; default 1
 #     --best           compare the tenth per cent of the samples of each pass in place of the median,
 #                      for a machine that is not quiet
@@ -119,6 +121,7 @@ budget=230
 runs=7
 threads=1
 bench=
+bench_before=
 limit=1
 best=false
 alternate=
@@ -129,7 +132,7 @@ while [ $# -gt 0 ]; do
     --list) list=true ;;
     --best) best=true ;;
     --help | -h) usage && exit 0 ;;
-    --only | --alternate | --passes | --budget | --runs | --threads | --bench | --limit)
+    --only | --alternate | --passes | --budget | --runs | --threads | --bench | --bench-before | --limit)
         [ $# -gt 1 ] || fail "$1 needs a value"
         case $1 in
         --only) only=$2 ;;
@@ -139,6 +142,7 @@ while [ $# -gt 0 ]; do
         --runs) runs=$2 ;;
         --threads) threads=$2 ;;
         --bench) bench=$2 ;;
+        --bench-before) bench_before=$2 ;;
         --limit) limit=$2 ;;
         esac
         shift
@@ -166,8 +170,11 @@ after=$(CDPATH='' cd -- "$2" && pwd) || fail "no folder $2"
 out=$3
 : >"$out" || fail "cannot write $out"
 bench=${bench:-$after/run/bench}
-[ -x "$bench" ] || fail "no $bench: build with VSCAN_BENCHMARKS=ON"
-"$bench" --help | grep -q -e --no-copy || fail "$bench is too old for this script"
+bench_before=${bench_before:-$bench}
+for program in "$bench_before" "$bench"; do
+    [ -x "$program" ] || fail "no $program: build with VSCAN_BENCHMARKS=ON"
+    "$program" --help | grep -q -e --no-copy || fail "$program is too old for this script"
+done
 
 # LD_LIBRARY_PATH comes before the program's RUNPATH; an RPATH would come before both, so this is
 # checked. The paths are made equally long: the length of the environment moves the program's stack,
@@ -178,11 +185,12 @@ trap 'exit 2' INT TERM
 ln -s "$before/lib" "$folder/lib_before"
 ln -s "$after/lib" "$folder/lib_after_"
 for lib in "$folder/lib_before" "$folder/lib_after_"; do
-    used=$(LD_LIBRARY_PATH=$lib LD_TRACE_LOADED_OBJECTS=1 "$bench" |
+    [ "$lib" = "$folder/lib_before" ] && program=$bench_before || program=$bench
+    used=$(LD_LIBRARY_PATH=$lib LD_TRACE_LOADED_OBJECTS=1 "$program" |
         sed -n 's/.*libvscan\.so[^ ]* => \([^ ]*\).*/\1/p')
     case $used in
     "$lib/"*) ;;
-    *) fail "$bench would use ${used:-no libvscan} instead of $lib, $(readlink "$lib")" ;;
+    *) fail "$program would use ${used:-no libvscan} instead of $lib, $(readlink "$lib")" ;;
     esac
 done
 
@@ -201,7 +209,8 @@ measure() {
     for group in $3; do
         arguments="$arguments${arguments:+ --next} $common $("options_$device" "$group")"
     done
-    LD_LIBRARY_PATH=$2 "$bench" $arguments >"$folder/csv" 2>"$folder/log" || {
+    [ "$1" = before ] && program=$bench_before || program=$bench
+    LD_LIBRARY_PATH=$2 "$program" $arguments >"$folder/csv" 2>"$folder/log" || {
         cat "$folder/log" >&2
         fail "bench failed with the library $1"
     }
