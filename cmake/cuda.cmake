@@ -80,7 +80,7 @@ endif()
 # of these.
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/kernels kernels/*.cu)
 foreach(files "scan/eight_bytes|scan/four_bytes|scan/large_carried" "common/|map/" "pack/|segments/|split/" "sort/"
-        "reduce/reduce|scan/extreme|scan/head_bits|scan/widening")
+        "reduce/|scan/carried|scan/extreme|scan/head_bits|scan/widening")
   set(together ${kernels})
   list(FILTER together INCLUDE REGEX "^(${files})")
   list(FILTER kernels EXCLUDE REGEX "^(${files})")

@@ -9,3 +9,4 @@
         return vscan::launch_segments<form::kernel>(launch, scan, form::turned, form::index);      \
     }
 VSCAN__PAIRS(X)
+#undef X

@@ -17,3 +17,4 @@ extern "C" cudaError_t vscan__launch_carried_widening(vscan__launch *launch,
     return vscan::launch_carried<form::kernel>(
         launch, scan, form::turned, vscan__launch_scan_widening, vscan__launch_reduce_widening);
 }
+#undef X

@@ -7,7 +7,8 @@
  * There are some shapes (scan/small_shape.cuh). Alone: one block with as many warps as the vector
  * needs; nothing is exchanged between blocks. Narrow partitions of 4 KiB (8-byte elements: 8 KiB),
  * so that many multiprocessors load a small vector. Wide partitions of 16 KiB, so that there are no
- * more aggregates than a block can load at once. Floats in order have partitions of 8 KiB between.
+ * more aggregates than a block can load at once. Floats in order have partitions of 8 KiB between, on
+ * GPUs with TMA (which they do not use): for all architectures they would take too much of the library.
  *
  * Several blocks: the partition's index is the block's. A block waits for the aggregates of all
  * earlier partitions (common/lookback.cuh), each thread for a few. There are no tickets: blocks
@@ -33,6 +34,7 @@
 
 #include <type_traits>
 
+#include "common/tma.cuh"
 #include "scan/small_alone.cuh"
 #include "scan/small_any_order.cuh"
 #include "scan/small_in_order.cuh"
@@ -44,6 +46,9 @@ template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
 __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Segmented, Loads>)
     scan_small(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
+#ifndef VSCAN__TMA
+    if (Loads == middle_loads && sizeof(T) == 4) return; /* saves room, see launch_small */
+#endif
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     constexpr int V = shape::lane_items;
@@ -268,7 +273,7 @@ static cudaError_t launch_small(const vscan__launch *launch, const scan_argument
                      over(small::items), small::threads, 0, stream, a, overlap);
     if constexpr (!Pair::in_any_order && sizeof(T) == 4) {
         using middle = small_shape<Pair, middle_loads, small_warps>;
-        if (a.n <= middle::items * middle_partitions)
+        if (launch->shared_memory > 0 && a.n <= middle::items * middle_partitions)
             return start(small_kernel<Pair, Segmented, middle::loads, small_warps, false>(),
                          over(middle::items), middle::threads, 0, stream, a, overlap);
     }

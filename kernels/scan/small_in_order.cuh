@@ -83,11 +83,8 @@ look_back_in_order(Before &before, typename Pair::U &r2, uint32_t &heads, Shared
         else
             put(at, nothing, {});
     }
-    if (waits != 0) {
-        constexpr bool narrow =
-            Shared::shape::loads <= (Segmented ? middle_loads : narrow_loads<typename Pair::T>);
-        wait_before_first_read<Pair, Segmented, narrow>(warp == threads / 32 - 1);
-    }
+    if (waits != 0)
+        wait_before_first_read<Pair, Segmented, Shared::shape::loads>(warp == threads / 32 - 1);
     while (waits != 0) {
         U sum[polls][each];
         uint32_t count[polls][each], published[polls];

@@ -58,23 +58,25 @@ struct small_shape {
  * Between publishing and the first read of others' aggregates. A read that comes too early costs a
  * whole round trip to the L2 cache. Blocks that start together publish at about the same time, the
  * less so the more there are. The cycles were chosen on an H200 among a constant of 0 to 128 and 0
- * to 3 a partition, in order on an H100 among 0 to 480 and 3 to 5 a partition:
+ * to 3 a partition, in order on an H100 among 0 to 480 and 2 to 5 a partition:
  * benchmarks/notes/look_back.md. In order one warp of a block publishes, after 32 additions that the
- * others need not wait for: they wait as long here. Narrow: whether partitions are.
+ * others need not wait for: they wait as long here. With heads these take longer.
  */
-template <class Pair, bool Segmented = false, bool Narrow = false>
+template <class Pair, bool Segmented = false, int Loads = wide_loads>
 static __device__ __forceinline__ void wait_before_first_read(bool publishes = true) {
-    constexpr bool wide = sizeof(typename Pair::U) == 8;
+    using T = typename Pair::T;
+    constexpr bool wide = sizeof(typename Pair::U) == 8, narrow = Loads == narrow_loads<T>;
     const uint32_t partitions = gridDim.x;
     if (Pair::in_any_order) {
         if (!wide && partitions >= 32) wait_cycles(partitions);
         return;
     }
-    const uint32_t until_published = !Narrow     ? 96 + partitions + partitions / 2
-                                     : wide      ? 32 + 2 * partitions
-                                     : Segmented ? 4 * partitions
-                                                 : 3 * partitions;
-    wait_cycles(until_published + (publishes ? 0 : 160));
+    uint32_t until_published = 96 + partitions + partitions / 2;
+    if (wide && narrow) until_published = 32 + 2 * partitions;
+    if (!wide && narrow) until_published = (Segmented ? 4 : 3) * partitions;
+    if (!wide && Loads == middle_loads && Segmented) until_published = 4 * partitions;
+    constexpr int additions = !wide && narrow && Segmented ? 400 : 160;
+    wait_cycles(until_published + (publishes ? 0 : additions));
 }
 
 /* The shapes: one_block for at most its items; the others for at most max_partitions partitions. */
