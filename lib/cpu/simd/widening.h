@@ -46,6 +46,7 @@ static union vscan__value scan_widening(const struct vscan__cpu_span *given,
     const uintptr_t next = (uintptr_t)(span.backward ? -WIDE_PREFETCH : WIDE_PREFETCH);
     struct running_long_sum r = run_long_sum(VSCAN_PLUS, levels, false);
     struct work_long_sum w = {.segments = segments, .exclusive = span.exclusive, .add_r4 = true};
+    struct heads_long_sum none; /* not read, as there are no segments */
     for (int64_t p = 0; p < span.n; p += VSCAN__GROUP) {
         const int64_t first = span.backward ? span.n - p - VSCAN__GROUP : p;
         const uintptr_t in = (uintptr_t)span.in + (uintptr_t)first * sizeof(int32_t);
@@ -55,7 +56,7 @@ static union vscan__value scan_widening(const struct vscan__cpu_span *given,
         if (!span.stream) PREFETCH_LINES(out + 2 * next, OUT_BYTES, 1);
         vec_long_sum x[WIDE_VECTORS];
         load_widened(&span, p, x);
-        scan_elements_long_sum(VSCAN_PLUS, false, &w, NULL, 0, &r, x);
+        scan_elements_long_sum(VSCAN_PLUS, false, &w, &none, 0, &r, x);
         store_group_long_sum(VSCAN_PLUS, &span, p, x);
     }
     levels->r3 = box_long_sum(r.r3[0]);
