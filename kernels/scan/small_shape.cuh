@@ -71,10 +71,11 @@ static __device__ __forceinline__ void wait_before_first_read(bool publishes = t
         if (!wide && partitions >= 32) wait_cycles(partitions);
         return;
     }
-    uint32_t until_published = 96 + partitions + partitions / 2;
-    if (wide && narrow) until_published = 32 + 2 * partitions;
-    if (!wide && narrow) until_published = (Segmented ? 4 : 3) * partitions;
-    if (!wide && Loads == middle_loads && Segmented) until_published = 4 * partitions;
+    /* cycles a partition, where these are short */
+    constexpr int each = wide ? 2 : Segmented ? 4 : 3;
+    constexpr bool shorter = narrow || (!wide && Segmented && Loads == middle_loads);
+    const uint32_t until_published =
+        shorter ? each * partitions + (wide ? 32 : 0) : 96 + partitions + partitions / 2;
     constexpr int additions = !wide && narrow && Segmented ? 400 : 160;
     wait_cycles(until_published + (publishes ? 0 : additions));
 }

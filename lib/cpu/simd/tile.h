@@ -163,10 +163,8 @@ static ALWAYS_INLINE void NAME(put_totals)(enum vscan_op op,
     }
 }
 
-/* Prefetches the lines of a group at an address, an integer, as it may lie outside the vector. */
-#define PREFETCH(address, ...)                                                                     \
-    _Pragma("GCC unroll 32") for (uintptr_t line = 0; line < GROUP * sizeof(T); line += 64)        \
-        __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
+/* Prefetches the lines of a group. */
+#define PREFETCH(address, ...) PREFETCH_LINES(address, GROUP * sizeof(T), __VA_ARGS__)
 
 /* What is the same for all groups of a tile. */
 struct NAME(work) {

@@ -9,6 +9,11 @@
  */
 #include "cpu/simd/simd.h"
 
+/* Prefetches the lines of so many bytes at an address, an integer, as it may lie outside the vector. */
+#define PREFETCH_LINES(address, bytes, ...)                                                        \
+    _Pragma("GCC unroll 32") for (uintptr_t line = 0; line < (bytes); line += 64)                  \
+        __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
+
 #define KIND_BODY "cpu/simd/tile.h"
 #include "cpu/simd/kinds.h"
 

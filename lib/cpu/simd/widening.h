@@ -33,11 +33,6 @@ static ALWAYS_INLINE void load_widened(const struct vscan__cpu_span *span, int64
     if (__builtin_expect(span->backward, 0)) reverse_group_long_sum(x);
 }
 
-/* Prefetches the lines of a group, of so many bytes, at an address, which may lie outside the vector. */
-#define PREFETCH_LINES(address, bytes, ...)                                                        \
-    for (uintptr_t line = 0; line < (bytes); line += 64)                                           \
-    __builtin_prefetch((const void *)((address) + line), __VA_ARGS__)
-
 static union vscan__value scan_widening(const struct vscan__cpu_span *given,
                                         const struct vscan__cpu_segments *segments,
                                         struct vscan__cpu_levels *levels) {
@@ -81,4 +76,3 @@ static union vscan__value sum_widening(const struct vscan__cpu_span *span, int64
     for (; i < span->n; i++) sum += (uint64_t)(int64_t)in[i];
     return box_long_sum(sum);
 }
-#undef PREFETCH_LINES
