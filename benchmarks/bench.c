@@ -324,6 +324,7 @@ static void measure_all(void) {
                                               .op = (vscan_op)options->ops.items[o],
                                               .n = options->n.items[n],
                                               .offset = options->offsets.items[s],
+                                              .carry_at = options->carry_at,
                                               .in_place = options->in_place,
                                               .steps = options->steps};
                     measure_families(work);

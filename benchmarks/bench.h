@@ -99,8 +99,9 @@ struct work {
     struct segments segments;
     int64_t segment_count; /* set flags */
     int64_t n;
-    int64_t offset; /* elements by which in, out and flags (not bits) miss their alignment */
-    bool in_place;  /* on out, which holds a copy of in before the first call */
+    int64_t offset;   /* elements by which in, out and flags (not bits) miss their alignment */
+    int64_t carry_at; /* elements that a carry has passed before the first call */
+    bool in_place;    /* on out, which holds a copy of in before the first call */
     bool with_totals;
     bool steps;  /* --values steps: plain scans with plus, not of float */
     int threads; /* that engines on the host may use */

@@ -39,6 +39,7 @@ static const char *const usage =
     "                    average; blocks:K: at a random element of every K-th block of 1024; one\n"
     "  --totals          segmented scans of vscan also write a total for each segment\n"
     "  --offset LIST     elements by which all vectors miss their alignment; default 0\n"
+    "  --carry-at N      where carries are before the first call, in elements; default 12345\n"
     "  --in-place        out is in\n"
     "  --values WHICH    random, or steps: 0 1 2 3 4 0 1 ..., whose sums are checked against "
     "their\n"
@@ -297,6 +298,8 @@ static void read_number_option(struct options *options, const char *option, cons
         options->sample_us = (double)read_whole_number(option, value);
     else if (!strcmp(option, "--calls-most"))
         options->calls_most = read_whole_number(option, value);
+    else if (!strcmp(option, "--carry-at"))
+        options->carry_at = read_whole_number(option, value);
     else if (!strcmp(option, "--check-most"))
         options->check_most = read_whole_number(option, value);
     else if (!strcmp(option, "--note") && options->notes_count < NOTES_AT_MOST)
@@ -334,6 +337,7 @@ void options_read(struct options *options, int count, char **words) {
                                 .runs = 11,
                                 .passes = 1,
                                 .sample_us = 1500,
+                                .carry_at = 12345, /* at no multiple of anything */
                                 .check_most = 1 << 24};
     for (int k = 0; k < count; k++) {
         if (read_switch(options, words[k])) continue;

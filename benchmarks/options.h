@@ -23,6 +23,7 @@ struct options {
     int runs, passes;
     double sample_us;
     int64_t calls_most;
+    int64_t carry_at;
     int64_t check_most; /* up to this n results are checked by a serial loop on the host */
     const char *notes[NOTES_AT_MOST];
     int notes_count;

@@ -199,14 +199,13 @@ static void finish(struct kept *kept) {
     kept->count = 0;
 }
 
-/* A carry that is at no multiple of anything, and goes on by n elements with each call. */
+/* A carry, which goes on by n elements with each call. */
 static bool make_carry(const struct work *work, struct kept *kept) {
-    enum { FIRST = 12345 };
     vscan_ctx *ctx = kept->ctx;
     vscan_buffer *first = NULL;
     const bool made = ok(ctx, vscan_carry_create(ctx, work->op, work->type,
                                                  (int32_t)work->direction, &kept->carry)) &&
-                      ok(ctx, vscan_buffer_create(ctx, work->type, FIRST, &first)) &&
+                      ok(ctx, vscan_buffer_create(ctx, work->type, work->carry_at, &first)) &&
                       ok(ctx, vscan_buffer_fill(first, three(work->type)));
     kept->scan.carry = kept->segmented.carry = kept->reduce.carry = kept->carry;
     const bool begun =

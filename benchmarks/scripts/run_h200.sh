@@ -78,7 +78,9 @@ measure small --engine $peers,empty --op plus,max --mode stream,graph --n $n_sma
 measure large --engine $peers,copy --op plus,max --mode stream,graph --n $n_large \
     --runs $runs
 measure carry --engine memcpy,vscan-cuda,vscan-cuda-carry --op plus,max --type float,double \
-    --n 2^20,2^24,2^28 --runs $runs
+    --mode stream,graph --n 2^16..2^28:2 --runs $runs
+measure carry_aligned --engine vscan-cuda,vscan-cuda-carry --type float,double --carry-at 16384 \
+    --no-copy --mode stream,graph --n 2^16..2^28:2 --runs $runs
 measure warm --engine $peers --type int,float --mode stream,graph --n 2^8..2^26:4 --runs $runs
 measure latency --engine $peers,thrust,empty --mode latency --n 2^0,2^10,2^16,2^20,2^24 --runs $runs
 measure thrust --engine memcpy,vscan-cuda,thrust --op plus,max --n 2^10..2^28:3 --runs $runs

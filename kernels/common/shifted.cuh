@@ -13,22 +13,22 @@
 
 namespace vscan {
 
-/* x[j] = from x and then `next` the element m + j. */
+/* x[j] = all[shift + j], for a shift below V. */
 template <class T, int V>
-static __device__ __forceinline__ void shift_down(T (&x)[V], const T (&next)[V], int m) {
-    T all[2 * V];
+static __device__ __forceinline__ void take_shifted(T (&x)[V], T (&all)[2 * V - 1], int shift) {
 #pragma unroll
-    for (int j = 0; j < V; ++j) {
-        all[j] = x[j];
-        all[V + j] = next[j];
-    }
+    for (int by = V / 2; by > 0; by /= 2)
 #pragma unroll
-    for (int by = 1; by < V; by *= 2)
-#pragma unroll
-        for (int j = 0; j < 2 * V - by; ++j) all[j] = m & by ? all[j + by] : all[j];
+        for (int j = 0; j < V + by - 1; ++j) all[j] = shift & by ? all[j + by] : all[j];
 #pragma unroll
     for (int j = 0; j < V; ++j) x[j] = all[j];
 }
+
+/*
+ * A vector is made of two that adjacent lanes have; the first lane's neighbour is the last one of another
+ * load. One shuffle serves both, as the lane at the end puts in what that load has. Shuffles are what this
+ * costs, one a cycle for all of a multiprocessor, so none is for an element that no shift needs.
+ */
 
 /* Reads m elements before the warp's first one and V - m behind the last one, too: they must be there. */
 template <class Items, int Loads, class T>
@@ -37,7 +37,7 @@ static __device__ __forceinline__ void load_shifted(Items (&items)[Loads], const
     constexpr int V = 16 / (int)sizeof(T);
     T behind[V];
     int4 quad = {};
-    if (lane == 31) quad = *(const int4 *)(at - m + ((Loads - 1) * 32 + 1) * V);
+    if (lane == 0) quad = *(const int4 *)(at - m + Loads * 32 * V);
     memcpy(behind, &quad, 16);
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
@@ -46,16 +46,15 @@ static __device__ __forceinline__ void load_shifted(Items (&items)[Loads], const
     }
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
-        T next[V];
+        T all[2 * V - 1]; /* this lane's, then the next one's */
 #pragma unroll
-        for (int j = 0; j < V; ++j) {
-            next[j] = __shfl_down_sync(warp_mask, items[r].raw[j], 1);
-            const T of_first =
-                r + 1 < Loads ? __shfl_sync(warp_mask, items[r + 1 < Loads ? r + 1 : r].raw[j], 0)
-                              : behind[j];
-            if (lane == 31) next[j] = of_first;
+        for (int j = 0; j < V; ++j) all[j] = items[r].raw[j];
+#pragma unroll
+        for (int j = 0; j < V - 1; ++j) {
+            const T of_first = r + 1 < Loads ? items[r + 1 < Loads ? r + 1 : r].raw[j] : behind[j];
+            all[V + j] = __shfl_sync(warp_mask, lane == 0 ? of_first : all[j], (lane + 1) % 32);
         }
-        shift_down(items[r].raw, next, m);
+        take_shifted(items[r].raw, all, m);
     }
 }
 
@@ -63,17 +62,18 @@ template <class Items, int Loads, class T>
 static __device__ __forceinline__ void store_shifted(const Items (&items)[Loads], T *at, int m,
                                                      int lane) {
     constexpr int V = 16 / (int)sizeof(T);
-    T last[V] = {}; /* of lane 31, one load earlier */
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
-        T x[V]; /* the lane before, then this one */
+        T all[2 * V - 1], x[V]; /* of the lane before, then this one's */
 #pragma unroll
-        for (int j = 0; j < V; ++j) {
-            x[j] = __shfl_up_sync(warp_mask, items[r].raw[j], 1);
-            if (lane == 0) x[j] = last[j];
-            if (r + 1 < Loads) last[j] = __shfl_sync(warp_mask, items[r].raw[j], 31);
+        for (int j = 0; j < V; ++j) all[V - 1 + j] = items[r].raw[j];
+#pragma unroll
+        for (int j = 1; j < V; ++j) {
+            const T of_last = items[r > 0 ? r - 1 : r].raw[j];
+            all[j - 1] =
+                __shfl_sync(warp_mask, lane == 31 ? of_last : items[r].raw[j], (lane + 31) % 32);
         }
-        shift_down(x, items[r].raw, V - m);
+        take_shifted(x, all, V - 1 - m);
         T *const to = at - m + r * 32 * V;
         if (r > 0 || lane > 0) {
             int4 quad;

@@ -67,16 +67,15 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
     const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
 
     /* ---- The old carry ----------------------------------------------------------------------- */
-    if (threadIdx.x < carry_words)
-        ((uint64_t *)&old.state)[threadIdx.x] =
-            ((const volatile uint64_t *)scan.carry)[threadIdx.x];
+    copy_carry(old.carry, scan.carry, (int)threadIdx.x, shape::threads);
+    wait_for_copies();
     if (threadIdx.x == 0) {
         old.nothing = Pair::out(Pair::identity, a.turn);
         if (c.goes_on) segments_so_far = *(const volatile int64_t *)&memory.segments_so_far;
     }
     __threadfence();
     __syncthreads();
-    const vscan__carry_state &from = old.state;
+    const vscan__carry_state &from = present(old.carry);
     const int64_t position = from.position;
     const int skew = Pair::in_any_order ? 0 : (int)(position % nested<T>::tile);
     const int64_t n = skew + scan.n, partitions = (n + shape::items - 1) / shape::items;
@@ -122,7 +121,9 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         const int64_t partition = shared_ticket.index;
         if (partition >= partitions) {
             if (partition < partitions + gridDim.x - 1) return;
-            copy_carry_by_block(scan.carry, &memory.next);
+            vscan__carry_state &to = scan.carry->states[old.carry.present & 1];
+            for (int w = (int)threadIdx.x; w < (int)sizeof to / 8; w += shape::threads)
+                ((uint64_t *)&to)[w] = ((const volatile uint64_t *)&memory.next)[w];
             if (threadIdx.x == 0) memory.segments_so_far = memory.next_segments;
             return;
         }
@@ -152,8 +153,12 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 2 
         } else {
 #pragma unroll
             for (int r = 0; r < shape::loads; ++r)
-                here.load(items[r], in, begin + r * shape::load_items, backward, whole, old,
-                          a.turn);
+                here.load(items[r], in, begin + r * shape::load_items, backward, whole, a.turn);
+        }
+        if (!Pair::in_any_order && here.from > 0) {
+#pragma unroll
+            for (int r = 0; r < shape::loads; ++r)
+                here.stand_in(items[r], begin + r * shape::load_items, backward, old);
         }
         if (Segmented)
             with_flag_type(scan.flag_type, [&](auto type) {
@@ -305,7 +310,7 @@ template <class Pair>
 __global__ void nothing_carried(const __grid_constant__ scan_arguments a) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
-    const vscan__carry_state &carry = *scan.carry;
+    const vscan__carry_state &carry = present(*scan.carry);
     T z = Pair::out(Pair::visible, a.turn);
     if (carry.flags & VSCAN__CARRY_HAS_INITIAL)
         z = Pair::out(Pair::in(element_of<T>(carry.initial), a.turn), a.turn);
@@ -322,7 +327,7 @@ template <class T>
 __global__ void end_carried_total(const __grid_constant__ vscan__scan scan) {
     let_next_kernel_begin();
     wait_for_kernel_before();
-    vscan__carry_state &carry = *scan.carry;
+    vscan__carry_state &carry = scan.carry->states[0];
     carry.position += scan.n;
     carry.flags &= VSCAN__CARRY_HAS_INITIAL;
     carry.r4 = carry.last;
@@ -335,8 +340,8 @@ static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan
     vscan__scan begun = *scan;
     begun.carry = nullptr;
     begun.has_initial = 2;
-    begun.initial_at = &scan->carry->r4;
-    begun.total = &scan->carry->last;
+    begun.initial_at = &scan->carry->states[0].r4;
+    begun.total = &scan->carry->states[0].last;
     const cudaError_t error = launcher(launch, &begun);
     if (error != cudaSuccess) return error;
     return start(end_carried_total<typename Pair::T>, 1, 1, 0, launch->stream, *scan,
@@ -379,8 +384,11 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
     const auto kernel = scan->flags != nullptr ? scan_carried<Pair, true> : plain;
     carried_arguments c = {};
     c.a = scan_arguments_of(launch, *scan, turn);
+    const int64_t at = *scan->carry_at;
+    *scan->carry_at = at + scan->n;
     if constexpr (!Pair::in_any_order) {
-        if (small_carried_fits<Pair>(launch, scan)) return launch_small_carried<Pair>(launch, c.a);
+        if (small_carried_fits<Pair>(launch, scan))
+            return launch_small_carried<Pair>(launch, c.a, at);
     }
     c.a.count_backward = scan->backward && scan->totals != nullptr;
     if (c.a.count_backward) {

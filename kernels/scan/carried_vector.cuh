@@ -9,8 +9,8 @@
 
 namespace vscan {
 
-/* In the workspace's header, for one call: what the carry becomes, and how many segments there are
-   after the launches that have ended and after the running one. */
+/* In the workspace's header, for one call of scan/carried.cuh: what the carry becomes, and how many
+   segments there are after the launches that have ended and after the running one. */
 struct carried_memory {
     vscan__carry_state next;
     int64_t segments_so_far, next_segments;
@@ -21,13 +21,27 @@ static __device__ __forceinline__ carried_memory &carried_memory_of(const lookba
     return *(carried_memory *)memory.header->heads;
 }
 
-static constexpr int carry_words = (int)sizeof(vscan__carry_state) / 8;
+/* Into shared memory, aligned to 16 bytes. By so many threads, of which this is one; the copy is there
+   when each of them has waited for it. */
+static_assert(sizeof(vscan__carry) % 16 == 0, "by 16 bytes");
+static __device__ __forceinline__ void copy_carry(vscan__carry &to, const vscan__carry *from,
+                                                  int thread, int threads) {
+    for (int k = thread; k < (int)sizeof to / 16; k += threads)
+        copy_ahead((int4 *)&to + k, (const int4 *)from + k);
+}
 
-/* By a block: each of its first threads copies a word. */
-static __device__ __forceinline__ void copy_carry_by_block(volatile void *to,
-                                                           const volatile void *from) {
-    if (threadIdx.x < carry_words)
-        ((volatile uint64_t *)to)[threadIdx.x] = ((const volatile uint64_t *)from)[threadIdx.x];
+/* The state that a carry has, and the one that it gets. */
+static __device__ __forceinline__ const vscan__carry_state &present(const vscan__carry &carry) {
+    return carry.states[carry.present & 1];
+}
+static __device__ __forceinline__ vscan__carry_state &next_state(vscan__carry *carry,
+                                                                 const vscan__carry &old) {
+    return carry->states[~old.present & 1];
+}
+
+/* The new state is the present one. Once a launch, by one thread, when all blocks have read the old one. */
+static __device__ __forceinline__ void replace_state(vscan__carry *carry, const vscan__carry &old) {
+    carry->present = ~old.present & 1;
 }
 
 /* An element as a carry holds it. */
@@ -43,12 +57,13 @@ static __device__ __forceinline__ uint64_t word_of(T x) {
 /* The old carry in shared memory, and the element that is nothing. */
 template <class T>
 struct carry_before {
-    vscan__carry_state state;
+    alignas(16) vscan__carry carry;
     T nothing;
 
     /* Element v < skew of the stand-in. One load, without branches: it is compiled for each element
        of a lane. */
     __device__ __forceinline__ T stand_in(int skew, int v) const {
+        const vscan__carry_state &state = present(carry);
         const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
         const void *at = &nothing;
         if (v == 0) at = &state.r2;
@@ -66,12 +81,11 @@ struct carried_partition {
     int64_t first;
     int from, to, skew;
 
-    /* `at` and the V - 1 elements after it: in a vector that begins (backward: ends) with the
-       partition, as lane_items has them. whole: the call has all of them. */
+    /* `at` and the V - 1 elements after it, but those of the stand-in: in a vector that begins
+       (backward: ends) with the partition, as lane_items has them. whole: the call has all of them. */
     template <int V>
     __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
-                                         bool backward, bool whole, const carry_before<T> &old,
-                                         const pair_turn &turn) const {
+                                         bool backward, bool whole, const pair_turn &turn) const {
         const T *const in = backward ? vector - V - at : vector + at;
         if (whole) {
 #pragma unroll
@@ -83,7 +97,16 @@ struct carried_partition {
             const int k = at + (backward ? V - 1 - j : j);
             items.raw[j] = Pair::out(Pair::identity, turn);
             if (k >= from && k < to) items.raw[j] = in[j];
-            if (!Pair::in_any_order && k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
+        }
+    }
+    /* Those of the stand-in. Apart from loading, which need not wait for the carry. */
+    template <int V>
+    __device__ __forceinline__ void stand_in(lane_items<Pair, V> &items, int at, bool backward,
+                                             const carry_before<T> &old) const {
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const int k = at + (backward ? V - 1 - j : j);
+            if (k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
         }
     }
     template <int V>

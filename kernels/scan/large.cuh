@@ -90,7 +90,11 @@ static __device__ __forceinline__ void scan_large_block(const large_arguments &b
     if (warp == shape::loader) copy_warps<Pair, Segmented>{block}.begin_early();
     if (threadIdx.x == 0) init_barriers<shape>(shared);
     wait_for_kernel_before(false);
-    if constexpr (is_carried<Pair>) begin_carry<Pair>(shared, b);
+    ticket first = {};
+    if constexpr (is_carried<Pair>) {
+        if (threadIdx.x == 32 * shape::loader) first = take_ticket(b.rest.lookback);
+        begin_carry<Pair>(shared, b);
+    }
     if (threadIdx.x == 0) {
         U initial = Pair::identity;
         if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial), b.rest.turn);
@@ -114,7 +118,7 @@ static __device__ __forceinline__ void scan_large_block(const large_arguments &b
     if (warp == shape::prefix_warp)
         prefix_warp<Pair, Segmented>{block}.find_prefixes();
     else if (warp == shape::loader)
-        copy_warps<Pair, Segmented>{block}.load_tiles();
+        copy_warps<Pair, Segmented>{block}.load_tiles(first);
     else if (warp == shape::storer)
         copy_warps<Pair, Segmented>{block}.store_tiles();
     else if (Segmented && warp < shape::flag_warp + shape::flag_warps)

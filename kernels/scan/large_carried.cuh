@@ -7,10 +7,9 @@
  * tile's first element lies anywhere in a line of the call's vectors, and the lanes' shares of a slot
  * begin in_offset elements after its lines.
  *
- * The old carry is read before a block's first ticket. The block of the last tile writes the new one
- * into the workspace, and then takes a ticket more. Whoever takes the very last ticket of the launch,
- * this block or one that ends later, moves the new carry to its place: nobody reads the old one any
- * more.
+ * A block takes its first ticket while it reads the carry, so that it waits for both at once, and one more
+ * behind its last, when it has certainly read it. The block of the last tile writes the new state where the
+ * old one is not. Whoever takes the very last ticket of the launch says that it is the present one.
  */
 #ifndef VSCAN_SCAN_LARGE_CARRIED_CUH
 #define VSCAN_SCAN_LARGE_CARRIED_CUH
@@ -22,13 +21,6 @@ namespace vscan {
 
 #ifdef VSCAN__TMA
 
-/* By whole warps: so many threads, of which this is one. */
-static __device__ __forceinline__ void copy_carry(volatile void *to, const volatile void *from,
-                                                  int thread) {
-    for (int w = thread; w < carry_words; w += 32)
-        ((volatile uint64_t *)to)[w] = ((const volatile uint64_t *)from)[w];
-}
-
 /* Reads the carry, and says where the call's elements are. By thread 0 what it needs itself. */
 template <class Pair, class Shared>
 static __device__ __forceinline__ void begin_carry(Shared &shared, const large_arguments &b) {
@@ -36,10 +28,14 @@ static __device__ __forceinline__ void begin_carry(Shared &shared, const large_a
     constexpr int R = 128 / (int)sizeof(T);
     const vscan__scan &scan = b.rest.scan;
     const int warp = threadIdx.x / 32;
-    if (warp == 1) copy_carry(&shared.carry.old, scan.carry, threadIdx.x % 32);
+    if (warp == 1) {
+        copy_carry(shared.carry.old, scan.carry, threadIdx.x % 32, 32);
+        wait_for_copies();
+    }
     if (threadIdx.x != 0) return;
-    const int64_t position = *(const volatile int64_t *)&scan.carry->position;
-    const int64_t skew = position % nested<T>::tile;
+    const volatile vscan__carry &carry = *scan.carry; /* three loads at once */
+    const int64_t positions[] = {carry.states[0].position, carry.states[1].position};
+    const int64_t skew = (carry.present & 1 ? positions[1] : positions[0]) % nested<T>::tile;
     /* R and the tile's length are powers of two, and R divides the tile's length */
     const int64_t begin = scan.backward ? scan.n + skew : -skew;
     shared.carry.skew = skew;
@@ -89,7 +85,7 @@ static __device__ __forceinline__ void load_carried_edge(const Role &role, int s
     const int skew = (int)role.skew();
     if (tile == 0 && lane < skew % VSCAN__GROUP)
         *element_in_slot(role, slot, skew / VSCAN__GROUP * VSCAN__GROUP + lane) =
-            element_of<T>(shared.carry.old.group[lane]);
+            element_of<T>(present(shared.carry.old).group[lane]);
     shared.carry.written.arrive(edges); /* so that lane 0 may arrive for all */
     shared.carry.written.wait(edges);
 }
@@ -132,20 +128,8 @@ static __device__ __forceinline__ void store_carried(const Role &role, int64_t t
     }
 }
 
-/* By the load warp when the block has taken its last ticket, or by the prefix warp behind the last
-   tile: moves the new carry to its place if nobody will take a ticket any more. */
-template <class Role>
-static __device__ __forceinline__ void move_carry(const Role &role, int64_t ticket,
-                                                  const void *next) {
-    if (ticket != role.tiles() + gridDim.x) return;
-    __threadfence();
-    copy_carry(role.a.scan.carry, next, role.lane);
-}
-
-/*
- * What precedes the element behind the last one, at each level, and the last result; into the
- * workspace. By the prefix warp when it knows what precedes the last tile.
- */
+/* What precedes the element behind the last one, at each level, and the last result. By the prefix warp
+   when it knows what precedes the last tile. */
 template <class Role>
 static __device__ __forceinline__ void leave_carry(const Role &role, int k, int64_t tile,
                                                    before_tile<typename Role::pair> before) {
@@ -153,8 +137,8 @@ static __device__ __forceinline__ void leave_carry(const Role &role, int k, int6
     using Pair = typename Role::pair;
     using shape = typename Role::shape;
     auto &shared = role.shared;
-    const vscan__carry_state &old = shared.carry.old;
-    vscan__carry_state &next = shared.carry.next;
+    const vscan__carry_state &old = present(shared.carry.old);
+    vscan__carry_state &next = next_state(role.a.scan.carry, shared.carry.old);
     const int stage = Role::stage_of(k), slot = Role::slot_of(k), lane = role.lane;
     const int end = (int)(role.length() - tile * shape::items); /* in the tile */
     const int open = end % VSCAN__GROUP, b = (end - 1) / VSCAN__LEVEL_1;
@@ -187,16 +171,6 @@ static __device__ __forceinline__ void leave_carry(const Role &role, int k, int6
         next.r4.bits = word_of(before.r4);
         next.last.bits = word_of(before.sum(Pair::combine(r2, Pair::combine(r1, x[0]))));
     }
-    __syncwarp();
-    copy_carry(&carried_memory_of(role.a.lookback).next, &next, lane);
-    __threadfence();
-    __syncwarp();
-    ticket t = {0, 0};
-    if (lane == 0) {
-        t = take_ticket(role.a.lookback);
-        end_launch_after(role.a.lookback, t, role.tiles() + gridDim.x + 1);
-    }
-    move_carry(role, __shfl_sync(warp_mask, t.index, 0), &next);
 }
 
 #endif

@@ -29,11 +29,13 @@ struct copy_warps : large_role<Pair, Segmented> {
 
     /* ---- Load warp --------------------------------------------------------------------------- */
 
-    __device__ int64_t take(bool first) const {
-        ticket t = {0, 0};
+    __device__ int64_t take(bool first, ticket t) const {
         if (lane == 0) {
-            t = take_ticket(a.lookback);
-            end_launch_after(a.lookback, t, tiles() + gridDim.x + goes_on);
+            if (!(goes_on && first)) t = take_ticket(a.lookback);
+            const int64_t tickets = tiles() + (goes_on ? 2 : 1) * (int64_t)gridDim.x;
+            end_launch_after(a.lookback, t, tickets);
+            if constexpr (goes_on)
+                if (t.index == tickets - 1) replace_state(a.scan.carry, shared.carry.old);
             if (first) shared.epoch = t.epoch;
         }
         return __shfl_sync(warp_mask, t.index, 0);
@@ -79,7 +81,18 @@ struct copy_warps : large_role<Pair, Segmented> {
     __device__ void begin_early() const {
         if (lane == 0 && b.in.lines > 0) tensor_prefetch(&b.in.map);
         if (lane == 1 && b.out.lines > 0) tensor_prefetch(&b.out.map);
-        if (!goes_on) prefetch(blockIdx.x); /* where the tiles are, only the carry tells */
+        if (!goes_on) {
+            prefetch(blockIdx.x);
+        } else if (lane <
+                   shape::quarters) { /* where the tiles are, only the carry tells: about there */
+            const int64_t n = a.scan.n, i = (int64_t)blockIdx.x * shape::items;
+            const T *const from =
+                (const T *)a.scan.in - b.in.shift + (a.scan.backward ? n - i - shape::items : i);
+            if (i + shape::items <= n)
+                tma_prefetch((const T *)((uintptr_t)from & ~(uintptr_t)15) +
+                                 lane * shape::quarter_items,
+                             shape::quarter_items * sizeof(T));
+        }
     }
 
     /* Whether any line of the quarter that begins with line `first` is whole in the vector. */
@@ -159,12 +172,13 @@ struct copy_warps : large_role<Pair, Segmented> {
         for (int q = 0; q < shape::quarters && lane == 0; ++q) shared.loaded.arrive(k, q);
     }
 
-    __device__ void load_tiles() const {
+    /* first: taken already, by lane 0, where a carry goes on */
+    __device__ void load_tiles(ticket first) const {
         int edges = 0;
         for (int k = 0;; ++k) {
             /* A ticket takes some time to arrive, and later tiles wait for it from then on. */
             if (k > shape::slots) shared.prefix_ready.wait(k - shape::slots - 1);
-            const int64_t tile = take(k == 0);
+            const int64_t tile = take(k == 0, first);
             if (tile < tiles() && !(k == 0 && (goes_on || tile == blockIdx.x))) prefetch(tile);
             /* The scan warps have read tile k - 3 (`emptied`, when tile k - 1 was loaded), so
                they have finished tile k - 4: its stage can be overwritten. */
@@ -172,10 +186,7 @@ struct copy_warps : large_role<Pair, Segmented> {
                 shared.taken.set(k, tile);
                 shared.taken.arrive(k);
             }
-            if (tile >= tiles()) {
-                if constexpr (goes_on) move_carry(*this, tile, &carried_memory_of(a.lookback).next);
-                break;
-            }
+            if (tile >= tiles()) break;
             const bool edge =
                 !of_rows && (has_left_over(b.in, tile) || (tile == 0 && this->skew() > 0));
             for (int q = 0; q < shape::quarters; ++q) shared.emptied.wait_for_previous(k, q);
@@ -184,6 +195,7 @@ struct copy_warps : large_role<Pair, Segmented> {
             else
                 load(k, tile);
         }
+        if (goes_on) take(false, first);
         let_next_kernel_begin();
     }
 

@@ -126,9 +126,10 @@ struct prefix_warp : large_role<Pair, Segmented> {
         U r4 = Segmented ? Pair::identity : shared.initial, r3 = Pair::identity;
         int64_t row = 0, prefix_ready = 0, heads_before = 0;
         if constexpr (common::goes_on) {
-            const before_tile<Pair> p = before_call<Pair>(shared.carry.old);
+            const before_tile<Pair> p = before_call<Pair>(present(shared.carry.old));
             r3 = p.r3, r4 = p.r4;
-            row = -(shared.carry.old.position / shape::items % nested<T>::tiles); /* level 3 */
+            row = -(present(shared.carry.old).position / shape::items %
+                    nested<T>::tiles); /* level 3 */
         }
         for (int k = 0;; ++k) {
             const int64_t tile = tile_of(k);

@@ -134,9 +134,9 @@ struct reduce_warps : large_role<Pair, Segmented> {
         const int skew = (int)shared.carry.skew, end = skew / VSCAN__GROUP;
         if (group >= end) return;
         sum = Pair::identity;
-        if (group == 0) sum = element_of<T>(shared.carry.old.r2);
+        if (group == 0) sum = element_of<T>(present(shared.carry.old).r2);
         if (group == skew / VSCAN__LEVEL_1 * shape::block_groups)
-            sum = element_of<T>(shared.carry.old.r1);
+            sum = element_of<T>(present(shared.carry.old).r1);
     }
 
     __device__ void sum_tile(int warp, int k) const {

@@ -211,8 +211,8 @@ struct large_scan_warps : large_role<Pair, Segmented> {
     /* Nothing precedes element 0, no initial value either. */
     __device__ bool begins() const {
         if constexpr (goes_on)
-            return shared.carry.old.position == 0 &&
-                   !(shared.carry.old.flags & VSCAN__CARRY_HAS_INITIAL);
+            return present(shared.carry.old).position == 0 &&
+                   !(present(shared.carry.old).flags & VSCAN__CARRY_HAS_INITIAL);
         return true;
     }
 

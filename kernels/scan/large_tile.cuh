@@ -32,7 +32,7 @@ static constexpr bool is_carried<carried<Pair>> = true;
 
 /* Shared memory of such a scan. */
 struct carried_state {
-    vscan__carry_state old, next;
+    alignas(16) vscan__carry old;
     int64_t skew;              /* the elements of the carry's tile that precede the call's */
     int in_offset, out_offset; /* elements before a tile's first one in its first line */
     handover<1> written;       /* by the load warp */

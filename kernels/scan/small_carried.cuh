@@ -5,17 +5,15 @@
  * there are no tickets. As in scan/carried.cuh partitions are those of a virtual vector: the call's
  * elements begin at position `skew`, and a stand-in precedes them.
  *
- * Where the carry is is known on the device alone. The host launches as many blocks as the longest
- * virtual vector needs; all read the carry when they start. So behind the block of the last partition
- * there may be some without elements, which publish a word when they have read the carry. The block of
- * the last partition waits for all blocks before it anyway, and looks for the words of those behind it.
- * If all are there, as is usual, all have read the old carry, and it writes the new one at once. It must
- * not wait for them, since they may not run before it ends. If some are missing it writes the new carry
- * into the workspace, and the last block of the launch moves it: that one waits for a word of every
- * block before it.
+ * Where the carry is is known on the device alone. But the host knows where it must be if every call so
+ * far ran once, which is so but for graphs that are launched again. So a block loads and adds up groups as
+ * if it were there, while it reads the carry, and again if it is not.
  *
- * So blocks wait for earlier blocks alone. Memory order is as in scan/small.cuh; a carry to be moved is
- * written before the fence that precedes the word, and read behind the fence after it.
+ * The host launches as many blocks as the longest virtual vector needs, so behind the block of the last
+ * partition there may be some without elements. The last block of the launch, whichever it is, waits for an
+ * aggregate of every block before it: all have read the carry then, and it says that the new state is the
+ * present one. The block of the last partition has written that where the old one is not, at any time. So
+ * blocks wait for earlier blocks alone. Memory order is as in scan/small.cuh.
  */
 #ifndef VSCAN_SCAN_SMALL_CARRIED_CUH
 #define VSCAN_SCAN_SMALL_CARRIED_CUH
@@ -60,22 +58,15 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
     constexpr int V = shape::lane_items, tile = nested<T>::tile;
     using before_t = in_order_before<Pair, false, Loads, Warps, before_carried_tile<Pair>>;
     constexpr int blocks = before_t::blocks; /* aggregates of a partition */
-    constexpr U nothing_to_move =
-        0; /* in place of the first of them; 1: the new carry is to move */
-    static_assert(tile / shape::items <= 32, "a lane for each block without elements");
     __shared__ typename before_t::shared_t shared;
     __shared__ carry_before<T> old;
     __shared__ U unfinished[VSCAN__GROUP]; /* the elements of the last group */
-    __shared__ bool moves;                 /* whether the last block moves the new carry */
 
     const scan_arguments &a = hot.rest;
-    const vscan__scan &scan = a.scan;
-    vscan__carry_state *const carry = scan.carry;
-    carried_memory &memory = carried_memory_of(a.lookback);
     const bool backward = hot.backward;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int partition = (int)blockIdx.x, first_item = partition * shape::items;
-    const int begin = warp * (Loads * shape::load_items) + lane * V; /* in the partition */
+    int begin = warp * (Loads * shape::load_items) + lane * V; /* in the partition */
     const bool last_block = partition == (int)gridDim.x - 1;
 
     /* ---- The old carry ----------------------------------------------------------------------- */
@@ -85,106 +76,110 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         prefetch_element<false, T>(hot, first_item + begin + r * shape::load_items);
     wait_for_kernel_before(true);
     const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
-    const int64_t position = *(const volatile int64_t *)&carry->position;
-    const epoch_t epoch = read_epoch(lookback);
-    if (threadIdx.x < carry_words)
-        ((uint64_t *)&old.state)[threadIdx.x] = ((const volatile uint64_t *)carry)[threadIdx.x];
+    copy_carry(old.carry, a.scan.carry, (int)threadIdx.x, shape::threads);
     if (threadIdx.x == 0) old.nothing = Pair::identity;
-    const int skew = (int)(position % tile), n = skew + hot.n;
-    const int partitions = (n + shape::items - 1) / shape::items;
-    if (partition >= partitions) {
-        jitter(lookback, epoch, partition, jitter_publish);
-        __syncthreads(); /* all threads have read the carry */
-        if (threadIdx.x == 0) publish<U>(lookback, epoch, partition * blocks, nothing_to_move);
-        if (!last_block) return;
-        for (int p = (int)threadIdx.x; p < partition; p += shape::threads) {
-            const U word = wait_for<U>(lookback, epoch, p * blocks);
-            if (p == partitions - 1) moves = word != nothing_to_move;
-        }
-        __threadfence();
-        __syncthreads();
-        if (moves) copy_carry_by_block(carry, &memory.next);
-        if (threadIdx.x == shape::threads - 1) advance(lookback, epoch);
-        scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
-        return;
-    }
-    const bool last_partition = partition == partitions - 1;
+    const epoch_t epoch = read_epoch(lookback);
 
     /* ---- Load, and scan inside groups -------------------------------------------------------- */
-    const int left = n - first_item;
-    const carried_partition<Pair> here = {first_item, first_item < skew ? skew - first_item : 0,
-                                          left < shape::items ? left : shape::items, skew};
-    /* the partition's first element in scan order, if only in theory */
-    const T *const in = (const T *)hot.in + (backward ? left : first_item - skew);
-    const int warp_begin = begin - lane * V;
-    const bool whole = warp_begin >= here.from && warp_begin + Loads * shape::load_items <= here.to;
-    if (here.from > 0) __syncthreads(); /* `old` is read */
     lane_items<Pair, V> items[Loads];
-    const int in_misses = (int)((uintptr_t)in % 16 / sizeof(T));
-    /* the vectors of 16 bytes that the warp's elements begin and end in are the call's */
-    const bool inside =
-        warp_begin - V >= skew - first_item && warp_begin + Loads * shape::load_items + V <= left;
-    if (whole && in_misses == 0) {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-            items[r].load_whole(in, begin + r * shape::load_items, 0, backward);
-    } else if (inside && !backward) {
-        load_shifted(items, in + begin, in_misses, lane);
-    } else {
-#pragma unroll
-        for (int r = 0; r < Loads; ++r)
-            here.load(items[r], in, begin + r * shape::load_items, backward, whole, old, a.turn);
-    }
     U x[Loads][V];
-    uint32_t no_heads = 0;
     const int first = lane & ~(shape::group_lanes - 1);
     const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
     U *const sums = &shared.groups.sum(warp * shape::warp_groups + lane / shape::group_lanes);
+    /* of the call's elements in the virtual vector; none: left <= 0 */
+    int skew, left;
+    carried_partition<Pair> here;
+    const auto place_at = [&](int64_t position) {
+        skew = (int)(position % tile), left = skew + hot.n - first_item;
+        here = {first_item, first_item < skew ? skew - first_item : 0,
+                left < shape::items ? left : shape::items, skew};
+    };
+    const auto is_whole = [&](int warp_begin) {
+        return warp_begin >= here.from && warp_begin + Loads * shape::load_items <= here.to;
+    };
+    int64_t position = hot.initial.as_long; /* where it is expected */
+#pragma unroll 1
+    for (;;) {
+        begin = opaque(begin); /* nothing is computed before the loop and kept */
+        const int warp_begin = begin - lane * V;
+        place_at(position);
+        const bool whole = is_whole(warp_begin);
+        /* the partition's first element in scan order, if only in theory */
+        const T *const in = (const T *)hot.in + (backward ? left : first_item - skew);
+        const int in_misses = (int)((uintptr_t)in % 16 / sizeof(T));
+        /* the vectors of 16 bytes that the warp's elements begin and end in are the call's */
+        const bool inside = warp_begin - V >= skew - first_item &&
+                            warp_begin + Loads * shape::load_items + V <= left;
+        if (whole && in_misses == 0) {
 #pragma unroll
-    for (int r = 0; r < Loads; ++r) {
-        const int i = begin + r * shape::load_items;
-        items[r].items(x[r], backward, a.turn);
-        if (last_partition) {
+            for (int r = 0; r < Loads; ++r)
+                items[r].load_whole(in, begin + r * shape::load_items, 0, backward);
+        } else if (inside && !backward) {
+            load_shifted(items, in + begin, in_misses, lane);
+        } else {
 #pragma unroll
-            for (int j = 0; j < V; ++j)
-                if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
-                    unfinished[(i + j) % VSCAN__GROUP] = x[r][j];
+            for (int r = 0; r < Loads; ++r)
+                here.load(items[r], in, begin + r * shape::load_items, backward, whole, a.turn);
         }
-        sklansky<Pair, false, shape::group_lanes>(x[r], no_heads, 0, lane);
-    }
-    if (group_end) {
+        wait_for_copies();
+        if (here.from > 0) {
+            __syncthreads();
 #pragma unroll
-        for (int r = 0; r < Loads; ++r) sums[r * shape::load_groups] = x[r][V - 1];
+            for (int r = 0; r < Loads; ++r)
+                here.stand_in(items[r], begin + r * shape::load_items, backward, old);
+        }
+#pragma unroll
+        for (int r = 0; r < Loads; ++r) {
+            const int i = begin + r * shape::load_items;
+            items[r].items(x[r], backward, a.turn);
+            if (left <= shape::items) {
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (i + j >= here.to / VSCAN__GROUP * VSCAN__GROUP && i + j < here.to)
+                        unfinished[(i + j) % VSCAN__GROUP] = x[r][j];
+            }
+            sklansky<Pair, false, shape::group_lanes>(x[r], 0, 0, lane);
+        }
+        if (group_end) {
+#pragma unroll
+            for (int r = 0; r < Loads; ++r) sums[r * shape::load_groups] = x[r][V - 1];
+        }
+        __syncthreads();
+        const int64_t expected = position;
+        position = present(old.carry).position;
+        if ((position - expected) % tile == 0) break;
     }
-    __syncthreads();
+    vscan__carry *const carry = a.scan.carry;
+    place_at(position);
+    if (left <= 0) {
+        jitter(lookback, epoch, partition, jitter_publish);
+        if (threadIdx.x == 0) publish<U>(lookback, epoch, partition * blocks, Pair::identity);
+        if (!last_block) return;
+        for (int p = (int)threadIdx.x; p < partition; p += shape::threads)
+            (void)wait_for<U>(lookback, epoch, p * blocks);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            replace_state(carry, old.carry);
+            advance(lookback, epoch);
+        }
+        scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+        return;
+    }
+    const bool last_partition = left <= shape::items, whole = is_whole(begin - lane * V);
 
     /* ---- What precedes each group; publish; look back ---------------------------------------- */
-    const vscan__carry_state &from = old.state;
+    const vscan__carry_state &from = present(old.carry);
     const bool has_initial = from.flags & VSCAN__CARRY_HAS_INITIAL;
     const U initial = has_initial ? element_of<T>(from.initial) : Pair::identity;
     before_carried_tile<Pair> before_call = before_carried_tile<Pair>::from(initial);
     if (position > 0)
         before_call = {{element_of<T>(from.r3), element_of<T>(from.r4)}, position / tile};
-    const small_place place = {lookback, epoch, partition, last_partition, false, false};
+    const small_place place = {lookback, epoch, partition, last_block, false, false};
     before_t before;
     before.find_from(shared, place, initial, before_call);
-    bool at_once = true; /* all blocks have read the old carry */
-    if (last_partition && !last_block) {
-        if (warp == 0) {
-            U word;
-            const int p = partitions + lane;
-            if (p < (int)gridDim.x) at_once = try_read(lookback, epoch, p * blocks, &word);
-            at_once = __all_sync(warp_mask, at_once);
-            if (lane == 0) moves = !at_once;
-        }
-        __syncthreads();
-        at_once = !moves;
-        if (at_once && threadIdx.x == 0)
-            publish<U>(lookback, epoch, partition * blocks, nothing_to_move);
-    }
 
     /* ---- Results ----------------------------------------------------------------------------- */
-    vscan__carry_state &next = at_once ? *carry : memory.next;
+    vscan__carry_state &next = next_state(carry, old.carry);
     T *const out = (T *)hot.out + (backward ? left : first_item - skew);
 #pragma unroll
     for (int r = 0; r < Loads; ++r) {
@@ -235,23 +230,21 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
 
     /* ---- The new carry ----------------------------------------------------------------------- */
     if (threadIdx.x < VSCAN__GROUP)
-        next.group[threadIdx.x].bits =
-            threadIdx.x < (unsigned)(n % VSCAN__GROUP) ? word_of(unfinished[threadIdx.x]) : 0;
+        next.group[threadIdx.x].bits = threadIdx.x < (unsigned)((skew + hot.n) % VSCAN__GROUP)
+                                           ? word_of(unfinished[threadIdx.x])
+                                           : 0;
     if (threadIdx.x == 0) {
         next.position = position + hot.n;
         next.flags = from.flags & VSCAN__CARRY_HAS_INITIAL;
         next.initial = from.initial;
-        write_small_levels<Pair>(next, before, shared, n, first_item);
+        write_small_levels<Pair>(next, before, shared, skew + hot.n, first_item);
     }
-    if (last_block) {
-        if (threadIdx.x == shape::threads - 1) advance(lookback, epoch);
-        scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
-        return;
+    if (!last_block) return;
+    if (threadIdx.x == 0) {
+        replace_state(carry, old.carry);
+        advance(lookback, epoch);
     }
-    if (at_once) return;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) publish<U>(lookback, epoch, partition * blocks, U(1));
+    scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
@@ -274,7 +267,8 @@ static bool small_carried_fits(const vscan__launch *launch, const vscan__scan *s
 }
 
 template <class Pair>
-static cudaError_t launch_small_carried(const vscan__launch *launch, const scan_arguments &rest) {
+static cudaError_t launch_small_carried(const vscan__launch *launch, const scan_arguments &rest,
+                                        int64_t expected) {
     using narrow = narrow_partitions<Pair>;
     using wide = wide_partitions<Pair>;
     small_arguments a = {};
@@ -285,6 +279,7 @@ static cudaError_t launch_small_carried(const vscan__launch *launch, const scan_
     a.exclusive = (uint8_t)rest.scan.exclusive;
     a.backward = (uint8_t)rest.scan.backward;
     a.delay = (uint8_t)(rest.lookback.delay ? rest.lookback.delay % 255 + 1 : 0);
+    a.initial.as_long = expected; /* the initial value is the carry's */
     a.header = rest.lookback.header;
     a.rest = rest;
     const int longest = (int)longest_carried<Pair>(&rest.scan);

@@ -12,7 +12,11 @@ typedef struct vscan__carry_state state;
 
 /* ---- Making and destroying ------------------------------------------------------------------- */
 
-enum { AT_R4 = offsetof(state, r4) / 8 };
+/* Numbers of 8 bytes before the first state and before its r4. */
+enum {
+    AT_STATE_0 = offsetof(struct vscan__carry, states) / 8,
+    AT_R4 = AT_STATE_0 + offsetof(state, r4) / 8
+};
 
 union vscan__value vscan__identity(vscan_op op, vscan_type type) {
     union vscan__value value = {.as_long = 0};
@@ -39,19 +43,20 @@ union vscan__value vscan__identity(vscan_op op, vscan_type type) {
     return value;
 }
 
-static vscan_status reset(vscan_ctx *ctx, const vscan_carry *carry, const void *initial) {
+static vscan_status reset(vscan_ctx *ctx, vscan_carry *carry, const void *initial) {
     const union vscan__value flags = {.as_long = initial != NULL ? VSCAN__CARRY_HAS_INITIAL : 0};
-    _Static_assert(offsetof(state, position) == 0 && offsetof(state, flags) == 8 &&
-                       offsetof(state, initial) == 16,
-                   "longs 0, 1, 2");
+    _Static_assert(AT_STATE_0 == 2 && offsetof(state, position) == 0 &&
+                       offsetof(state, flags) == 8 && offsetof(state, initial) == 16,
+                   "numbers 0 to 4: which state, and these");
     const union vscan__value value = initial != NULL ? vscan__load(carry->type, initial)
                                                      : vscan__identity(carry->op, carry->type);
-    TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 0, 3, (union vscan__value){0}));
+    TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->memory, 0, 5, (union vscan__value){0}));
+    carry->at = 0;
     if (!vscan__adds_in_order(carry->pair))
-        TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, AT_R4, 1, value));
+        TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->memory, AT_R4, 1, value));
     if (initial == NULL) return VSCAN_OK;
-    TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 1, 1, flags));
-    return ctx->backend->fill(ctx, VSCAN_LONG, carry->state, 2, 1, value);
+    TRY(ctx->backend->fill(ctx, VSCAN_LONG, carry->memory, AT_STATE_0 + 1, 1, flags));
+    return ctx->backend->fill(ctx, VSCAN_LONG, carry->memory, AT_STATE_0 + 2, 1, value);
 }
 
 static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_direction direction,
@@ -67,20 +72,20 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_d
     TRY(vscan__check_direction(ctx, "direction", (int32_t)direction));
     TRY(ctx->backend->may_wait(ctx));
     void *memory = NULL;
-    TRY(ctx->backend->allocate(ctx, sizeof(state), &memory));
+    TRY(ctx->backend->allocate(ctx, sizeof(struct vscan__carry), &memory));
     vscan_carry *carry = vscan__pool_take(&vscan__carry_pool);
     vscan_status status = VSCAN_OK;
     if (carry == NULL) {
         status = VSCAN__FAIL(ctx, VSCAN_ERROR_HOST_MEMORY, "no memory for the carry's handle");
     } else {
         carry->ctx = ctx;
-        carry->state = memory;
+        carry->memory = memory;
         carry->pair = pair;
         carry->op = op;
         carry->type = type;
         carry->direction = (int32_t)direction;
         /* all of it: of a pair that any order suits, only parts are ever written */
-        status = ctx->backend->fill(ctx, VSCAN_LONG, memory, 0, sizeof(state) / 8,
+        status = ctx->backend->fill(ctx, VSCAN_LONG, memory, 0, sizeof(struct vscan__carry) / 8,
                                     (union vscan__value){0});
         if (status == VSCAN_OK) status = reset(ctx, carry, NULL);
     }
@@ -114,7 +119,7 @@ vscan_status vscan_carry_destroy(vscan_carry *carry) {
     ctx->running = __func__;
     const vscan_status status = ctx->backend->may_wait(ctx);
     if (status == VSCAN_ERROR_CAPTURE) return vscan__leave_captured(ctx, status);
-    ctx->backend->release(ctx, found->state);
+    ctx->backend->release(ctx, found->memory);
     vscan__pool_give(&vscan__carry_pool, found);
     vscan__ctx_unreference(ctx);
     return VSCAN_OK;
@@ -123,24 +128,26 @@ vscan_status vscan_carry_destroy(vscan_carry *carry) {
 /* ---- Reset and copy -------------------------------------------------------------------------- */
 
 vscan_status vscan_carry_reset(vscan_carry *carry, const void *initial) {
-    const vscan_carry *found = carry;
-    TRY(vscan__enter_carry(&found, __func__));
+    vscan_carry *found;
+    TRY(vscan__enter_carry(carry, &found, __func__));
     return vscan__leave(found->ctx, reset(found->ctx, found, initial));
 }
 
-static vscan_status copy(vscan_ctx *ctx, const vscan_carry *to, const vscan_carry *handle) {
+static vscan_status copy(vscan_ctx *ctx, vscan_carry *to, const vscan_carry *handle) {
     const vscan_carry *from = vscan__find_carry(handle);
     if (from == NULL || from->ctx != ctx) return vscan__refuse_carry(ctx, "from", handle);
     if (to->pair != from->pair || to->direction != from->direction)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
                            "to and from differ in operator, type or direction");
     if (to == from) return VSCAN_OK;
-    return ctx->backend->copy(ctx, to->state, from->state, sizeof(state));
+    TRY(ctx->backend->copy(ctx, to->memory, from->memory, sizeof(struct vscan__carry)));
+    to->at = from->at;
+    return VSCAN_OK;
 }
 
 vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to) {
-    const vscan_carry *found = to;
-    TRY(vscan__enter_carry(&found, __func__));
+    vscan_carry *found;
+    TRY(vscan__enter_carry(to, &found, __func__));
     return vscan__leave(found->ctx, copy(found->ctx, found, from));
 }
 
@@ -183,9 +190,10 @@ static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, 
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "bytes is %" PRId64 ", must be at least %d",
                            bytes, VSCAN_CARRY_BYTES);
     TRY(ctx->backend->may_wait(ctx));
-    state s;
-    const vscan_status status = vscan__fetch(ctx, &s, carry->state, sizeof s);
+    struct vscan__carry all;
+    const vscan_status status = vscan__fetch(ctx, &all, carry->memory, sizeof all);
     if (status != VSCAN_OK && status < 400) return status;
+    state s = all.states[all.present & 1];
 
     unsigned char *const to = memset(block, 0, VSCAN_CARRY_BYTES);
     memcpy(to, magic, sizeof magic);
@@ -206,13 +214,12 @@ static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, 
 }
 
 vscan_status vscan_carry_save(const vscan_carry *carry, void *block, int64_t bytes) {
-    const vscan_carry *found = carry;
-    TRY(vscan__enter_carry(&found, __func__));
+    vscan_carry *found;
+    TRY(vscan__enter_carry(carry, &found, __func__));
     return vscan__leave(found->ctx, save(found->ctx, found, block, bytes));
 }
 
-static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void *block,
-                            int64_t bytes) {
+static vscan_status restore(vscan_ctx *ctx, vscan_carry *carry, const void *block, int64_t bytes) {
     if (block == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "block is NULL");
     if (bytes < VSCAN_CARRY_BYTES)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_LENGTH, "bytes is %" PRId64 ", must be at least %d",
@@ -233,17 +240,20 @@ static vscan_status restore(vscan_ctx *ctx, const vscan_carry *carry, const void
         return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
                            "block was saved from a carry of another operator, type or direction");
     TRY(ctx->backend->may_wait(ctx));
-    state s;
-    s.flags = from[AT_KIND + 3];
-    for (int i = 0; i < NUMBERS; i++) *number(&s, i) = get(from + AT_STATE + 8 * i, 8);
-    if (s.position == 0 && !vscan__adds_in_order(carry->pair))
-        s.r4 = s.flags & VSCAN__CARRY_HAS_INITIAL ? s.initial
-                                                  : vscan__identity(carry->op, carry->type);
-    return ctx->backend->upload(ctx, carry->state, &s, sizeof s);
+    struct vscan__carry all = {.present = 0};
+    state *const s = &all.states[0];
+    s->flags = from[AT_KIND + 3];
+    for (int i = 0; i < NUMBERS; i++) *number(s, i) = get(from + AT_STATE + 8 * i, 8);
+    if (s->position == 0 && !vscan__adds_in_order(carry->pair))
+        s->r4 = s->flags & VSCAN__CARRY_HAS_INITIAL ? s->initial
+                                                    : vscan__identity(carry->op, carry->type);
+    TRY(ctx->backend->upload(ctx, carry->memory, &all, sizeof all));
+    carry->at = s->position;
+    return VSCAN_OK;
 }
 
 vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes) {
-    const vscan_carry *found = carry;
-    TRY(vscan__enter_carry(&found, __func__));
+    vscan_carry *found;
+    TRY(vscan__enter_carry(carry, &found, __func__));
     return vscan__leave(found->ctx, restore(found->ctx, found, block, bytes));
 }

@@ -304,7 +304,7 @@ vscan_status vscan__check_initial(vscan_ctx *ctx, const vscan_value *initial,
 
 vscan_status vscan__check_carry(vscan_ctx *ctx, const vscan_carry *handle, enum vscan__pair pair,
                                 int32_t direction, struct vscan__scan *scan) {
-    const vscan_carry *carry = vscan__find_carry(handle);
+    vscan_carry *carry = vscan__find_carry(handle);
     if (carry == NULL || carry->ctx != ctx)
         return vscan__refuse_carry(ctx, "options->carry", handle);
     if (carry->pair != pair)
@@ -319,7 +319,8 @@ vscan_status vscan__check_carry(vscan_ctx *ctx, const vscan_carry *handle, enum 
             ctx, VSCAN_ERROR_VALUE,
             "options->carry is set, and an initial value; vscan_carry_reset sets the "
             "carry's");
-    scan->carry = carry->state;
+    scan->carry = carry->memory;
+    scan->carry_at = &carry->at;
     return VSCAN_OK;
 }
 

@@ -57,15 +57,15 @@ static inline vscan_status vscan__enter_buffer(const vscan_buffer **buffer, cons
 }
 
 /* The same on a carry. */
-static inline vscan_status vscan__enter_carry(const vscan_carry **carry, const char *function) {
-    const vscan_carry *found = vscan__find_carry(*carry);
+static inline vscan_status vscan__enter_carry(const vscan_carry *handle, vscan_carry **carry,
+                                              const char *function) {
+    vscan_carry *const found = *carry = vscan__find_carry(handle);
     if (__builtin_expect(found == NULL || !vscan__is_live(found->ctx), 0)) {
         vscan__set_running(function);
-        return vscan__refuse_carry(NULL, "carry", *carry);
+        return vscan__refuse_carry(NULL, "carry", handle);
     }
     pthread_mutex_lock(&found->ctx->mutex);
     found->ctx->running = function;
-    *carry = found;
     return VSCAN_OK;
 }
 

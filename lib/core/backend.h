@@ -27,7 +27,7 @@ union vscan__value {
 /* Whether a type is one of floating-point numbers. */
 #define VSCAN__IS_REAL(type) ((type) == VSCAN_FLOAT || (type) == VSCAN_DOUBLE)
 
-struct vscan__carry_state; /* core/carry.h */
+struct vscan__carry; /* core/carry.h */
 
 /* One scan or reduction, segmented or not. Addresses are in the backend's memory. */
 struct vscan__scan {
@@ -46,8 +46,9 @@ struct vscan__scan {
     const void *flags;      /* segmented: n flags */
     void *totals;           /* segmented: room for totals_length elements, or NULL */
     int64_t totals_length;
-    int64_t *count; /* segmented: one int64_t for the number of segments, or NULL */
-    struct vscan__carry_state *carry; /* where to go on, or NULL; then there is no initial value */
+    int64_t *count;             /* segmented: one int64_t for the number of segments, or NULL */
+    struct vscan__carry *carry; /* where to go on, or NULL; then there is no initial value */
+    int64_t *carry_at;          /* with a carry: struct vscan_carry's */
     const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
     int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
     int64_t first_flag;  /* element 0's in flags; only the CPU's functions know it, 0 elsewhere */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a carry holds, in the backend's memory. It is also bytes 16 .. 327 of a saved carry (vscan.h),
- * with the same numbers in the same places. An element is its bits in the low bytes of 8.
+ * What a carry holds, in the backend's memory.
+ *
+ * A state is also bytes 16 .. 327 of a saved carry (vscan.h), with the same numbers in the same places. An
+ * element is its bits in the low bytes of 8.
  *
  * With position = 0 only the first three members mean anything; but in pairs that any order suits r4 is
  * the total so far, with the initial value in it, from the reset on, and so is last behind the first
@@ -33,6 +35,17 @@ struct vscan__carry_state {
     union vscan__value last;           /* the result of the element before */
     union vscan__value
         group[VSCAN__GROUP]; /* elements of the unfinished group; -0.0 where absent */
+};
+
+/*
+ * There are two states. A launch may write the new one where the old one is not, while other blocks read
+ * that, and at last changes `present`. On the CPU, and of pairs that any order suits, the first one is
+ * always the present one.
+ */
+struct vscan__carry {
+    int64_t present; /* 0 or 1: states[present] is the carry's */
+    int64_t unused;  /* kernels copy it by 16 bytes */
+    struct vscan__carry_state states[2];
 };
 
 #endif

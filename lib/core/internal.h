@@ -59,7 +59,10 @@ struct vscan_buffer {
 struct vscan_carry {
     uint64_t word; /* handle.h */
     vscan_ctx *ctx;
-    struct vscan__carry_state *state; /* in the backend's memory */
+    struct vscan__carry *memory; /* the backend's */
+    int64_t
+        at; /* its position, if the device has done all calls so far, and each one once: what a captured
+                   graph does is not known here. A guess, on which no result depends. */
     enum vscan__pair pair;
     vscan_op op;
     vscan_type type;

@@ -223,7 +223,7 @@ static void run_on(vscan_ctx *ctx, struct run *run, const state *from, state *to
 vscan_status vscan__cpu_scan_on(vscan_ctx *ctx, const struct vscan__scan *scan,
                                 const struct vscan__cpu_pair *pair) {
     const struct vscan__modes modes = vscan__set_modes(pair->arithmetic);
-    const state from = *scan->carry;
+    const state from = scan->carry->states[0];
     state to = from;
     struct vscan__scan begun = *scan;
     if ((from.flags & VSCAN__CARRY_HAS_INITIAL) != 0) {
@@ -256,7 +256,7 @@ vscan_status vscan__cpu_scan_on(vscan_ctx *ctx, const struct vscan__scan *scan,
             to.flags |= VSCAN__CARRY_STARTS;
         pair->put(&to.last, run.call.last);
         if (!run.in_order) to.r4 = to.last;
-        *scan->carry = to;
+        scan->carry->states[0] = to;
     } else if (from.position > 0) {
         run.call.last = pair->take(&from.last);
     }

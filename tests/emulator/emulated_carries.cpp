@@ -30,7 +30,8 @@ struct vector_in_pieces {
     bool segmented, backward;
     int64_t one_in; /* flags are set */
     vscan_carry *carry = nullptr;
-    vscan__carry_state state = {};
+    alignas(16) vscan__carry memory = {};
+    vscan__carry_state &state() { return memory.states[memory.present & 1]; }
 };
 
 template <class T>
@@ -58,23 +59,24 @@ static bool same(const void *a, const void *b, int64_t n) {
 
 /* The first number of a carry that differs from the other's, or -1; -2: the flags do. */
 template <class T>
-static int state_differs(const vector_in_pieces &v) {
+static int state_differs(vector_in_pieces &v) {
     unsigned char block[VSCAN_CARRY_BYTES];
     ok(vscan_carry_save(v.carry, block, sizeof block));
-    uint64_t mine[sizeof v.state / 8], other;
-    memcpy(mine, &v.state, sizeof mine);
+    uint64_t mine[sizeof(vscan__carry_state) / 8], other;
+    memcpy(mine, &v.state(), sizeof mine);
     if (mine[1] != block[15]) return -2;
     for (int i = 0; i + 1 < (int)(sizeof mine / 8); ++i) {
         memcpy(&other, block + 16 + 8 * i, 8);
         const uint64_t number = i == 0 ? mine[0] : mine[i + 1];
-        if (i >= 2 && v.state.position == 0) continue;
+        if (i >= 2 && v.state().position == 0) continue;
         if (number != other && (i == 0 || !same<T>(&number, &other, 1))) return i;
     }
     return -1;
 }
 
-static int64_t draw_piece(const vector_in_pieces &v, int64_t tile) {
-    const int64_t blocks[] = {VSCAN__GROUP, VSCAN__LEVEL_1, tile / 4, tile}, at = v.state.position;
+static int64_t draw_piece(vector_in_pieces &v, int64_t tile) {
+    const int64_t blocks[] = {VSCAN__GROUP, VSCAN__LEVEL_1, tile / 4, tile},
+                  at = v.state().position;
     const int64_t block = blocks[below(4)];
     switch (below(6)) {
     case 0:
@@ -117,7 +119,9 @@ static void piece(vector_in_pieces &v) {
     two_copies &to = in_place ? in : out;
     vscan__scan scan = {};
     scan.n = n, scan.in = in.at(), scan.out = reduces ? nullptr : to.at();
-    scan.exclusive = !reduces && below(2), scan.backward = v.backward, scan.carry = &v.state;
+    scan.exclusive = !reduces && below(2), scan.backward = v.backward, scan.carry = &v.memory;
+    int64_t at = below(4) ? v.state().position : (int64_t)below(100000); /* a guess may be wrong */
+    scan.carry_at = &at;
     vscan_buffer *const buffers[] = {in.buffer(),     out.buffer(),   total.buffer(),
                                      totals.buffer(), count.buffer(), flags.buffer()};
     vscan_buffer *const from = buffers[0], *const into = in_place ? from : buffers[1];
@@ -154,7 +158,7 @@ static void piece(vector_in_pieces &v) {
     launch.shared_memory = below(2) ? 227 << 10 : 0;
     launch.scan_tiles = below(2) ? 1 + below(3) : INT64_MAX;
     launch.test_delay = below(4) == 0 ? (uint32_t)random_bits() : 0;
-    const int64_t position = v.state.position;
+    const int64_t position = v.state().position;
     const cudaError_t error = v.pair.carried(&launch, &scan);
 
     const char *what = nullptr;
@@ -202,9 +206,9 @@ static void skip_ahead(vector_in_pieces &v, int64_t n) {
     vscan_buffer_destroy(from);
     unsigned char block[VSCAN_CARRY_BYTES];
     ok(vscan_carry_save(v.carry, block, sizeof block));
-    memcpy(&v.state.position, block + 16, 8);
-    v.state.flags = block[15];
-    memcpy(&v.state.initial, block + 24, sizeof v.state - 16);
+    memcpy(&v.state().position, block + 16, 8);
+    v.state().flags = block[15];
+    memcpy(&v.state().initial, block + 24, sizeof v.state() - 16);
 }
 
 /* What changes nothing, if any order suits the pair. */
@@ -229,16 +233,16 @@ static void whole_vector(const pair_row &pair, bool segmented) {
     if (below(2)) {
         const T initial = random_value<T>(pair.op == VSCAN_PLUS);
         ok(vscan_carry_reset(v.carry, &initial));
-        v.state.flags = VSCAN__CARRY_HAS_INITIAL;
-        memcpy(&v.state.initial, &initial, sizeof initial);
-        v.state.r4 = v.state.initial;
+        v.state().flags = VSCAN__CARRY_HAS_INITIAL;
+        memcpy(&v.state().initial, &initial, sizeof initial);
+        v.state().r4 = v.state().initial;
     } else {
         const T nothing = first_of_exclusive<T>(pair);
-        memcpy(&v.state.r4, &nothing, sizeof nothing);
+        memcpy(&v.state().r4, &nothing, sizeof nothing);
     }
     if (below(4) == 0) skip_ahead<T>(v, 1 + below(300000));
     if (pair.op == VSCAN_PLUS && below(40) == 0)
-        skip_ahead<T>(v, VSCAN__LEVEL_3 - v.state.position % VSCAN__LEVEL_3 - below(30000));
+        skip_ahead<T>(v, VSCAN__LEVEL_3 - v.state().position % VSCAN__LEVEL_3 - below(30000));
     for (int k = 0; k < 8; ++k) piece<T>(v);
     ok(vscan_carry_destroy(v.carry));
 }

@@ -60,7 +60,9 @@ static void one_case(bool scans, int64_t n, bool all_shifts) {
         work.has_initial = 2, work.initial_at = z.at();
         o.initial_buffer = r.initial_buffer = begin == 3 && scans ? o.total : z.buffer();
     }
-    vscan__carry_state state = {};
+    alignas(16) vscan__carry memory = {};
+    vscan__carry_state &state = memory.states[0];
+    int64_t at = 0;
     if (begin == 4) {
         const int64_t z = (int64_t)random_bits();
         ok(vscan_carry_create(ctx, VSCAN_PLUS, VSCAN_LONG, (vscan_direction)direction, &o.carry));
@@ -68,7 +70,7 @@ static void one_case(bool scans, int64_t n, bool all_shifts) {
         r.carry = o.carry;
         state.flags = VSCAN__CARRY_HAS_INITIAL;
         state.initial.as_long = state.r4.as_long = z;
-        work.carry = &state;
+        work.carry = &memory, work.carry_at = &at;
     }
     const cudaError_t error = begin == 4 ? vscan__launch_carried_widening(&launch, &work)
                               : scans    ? vscan__launch_scan_widening(&launch, &work)
