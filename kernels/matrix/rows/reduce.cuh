@@ -141,13 +141,11 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     if constexpr (!Vectors) {
         if (shape.small_rows) {
+            wait_for_kernel_before();
             sum_small_rows<Pair>(a, ((int64_t)blockIdx.x * sum_warps + warp) * shape.rows, lane);
             return;
         }
     }
-    ticket mine = {};
-    if (shape.tiles > 1 && threadIdx.x == 0) mine = take_ticket(a.lookback); /* used later */
-
     /* ---- Sums of parts ----------------------------------------------------------------------- */
     uint32_t tile = 0, item = blockIdx.x;
     if (shape.tiles > 1) {
@@ -167,16 +165,26 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     int head = 0; /* elements before the body */
     if (Pair::in_any_order && Vectors) head = -(int)((uintptr_t)first / sizeof(T)) & (V - 1);
     const int64_t body = (matrix.length - head) & (Pair::in_any_order ? -V : -VSCAN__GROUP);
+    const int groups =
+        ends_row ? (int)(body / VSCAN__GROUP - first_part * (int64_t)row_sums::part_groups)
+                 : tile_parts * row_sums::part_groups;
+    const row_sums blocks = {shape, shared, row, row_warp, lane, groups};
+    /* where launches overlap, what the warp loads first */
+    if (shape.ahead && there && blocks.first_part() < parts) {
+        const int64_t from = (int64_t)(first_part + blocks.first_part()) * part_shape::items;
+        prefetch_by_warp(first, matrix.length,
+                         backward ? matrix.length - from - part_shape::items : from,
+                         part_shape::items);
+    }
+    wait_for_kernel_before();
+    ticket mine = {};
+    if (shape.tiles > 1 && threadIdx.x == 0) mine = take_ticket(a.lookback); /* used later */
     T last = Pair::out(Pair::identity, a.turn); /* the lane's element outside the body */
     if (matrix.length > body && there && ends_row && row_warp == 0) {
         const int64_t i = lane < head ? lane : body + lane;
         if (lane < (int)(matrix.length - body)) last = first[backward ? matrix.length - 1 - i : i];
     }
     first += backward ? matrix.length - V : head;
-    const int groups =
-        ends_row ? (int)(body / VSCAN__GROUP - first_part * (int64_t)row_sums::part_groups)
-                 : tile_parts * row_sums::part_groups;
-    const row_sums blocks = {shape, shared, row, row_warp, lane, groups};
     U sum = Pair::identity;
 #pragma unroll 1
     for (int part = there ? blocks.first_part() : parts; part < parts;
@@ -261,6 +269,7 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
     const int groups = VSCAN__GROUP;
     const int64_t row_loads = (matrix.length + groups - 1) / groups;
     row_sums_shape s = {};
+    s.ahead = matrix.lines * matrix.length * size <= sum_ahead_to;
     s.tiles = 1;
     if (row_loads <= loads && !vectors) {
         while (1 << s.load_bits < row_loads) ++s.load_bits;
@@ -293,6 +302,10 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
         s.whole_blocks = steps > 1 || parts == 1;
         s.row_warps = (int)((parts + steps - 1) / steps);
         s.rows = parts > sum_warps ? 1 : sum_warps / s.row_warps;
+        /* of few rows so many that each multiprocessor has some */
+        while (s.rows > 1 && s.rows * s.row_warps > sum_least_warps &&
+               matrix.lines < (int64_t)s.rows * launch->multiprocessors)
+            s.rows = (s.rows + 1) / 2;
     }
     s.over_row_warps = (255 + s.row_warps) / s.row_warps;
     return s;
@@ -308,7 +321,7 @@ static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__mat
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     return start(matrix_row_sums<Pair, Vectors>, blocks,
                  32 * (s.small_rows ? sum_warps : s.rows * s.row_warps), 0, launch->stream,
-                 matrix_arguments_of(launch, *matrix, s, turn));
+                 matrix_arguments_of(launch, *matrix, s, turn), s.ahead && launch->may_overlap);
 }
 
 } /* namespace vscan */
