@@ -137,6 +137,17 @@ struct lane_heads {
         return scan.backward ? scan.n - i - (V - 1) : i;
     }
 
+    /* V flags of int from an aligned address on */
+    __device__ __forceinline__ void load_ints(const int32_t *from) {
+        if (V == 4) {
+            const int4 quad = *(const int4 *)from;
+            memcpy(raw, &quad, sizeof raw);
+        } else {
+            const int2 two = *(const int2 *)from;
+            memcpy(raw, &two, sizeof raw);
+        }
+    }
+
     template <int Type>
     __device__ __forceinline__ void load(const vscan__scan &scan, int64_t i) {
         const int64_t at = first(scan, i);
@@ -146,13 +157,7 @@ struct lane_heads {
         if (Type == VSCAN_INT) {
             const int32_t *const from = (const int32_t *)scan.flags + at;
             if (((uintptr_t)from & (4 * V - 1)) == 0) {
-                if (V == 4) {
-                    const int4 quad = *(const int4 *)from;
-                    memcpy(raw, &quad, sizeof raw);
-                } else {
-                    const int2 two = *(const int2 *)from;
-                    memcpy(raw, &two, sizeof raw);
-                }
+                load_ints(from);
             } else {
 #pragma unroll
                 for (int j = 0; j < V; ++j) raw[j] = (uint32_t)from[j];
@@ -166,6 +171,23 @@ struct lane_heads {
             const uint32_t *const from = (const uint32_t *)scan.flags + (at >> 5);
             raw[0] = from[0];
             if ((at & 31) + V > 32) raw[1] = from[1];
+        }
+    }
+
+    /* The same, forward, where all of them exist and are_whole(scan): nothing is chosen, and position 0 is
+       not slow. */
+    static __device__ __forceinline__ bool are_whole(const vscan__scan &scan) {
+        return ((uintptr_t)scan.flags & (scan.flag_type == VSCAN_INT ? 4 * V - 1 : 3)) == 0;
+    }
+    template <int Type>
+    __device__ __forceinline__ void load_whole(const vscan__scan &scan, int i) {
+        slow = false;
+        if (Type == VSCAN_INT) {
+            load_ints((const int32_t *)scan.flags + i);
+        } else if (Type == VSCAN_BYTE) {
+            raw[0] = ((const uint32_t *)scan.flags)[i >> 2];
+        } else {
+            raw[0] = ((const uint32_t *)scan.flags)[i >> 5];
         }
     }
 
@@ -193,6 +215,7 @@ struct lane_heads {
             mask = __funnelshift_r(raw[0], raw[1], (unsigned)at & 31);
         }
         mask &= (1u << V) - 1;
+        if (i == 0) mask |= 1; /* by load_whole */
         return scan.backward ? __brev(mask) >> (32 - V) : mask;
     }
 };
@@ -221,6 +244,17 @@ static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
 #pragma unroll
         for (int r = 0; r < Rows; ++r)
             flags[r].template load<decltype(type)::value>(scan, i + r * step);
+    });
+}
+
+/* The same by load_whole. */
+template <int Rows, int V>
+static __device__ __forceinline__ void load_whole_heads(lane_heads<V> (&flags)[Rows],
+                                                        const vscan__scan &scan, int i, int step) {
+    with_flag_type(scan.flag_type, [&](auto type) {
+#pragma unroll
+        for (int r = 0; r < Rows; ++r)
+            flags[r].template load_whole<decltype(type)::value>(scan, i + r * step);
     });
 }
 

@@ -96,11 +96,16 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     const bool fast = whole && !backward;
     const bool reversed = Segmented || !backward;
     if (Segmented) {
+        /* Flags first: elements that have been loaded are moved to other registers before the
+           next loads, which would wait for them. */
+        if (fast && lane_heads<V>::are_whole(scan))
+            load_whole_heads(flags, scan, begin, shape::load_items);
+        else
+            load_heads(flags, scan, begin, shape::load_items);
         load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
     } else
         load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole,
                    a.turn);
-    if (Segmented) load_heads(flags, scan, begin, shape::load_items);
     U initial = Pair::identity;
     if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial), a.turn);
     if (hot.initial_from >= 2) initial = Pair::in(*(const volatile T *)scan.initial_at, a.turn);
