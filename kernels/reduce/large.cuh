@@ -228,7 +228,6 @@ struct tile_prefix {
 template <class Pair, int Loads, bool Tickets, bool Aligned>
 __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce_resident)
     reduce_large(const __grid_constant__ reduce_arguments a) {
-    using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_partition<Pair, Loads>;
     constexpr int warps = shape::warps;
@@ -355,7 +354,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
     }
     /* an aggregate of every worker has been seen */
     if (lane == 0) {
-        *(T *)a.total = Pair::out(total, a.turn);
+        put_total<Pair>(a, Pair::out(total, a.turn));
         advance(a.lookback, epoch);
     }
 }

@@ -7,6 +7,7 @@
 #ifndef VSCAN_REDUCE_PARTS_CUH
 #define VSCAN_REDUCE_PARTS_CUH
 
+#include "common/end_carry.cuh"
 #include "common/nested.cuh"
 #include "common/warp_reduce.cuh"
 #include "common/lookback.cuh"
@@ -27,7 +28,17 @@ struct reduce_arguments {
     void *total;
     lookback_memory lookback;
     pair_turn turn;
+    vscan__carry *carry; /* end_carry's */
+    void *carry_total;
 };
+
+/* Stores the total. In any order it ends the carry, if there is one. */
+template <class Pair>
+static __device__ __forceinline__ void put_total(const reduce_arguments &a,
+                                                 typename Pair::T total) {
+    *(typename Pair::T *)a.total = total;
+    if (Pair::in_any_order) end_carry(a.carry, a.n, a.carry_total, total);
+}
 
 /* Positions in a vector; in order, in a block that runs once, an int is wide enough. */
 template <bool Narrow>

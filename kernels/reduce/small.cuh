@@ -52,7 +52,6 @@ struct block_groups {
 template <class Pair, int Loads, bool Aligned, bool Alone, bool One = false>
 __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     reduce_block(const __grid_constant__ reduce_arguments a) {
-    using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = reduce_part_shape<Pair, Loads>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -102,7 +101,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
             sum = groups_of::add_up(sum, blocks);
         }
     }
-    if (threadIdx.x == 0) *(T *)a.total = Pair::out(Pair::combine(f.initial(a), sum), a.turn);
+    if (threadIdx.x == 0) put_total<Pair>(a, Pair::out(Pair::combine(f.initial(a), sum), a.turn));
 }
 
 #ifdef VSCAN__TMA
@@ -156,7 +155,7 @@ __global__ void __launch_bounds__(1024, 1)
         U p = f.initial(a);
         sum = lane < warps ? parts.template sum_eight<Pair>(lane) : Pair::identity;
         p = Pair::combine(p, over_lanes<Pair>::sum(sum));
-        if (lane == 0) *(T *)a.total = Pair::out(p, a.turn);
+        if (lane == 0) put_total<Pair>(a, Pair::out(p, a.turn));
     } else {
         using groups_of = block_groups<Pair, reduce_block_loads>;
         constexpr int of_tile = nested<T>::blocks;

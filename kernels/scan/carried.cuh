@@ -321,31 +321,16 @@ __global__ void nothing_carried(const __grid_constant__ scan_arguments a) {
 
 /* ---- Pairs that any order suits, without segments -------------------------------------------- */
 
-/* The kernels for scans and reductions go on from r4, and leave their total in `last`. One thread does
-   the rest after them. */
-template <class T>
-__global__ void end_carried_total(const __grid_constant__ vscan__scan scan) {
-    let_next_kernel_begin();
-    wait_for_kernel_before();
-    vscan__carry_state &carry = scan.carry->states[0];
-    carry.position += scan.n;
-    carry.flags &= VSCAN__CARRY_HAS_INITIAL;
-    carry.r4 = carry.last;
-    if (scan.total != nullptr) *(T *)scan.total = element_of<T>(carry.last);
-}
-
-template <class Pair>
+/* The kernels for scans and reductions go on from r4, which is the place of their total, too; who writes it
+   does the rest (common/end_carry.cuh). `totals` and their number, of segments, are free for what that needs. */
 static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan *scan,
                                         vscan__launcher *launcher) {
     vscan__scan begun = *scan;
-    begun.carry = nullptr;
     begun.has_initial = 2;
-    begun.initial_at = &scan->carry->states[0].r4;
-    begun.total = &scan->carry->states[0].last;
-    const cudaError_t error = launcher(launch, &begun);
-    if (error != cudaSuccess) return error;
-    return start(end_carried_total<typename Pair::T>, 1, 1, 0, launch->stream, *scan,
-                 launch->may_overlap);
+    begun.initial_at = begun.total = &scan->carry->states[0].r4;
+    begun.totals = scan->total;
+    begun.totals_length = scan->n;
+    return launcher(launch, &begun);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -377,8 +362,8 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
     }
     if constexpr (Pair::in_any_order) {
         if (scan->flags == nullptr)
-            return launch_carried_total<Pair>(
-                launch, scan, scan->out != nullptr ? scan_launcher : reduce_launcher);
+            return launch_carried_total(launch, scan,
+                                        scan->out != nullptr ? scan_launcher : reduce_launcher);
     }
     const auto plain = scan_carried<Pair, Pair::in_any_order>; /* in any order there are segments */
     const auto kernel = scan->flags != nullptr ? scan_carried<Pair, true> : plain;
