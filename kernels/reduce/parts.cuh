@@ -7,10 +7,10 @@
 #ifndef VSCAN_REDUCE_PARTS_CUH
 #define VSCAN_REDUCE_PARTS_CUH
 
-#include "common/end_carry.cuh"
 #include "common/nested.cuh"
 #include "common/warp_reduce.cuh"
 #include "common/lookback.cuh"
+#include "core/carry.h"
 #include "reduce/tuning.cuh"
 
 namespace vscan {
@@ -28,16 +28,25 @@ struct reduce_arguments {
     void *total;
     lookback_memory lookback;
     pair_turn turn;
-    vscan__carry *carry; /* end_carry's */
-    void *carry_total;
+    vscan__carry *carry; /* or NULL: see put_total */
+    void *carry_total;   /* the call's own total, or NULL */
 };
 
-/* Stores the total. In any order it ends the carry, if there is one. */
+/*
+ * Stores the total. Where a carry of a pair that any order suits is to go on (scan/carried.cuh), that is its r4;
+ * the rest of it by atomic operations whose results nobody waits for.
+ */
 template <class Pair>
 static __device__ __forceinline__ void put_total(const reduce_arguments &a,
                                                  typename Pair::T total) {
-    *(typename Pair::T *)a.total = total;
-    if (Pair::in_any_order) end_carry(a.carry, a.n, a.carry_total, total);
+    using T = typename Pair::T;
+    *(T *)a.total = total;
+    if (!Pair::in_any_order || a.carry == nullptr) return;
+    vscan__carry_state &state = a.carry->states[0];
+    atomicAdd((unsigned long long *)&state.position, (unsigned long long)a.n);
+    clear_bits((unsigned long long *)&state.flags, ~(unsigned long long)VSCAN__CARRY_HAS_INITIAL);
+    *(T *)&state.last = total;
+    if (a.carry_total != nullptr) *(T *)a.carry_total = total;
 }
 
 /* Positions in a vector; in order, in a block that runs once, an int is wide enough. */

@@ -321,16 +321,39 @@ __global__ void nothing_carried(const __grid_constant__ scan_arguments a) {
 
 /* ---- Pairs that any order suits, without segments -------------------------------------------- */
 
-/* The kernels for scans and reductions go on from r4, which is the place of their total, too; who writes it
-   does the rest (common/end_carry.cuh). `totals` and their number, of segments, are free for what that needs. */
+/* The kernels for scans and reductions go on from r4. A scan leaves its total in `last`, since one at the
+   place of its initial value costs it a fence a tile, and one thread does the rest after it. */
+template <class T>
+__global__ void end_carried_total(const __grid_constant__ vscan__scan scan) {
+    let_next_kernel_begin();
+    wait_for_kernel_before();
+    vscan__carry_state &carry = scan.carry->states[0];
+    carry.position += scan.n;
+    carry.flags &= VSCAN__CARRY_HAS_INITIAL;
+    carry.r4 = carry.last;
+    if (scan.total != nullptr) *(T *)scan.total = element_of<T>(carry.last);
+}
+
+/* A reduction reads its initial value where it writes its total: it does all (reduce/parts.cuh). `totals`,
+   which only segments have, is the place of the call's own total. */
+template <class Pair>
 static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan *scan,
                                         vscan__launcher *launcher) {
+    vscan__carry_state &state = scan->carry->states[0]; /* on the device */
     vscan__scan begun = *scan;
     begun.has_initial = 2;
-    begun.initial_at = begun.total = &scan->carry->states[0].r4;
-    begun.totals = scan->total;
-    begun.totals_length = scan->n;
-    return launcher(launch, &begun);
+    begun.initial_at = &state.r4;
+    if (scan->out == nullptr) {
+        begun.total = &state.r4;
+        begun.totals = scan->total;
+        return launcher(launch, &begun);
+    }
+    begun.carry = nullptr;
+    begun.total = &state.last;
+    const cudaError_t error = launcher(launch, &begun);
+    if (error != cudaSuccess) return error;
+    return start(end_carried_total<typename Pair::T>, 1, 1, 0, launch->stream, *scan,
+                 launch->may_overlap);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */

@@ -246,11 +246,9 @@ struct large_scan_warps : large_role<Pair, Segmented> {
         if (last / R != line) return;
         if (Pair::in_any_order) last = in_memory((int)last, shape::items);
         if (carry()) __threadfence();
-        T total = T();
 #pragma unroll
         for (int j = 0; j < R; ++j)
-            if (last % R == j) total = Pair::out(y[j], a.turn);
-        put_total<Pair>(a.scan, total);
+            if (last % R == j) *(T *)a.scan.total = Pair::out(y[j], a.turn);
     }
 
     /*

@@ -61,7 +61,6 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
         portion.in = (const T *)scan->in + first;
         portion.out = (T *)scan->out + first;
         portion.total = left > items ? &carry[next] : scan->total;
-        portion.carry = left > items ? nullptr : scan->carry;
         const cudaError_t error = launch_scan<Pair, false>(launch, &portion, turn, kernel);
         if (error != cudaSuccess) return error;
         portion.has_initial = 2;

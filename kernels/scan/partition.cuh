@@ -14,7 +14,6 @@
 #ifndef VSCAN_SCAN_PARTITION_CUH
 #define VSCAN_SCAN_PARTITION_CUH
 
-#include "common/end_carry.cuh"
 #include "common/operators.cuh"
 #include "common/lookback.cuh"
 #include "common/vectors.cuh"
@@ -34,13 +33,6 @@ struct scan_arguments {
 static inline scan_arguments scan_arguments_of(const vscan__launch *launch, const vscan__scan &scan,
                                                const pair_turn &turn) {
     return {turn, scan, lookback_of(launch), launch->late, false};
-}
-
-/* Stores the total of a plain scan. In any order it ends the carry, if there is one. */
-template <class Pair>
-static __device__ __forceinline__ void put_total(const vscan__scan &scan, typename Pair::T total) {
-    *(typename Pair::T *)scan.total = total;
-    if (Pair::in_any_order) end_carry(scan.carry, scan.totals_length, scan.totals, total);
 }
 
 template <class T>

@@ -153,7 +153,7 @@ __global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 
                 if (carry) __threadfence();
 #pragma unroll
                 for (int j = 0; j < V; ++j)
-                    if (i + j == n - 1) put_total<Pair>(scan, Pair::out(y[j], a.turn));
+                    if (i + j == n - 1) *(T *)scan.total = Pair::out(y[j], a.turn);
             }
             if (Segmented && counting)
                 write_totals<Pair>(a, i, y, heads[r], shared.heads + of_group.count + rank[r],

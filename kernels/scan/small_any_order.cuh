@@ -93,8 +93,8 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
 
     /* ---- Load: as in scan_small -------------------------------------------------------------- */
     const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
-    prefetch_loads<typename Pair::In, Loads>(
-        hot, partition * shape::items + warp * (Loads * shape::load_items), lane);
+    prefetch_loads<typename Pair::In, Loads>(hot, partition * shape::items + warp * (Loads * shape::load_items),
+                             lane);
     wait_for_kernel_before();
     const lookback_memory lookback = {hot.header, hot.rest.lookback.capacity, hot.delay};
     epoch_t epoch = 0;
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : 4)
     if (has_last && (unsigned)(n - 1 - begin) % shape::load_items < V &&
         (unsigned)(n - 1 - begin) < Loads * shape::load_items) {
         if (carry) __threadfence();
-        put_total<Pair>(hot.rest.scan, Pair::out(total, hot.rest.turn));
+        *(T *)hot.total = Pair::out(total, hot.rest.turn);
     }
 #pragma unroll
     for (int r = 0; r < Loads; ++r) items[r].results(x[r], false, hot.rest.turn);

@@ -177,7 +177,6 @@ struct widening_kernel : chained_kernel {
         if (tile == tiles - 1 && threadIdx.x == 0 && scan.total != nullptr) {
             if (goes_on) __threadfence();
             *(sum_type *)scan.total = running + sum;
-            end_carry(scan.carry, scan.totals_length, scan.totals, running + sum);
         }
         running += base;
         const int64_t first = (int64_t)tile * items;
