@@ -16,14 +16,54 @@ struct matrix_arguments {
     Shape shape;
     lookback_memory lookback;
     pair_turn turn;
+    uint32_t ahead; /* bytes that a block prefetches; 0: launches do not overlap */
 };
 
 template <class Shape>
 static matrix_arguments<Shape> matrix_arguments_of(const vscan__launch *launch,
                                                    const vscan__matrix &matrix, const Shape &shape,
                                                    const pair_turn &turn) {
-    return {matrix, shape, lookback_of(launch), turn};
+    return {matrix, shape, lookback_of(launch), turn, 0};
 }
+
+/* ---- Overlapping launches, of rows ------------------------------------------------------------- */
+
+/* Bytes that rows take. */
+static __host__ __device__ __forceinline__ int64_t rows_span(const vscan__matrix &matrix,
+                                                             int size) {
+    return ((matrix.lines - 1) * matrix.line_step + matrix.length) * size;
+}
+
+/* The same for kernels that begin with begin_rows, in so many blocks. Launches overlap up to so many bytes. */
+template <class Shape>
+static matrix_arguments<Shape>
+rows_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, const Shape &shape,
+                  const pair_turn &turn, int size, int64_t blocks, int64_t overlap_to) {
+    matrix_arguments<Shape> a = matrix_arguments_of(launch, matrix, shape, turn);
+    const int64_t span = rows_span(matrix, size);
+    if (launch->may_overlap && span <= overlap_to)
+        a.ahead = (uint32_t)(span / blocks / 16 + 1) * 16;
+    return a;
+}
+
+/* By each block, before anything is read: waits for the kernel before, where launches overlap. Meanwhile
+   a share of the matrix is prefetched, about what the block will read, and together all of it. */
+template <class T, class Arguments>
+static __device__ __forceinline__ void begin_rows(const Arguments &a) {
+#ifdef VSCAN__TMA
+    if (a.ahead > 0 && threadIdx.x == 0) {
+        const uintptr_t in = (uintptr_t)a.matrix.in, first = in & ~(uintptr_t)15;
+        const uintptr_t from = first + (uintptr_t)blockIdx.x * a.ahead;
+        const uintptr_t end = (in + rows_span(a.matrix, sizeof(T))) & ~(uintptr_t)15;
+        if (from < end)
+            tma_prefetch((const void *)from,
+                         end - from < a.ahead ? (uint32_t)(end - from) : a.ahead);
+    }
+#endif
+    wait_for_kernel_before();
+}
+
+/* ---- Lines --------------------------------------------------------------------------------------- */
 
 /* The number of a column's first element in memory. Columns of several matrices are numbered
    through. A launch has fewer than 2^32 of them: a division of 64 bits takes some 100 instructions. */

@@ -128,14 +128,15 @@ static constexpr int unaligned_few_chunks = 5;
 static constexpr int64_t unaligned_thirds = 6, unaligned_thirds_few = 2,
                          unaligned_thirds_4_bytes = 3;
 
+/* Bytes of a matrix up to which launches overlap: of rows and sums of rows, and of what narrow.cuh and
+   unaligned.cuh scan, which are slower with it from 16 MiB on: benchmarks/notes/rows.md. */
+static constexpr int64_t rows_overlap_to = 32 << 20, odd_rows_overlap_to = 8 << 20;
+
 /* ---- Reductions of rows (matrix/rows/reduce.cuh) --------------------------------------------- */
 
 static constexpr int sum_warps = 16, sum_part_bytes = 4096, tile_parts = 16;
 static constexpr int sum_most_parts = 256; /* of a row that one block has */
-/* Bytes of a matrix up to which launches overlap: floats of 2^20 in rows of 1024 4.7 to 4.0 us, of 20001 6.6 to
-   4.9; from 2^26 elements on there is no difference (H100). */
-static constexpr int64_t sum_ahead_to = 32 << 20;
-static constexpr int sum_least_warps = 4; /* of a block, where there are few rows */
+static constexpr int sum_least_warps = 4;  /* of a block, where there are few rows */
 
 /* Bytes of a row from which on its kernel by vectors is used. Where any order will do, the scan
    kernel is faster for a row of a few slices of 64 bytes: 64 floats 0.92 of memcpy in place of

@@ -385,8 +385,8 @@ static cudaError_t launch_carried(vscan__launch *launch, const vscan__scan *scan
     }
     if constexpr (Pair::in_any_order) {
         if (scan->flags == nullptr)
-            return launch_carried_total(launch, scan,
-                                        scan->out != nullptr ? scan_launcher : reduce_launcher);
+            return launch_carried_total<Pair>(
+                launch, scan, scan->out != nullptr ? scan_launcher : reduce_launcher);
     }
     const auto plain = scan_carried<Pair, Pair::in_any_order>; /* in any order there are segments */
     const auto kernel = scan->flags != nullptr ? scan_carried<Pair, true> : plain;

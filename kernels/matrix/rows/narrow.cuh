@@ -126,6 +126,7 @@ __global__ void __launch_bounds__(256)
     using T = typename Pair::T;
     using U = typename Pair::U;
 
+    begin_rows<T>(a);
     const vscan__matrix &matrix = a.matrix;
     const narrow_rows_shape &shape = a.shape;
     const bool backward = matrix.backward;
@@ -240,8 +241,10 @@ static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__
     s.warps = most < 8 ? most : 8;
     const int64_t rows = 32 * s.warps, blocks = (matrix->lines + rows - 1) / rows;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
+    const auto a = rows_arguments_of(launch, *matrix, s, turn, sizeof(typename Pair::T), blocks,
+                                     odd_rows_overlap_to);
     return start(matrix_narrow_rows<Pair>, blocks, 32 * s.warps, s.warps * s.warp_bytes,
-                 launch->stream, matrix_arguments_of(launch, *matrix, s, turn));
+                 launch->stream, a, a.ahead > 0);
 }
 
 } /* namespace vscan */

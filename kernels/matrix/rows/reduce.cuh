@@ -170,7 +170,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
                  : tile_parts * row_sums::part_groups;
     const row_sums blocks = {shape, shared, row, row_warp, lane, groups};
     /* where launches overlap, what the warp loads first */
-    if (shape.ahead && there && blocks.first_part() < parts) {
+    if (a.ahead > 0 && there && blocks.first_part() < parts) {
         const int64_t from = (int64_t)(first_part + blocks.first_part()) * part_shape::items;
         prefetch_by_warp(first, matrix.length,
                          backward ? matrix.length - from - part_shape::items : from,
@@ -269,7 +269,6 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
     const int groups = VSCAN__GROUP;
     const int64_t row_loads = (matrix.length + groups - 1) / groups;
     row_sums_shape s = {};
-    s.ahead = matrix.lines * matrix.length * size <= sum_ahead_to;
     s.tiles = 1;
     if (row_loads <= loads && !vectors) {
         while (1 << s.load_bits < row_loads) ++s.load_bits;
@@ -319,9 +318,11 @@ static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__mat
     const int64_t rows = s.small_rows ? s.rows * sum_warps : s.rows; /* of a block */
     const int64_t blocks = (matrix->lines + rows - 1) / rows * s.tiles;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
+    const auto a = rows_arguments_of(launch, *matrix, s, turn, sizeof(typename Pair::T), blocks,
+                                     rows_overlap_to);
     return start(matrix_row_sums<Pair, Vectors>, blocks,
-                 32 * (s.small_rows ? sum_warps : s.rows * s.row_warps), 0, launch->stream,
-                 matrix_arguments_of(launch, *matrix, s, turn), s.ahead && launch->may_overlap);
+                 32 * (s.small_rows ? sum_warps : s.rows * s.row_warps), 0, launch->stream, a,
+                 a.ahead > 0);
 }
 
 } /* namespace vscan */

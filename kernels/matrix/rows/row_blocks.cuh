@@ -28,7 +28,6 @@ struct row_sums_shape {
     uint32_t whole, left;
     bool small_rows;
     bool whole_blocks; /* in order: a warp has all of a block of level 1 */
-    bool ahead;        /* launches overlap */
 };
 
 /* A part: elements of a lane in each load, and loads. */

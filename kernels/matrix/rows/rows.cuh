@@ -405,6 +405,7 @@ __global__ void __launch_bounds__(1024)
     using U = typename Pair::U;
     constexpr int R = rows_warp<Pair>::R;
     __shared__ rows_shared<Pair> shared;
+    begin_rows<typename Pair::T>(a);
     rows_warp<Pair> w = {a, shared};
     w.find_rows();
     U x[R];
@@ -525,8 +526,9 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
         if (error != cudaSuccess) return error;
         launch->matrix_ready |= ready;
     }
-    return start(rows, blocks, 32 * s.warps, shared, launch->stream,
-                 matrix_arguments_of(launch, *matrix, s, turn));
+    const auto a = rows_arguments_of(launch, *matrix, s, turn, sizeof(typename Pair::T), blocks,
+                                     rows_overlap_to);
+    return start(rows, blocks, 32 * s.warps, shared, launch->stream, a, a.ahead > 0);
 }
 
 } /* namespace vscan */

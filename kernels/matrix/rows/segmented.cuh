@@ -418,6 +418,7 @@ __global__ void __launch_bounds__(1024)
     matrix_segmented_rows(const __grid_constant__ matrix_arguments<rows_shape> a) {
     using U = typename Pair::U;
     __shared__ segmented_rows_shared<Pair> shared;
+    begin_rows<typename Pair::T>(a);
     rows_warp<Pair> w = {a, shared.rows};
     w.find_rows();
     segmented_rows<Pair> segments = {w, shared};

@@ -114,6 +114,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
     const int block = backward ? 31 - lane : lane; /* the lane's slice, in memory order */
     T *const slice = shared + block * R + block / 2;
 
+    begin_rows<T>(a);
     U p = Pair::identity; /* initial value; in any order the prefix of the tile */
     if (there) p = initial_of<Pair>(a, line);
     row_levels levels; /* in order */
@@ -261,9 +262,10 @@ static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vsca
     const int64_t blocks = (matrix->lines + s.rows - 1) / s.rows;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int warps = s.rows * s.row_warps;
+    const auto a =
+        rows_arguments_of(launch, *matrix, s, turn, sizeof(T), blocks, odd_rows_overlap_to);
     return start(matrix_unaligned_rows<Pair>, blocks, 32 * warps,
-                 warps * unaligned_items<T>::room * (int)sizeof(T), launch->stream,
-                 matrix_arguments_of(launch, *matrix, s, turn));
+                 warps * unaligned_items<T>::room * (int)sizeof(T), launch->stream, a, a.ahead > 0);
 }
 
 } /* namespace vscan */
