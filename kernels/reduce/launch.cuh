@@ -106,8 +106,6 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.has_initial = scan->has_initial;
     a.initial = scan->initial;
     a.initial_at = scan->initial_at;
-    a.carry = scan->carry;
-    a.carry_total = scan->totals;
     a.total = scan->total;
     a.lookback = lookback_of(launch);
     a.turn = turn;

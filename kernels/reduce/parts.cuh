@@ -7,6 +7,8 @@
 #ifndef VSCAN_REDUCE_PARTS_CUH
 #define VSCAN_REDUCE_PARTS_CUH
 
+#include <stddef.h>
+
 #include "common/nested.cuh"
 #include "common/warp_reduce.cuh"
 #include "common/lookback.cuh"
@@ -22,31 +24,33 @@ struct reduce_arguments {
     int begin, outside; /* elements before the body; before and after it together, < 32 */
     bool backward;      /* in order only: partitions count from the end of the body */
     bool aligned;       /* the body begins at a multiple of 16 bytes */
-    int has_initial;
+    int has_initial;    /* 3: see put_total */
     vscan__value initial;
     const void *initial_at;
     void *total;
     lookback_memory lookback;
     pair_turn turn;
-    vscan__carry *carry; /* or NULL: see put_total */
-    void *carry_total;   /* the call's own total, or NULL */
 };
 
 /*
- * Stores the total. Where a carry of a pair that any order suits is to go on (scan/carried.cuh), that is its r4;
- * the rest of it by atomic operations whose results nobody waits for.
+ * Stores the total. Of pairs that any order suits it may be a carry that goes on (has_initial 3, scan/carried.cuh):
+ * initial_at is its r4, and total the call's own, or NULL. What is not a total is done by atomic operations whose
+ * results nobody waits for.
  */
 template <class Pair>
 static __device__ __forceinline__ void put_total(const reduce_arguments &a,
                                                  typename Pair::T total) {
     using T = typename Pair::T;
-    *(T *)a.total = total;
-    if (!Pair::in_any_order || a.carry == nullptr) return;
-    vscan__carry_state &state = a.carry->states[0];
+    if (!Pair::in_any_order || a.has_initial != 3) {
+        *(T *)a.total = total;
+        return;
+    }
+    char *const r4 = (char *)const_cast<void *>(a.initial_at);
+    vscan__carry_state &state = *(vscan__carry_state *)(r4 - offsetof(vscan__carry_state, r4));
     atomicAdd((unsigned long long *)&state.position, (unsigned long long)a.n);
     clear_bits((unsigned long long *)&state.flags, ~(unsigned long long)VSCAN__CARRY_HAS_INITIAL);
-    *(T *)&state.last = total;
-    if (a.carry_total != nullptr) *(T *)a.carry_total = total;
+    *(T *)&state.r4 = *(T *)&state.last = total;
+    if (a.total != nullptr) *(T *)a.total = total;
 }
 
 /* Positions in a vector; in order, in a block that runs once, an int is wide enough. */
@@ -96,7 +100,7 @@ struct finish {
     }
     __device__ __forceinline__ void load_initial(const reduce_arguments &a, bool asked) {
         memcpy(&z, &a.initial, sizeof z);
-        if (asked && a.has_initial == 2) z = *(const T *)a.initial_at;
+        if (asked && a.has_initial >= 2) z = *(const T *)a.initial_at;
     }
     template <class I = int64_t>
     __device__ __forceinline__ void load(const reduce_arguments &a, int lane, bool asked) {

@@ -334,8 +334,7 @@ __global__ void end_carried_total(const __grid_constant__ vscan__scan scan) {
     if (scan.total != nullptr) *(T *)scan.total = element_of<T>(carry.last);
 }
 
-/* A reduction reads its initial value where it writes its total: it does all (reduce/parts.cuh). `totals`,
-   which only segments have, is the place of the call's own total. */
+/* A reduction reads its initial value where it writes its total: it does all (put_total in reduce/parts.cuh). */
 template <class Pair>
 static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan *scan,
                                         vscan__launcher *launcher) {
@@ -344,8 +343,7 @@ static cudaError_t launch_carried_total(vscan__launch *launch, const vscan__scan
     begun.has_initial = 2;
     begun.initial_at = &state.r4;
     if (scan->out == nullptr) {
-        begun.total = &state.r4;
-        begun.totals = scan->total;
+        begun.has_initial = 3;
         return launcher(launch, &begun);
     }
     begun.carry = nullptr;

@@ -104,13 +104,18 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
     const bool fast = whole && !backward;
     const bool reversed = Segmented || !backward;
     if (Segmented) {
-        /* Flags first: elements that have been loaded are moved to other registers before the
-           next loads, which would wait for them. */
-        if (flags_at_once && fast && lane_heads<V>::are_whole(scan))
+        /* Elements that have been loaded are moved to other registers before the next loads, which so
+           wait for them. Bits and bytes backward are faster that way nevertheless. */
+        const bool whole_flags = flags_at_once && fast && lane_heads<V>::are_whole(scan);
+        const bool flags_first = flags_at_once && scan.flag_type == VSCAN_INT;
+        if (whole_flags)
             load_whole_heads(flags, scan, begin, shape::load_items);
-        else
-            load_heads(flags, scan, begin, shape::load_items);
+        else if (flags_first)
+#pragma unroll
+            for (int r = 0; r < Loads; ++r)
+                flags[r].template load<VSCAN_INT>(scan, begin + r * shape::load_items);
         load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
+        if (!whole_flags && !flags_first) load_heads(flags, scan, begin, shape::load_items);
     } else
         load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole,
                    a.turn);

@@ -19,6 +19,7 @@
 #define VSCAN_SCAN_SMALL_CARRIED_CUH
 
 #include "common/shifted.cuh"
+#include "common/tma.cuh"
 #include "scan/carried_vector.cuh"
 #include "scan/small_in_order.cuh"
 
@@ -53,6 +54,9 @@ template <class Pair, int Loads, int Warps>
 __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *small_warps / Warps)
     scan_small_carried(const __grid_constant__ small_arguments hot) {
     using T = typename Pair::T;
+#ifndef VSCAN__TMA
+    if (Loads == middle_loads && sizeof(T) == 4) return; /* as in scan/small.cuh */
+#endif
     using U = typename Pair::U;
     using shape = small_shape<Pair, Loads, Warps>;
     constexpr int V = shape::lane_items, tile = nested<T>::tile;
@@ -292,7 +296,7 @@ static cudaError_t launch_small_carried(const vscan__launch *launch, const scan_
     if (longest <= narrow::items * narrow::max_partitions)
         return launch_it(scan_small_carried<Pair, narrow::loads, small_warps>, narrow::items,
                          narrow::threads);
-    if (longest <= middle::items * middle::max_partitions)
+    if (launch->shared_memory > 0 && longest <= middle::items * middle::max_partitions)
         return launch_it(scan_small_carried<Pair, middle::loads, small_warps>, middle::items,
                          middle::threads);
     if (longest <= wide::items * wide::max_partitions)
