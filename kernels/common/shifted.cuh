@@ -25,9 +25,10 @@ static __device__ __forceinline__ void take_shifted(T (&x)[V], T (&all)[2 * V - 
 }
 
 /*
- * A vector is made of two that adjacent lanes have; the first lane's neighbour is the last one of another
- * load. One shuffle serves both, as the lane at the end puts in what that load has. Shuffles are what this
- * costs, one a cycle for all of a multiprocessor, so none is for an element that no shift needs.
+ * A vector is made of two that adjacent lanes have. At the end of a warp load the other one is in the next
+ * load (stored: the one before), in the lane at the opposite end. That lane passes it on in the same shuffle, as
+ * nobody needs its own. Shuffles are what this costs, one a cycle for all of a multiprocessor, so there is none
+ * for an element that no shift needs.
  */
 
 /* Reads m elements before the warp's first one and V - m behind the last one, too: they must be there. */

@@ -235,26 +235,20 @@ static __device__ __forceinline__ void with_flag_type(int type, const Use &use) 
         use(flag_type_constant<VSCAN_INT>());
 }
 
-/* load and bits for several groups of V elements: the first from position i on, the others step
-   positions apart. */
-template <int Rows, int V>
+/* load, or load_whole, and bits for several groups of V elements: the first from position i on, the others
+   step positions apart. */
+template <bool Whole = false, int Rows, int V>
 static __device__ __forceinline__ void load_heads(lane_heads<V> (&flags)[Rows],
                                                   const vscan__scan &scan, int64_t i, int step) {
     with_flag_type(scan.flag_type, [&](auto type) {
 #pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            flags[r].template load<decltype(type)::value>(scan, i + r * step);
-    });
-}
-
-/* The same by load_whole. */
-template <int Rows, int V>
-static __device__ __forceinline__ void load_whole_heads(lane_heads<V> (&flags)[Rows],
-                                                        const vscan__scan &scan, int i, int step) {
-    with_flag_type(scan.flag_type, [&](auto type) {
-#pragma unroll
-        for (int r = 0; r < Rows; ++r)
-            flags[r].template load_whole<decltype(type)::value>(scan, i + r * step);
+        for (int r = 0; r < Rows; ++r) {
+            constexpr int Type = decltype(type)::value;
+            if constexpr (Whole)
+                flags[r].template load_whole<Type>(scan, (int)i + r * step);
+            else
+                flags[r].template load<Type>(scan, i + r * step);
+        }
     });
 }
 

@@ -83,8 +83,8 @@ struct copy_warps : large_role<Pair, Segmented> {
         if (lane == 1 && b.out.lines > 0) tensor_prefetch(&b.out.map);
         if (!goes_on) {
             prefetch(blockIdx.x);
-        } else if (lane <
-                   shape::quarters) { /* where the tiles are, only the carry tells: about there */
+        } else if (lane < shape::quarters) {
+            /* where the tiles are, only the carry tells: about here */
             const int64_t n = a.scan.n, i = (int64_t)blockIdx.x * shape::items;
             const T *const from =
                 (const T *)a.scan.in - b.in.shift + (a.scan.backward ? n - i - shape::items : i);

@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Seg
         const bool whole_flags = flags_at_once && fast && lane_heads<V>::are_whole(scan);
         const bool flags_first = flags_at_once && scan.flag_type == VSCAN_INT;
         if (whole_flags)
-            load_whole_heads(flags, scan, begin, shape::load_items);
+            load_heads<true>(flags, scan, begin, shape::load_items);
         else if (flags_first)
 #pragma unroll
             for (int r = 0; r < Loads; ++r)

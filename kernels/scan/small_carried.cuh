@@ -154,6 +154,13 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         if ((position - expected) % tile == 0) break;
     }
     vscan__carry *const carry = a.scan.carry;
+    const auto end_it = [&] { /* by the last block, when all have read the old carry */
+                              if (threadIdx.x == 0) {
+                                  replace_state(carry, old.carry);
+                                  advance(lookback, epoch);
+                              }
+                              scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+    };
     place_at(position);
     if (left <= 0) {
         jitter(lookback, epoch, partition, jitter_publish);
@@ -162,11 +169,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         for (int p = (int)threadIdx.x; p < partition; p += shape::threads)
             (void)wait_for<U>(lookback, epoch, p * blocks);
         __syncthreads();
-        if (threadIdx.x == 0) {
-            replace_state(carry, old.carry);
-            advance(lookback, epoch);
-        }
-        scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+        end_it();
         return;
     }
     const bool last_partition = left <= shape::items, whole = is_whole(begin - lane * V);
@@ -243,12 +246,7 @@ __global__ void __launch_bounds__(32 * Warps, small_blocks<Pair, true, Loads> *s
         next.initial = from.initial;
         write_small_levels<Pair>(next, before, shared, skew + hot.n, first_item);
     }
-    if (!last_block) return;
-    if (threadIdx.x == 0) {
-        replace_state(carry, old.carry);
-        advance(lookback, epoch);
-    }
-    scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+    if (last_block) end_it();
 }
 
 /* ---- Launching ------------------------------------------------------------------------------- */

@@ -48,7 +48,7 @@ struct vscan__scan {
     int64_t totals_length;
     int64_t *count;             /* segmented: one int64_t for the number of segments, or NULL */
     struct vscan__carry *carry; /* where to go on, or NULL; then there is no initial value */
-    int64_t *carry_at;          /* with a carry: struct vscan_carry's */
+    int64_t *carry_at;          /* with a carry: vscan_carry's `at` */
     const void *offsets; /* reduce_segmented: totals_length + 1 positions, or NULL: by flags */
     int32_t offset_type; /* VSCAN_INT or VSCAN_LONG */
     int64_t first_flag;  /* element 0's in flags; only the CPU's functions know it, 0 elsewhere */

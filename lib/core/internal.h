@@ -60,9 +60,9 @@ struct vscan_carry {
     uint64_t word; /* handle.h */
     vscan_ctx *ctx;
     struct vscan__carry *memory; /* the backend's */
-    int64_t
-        at; /* its position, if the device has done all calls so far, and each one once: what a captured
-                   graph does is not known here. A guess, on which no result depends. */
+    /* On a GPU, of a pair that adds in order: its position if each call so far has run once. What a captured
+       graph does is not known here, so this is a guess, on which no result depends. */
+    int64_t at;
     enum vscan__pair pair;
     vscan_op op;
     vscan_type type;
