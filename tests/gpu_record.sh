@@ -67,6 +67,18 @@ kernels=${VSCAN_RECORD_KERNELS:-$all_kernels}
     exit 2
 }
 
+# library_tested: name, size, digest.
+library_tested() {
+    file=$(find "$run/../lib" -name 'libvscan.so.*[0-9]' -type f)
+    echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
+}
+
+digests=$run/kernel_digest.txt
+grep -q "^sha256 $(library_tested | sed 's/.* //')$" "$digests" || {
+    echo "$0: $digests is missing or of another library: build again, with python3" >&2
+    exit 2
+}
+
 # cmocka_count WORD LOG...: the sum of the numbers in cmocka's "[ WORD ] N test(s)" lines.
 cmocka_count() {
     word=$1
@@ -100,16 +112,17 @@ head_of_record() {
         echo "compute-sanitizer $("$sanitizer" --version | sed -n 's/.*[Vv]ersion *//p')"
     fi
     echo "library $(library_tested)"
+    echo "kernels $(kernels_tested)"
     echo "command $command"
     [ "$stages" = "$all_stages" ] || echo "stages $stages"
     [ "$programs" = "$all_programs" ] || echo "test programs $programs"
     [ "$kernels" = "$all_kernels" ] || echo "sets of kernels $kernels"
 }
 
-# library_tested: name, size, digest.
-library_tested() {
-    file=$(find "$run/../lib" -name 'libvscan.so.*[0-9]' -type f)
-    echo "$(basename "$file"), $(wc -c <"$file") bytes, sha256 $(sha256sum "$file" | cut -c1-64)"
+# kernels_tested: the digest of the machine code that this GPU runs, as the build wrote it down.
+kernels_tested() {
+    capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1)
+    sed -n "s/^\(sm_${capability%.*}[0-9][a-z]*: .*\)/\1/p" "$digests"
 }
 
 # pairs: lines "PROGRAM KERNELS PART": all programs with the kernels that the library chooses, and those that
