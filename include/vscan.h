@@ -325,6 +325,21 @@ VSCAN_API int32_t vscan_version(void);
 VSCAN_API const char *vscan_version_text(void);
 
 /**
+ * Describes the library and the machine in lines "name: value": the version, the commit and the compiler that
+ * it was built from and by; the CUDA that built it and that of the driver; devices with their memory; the
+ * backend that AUTO takes, and why; the instruction set; the number of threads, and what limits it. It is for
+ * people, and for reports of errors (the program vscan-info prints it). Names and values may change.
+ *   text       receives as much of the text as there is room for, and a closing 0; or NULL: nothing is written
+ *   capacity   bytes at text, at least 0. 4096 are enough for any machine with up to 16 GPUs
+ * Returns the length of the whole text, without the closing 0. If it is not less than capacity, the text has
+ * been cut. Lengths may differ from call to call, because free memory does.
+ * To find out what AUTO takes, it makes a context and destroys it; so it may wait, may take as long as
+ * vscan_ctx_create, and may not be called during a capture. It cannot fail, and leaves vscan_ctx_last_error
+ * as it was. Since 1.0.0.
+ */
+VSCAN_API int64_t vscan_describe(char *text, int64_t capacity);
+
+/**
  * Backends. AUTO is CUDA if a device with kernels for it can be used, else the CPU. The environment variable
  * VSCAN_BACKEND (cpu or cuda) decides in place of AUTO, but never in place of an explicit choice.
  */

@@ -26,6 +26,8 @@ copy=$work/a/folder/whose/name/has/another/length
 mkdir -p "$copy"
 cp -R "$root/CMakeLists.txt" "$root/cmake" "$root/include" "$root/kernels" "$root/lib" \
     "$root/libvscan.pc.in" "$root/LICENSE" "$copy"
+# The copy is no checkout; the library names the commit.
+commit=$(sed -n 's/^VSCAN_COMMIT_SAID:INTERNAL=//p' "$build/CMakeCache.txt")
 # The options of the project, the compilers and their flags; no folders.
 grep -E '^(VSCAN_(CUDA|CUDA_[A-Z]*|WERROR)|CMAKE_BUILD_TYPE|CMAKE_GENERATOR|CMAKE_(C|CUDA)_(COMPILER|FLAGS|COMPILER_LAUNCHER)):' \
     "$build/CMakeCache.txt" >"$work/settings"
@@ -36,7 +38,7 @@ while IFS= read -r setting; do
     *) set -- "$@" "-D$setting" ;;
     esac
 done <"$work/settings"
-"$CMAKE" --no-warn-unused-cli -S "$copy" -B "$copy/elsewhere" -DVSCAN_MPI=OFF "$@" >"$work/log" || { cat "$work/log" && exit 1; }
+"$CMAKE" --no-warn-unused-cli -S "$copy" -B "$copy/elsewhere" -DVSCAN_MPI=OFF -DVSCAN_COMMIT="$commit" "$@" >"$work/log" || { cat "$work/log" && exit 1; }
 "$CMAKE" --build "$copy/elsewhere" --target vscan >"$work/log" || { cat "$work/log" && exit 1; }
 cmp "$build/lib/libvscan.so" "$copy/elsewhere/lib/libvscan.so"
 echo "the same bits: $(sha256sum <"$build/lib/libvscan.so")"

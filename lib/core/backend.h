@@ -14,6 +14,8 @@
 #include "core/pairs.h"
 #include "vscan.h"
 
+struct vscan__text; /* core/text.h */
+
 /* One element of any type. */
 union vscan__value {
     int32_t as_int;
@@ -248,6 +250,7 @@ struct vscan__backend {
     vscan_status (*device_count)(int32_t *count); /* NO_BACKEND, NO_DRIVER: with *count = 0 */
     vscan_status (*device_name)(int32_t device, char *name, int64_t capacity);
     vscan_status (*device_memory)(int32_t device, int64_t *total, int64_t *free); /* none NULL */
+    void (*describe)(struct vscan__text *text); /* adds lines on the backend, its devices included */
 
     /* the backend's part of a context: ctx->device and threads are set, ctx->state is the result */
     vscan_status (*open)(vscan_ctx *ctx, void *stream);

@@ -128,12 +128,19 @@ static long count_by_mask(void) {
     return sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-int vscan__count_processors(const char *root) {
-    int state; /* reading is a cancellation point, and the caller holds a context */
+void vscan__count_each(const char *root, long numbers[3]) {
+    int state; /* reading is a cancellation point, and the caller may hold a context */
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    long number = count_by_mask();
-    const long quota = count_by_quota(root);
-    if (quota > 0 && quota < number) number = quota;
+    numbers[0] = sysconf(_SC_NPROCESSORS_ONLN);
+    numbers[1] = count_by_mask();
+    numbers[2] = count_by_quota(root);
     pthread_setcancelstate(state, &state);
+}
+
+int vscan__count_processors(const char *root) {
+    long numbers[3];
+    vscan__count_each(root, numbers);
+    const long mask = numbers[1], quota = numbers[2];
+    const long number = quota > 0 && quota < mask ? quota : mask;
     return number < 1 ? 1 : (int)number;
 }

@@ -62,6 +62,17 @@ void vscan__forget_processors(void) {
     atomic_store_explicit(&processors, 0, memory_order_relaxed);
 }
 
+const char *const vscan__limit_names[VSCAN__LIMITS] = {
+    "processors", "the affinity mask", "the quota of the control group", "VSCAN_NUM_THREADS",
+    "OMP_NUM_THREADS"};
+
+void vscan__find_limits(const char *root, struct vscan__limits *limits) {
+    vscan__count_each(root, limits->number);
+    const int own = read_number("VSCAN_NUM_THREADS"), omp = read_number("OMP_NUM_THREADS");
+    limits->number[3] = own > 0 ? own : 0;
+    limits->number[4] = own > 0 || omp < 0 ? 0 : omp;
+}
+
 /* ---- Time ------------------------------------------------------------------------------------ */
 
 static atomic_int_least64_t last_end;

@@ -35,4 +35,16 @@ void vscan__forget_processors(void);
    what stands before /proc and /sys; empty, but for tests. */
 int vscan__count_processors(const char *root);
 
+/* The processors that run, those of the mask, and the least quota, 0 where there is none. */
+void vscan__count_each(const char *root, long numbers[3]);
+
+/* What limits threads, in this order: the processors that run, those of the mask, the least quota; then what
+   the environment asks for, of which the second counts where the first is not there. 0: no limit. */
+enum { VSCAN__LIMITS = 5 };
+struct vscan__limits {
+    long number[VSCAN__LIMITS];
+};
+extern const char *const vscan__limit_names[VSCAN__LIMITS];
+void vscan__find_limits(const char *root, struct vscan__limits *limits);
+
 #endif

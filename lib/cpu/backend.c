@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "core/internal.h"
+#include "core/text.h"
 #include "core/threads.h"
 #include "cpu/cpu.h"
 #include "cpu/parallel.h"
@@ -21,8 +22,9 @@ static vscan_status device_count(int32_t *count) {
 
 /* As much of a text as there is room for. */
 static void keep(const char *text, char *name, size_t capacity) {
-    name[0] = '\0';
-    strncat(name, text, capacity - 1);
+    const size_t length = strnlen(text, capacity - 1);
+    memcpy(name, text, length);
+    name[length] = 0;
 }
 
 /* The line "model name : ..." of /proc/cpuinfo, which not every architecture has. */
@@ -99,6 +101,18 @@ static vscan_status choose_set(vscan_ctx *ctx, struct set *set) {
                        "VSCAN_TEST_CPU is \"%.64s\" in the environment, must be portable, avx2 or "
                        "avx512",
                        forced);
+}
+
+static void describe(struct vscan__text *text) {
+    char name[256];
+    int64_t total, available;
+    struct set set = {0};
+    device_name(0, name, sizeof name);
+    device_memory(0, &total, &available);
+    vscan__add(text, "CPU: %s, %.1f GiB, %.1f GiB free\n", name, (double)total / (1 << 30),
+               (double)available / (1 << 30));
+    vscan__add(text, "instruction set: %s\n",
+               choose_set(NULL, &set) == VSCAN_OK ? set.name : vscan_ctx_last_error(NULL));
 }
 
 static vscan_status open_state(vscan_ctx *ctx, void *stream) {
@@ -248,6 +262,7 @@ const struct vscan__backend vscan__cpu = {
     .device_count = device_count,
     .device_name = device_name,
     .device_memory = device_memory,
+    .describe = describe,
     .open = open_state,
     .close = close_state,
     .reserve = reserve,

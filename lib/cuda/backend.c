@@ -294,6 +294,7 @@ const struct vscan__backend vscan__cuda = {
     .device_count = vscan__cuda_device_count,
     .device_name = vscan__cuda_device_name,
     .device_memory = vscan__cuda_device_memory,
+    .describe = vscan__cuda_describe,
     .open = vscan__cuda_open,
     .close = vscan__cuda_close,
     .reserve = reserve,

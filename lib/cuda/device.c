@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Devices, errors of the CUDA runtime, the current device, and waiting for a stream. */
+#include <stdio.h>
 #include <string.h>
 
+#include "core/text.h"
 #include "cuda/state.h"
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
@@ -43,11 +45,27 @@ static vscan_status status_of(cudaError_t error) {
     }
 }
 
+/* CUDA says "insufficient" of a driver that is too old, and where there is none. */
+static void explain(cudaError_t error, char text[120]) {
+    int driver = 0;
+    snprintf(text, 120, "%s", cudaGetErrorString(error));
+    if (error != cudaErrorInsufficientDriver) return;
+    vscan__cuda_forget(cudaDriverGetVersion(&driver));
+    if (driver == 0)
+        snprintf(text, 120, "no driver found");
+    else
+        snprintf(text, 120, "the driver is one of CUDA %d.%d, and this libvscan needs CUDA %d.%d",
+                 driver / 1000, driver % 1000 / 10, CUDART_VERSION / 1000,
+                 CUDART_VERSION % 1000 / 10);
+}
+
 vscan_status vscan__cuda_failed(vscan_ctx *ctx, cudaError_t error, const char *doing) {
     vscan__cuda_forget(error);
     const vscan_status status = status_of(error);
+    char text[120];
+    explain(error, text);
     return VSCAN__FAIL(
-        ctx, status, "CUDA, %s: %s (error %d)%s", doing, cudaGetErrorString(error), (int)error,
+        ctx, status, "CUDA, %s: %s (error %d)%s", doing, text, (int)error,
         status == VSCAN_ERROR_DEVICE_LOST ? "; this process can use the device no longer" : "");
 }
 
@@ -98,6 +116,47 @@ vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *
     *total = (int64_t)total_bytes;
     *available = (int64_t)free_bytes;
     return VSCAN_OK;
+}
+
+/* The line of /proc that names the driver's kernel module, or nothing. */
+static void add_module(struct vscan__text *text) {
+    FILE *file = fopen("/proc/driver/nvidia/version", "re");
+    if (file == NULL) return;
+    char line[256];
+    if (fscanf(file, "NVRM version: %255[^\n]", line) == 1) vscan__add(text, ", %s", line);
+    fclose(file);
+}
+
+static void add_device(struct vscan__text *text, int32_t device) {
+    struct cudaDeviceProp properties;
+    const cudaError_t error = cudaGetDeviceProperties(&properties, device);
+    vscan__add(text, "CUDA device %d: ", (int)device);
+    if (vscan__cuda_status(NULL, error, "reading device properties") != VSCAN_OK)
+        vscan__add(text, "%s\n", vscan_ctx_last_error(NULL));
+    else /* what is free cannot be asked for without a CUDA context, which takes memory */
+        vscan__add(text, "%s, compute capability %d.%d, %.1f GiB\n", properties.name,
+                   properties.major, properties.minor,
+                   (double)properties.totalGlobalMem / (1 << 30));
+}
+
+#ifndef VSCAN__ARCHITECTURES /* CMakeLists.txt says for which ones */
+#define VSCAN__ARCHITECTURES "unknown architectures"
+#endif
+
+void vscan__cuda_describe(struct vscan__text *text) {
+    int driver = 0, count = 0;
+    vscan__add(text, "CUDA that built it: %d.%d, for %s\n", CUDART_VERSION / 1000,
+               CUDART_VERSION % 1000 / 10, VSCAN__ARCHITECTURES);
+    vscan__cuda_forget(cudaDriverGetVersion(&driver));
+    if (driver == 0)
+        vscan__add(text, "CUDA of the driver: no driver found");
+    else
+        vscan__add(text, "CUDA of the driver: %d.%d", driver / 1000, driver % 1000 / 10);
+    add_module(text);
+    vscan__add(text, "\n");
+    if (vscan__cuda_device_count(&count) != VSCAN_OK)
+        vscan__add(text, "CUDA devices: none, %s\n", vscan_ctx_last_error(NULL));
+    for (int32_t device = 0; device < count; device++) add_device(text, device);
 }
 
 /* ---- Waiting --------------------------------------------------------------------------------- */

@@ -85,6 +85,7 @@ vscan_status vscan__cuda_wait(vscan_ctx *ctx); /* for the stream */
 vscan_status vscan__cuda_device_count(int32_t *count);
 vscan_status vscan__cuda_device_name(int32_t device, char *name, int64_t capacity);
 vscan_status vscan__cuda_device_memory(int32_t device, int64_t *total, int64_t *available);
+void vscan__cuda_describe(struct vscan__text *text);
 
 /* ---- context.c ------------------------------------------------------------------------------- */
 

@@ -109,6 +109,31 @@ static void check_kernels(struct tour *tour) {
     WANT(tour, VSCAN_OK, vscan_ctx_destroy(ctx));
 }
 
+/* ---- vscan_describe ------------------------------------------------------------------------------ */
+
+static void check_description(struct tour *tour) {
+    static const struct {
+        struct cudart_answers answers;
+        const char *module, *says;
+    } machines[] = {
+        {{0}, "", "\nCUDA of the driver: 13.0\nCUDA device 0: stand-in 0, compute capability 0.0, "},
+        {{.driver = 12020}, "NVRM version: 535.1 x\nGCC", "\nCUDA of the driver: 12.2, 535.1 x\n"},
+        {{.driver = -1}, "?", "\nCUDA of the driver: no driver found\n"},
+        {{.driver = -1, .error_of_count = cudaErrorInsufficientDriver}, "?", ": no driver found ("},
+        {{.driver = 12020, .error_of_count = cudaErrorInsufficientDriver}, "?",
+         ": the driver is one of CUDA 12.2, and this libvscan needs CUDA 1"},
+        {{.error_of_count = cudaErrorNoDevice}, "?", "\nCUDA devices: none, vscan_describe: "}};
+    char text[4096];
+    for (size_t k = 0; k < sizeof machines / sizeof machines[0]; k++) {
+        cudart_answers = machines[k].answers;
+        setenv("VSCAN_FAULTS_MODULE", machines[k].module, 1);
+        vscan_describe(text, sizeof text);
+        if (strstr(text, machines[k].says) == NULL) tour_wrong(tour, "machine %zu: %s", k, text);
+    }
+    unsetenv("VSCAN_FAULTS_MODULE");
+    memset(&cudart_answers, 0, sizeof cudart_answers);
+}
+
 /* ---- Devices, pointers, streams ------------------------------------------------------------------ */
 
 static void check_others(struct tour *tour) {
@@ -144,5 +169,6 @@ static void check_others(struct tour *tour) {
 void check_answers(struct tour *tour) {
     check_errors(tour);
     check_kernels(tour);
+    check_description(tour);
     check_others(tour);
 }

@@ -214,7 +214,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
 
 cudaError_t cudaDriverGetVersion(int *version) {
     EVENT(false);
-    *version = cudart_answers.driver != 0 ? cudart_answers.driver : 13000;
+    *version = cudart_answers.driver == 0 ? 13000 : cudart_answers.driver < 0 ? 0 : cudart_answers.driver;
     return cudaSuccess;
 }
 

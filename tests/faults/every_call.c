@@ -62,6 +62,8 @@ static struct {
 static void make_contexts(void) {
     ASK(vscan_version, );
     ASK(vscan_version_text, );
+    char text[4096]; /* with free memory in it, so no result that can be compared */
+    ASK(vscan_describe, text, sizeof text);
     ASK(vscan_status_name, VSCAN_OK);
     ASK(vscan_status_text, VSCAN_OK);
     int32_t devices = 0;

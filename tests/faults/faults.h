@@ -78,7 +78,8 @@ void cudart_capture(enum cudart_capture capture);
 
 /* What other machines would answer; all 0: as this one does. */
 struct cudart_answers {
-    int error_of_count, driver, kernels; /* kernels: for which architecture, 90 for sm_90 */
+    int error_of_count, driver, kernels; /* driver: -1: there is none; kernels: for which
+                                            architecture, 90 for sm_90 */
     bool little_shared_memory;
     enum { CUDART_FOUND, CUDART_NOT_FOUND, CUDART_NULL } tensor_maps;
     enum { CUDART_KNOWN, CUDART_MANAGED, CUDART_OLD } pointers; /* old: an error for the host's */

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "faults.h"
@@ -84,11 +85,15 @@ int __wrap_munmap(void *memory, size_t bytes) {
     return __real_munmap(memory, bytes);
 }
 
-/* As of a machine that tells nothing of itself: with VSCAN_FAULTS_EMPTY_FILES every file is empty. */
+/* As of a machine that tells nothing of itself: with VSCAN_FAULTS_EMPTY_FILES every file is empty. As of one
+   with a driver: VSCAN_FAULTS_MODULE is what its file has. */
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode) {
     if (no_memory("fopen")) return NULL;
+    char *const module = getenv("VSCAN_FAULTS_MODULE");
+    if (module != NULL && strcmp(path, "/proc/driver/nvidia/version") == 0)
+        return fmemopen(module, strlen(module), "r");
     return __real_fopen(getenv("VSCAN_FAULTS_EMPTY_FILES") != NULL ? "/dev/null" : path, mode);
 }
 

@@ -109,6 +109,20 @@ void fuzz_device_memory(void) {
     call_over("vscan_device_memory", status);
 }
 
+void fuzz_describe(void) {
+    call_begin();
+    const int64_t capacity = hostile() ? hostile_number(0) : below(3000);
+    const int64_t room = capacity > 0 && capacity < 10000 ? capacity : 0;
+    char *const text = one_in(8) || capacity != room ? NULL : scratch(room);
+    count_function("vscan_describe");
+    const int64_t length = vscan_describe(text, capacity);
+    const int64_t kept = length < room ? length : room - 1;
+    if (length < 100 || length > 4000 ||
+        (text != NULL && room > 0 && (strncmp(text, "version: 1", (size_t)(kept < 10 ? kept : 10)) != 0 ||
+                                      (int64_t)strlen(text) != kept)))
+        wrong("vscan_describe returns %lld, capacity %lld", (long long)length, (long long)capacity);
+}
+
 /* ---- Contexts ---------------------------------------------------------------------------------- */
 
 static const char *backend_in_environment(void) {

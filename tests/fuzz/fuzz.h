@@ -294,6 +294,7 @@ void check_countable(struct arg out, int64_t n); /* numbers up to n */
     X(ctx_set_threads)                                                                             \
     X(ctx_synchronize)                                                                             \
     X(ctx_threads)                                                                                 \
+    X(describe)                                                                                    \
     X(device_count)                                                                                \
     X(device_memory)                                                                               \
     X(device_name)                                                                                 \
