@@ -4,9 +4,12 @@
 # compiled as the rest of FOLDER was (build.sh) and linked with it, and the fuzzer must fail, from the
 # corpus or later, within SECONDS of processor time, so that it does not matter what else the machine does.
 #
-#     sh tests/fuzz/planted.sh FOLDER [SECONDS [FIRST]]
+#     sh tests/fuzz/planted.sh FOLDER [SECONDS [FIRST [COUNT]]]
+#     sh tests/fuzz/planted.sh --check
 #
-# FIRST is the number of the bug to begin with.
+# FIRST is the number of the bug to begin with, or "commit": then the commit's hash chooses it, so that in time all
+# have their turn. COUNT is how many there are from there on, all by default; after the last one comes the first.
+# --check only looks whether all can be planted, and needs no fuzzer.
 # The input that was found must pass with the library as it is. Fails where a bug is not found, where one
 # cannot be planted because its file has changed, and where the library as it is fails on the corpus.
 # 77: there is no fuzzer here.
@@ -16,14 +19,16 @@ root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 folder=${1:?the folder of a fuzzer}
 seconds=${2:-60}
 first=${3:-1}
+bugs=$(grep -c '^[^#]' "$root/tests/fuzz/planted.txt")
+count=${4:-$bugs}
 program=$folder/tests/fuzz/fuzz_calls
-[ -x "$program" ] || {
-    echo "skipped: no fuzzer was built (tests/fuzz/build.sh)"
-    exit 77
-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/lib"
+if [ "$first" = commit ]; then
+    hash=$(git -C "$root" rev-parse --short=7 HEAD) || hash=0
+    first=$((0x$hash % bugs + 1))
+fi
 objects=$folder/CMakeFiles/vscan.dir
 common="-malloc_limit_mb=1000000 -rss_limit_mb=0 -timeout=100 -max_len=600 -len_control=0 -entropic=0"
 
@@ -66,6 +71,35 @@ compile() {
     (cd "$folder" && sh "$work/compile.sh")
 }
 
+# plant: puts $bug into a copy of $file, $planted. Fails where that changes nothing.
+plant() {
+    rm -rf "$work/include" "$work/planted_of"
+    planted=$work/include/$file
+    mkdir -p "$(dirname "$planted")"
+    sed "$bug" "$root/$file" >"$planted"
+    if cmp -s "$planted" "$root/$file"; then
+        echo "$number  NOT PLANTED  $file: $bug"
+        return 1
+    fi
+}
+
+failed=0
+number=0
+if [ "$folder" = --check ]; then
+    while IFS='	' read -r file bug files; do
+        case $file in '#'*) continue ;; esac
+        number=$((number + 1))
+        plant || failed=$((failed + 1))
+    done <"$root/tests/fuzz/planted.txt"
+    echo "$number bugs, $failed that cannot be planted"
+    [ $failed = 0 ]
+    exit
+fi
+[ -x "$program" ] || {
+    echo "skipped: no fuzzer was built (tests/fuzz/build.sh)"
+    exit 77
+}
+echo "$count of $bugs bugs, from number $first on"
 find "$objects" -name '*.o' >"$work/objects"
 # shellcheck disable=SC2046 # names without spaces: CMake's folder of ours
 link $(cat "$work/objects")
@@ -75,21 +109,14 @@ fuzz 600 -runs=1 || {
     exit 1
 }
 
-failed=0
-number=0
 while IFS='	' read -r file bug files; do
     case $file in '#'*) continue ;; esac
     number=$((number + 1))
-    [ "$number" -ge "$first" ] || continue
-    rm -rf "$work/include" "$work/planted_of"
-    planted=$work/include/$file
-    mkdir -p "$(dirname "$planted")"
-    sed "$bug" "$root/$file" >"$planted"
-    if cmp -s "$planted" "$root/$file"; then
-        echo "$number  NOT PLANTED  $file: $bug"
+    [ $(((number - first + bugs) % bugs)) -lt "$count" ] || continue
+    plant || {
         failed=$((failed + 1))
         continue
-    fi
+    }
     cp "$work/objects" "$work/others"
     for compiled in ${files:-$file}; do
         compile "$compiled"
@@ -112,5 +139,5 @@ while IFS='	' read -r file bug files; do
         echo "$number  found in $(($(date +%s) - start)) s  $file: $how"
     fi
 done <"$root/tests/fuzz/planted.txt"
-echo "$((number - first + 1)) bugs, $failed not found"
+echo "$count bugs, $failed not found"
 [ $failed = 0 ]
