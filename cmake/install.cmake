@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed, in components: runtime, development, documentation, mpi where it is built, and debug
-# where that is asked for.
+# What is installed, in components: runtime, development, documentation, tools, mpi where it is built, and
+# debug where that is asked for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vscan)
@@ -41,6 +41,20 @@ if(vscan_with_mpi)
   install(EXPORT vscanMpiTargets NAMESPACE vscan:: DESTINATION ${package_dir} COMPONENT mpi)
   install(FILES include/vscan_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT mpi)
   install_pc(lib/mpi libvscan_mpi mpi)
+endif()
+
+# vscan-info, which need not have been built. It finds the library beside it, but not by a path of its own
+# where the system has it.
+if(VSCAN_TOOLS)
+  file(RELATIVE_PATH libdir_from_bindir ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+  set_target_properties(vscan-info PROPERTIES INSTALL_RPATH "$ORIGIN/${libdir_from_bindir}")
+  install(TARGETS vscan-info RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT tools OPTIONAL)
+  install(FILES lib/info/vscan-info.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT tools)
+  install(CODE "
+    set(program \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}/vscan-info\")
+    if(CMAKE_INSTALL_PREFIX MATCHES \"^/usr(/local)?/?$\" AND EXISTS \"\${program}\")
+      file(RPATH_REMOVE FILE \"\${program}\")
+    endif()" COMPONENT tools)
 endif()
 
 configure_package_config_file(cmake/vscanConfig.cmake.in vscanConfig.cmake

@@ -31,6 +31,7 @@ may 'cpu/[^/]*$|cpu/[^/]* ' '(cpu|cpu/simd|core)/'
 may 'cpu/simd/' '(cpu/simd|core)/'
 may 'cuda/' '(cuda|core)/|([a-z]+/)?launch\.h'
 may 'kernels/' 'core/(backend|carry|map_ops|order|pairs)\.h|[^/]*$|(common|scan|segments|reduce|pack|split|map|sort|matrix)/'
+may 'info/' 'info/'
 may 'mpi/' 'core/(options|order)\.h|cpu/modes\.h|[^/]*$'
 
 # tsort fails on a circle. What kernels/ includes is relative to kernels/.

@@ -289,6 +289,7 @@ moved_prefix)
         -DVERSION="$VERSION"
     "$CMAKE" --build build
     build/consumer
+    moved/elsewhere/bin/vscan-info | grep -q "^version: $VERSION\$" || fail "vscan-info does not find the library"
     ;;
 
 subproject)
@@ -331,15 +332,15 @@ static)
 
 components)
     "$CMAKE" --install "$BUILD" --prefix all >/dev/null
-    for component in runtime development documentation mpi debug; do
+    for component in runtime development documentation tools mpi debug; do
         "$CMAKE" --install "$BUILD" --component $component --prefix $component >/dev/null
     done
-    for component in runtime development documentation mpi; do files_under $component; done |
+    for component in runtime development documentation tools mpi; do files_under $component; done |
         LC_ALL=C sort >parts
     files_under all >whole
     same_lines whole parts
     cat whole
-    ! grep -v -E '^share/doc/|^share/licenses/' whole | grep -v -E '^lib.*vscan|^include/vscan[_a-z]*\.h$' ||
+    ! grep -v -E '^share/(doc|licenses|man)/|^bin/vscan-info$' whole | grep -v -E '^lib.*vscan|^include/vscan[_a-z]*\.h$' ||
         fail "a strange file is installed"
     for file in $(files_under runtime); do
         case $file in
@@ -365,6 +366,7 @@ debug_symbols)
 system_prefix)
     DESTDIR=$work/root "$CMAKE" --install "$BUILD" --prefix /usr >/dev/null
     use_prefix "$work/root"
+    ! readelf -d root/usr/bin/vscan-info | grep -E 'R(UN)?PATH' || fail "vscan-info has a path of its own"
     cat "$pc"
     ! grep -F .. "$pc" || fail "libvscan.pc does not name the system's folders"
     flags=$(pkg-config --cflags --libs libvscan | tr -d ' ')
