@@ -86,13 +86,12 @@
  *
  * Late errors are found in the data while the work runs (statuses from 400). They are reported later, by the
  * next call of vscan_ctx_synchronize, vscan_buffer_download, vscan_buffer_get or vscan_carry_save on the
- * context. That call has done its own work all the same.
+ * context, and at the latest by vscan_ctx_destroy. That call has done its own work all the same.
  *
  * After a failure. What the library keeps is sound after every failure, and the call may be made again. A
  * call that was refused (100-199) or that lacked host memory has written nothing. After DEVICE_MEMORY,
  * BACKEND and DEVICE_LOST the outputs of the call, and a carry that it was given, may hold anything; its
- * inputs are unchanged. Handles can be destroyed after every failure, except for buffers and carries during
- * a capture (CAPTURE).
+ * inputs are unchanged. Handles can be destroyed after every failure, except during a capture (CAPTURE).
  *
  * CUDA errors. BACKEND is an error of one call, or of the caller's own work on the stream before it; the
  * context can still be used. DEVICE_LOST is what CUDA returns for ever after a kernel, of this library or of
@@ -414,11 +413,12 @@ typedef struct vscan_ctx_options {
 VSCAN_API vscan_status vscan_ctx_create(const vscan_ctx_options *options, vscan_ctx **ctx);
 
 /**
- * Waits for the context's work, drops late errors, and releases the context. Buffers and carries that still
- * belong to it can then only be destroyed; every other use of them is VSCAN_ERROR_HANDLE. No stream that the
- * context uses may be in a capture.
+ * Waits for the context's work, and releases the context with all memory of its buffers and carries. Handles
+ * of those that are left can then only be destroyed; every other use of them is VSCAN_ERROR_HANDLE. Memory that
+ * was wrapped stays the caller's. A late error that no call has reported is the status (1.0.0 dropped it), and
+ * vscan_ctx_last_error(NULL) has its sentence; the context is gone all the same. Failures of CUDA are dropped.
  *   ctx   NULL: nothing happens, and the status is OK
- * Statuses: HANDLE. Since 1.0.0.
+ * Statuses: HANDLE, CAPTURE (the context stays), and late errors (from 400). Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_ctx_destroy(vscan_ctx *ctx);
 
@@ -502,7 +502,7 @@ VSCAN_API vscan_status vscan_ctx_reserve(vscan_ctx *ctx, vscan_type type, int64_
  * The sentence of the last call on this context that failed: function, argument, reason, and the backend's
  * own words if it had any. "" if no call has failed. Does not wait for work.
  *   ctx   NULL, or no live context: the sentence of this thread's last failed call that had no live context
- *         (vscan_ctx_create, vscan_device_..., vscan_host_..., or a call with a NULL or dead handle)
+ *         (vscan_ctx_create, vscan_device_..., vscan_host_..., a call with a NULL or dead handle, or vscan_ctx_destroy)
  * The string belongs to the calling thread, and lasts until the thread's next call of this function. Never
  * NULL. Since 1.0.0.
  */
@@ -525,6 +525,8 @@ VSCAN_API vscan_status vscan_buffer_create(vscan_ctx *ctx, vscan_type type, int6
  * Makes a buffer of memory that belongs to the caller. The memory must be valid while the buffer or a view of
  * it lives. The caller orders his own use of it with respect to the context's stream. Destroying the buffer
  * does not free it. Does not wait.
+ * Call vscan_ctx_synchronize before reading results there, on the CPU too: it waits, and its status tells of
+ * wrong positions, divisions by 0 and other late errors, with which the results may be wrong.
  *   type      any vscan_type but VSCAN_NONE
  *   pointer   CUDA: device memory of the context's device, or managed memory; CPU: host memory. Aligned to
  *             the element (bits: to 4 bytes). It may be NULL if n = 0
@@ -537,7 +539,8 @@ VSCAN_API vscan_status vscan_buffer_wrap(vscan_ctx *ctx, vscan_type type, void *
 
 /**
  * Makes a view: a buffer of the elements offset .. offset + n - 1 of another one, in the same memory. The
- * memory is released when the buffer and all views of it are destroyed, in any order. Does not wait.
+ * memory is released when the buffer and all views of it are destroyed, in any order, or with the context.
+ * Does not wait.
  *   offset   at least 0; for bits a multiple of 32
  *   n        at least 0; offset + n is at most the buffer's length
  *   view     not NULL; receives the view, and is unchanged after a failure
@@ -548,7 +551,8 @@ VSCAN_API vscan_status vscan_buffer_view(vscan_buffer *buffer, int64_t offset, i
 
 /**
  * Releases a buffer. If no view of its memory is left, it waits for the context's work, and releases the
- * memory. If the memory is the caller's, it waits too, so that the caller can free it.
+ * memory. If the memory is the caller's, it waits too, so that the caller can free it. After the context it
+ * has nothing to wait for and nothing to release.
  *   buffer   NULL: nothing happens, and the status is OK
  * Statuses: HANDLE, CAPTURE (the buffer stays). Since 1.0.0.
  */
@@ -658,7 +662,8 @@ VSCAN_API vscan_status vscan_carry_create(vscan_ctx *ctx, vscan_op op, vscan_typ
                                           vscan_direction direction, vscan_carry **carry);
 
 /**
- * Waits for the context's work, and releases a carry. The carry's context may have been destroyed before.
+ * Waits for the context's work, and releases a carry. The carry's context may have been destroyed before; the
+ * memory has gone with it then.
  *   carry   NULL: nothing happens, and the status is OK
  * Statuses: HANDLE, CAPTURE (the carry stays). Since 1.0.0.
  */

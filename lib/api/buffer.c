@@ -48,7 +48,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_type type, int64_t n, vscan_buf
     buffer->type = type;
     buffer->n = n;
     buffer->pointer = pointer;
-    buffer->owned = true;
+    if (pointer != NULL) vscan__ctx_own(ctx, &buffer->owned, pointer);
     publish(buffer, result);
     return VSCAN_OK;
 }
@@ -125,7 +125,7 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
     vscan__set_running(__func__);
     vscan_buffer *found = vscan__find_buffer(buffer), *root;
     if (found == NULL) return vscan__refuse_buffer(NULL, "buffer", buffer);
-    vscan_ctx *ctx = found->ctx; /* perhaps destroyed itself; the buffer has kept it */
+    vscan_ctx *ctx = found->ctx; /* perhaps destroyed itself; the buffer has kept its slot */
     if (ctx->lost) { /* what it holds cannot be released: see begin_child in core/handle.c */
         vscan__pool_give(&vscan__buffer_pool, found);
         return VSCAN_OK;
@@ -134,12 +134,14 @@ vscan_status vscan_buffer_destroy(vscan_buffer *buffer) {
     pthread_mutex_lock(&ctx->mutex);
     ctx->running = __func__;
 
-    if (root->references == 1 && root->pointer != NULL) {
+    /* a context that was destroyed has waited, and has released the memory */
+    if (root->references == 1 && root->pointer != NULL && vscan__is_live(ctx)) {
         vscan_status status = ctx->backend->may_wait(ctx);
         /* Any other failure, of a device that is lost for example, must not keep the buffer. */
-        if (status == VSCAN_ERROR_CAPTURE) return vscan__leave_captured(ctx, status);
+        if (status == VSCAN_ERROR_CAPTURE) return vscan__leave(ctx, status);
         /* The caller's memory is not released, but the caller may do so next: NULL only waits. */
-        ctx->backend->release(ctx, root->owned ? root->pointer : NULL);
+        ctx->backend->release(ctx, root->owned.memory);
+        if (root->owned.memory != NULL) vscan__ctx_disown(&root->owned);
     }
 
     vscan__unpublish(found);

@@ -95,6 +95,7 @@ static vscan_status create(vscan_ctx *ctx, vscan_op op, vscan_type type, vscan_d
         return status;
     }
     ctx->references++;
+    vscan__ctx_own(ctx, &carry->owned, memory);
     *result = vscan__publish(carry);
     return VSCAN_OK;
 }
@@ -110,16 +111,19 @@ vscan_status vscan_carry_destroy(vscan_carry *carry) {
     vscan__set_running(__func__);
     vscan_carry *found = vscan__find_carry(carry);
     if (found == NULL) return vscan__refuse_carry(NULL, "carry", carry);
-    vscan_ctx *ctx = found->ctx; /* perhaps destroyed itself; the carry has kept it */
+    vscan_ctx *ctx = found->ctx; /* perhaps destroyed itself; the carry has kept its slot */
     if (ctx->lost) {             /* as of a buffer */
         vscan__pool_give(&vscan__carry_pool, found);
         return VSCAN_OK;
     }
     pthread_mutex_lock(&ctx->mutex);
     ctx->running = __func__;
-    const vscan_status status = ctx->backend->may_wait(ctx);
-    if (status == VSCAN_ERROR_CAPTURE) return vscan__leave_captured(ctx, status);
-    ctx->backend->release(ctx, found->memory);
+    if (vscan__is_live(ctx)) { /* as of a buffer */
+        const vscan_status status = ctx->backend->may_wait(ctx);
+        if (status == VSCAN_ERROR_CAPTURE) return vscan__leave(ctx, status);
+        ctx->backend->release(ctx, found->memory);
+        vscan__ctx_disown(&found->owned);
+    }
     vscan__pool_give(&vscan__carry_pool, found);
     vscan__ctx_unreference(ctx);
     return VSCAN_OK;

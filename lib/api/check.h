@@ -76,13 +76,6 @@ static inline vscan_status vscan__leave(vscan_ctx *ctx, vscan_status status) {
     return status;
 }
 
-/* Ends a destruction that a capture forbids. Where the context is gone, nobody can ask it for the sentence:
-   it is the thread's then. */
-static inline vscan_status vscan__leave_captured(vscan_ctx *ctx, vscan_status status) {
-    if (!vscan__is_live(ctx)) vscan__restore_thread_error(ctx->error);
-    return vscan__leave(ctx, status);
-}
-
 /* ---- Checks; the context is locked ----------------------------------------------------------- */
 
 /* The handle of a live buffer of this context, which becomes that buffer. */

@@ -111,36 +111,55 @@ vscan_status vscan__ctx_create_cpu(vscan_ctx **ctx) {
 
 /* ---- Destruction ----------------------------------------------------------------------------- */
 
+void vscan__ctx_own(vscan_ctx *ctx, struct vscan__owned *owned, void *memory) {
+    *owned = (struct vscan__owned){memory, ctx->owned, &ctx->owned};
+    if (owned->next != NULL) owned->next->link = &owned->next;
+    ctx->owned = owned;
+}
+
+void vscan__ctx_disown(struct vscan__owned *owned) {
+    *owned->link = owned->next;
+    if (owned->next != NULL) owned->next->link = owned->link;
+    owned->memory = NULL;
+}
+
 void vscan__ctx_unreference(vscan_ctx *ctx) {
-    bool last = --ctx->references == 0;
-    if (last) {
-        ctx->backend->release(ctx, ctx->scratch);
-        ctx->backend->close(ctx);
-    }
+    const bool last = --ctx->references == 0;
     pthread_mutex_unlock(&ctx->mutex);
     if (!last) return;
     pthread_mutex_destroy(&ctx->mutex);
     vscan__pool_give(&vscan__ctx_pool, ctx);
 }
 
+/* Ends the handle, and all of the backend's part: of buffers and carries no more than handles remain. */
+static void end(vscan_ctx *ctx) {
+    vscan__unpublish(ctx);
+    for (struct vscan__owned *owned; (owned = ctx->owned) != NULL;) {
+        ctx->backend->release(ctx, owned->memory);
+        vscan__ctx_disown(owned);
+    }
+    ctx->backend->release(ctx, ctx->scratch);
+    ctx->backend->close(ctx);
+    vscan__ctx_unreference(ctx);
+}
+
 vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
     if (ctx == NULL) return VSCAN_OK;
     TRY(vscan__enter(&ctx, __func__));
-    vscan__unpublish(ctx);
-    if (ctx->references > 1) {
-        /* Buffers remain. Their memory is released later, on the context's own stream, as the caller's
-           may be gone by then. Late errors are dropped: nobody can ask for them any more. */
-        if (ctx->backend->may_wait(ctx) == VSCAN_OK) ctx->backend->synchronize(ctx);
-        ctx->backend->set_stream(ctx, NULL);
-    }
-    vscan__ctx_unreference(ctx);
-    return VSCAN_OK;
+    vscan_status status = ctx->backend->may_wait(ctx);
+    if (status == VSCAN_ERROR_CAPTURE) return vscan__leave(ctx, status);
+    if (status == VSCAN_OK) status = ctx->backend->synchronize(ctx);
+    /* Any other failure, of a device that is lost for example, must not keep the context, nor be its last word. */
+    if (status < VSCAN_ERROR_TOTALS_LENGTH) status = VSCAN_OK;
+    /* The context does not stay: its sentence becomes the thread's. */
+    if (status != VSCAN_OK) vscan__restore_thread_error(ctx->error);
+    end(ctx);
+    return status;
 }
 
 void vscan__ctx_destroy_cpu(vscan_ctx *ctx) {
     pthread_mutex_lock(&ctx->mutex);
-    vscan__unpublish(ctx);
-    vscan__ctx_unreference(ctx);
+    end(ctx);
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */

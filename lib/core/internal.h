@@ -36,10 +36,17 @@ struct vscan_ctx {
     int32_t threads;    /* as set; 0: as the environment or the machine says, see threads.h */
     bool timed;         /* the end of the call that runs is of interest, see threads.h */
     int64_t references; /* 1 for the handle, and 1 a buffer or carry; guarded by mutex */
+    struct vscan__owned *owned; /* all of the backend's memory in buffers and carries; so, too */
     bool lost;          /* in use by another thread at the fork that made this process */
     void *scratch; /* VSCAN__SCRATCH bytes of the backend's memory, for the last word of bits */
     struct vscan__late_errors late;
     char error[VSCAN__ERROR_CAPACITY];
+};
+
+/* Memory of the backend that a buffer or a carry has, in the list of its context, with which it goes. */
+struct vscan__owned {
+    void *memory; /* NULL: none, and it is in no list */
+    struct vscan__owned *next, **link; /* link: what points to this one */
 };
 
 enum { VSCAN__SCRATCH = 16 }; /* one value and one int64_t */
@@ -53,7 +60,7 @@ struct vscan_buffer {
     int64_t bytes;      /* what n elements take */
     int64_t references; /* root: 1 for its handle and 1 a view; guarded by ctx->mutex */
     vscan_type type;
-    bool owned; /* root: the library allocated the memory */
+    struct vscan__owned owned; /* root: the memory, where the library allocated it */
 };
 
 struct vscan_carry {
@@ -67,6 +74,7 @@ struct vscan_carry {
     vscan_op op;
     vscan_type type;
     int32_t direction;
+    struct vscan__owned owned; /* memory */
 };
 
 /*

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/handle.h"
 #include "cuda/state.h"
 
 /* ---- Open, close ----------------------------------------------------------------------------- */
@@ -186,11 +185,9 @@ vscan_status vscan__cuda_set_stream(vscan_ctx *ctx, void *stream) {
     const cudaStream_t from = state->launch.stream;
     const cudaStream_t to = stream != NULL ? (cudaStream_t)stream : state->own;
     if (from == to) return VSCAN_OK;
-    if (vscan__is_live(ctx)) { /* a destroyed context has waited, and must not fail */
-        int before;
-        TRY(vscan__cuda_enter(ctx, ctx->device, &before));
-        TRY(vscan__cuda_leave(ctx, before, order_if_not_captured(ctx, from, to)));
-    }
+    int before;
+    TRY(vscan__cuda_enter(ctx, ctx->device, &before));
+    TRY(vscan__cuda_leave(ctx, before, order_if_not_captured(ctx, from, to)));
     state->launch.stream = to;
     return VSCAN_OK;
 }

@@ -24,6 +24,7 @@ void check_captures(struct tour *tour) {
         WANT(tour, VSCAN_ERROR_CAPTURE, vscan_ctx_reserve(ctx, VSCAN_FLOAT, (int64_t)1 << 30));
         WANT(tour, VSCAN_ERROR_CAPTURE, vscan_buffer_destroy(v));
         WANT(tour, VSCAN_ERROR_CAPTURE, vscan_carry_destroy(carry));
+        WANT(tour, VSCAN_ERROR_CAPTURE, vscan_ctx_destroy(ctx));
         if (vscan_buffer_length(v) != 8) tour_wrong(tour, "a buffer that was kept is gone");
     }
     cudart_capture(CUDART_CALLERS_STREAM_CAPTURES);

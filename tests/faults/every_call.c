@@ -301,7 +301,9 @@ static void destroy_all(void) {
     cudart_destroy_callers_stream(); /* now the caller may */
     for (int k = BUFFERS / 2; k < BUFFERS; k++) CALL(vscan_buffer_destroy, all[k]);
     CALL(vscan_carry_destroy, other);
-    CALL(vscan_ctx_destroy, run.any);
+    run.ctx = run.any; /* whose sentence is looked for */
+    CALL(vscan_ctx_destroy, run.ctx);
+    run.ctx = NULL;
 }
 
 void every_call(vscan_backend backend, int64_t watched, struct tour *tour) {

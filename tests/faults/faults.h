@@ -127,6 +127,11 @@ void check_full_pools(vscan_backend backend, struct tour *tour);
 void check_reserved(vscan_backend backend, struct tour *tour);
 void check_long_scan(struct tour *tour);
 
+/* ---- orphans.c ----------------------------------------------------------------------------------- */
+
+/* Memory goes with its context, whatever handles are left. */
+void check_orphans(vscan_backend backend, struct tour *tour);
+
 /* ---- machine.c ----------------------------------------------------------------------------------- */
 
 /* What a process is like where fork cannot be handled: it has no threads; and where the machine tells nothing

@@ -105,9 +105,13 @@ void check_late_errors(struct tour *tour) {
     want_sentence(tour, "vscan_gather", "; errors were found too by vscan_pack");
     find_error(CALL_vscan_gather, 5); /* replayed: no call */
     want_sentence(tour, "vscan_gather", "");
+    find_error(CALL_vscan_gather, 5);
     vscan_buffer_destroy(numbers);
     vscan_buffer_destroy(out);
     vscan_buffer_destroy(flags);
     vscan_buffer_destroy(lengths);
-    vscan_ctx_destroy(ctx);
+    WANT(tour, VSCAN_ERROR_POSITION, vscan_ctx_destroy(ctx)); /* nobody has taken it */
+    if (strstr(vscan_ctx_last_error(NULL), "vscan_ctx_destroy: an earlier call of vscan_gather ") ==
+        NULL)
+        tour_wrong(tour, "the end of a context says \"%s\"", vscan_ctx_last_error(NULL));
 }

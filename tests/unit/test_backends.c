@@ -63,6 +63,11 @@ static void release(vscan_ctx *ctx, void *pointer) {
     free(pointer);
 }
 
+static vscan_status no_wait(vscan_ctx *ctx) {
+    (void)ctx;
+    return VSCAN_OK;
+}
+
 /* A reduction that calls a reduction, which takes another context. */
 static int more_calls;
 static vscan_status reduce_within(vscan_ctx *ctx, const struct vscan__scan *reduction) {
@@ -82,12 +87,16 @@ const struct vscan__backend vscan__cuda = {.name = "cuda",
                                            .device_count = count_cuda,
                                            .open = open_cuda,
                                            .close = close_cuda,
+                                           .may_wait = no_wait,
+                                           .synchronize = no_wait,
                                            .allocate = allocate,
                                            .release = release};
 const struct vscan__backend vscan__cpu = {.name = "cpu",
                                           .device_count = count_cpu,
                                           .open = open_cpu,
                                           .close = close_cpu,
+                                          .may_wait = no_wait,
+                                          .synchronize = no_wait,
                                           .allocate = allocate,
                                           .release = release,
                                           .pairs[vscan__pair_plus_int].reduce = reduce_within};

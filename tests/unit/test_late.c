@@ -35,10 +35,14 @@ static int set_up(void **state) {
     return 0;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+static void destroy_buffers(void) {
     vscan_buffer *const all[] = {numbers, zeros, out, one, flags, offsets, three, wide};
     for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) ok(NULL, vscan_buffer_destroy(all[i]));
+}
+
+static int tear_down(void **state) {
+    (void)state;
+    destroy_buffers();
     ok(NULL, vscan_ctx_destroy(ctx));
     return 0;
 }
@@ -149,9 +153,32 @@ static void all_together(void **state) {
     }
 }
 
+/* What nobody has taken is reported when the context goes, which it does all the same. */
+static void at_the_end(void **state) {
+    for (int i = 0; i < 2 * CALLS_ALL; i++) {
+        const int which = i / 2;
+        set_up(state);
+        make_call((which + 1) % CALLS_ALL);
+        refuses(statuses[(which + 1) % CALLS_ALL], vscan_ctx_synchronize(ctx)); /* this one is taken */
+        make_call(which);
+        if (i % 2 == 0) destroy_buffers();
+        char beginning[100];
+        snprintf(beginning, sizeof beginning, "vscan_ctx_destroy: an earlier call of %s ",
+                 names[which]);
+        harness_status(statuses[which], vscan_ctx_destroy(ctx), names[which], __FILE__, __LINE__);
+        const char *sentence = vscan_ctx_last_error(ctx); /* the thread's, as the context is gone */
+        if (strncmp(sentence, beginning, strlen(beginning)) != 0)
+            fail_msg("\"%s\" does not begin with \"%s\"", sentence, beginning);
+        assert_string_equal(vscan_ctx_last_error(NULL), sentence);
+        refuses(VSCAN_ERROR_HANDLE, vscan_ctx_destroy(ctx));
+        if (i % 2 == 1) destroy_buffers();
+    }
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(each_alone, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(all_together, set_up, tear_down)};
+        cmocka_unit_test_setup_teardown(all_together, set_up, tear_down),
+        cmocka_unit_test(at_the_end)};
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

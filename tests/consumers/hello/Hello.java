@@ -18,7 +18,7 @@ public class Hello {
         Pointer c = ctx.getValue(), w = wrapped.getValue(); // w is v itself, no copy of it
         for (long[] options : new long[][] {null, options(EXCLUSIVE)}) {
             if (call("vscan_scan", c, PLUS, w, w, options) != 0) throw new RuntimeException("vscan_scan");
-            System.out.println(Arrays.toString(v.getIntArray(0, 8)));
+            if (call("vscan_ctx_synchronize", c) == 0) System.out.println(Arrays.toString(v.getIntArray(0, 8)));
         }
         int refused = call("vscan_scan", c, PLUS, w, null, null);
         Function sentence = lib.getFunction("vscan_ctx_last_error");

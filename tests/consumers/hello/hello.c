@@ -10,10 +10,10 @@ int main(void) {
     vscan_ctx *ctx = NULL;
     vscan_buffer *wrapped = NULL; /* v itself, no copy of it */
     if (vscan_ctx_create(&on_cpu, &ctx) || vscan_buffer_wrap(ctx, VSCAN_INT, v, 8, &wrapped) ||
-        vscan_scan(ctx, VSCAN_PLUS, wrapped, wrapped, NULL))
+        vscan_scan(ctx, VSCAN_PLUS, wrapped, wrapped, NULL) || vscan_ctx_synchronize(ctx))
         return fprintf(stderr, "%s\n", vscan_ctx_last_error(ctx));
     for (int i = 0; i < 8; i++) printf("%d%c", v[i], i < 7 ? ' ' : '\n');
-    if (vscan_scan(ctx, VSCAN_PLUS, wrapped, wrapped, &exclusive))
+    if (vscan_scan(ctx, VSCAN_PLUS, wrapped, wrapped, &exclusive) || vscan_ctx_synchronize(ctx))
         return fprintf(stderr, "%s\n", vscan_ctx_last_error(ctx));
     for (int i = 0; i < 8; i++) printf("%d%c", v[i], i < 7 ? ' ' : '\n');
     vscan_status refused = vscan_scan(ctx, VSCAN_PLUS, wrapped, NULL, NULL);

@@ -18,7 +18,8 @@ int main() {
     std::unique_ptr<vscan_buffer, decltype(&vscan_buffer_destroy)> wrap(w, vscan_buffer_destroy);
     for (int32_t kind : {VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE}) {
         scan.kind = kind;
-        if (vscan_scan(ctx, VSCAN_PLUS, w, w, &scan)) return std::puts(vscan_ctx_last_error(ctx));
+        if (vscan_scan(ctx, VSCAN_PLUS, w, w, &scan) || vscan_ctx_synchronize(ctx))
+            return std::puts(vscan_ctx_last_error(ctx));
         for (size_t i = 0; i < v.size(); i++) std::printf("%d%c", v[i], i < 7 ? ' ' : '\n');
     }
     int refused = vscan_scan(ctx, VSCAN_PLUS, w, nullptr, nullptr);

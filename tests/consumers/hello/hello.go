@@ -19,7 +19,8 @@ func main() {
 	C.vscan_ctx_create(&onCpu, &ctx) // where a call fails, the next one says that it was given NULL
 	C.vscan_buffer_wrap(ctx, C.VSCAN_INT, unsafe.Pointer(&v[0]), 8, &wrapped)
 	for _, options := range []*C.vscan_scan_options{nil, &exclusive} {
-		if C.vscan_scan(ctx, C.VSCAN_PLUS, wrapped, wrapped, options) != C.VSCAN_OK {
+		if C.vscan_scan(ctx, C.VSCAN_PLUS, wrapped, wrapped, options) != C.VSCAN_OK ||
+			C.vscan_ctx_synchronize(ctx) != C.VSCAN_OK {
 			panic(C.GoString(C.vscan_ctx_last_error(ctx)))
 		}
 		fmt.Println(v)

@@ -17,6 +17,7 @@ assert(lib.vscan_buffer_wrap(ctx[0], lib.VSCAN_INT, v, 8, wrapped) == lib.VSCAN_
 for _, kind in ipairs({lib.VSCAN_INCLUSIVE, lib.VSCAN_EXCLUSIVE}) do -- wrapped is v itself, no copy
     local scan = options("vscan_scan_options", {kind = kind})
     assert(lib.vscan_scan(ctx[0], lib.VSCAN_PLUS, wrapped[0], wrapped[0], scan) == lib.VSCAN_OK)
+    assert(lib.vscan_ctx_synchronize(ctx[0]) == lib.VSCAN_OK) -- before v is read
     for i = 0, 7 do io.write(v[i], i < 7 and " " or "\n") end
 end
 local refused = lib.vscan_scan(ctx[0], lib.VSCAN_PLUS, wrapped[0], nil, nil)

@@ -7,6 +7,7 @@ extern "C" {
     fn vscan_ctx_create(options: *const [i64; 32], ctx: *mut Ptr) -> i32;
     fn vscan_ctx_last_error(ctx: Ptr) -> *const c_char;
     fn vscan_buffer_wrap(ctx: Ptr, kind: i32, at: *mut i32, n: i64, buffer: *mut Ptr) -> i32;
+    fn vscan_ctx_synchronize(ctx: Ptr) -> i32;
     fn vscan_scan(ctx: Ptr, op: i32, from: Ptr, to: Ptr, options: *const [i64; 32]) -> i32;
 }
 const PLUS: i32 = 31; const INT: i32 = 11; const EXCLUSIVE: i64 = 81; const ON_CPU: i64 = 91;
@@ -17,7 +18,7 @@ fn main() { unsafe {
     assert_eq!(vscan_ctx_create(&on_cpu, &mut ctx), 0);
     assert_eq!(vscan_buffer_wrap(ctx, INT, v.as_mut_ptr(), 8, &mut wrapped), 0); // v itself, no copy
     for options in [null(), &exclusive as *const _] {
-        assert_eq!(vscan_scan(ctx, PLUS, wrapped, wrapped, options), 0);
+        assert_eq!((vscan_scan(ctx, PLUS, wrapped, wrapped, options), vscan_ctx_synchronize(ctx)), (0, 0));
         println!("{}", v.map(|x| x.to_string()).join(" "));
     }
     assert_eq!(vscan_scan(ctx, PLUS, wrapped, null_mut(), null()), 100); // VSCAN_ERROR_NULL

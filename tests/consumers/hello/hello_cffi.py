@@ -16,6 +16,7 @@ assert lib.vscan_ctx_create(on_cpu, ctx) == lib.VSCAN_OK
 assert lib.vscan_buffer_wrap(ctx[0], lib.VSCAN_INT, v, len(v), wrapped) == lib.VSCAN_OK
 for options in ffi.NULL, exclusive:  # wrapped is v itself, no copy of it
     assert lib.vscan_scan(ctx[0], lib.VSCAN_PLUS, wrapped[0], wrapped[0], options) == lib.VSCAN_OK
+    assert lib.vscan_ctx_synchronize(ctx[0]) == lib.VSCAN_OK
     print(*v)
 refused = lib.vscan_scan(ctx[0], lib.VSCAN_PLUS, wrapped[0], ffi.NULL, ffi.NULL)
 print(f"status {refused}: {ffi.string(lib.vscan_ctx_last_error(ctx[0])).decode()}")

@@ -17,6 +17,7 @@ assert lib.vscan_ctx_create(byref(on_cpu), byref(ctx)) == 0
 assert lib.vscan_buffer_wrap(ctx, INT, v, c_int64(8), byref(wrapped)) == 0
 for options in None, byref(exclusive):
     assert lib.vscan_scan(ctx, PLUS, wrapped, wrapped, options) == 0, lib.vscan_ctx_last_error(ctx)
+    assert lib.vscan_ctx_synchronize(ctx) == 0, lib.vscan_ctx_last_error(ctx)
     print(*v)
 refused = lib.vscan_scan(ctx, PLUS, wrapped, None, None)
 print(f"status {refused}: {lib.vscan_ctx_last_error(ctx).decode()}")
