@@ -157,7 +157,7 @@ vscan_status vscan_ctx_destroy(vscan_ctx *ctx) {
     return status;
 }
 
-void vscan__ctx_destroy_cpu(vscan_ctx *ctx) {
+void vscan__ctx_end(vscan_ctx *ctx) {
     pthread_mutex_lock(&ctx->mutex);
     end(ctx);
 }

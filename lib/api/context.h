@@ -14,8 +14,8 @@ void vscan__ctx_unreference(vscan_ctx *ctx);
 void vscan__ctx_own(vscan_ctx *ctx, struct vscan__owned *owned, void *memory);
 void vscan__ctx_disown(struct vscan__owned *owned);
 
-/* A context of the CPU backend whose handle nobody has, and its end. */
+/* A context of the CPU backend whose handle nobody has; and the end of such a one, on any backend. */
 vscan_status vscan__ctx_create_cpu(vscan_ctx **ctx);
-void vscan__ctx_destroy_cpu(vscan_ctx *ctx);
+void vscan__ctx_end(vscan_ctx *ctx);
 
 #endif

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include "api/context.h"
 #include "api/device.h"
+#include "core/handle.h"
 #include "core/internal.h"
 #include "core/text.h"
 #include "core/threads.h"
@@ -36,7 +38,8 @@ static vscan_status try(vscan_backend backend, vscan_backend *found) {
     vscan_ctx *ctx = NULL;
     TRY(vscan_ctx_create(&options, &ctx));
     *found = vscan_ctx_backend(ctx);
-    return vscan_ctx_destroy(ctx);
+    vscan__ctx_end(vscan__find_ctx(ctx));
+    return VSCAN_OK;
 }
 
 /* As a context that leaves it open would be made, which is tried. */

@@ -42,7 +42,7 @@ static vscan_status give(vscan_ctx *ctx, vscan_status status) {
                                                     memory_order_relaxed))
             return status;
     }
-    vscan__ctx_destroy_cpu(ctx);
+    vscan__ctx_end(ctx);
     return status;
 }
 
