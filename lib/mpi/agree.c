@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "move.h"
+#include "internal.h"
 
 vscan_status vscan__mpi_check(vscan__mpi *mpi, int code, const char *name) {
     if (code == MPI_SUCCESS) return VSCAN_OK;
@@ -56,6 +56,21 @@ static const char *name_of(int32_t call) {
     return is_known ? names[call] : "another function";
 }
 
+/* What with[i] of a function that moves elements is called in sentences (move.h); NULL: that is no such function. */
+static const char *word_of(int32_t call, int i) {
+    static const char *const words[][4] = {
+        {"", "", "", ""},                   /* rebalance */
+        {"options->rebalance", "", "", ""}, /* pack */
+        {"", "", "", ""},                   /* split */
+        {"", "", "", ""},                   /* gather */
+        {"", "", "", ""},                   /* permute */
+        {"the type of values", "options->order", "options->first_bit", "the number of bits"},
+    };
+    const int32_t known = (int32_t)(sizeof words / sizeof *words);
+    return call >= CALL_REBALANCE && call - CALL_REBALANCE < known ? words[call - CALL_REBALANCE][i]
+                                                                   : NULL;
+}
+
 /* Whether a rank's record says what rank 0's says; else a sentence. */
 static vscan_status compare(vscan__mpi *mpi, int rank) {
     const struct vscan__mpi_record *a = mpi->records, *b = mpi->records + rank;
@@ -66,15 +81,15 @@ static vscan_status compare(vscan__mpi *mpi, int rank) {
     if (a->call == CALL_INDEX &&
         (a->initial.bits != b->initial.bits || a->op != b->op || a->kind != b->kind))
         return vscan__mpi_fail(mpi, status, "rank %d: first or step is not that of rank 0", rank);
-    const bool moves = vscan__mpi_word(a->call, 0) != NULL;
+    const bool moves = word_of(a->call, 0) != NULL;
     const struct {
         const char *name;
         int32_t a, b;
     } numbers[] = {{"the element type", a->type, b->type},
-                   {moves ? vscan__mpi_word(a->call, 0) : "op", a->op, b->op},
-                   {moves ? vscan__mpi_word(a->call, 1) : "kind", a->kind, b->kind},
-                   {moves ? vscan__mpi_word(a->call, 2) : "direction", a->direction, b->direction},
-                   {moves ? vscan__mpi_word(a->call, 3) : "has_initial", moves ? a->has_initial : 0,
+                   {moves ? word_of(a->call, 0) : "op", a->op, b->op},
+                   {moves ? word_of(a->call, 1) : "kind", a->kind, b->kind},
+                   {moves ? word_of(a->call, 2) : "direction", a->direction, b->direction},
+                   {moves ? word_of(a->call, 3) : "has_initial", moves ? a->has_initial : 0,
                     moves ? b->has_initial : 0}};
     for (int i = 0; i < (int)(sizeof numbers / sizeof *numbers); i++)
         if (numbers[i].a != numbers[i].b)

@@ -6,20 +6,6 @@
 
 /* ---- Agreement ------------------------------------------------------------------------------- */
 
-const char *vscan__mpi_word(int32_t call, int i) {
-    static const char *const words[][4] = {
-        {"", "", "", ""},                   /* rebalance */
-        {"options->rebalance", "", "", ""}, /* pack */
-        {"", "", "", ""},                   /* split */
-        {"", "", "", ""},                   /* gather */
-        {"", "", "", ""},                   /* permute */
-        {"the type of values", "options->order", "options->first_bit", "the number of bits"},
-    };
-    const int32_t known = (int32_t)(sizeof words / sizeof *words);
-    return call >= CALL_REBALANCE && call - CALL_REBALANCE < known ? words[call - CALL_REBALANCE][i]
-                                                                   : NULL;
-}
-
 void vscan__mpi_add_up(const vscan__mpi *mpi, const int64_t *length, int64_t *begin) {
     begin[0] = 0;
     for (int r = 0; r < mpi->size; r++) begin[r + 1] = begin[r] + length[r];
@@ -77,11 +63,6 @@ vscan_status vscan__mpi_check_divided(vscan__mpi *mpi, const vscan_buffer *in,
     if (!may_be_in_place || vscan_buffer_pointer(in) != vscan_buffer_pointer(out))
         TRY(vscan__mpi_check_apart(mpi, "out", out, "in", in, false));
     return vscan__mpi_check_apart(mpi, "flags", flags, "out", out, false);
-}
-
-int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {
-    const int64_t longer = n % mpi->size;
-    return n / mpi->size * r + (r < longer ? r : longer);
 }
 
 /* ---- Areas ----------------------------------------------------------------------------------- */

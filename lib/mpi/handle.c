@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handles, errors, and what is made once: a duplicate of the communicator, a context on the host. */
+/* Handles, and what is made once: a duplicate of the communicator, a context on the host. */
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "move.h"
+#include "internal.h"
 
 /* ---- Handles --------------------------------------------------------------------------------- */
 
@@ -71,49 +70,9 @@ int32_t vscan_mpi_size(const vscan_mpi *mpi) {
     return found == NULL ? 0 : found->size;
 }
 
-/* ---- Errors ---------------------------------------------------------------------------------- */
-
-const char *vscan_mpi_status_name(vscan_status status) {
-    switch ((int)status) {
-    case VSCAN_MPI_ERROR_DIFFERENT:
-        return "VSCAN_MPI_ERROR_DIFFERENT";
-    case VSCAN_MPI_ERROR_MPI:
-        return "VSCAN_MPI_ERROR_MPI";
-    default:
-        return vscan_status_name(status);
-    }
-}
-
-const char *vscan_mpi_status_text(vscan_status status) {
-    switch ((int)status) {
-    case VSCAN_MPI_ERROR_DIFFERENT:
-        return "ranks call different functions, or the same with different arguments";
-    case VSCAN_MPI_ERROR_MPI:
-        return "MPI failed, is not initialised, or is finalised";
-    default:
-        return vscan_status_text(status);
-    }
-}
-
 const char *vscan_mpi_last_error(const vscan_mpi *mpi) {
     const vscan__mpi *const found = find(mpi, false);
     return found == NULL ? sentence_of_thread : found->sentence;
-}
-
-vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    const int used = snprintf(mpi->sentence, SENTENCE, "%s: ", mpi->function);
-    vsnprintf(mpi->sentence + used, (size_t)(SENTENCE - used), format, arguments);
-    va_end(arguments);
-    return status;
-}
-
-vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status status) {
-    if (status == VSCAN_OK) return VSCAN_OK;
-    const char *words = status == VSCAN_ERROR_HANDLE ? "" : vscan_ctx_last_error(ctx);
-    if (words[0] == '\0') words = vscan_ctx_last_error(NULL);
-    return vscan__mpi_fail(mpi, status, "%s", words[0] != '\0' ? words : vscan_status_text(status));
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -330,6 +289,11 @@ vscan_status vscan_mpi_destroy(vscan_mpi *mpi) {
     if (status != VSCAN_OK) memcpy(sentence_of_thread, found->sentence, SENTENCE);
     release(found);
     return status;
+}
+
+int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r) {
+    const int64_t longer = n % mpi->size;
+    return n / mpi->size * r + (r < longer ? r : longer);
 }
 
 vscan_status vscan_mpi_share(const vscan_mpi *mpi, int64_t n, int64_t *first, int64_t *length) {

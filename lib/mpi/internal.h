@@ -124,6 +124,15 @@ typedef struct vscan__mpi {
         if (vscan__tried != VSCAN_OK) return vscan__tried;                                         \
     } while (0)
 
+/* ---- errors.c -------------------------------------------------------------------------------- */
+
+/* Records "function: sentence" as the last error, and returns the status. */
+vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same with what libvscan says of a failure on one of its contexts; passes VSCAN_OK on. */
+vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status status);
+
 /* ---- handle.c -------------------------------------------------------------------------------- */
 
 /* What is behind the handle, or NULL, with a sentence for the thread. */
@@ -132,12 +141,8 @@ vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function);
 /* The same at the begin of a collective call: what is behind the handle can be used, or a status. */
 vscan_status vscan__mpi_begin(const vscan_mpi *handle, const char *function, vscan__mpi **mpi);
 
-/* Records "function: sentence" as the last error, and returns the status. */
-vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* The same with what libvscan says of a failure on one of its contexts; passes VSCAN_OK on. */
-vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status status);
+/* Where the even share of rank r begins in n elements; r may be the number of ranks. */
+int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r);
 
 /* At least that many bytes, or NULL with a sentence. What was there is lost. Page-locked where ctx is on a GPU. */
 void *vscan__mpi_room(vscan__mpi *mpi, struct vscan__mpi_room *room, int64_t bytes);

@@ -19,9 +19,6 @@ struct vscan__mpi_moved {
     int64_t in, out; /* elements of its parts */
 };
 
-/* What with[i] is called in such a function's sentences; NULL: that is no such function. */
-const char *vscan__mpi_word(int32_t call, int i);
-
 /*
  * The agreement. Afterwards the parts of the input begin at in_begin[rank], those of the output at
  * out_begin[rank] of the whole vectors. Fails on all ranks alike.
@@ -38,9 +35,6 @@ vscan_status vscan__mpi_check_input(vscan__mpi *mpi, const vscan_buffer *in, boo
 vscan_status vscan__mpi_check_divided(vscan__mpi *mpi, const vscan_buffer *in,
                                       const vscan_buffer *flags, const vscan_buffer *out,
                                       bool may_be_in_place, struct vscan__mpi_moved *moved);
-
-/* Where the even share of rank r begins in n elements; r may be the number of ranks. */
-int64_t vscan__mpi_share_begin(const vscan__mpi *mpi, int64_t n, int r);
 
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
