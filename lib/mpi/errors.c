@@ -21,7 +21,7 @@ const char *vscan_mpi_status_text(vscan_status status) {
     case VSCAN_MPI_ERROR_DIFFERENT:
         return "ranks call different functions, or the same with different arguments";
     case VSCAN_MPI_ERROR_MPI:
-        return "MPI failed, is not initialised, or is finalised";
+        return "MPI failed, is not initialised, is finalised, or is another one than expected";
     default:
         return vscan_status_text(status);
     }

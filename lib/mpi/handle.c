@@ -57,6 +57,8 @@ vscan__mpi *vscan__mpi_enter(const vscan_mpi *handle, const char *function) {
 vscan_status vscan__mpi_begin(const vscan_mpi *handle, const char *function, vscan__mpi **mpi) {
     *mpi = vscan__mpi_enter(handle, function);
     if (*mpi == NULL) return handle == NULL ? VSCAN_ERROR_NULL : VSCAN_ERROR_HANDLE;
+    if (vscan__mpi_is_finalised())
+        return vscan__mpi_fail(*mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI is finalised");
     return (*mpi)->broken ? vscan__mpi_is_broken(*mpi) : VSCAN_OK;
 }
 
@@ -131,39 +133,22 @@ static void release(vscan__mpi *mpi) {
     pthread_mutex_unlock(&mutex);
 }
 
-/* Makes a communicator return errors; what it did with them before goes to `handler`. */
-static bool hold_errors(MPI_Comm comm, MPI_Errhandler *handler) {
-    if (MPI_Comm_get_errhandler(comm, handler) != MPI_SUCCESS) return false;
-    if (MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN) == MPI_SUCCESS) return true;
-    (void)MPI_Errhandler_free(handler);
-    return false;
-}
-
-/* Where that fails it is tried once more: the caller's handler must not be lost. */
-static void release_errors(MPI_Comm comm, MPI_Errhandler *handler) {
-    if (MPI_Comm_set_errhandler(comm, *handler) != MPI_SUCCESS)
-        (void)MPI_Comm_set_errhandler(comm, *handler);
-    (void)MPI_Errhandler_free(handler);
-}
-
-static vscan_status duplicate(vscan__mpi *mpi, int32_t number) {
+/*
+ * Duplicates the communicator. No error handler is touched but the duplicate's: those of other communicators are the
+ * caller's, whose other threads may need them meanwhile.
+ */
+static vscan_status take_comm(vscan__mpi *mpi, int32_t number) {
+    TRY(vscan__mpi_check_running(mpi));
     int between = 0;
-    MPI_Errhandler handler;
     const MPI_Comm comm = MPI_Comm_f2c(number);
-    if (comm == MPI_COMM_NULL || comm == (MPI_Comm)0 || !hold_errors(comm, &handler))
+    if (!vscan__mpi_is_comm(number, comm))
         return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is no communicator");
-    vscan_status status =
-        vscan__mpi_note(mpi, MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter");
-    if (status == VSCAN_OK && between)
-        status = vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is an intercommunicator");
-    if (status == VSCAN_OK)
-        status = vscan__mpi_check(mpi, MPI_Comm_dup(comm, &mpi->comm), "MPI_Comm_dup");
-    release_errors(comm, &handler);
-    if (status != VSCAN_OK) {
-        mpi->comm = MPI_COMM_NULL;
-        return status;
-    }
-    return VSCAN_OK;
+    TRY(vscan__mpi_note(mpi, MPI_Comm_test_inter(comm, &between), "MPI_Comm_test_inter"));
+    if (between) return vscan__mpi_fail(mpi, VSCAN_ERROR_VALUE, "comm is an intercommunicator");
+    const vscan_status status =
+        vscan__mpi_check(mpi, MPI_Comm_dup(comm, &mpi->comm), "MPI_Comm_dup");
+    if (status != VSCAN_OK) mpi->comm = MPI_COMM_NULL;
+    return status;
 }
 
 /* What the duplicate is asked. A failure is this rank's alone; tried once more, as others must be told of it. */
@@ -181,28 +166,6 @@ static vscan_status ask_comm(vscan__mpi *mpi) {
         status = vscan__mpi_note(mpi, code, "MPI_Comm_size");
         (void)MPI_Comm_size(mpi->comm, &mpi->size);
     }
-    return status;
-}
-
-/*
- * Duplicates the communicator. What is no communicator would be an error of MPI_COMM_WORLD's (of
- * MPI_COMM_SELF's, from MPI 4 on), which ends the process; so these return errors meanwhile.
- */
-static vscan_status take_comm(vscan__mpi *mpi, int32_t comm) {
-    int is_up = 0, is_down = 0;
-    MPI_Errhandler of_world, of_self;
-    if (MPI_Initialized(&is_up) != MPI_SUCCESS || MPI_Finalized(&is_down) != MPI_SUCCESS ||
-        !is_up || is_down)
-        return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI is %s",
-                               is_down ? "finalised" : "not initialised");
-    const bool holds_world = hold_errors(MPI_COMM_WORLD, &of_world);
-    if (!holds_world || !hold_errors(MPI_COMM_SELF, &of_self)) {
-        if (holds_world) release_errors(MPI_COMM_WORLD, &of_world);
-        return vscan__mpi_fail(mpi, (vscan_status)VSCAN_MPI_ERROR_MPI, "MPI_COMM_WORLD is no more");
-    }
-    const vscan_status status = duplicate(mpi, comm);
-    release_errors(MPI_COMM_SELF, &of_self);
-    release_errors(MPI_COMM_WORLD, &of_world);
     return status;
 }
 
@@ -281,10 +244,8 @@ vscan_status vscan_mpi_destroy(vscan_mpi *mpi) {
         return VSCAN_ERROR_HANDLE;
     }
     found->function = __func__;
-    int is_down = 0;
     vscan_status status = VSCAN_OK;
-    (void)MPI_Finalized(&is_down);
-    if (!is_down && !found->broken)
+    if (!found->broken && !vscan__mpi_is_finalised())
         status = vscan__mpi_check(found, MPI_Comm_free(&found->comm), "MPI_Comm_free");
     if (status != VSCAN_OK) memcpy(sentence_of_thread, found->sentence, SENTENCE);
     release(found);

@@ -133,6 +133,23 @@ vscan_status vscan__mpi_fail(vscan__mpi *mpi, vscan_status status, const char *f
 /* The same with what libvscan says of a failure on one of its contexts; passes VSCAN_OK on. */
 vscan_status vscan__mpi_say(vscan__mpi *mpi, const vscan_ctx *ctx, vscan_status status);
 
+/* ---- running.c ------------------------------------------------------------------------------- */
+
+/*
+ * Whether the MPI that runs is one that the library was built for, and is initialised and not finalised. Before that is
+ * known no handle of MPI's is used.
+ */
+vscan_status vscan__mpi_check_running(vscan__mpi *mpi);
+
+/* After that. Where MPI does not say, it is taken to be there. */
+bool vscan__mpi_is_finalised(void);
+
+/*
+ * Whether the number is a communicator's, as far as that shows without MPI, which would call an error handler of the
+ * caller's that by default ends the process. comm: what MPI_Comm_f2c makes of it.
+ */
+bool vscan__mpi_is_comm(int32_t number, MPI_Comm comm);
+
 /* ---- handle.c -------------------------------------------------------------------------------- */
 
 /* What is behind the handle, or NULL, with a sentence for the thread. */

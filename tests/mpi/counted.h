@@ -20,14 +20,13 @@ extern struct counted counted;
 #define MPI_COLLECTIVE(X)                                                                          \
     X(Allgather) X(Allgatherv) X(Allreduce) X(Alltoall) X(Bcast) X(Comm_dup) X(Comm_free) X(Exscan)
 #define MPI_LOCAL(X)                                                                               \
-    X(Comm_get_errhandler)                                                                         \
     X(Comm_rank)                                                                                   \
     X(Comm_set_errhandler)                                                                         \
     X(Comm_size)                                                                                   \
     X(Comm_test_inter)                                                                             \
-    X(Errhandler_free)                                                                             \
     X(Error_string)                                                                                \
     X(Finalized)                                                                                   \
+    X(Get_library_version)                                                                         \
     X(Initialized)                                                                                 \
     X(Irecv)                                                                                       \
     X(Isend)                                                                                       \
@@ -52,7 +51,7 @@ struct mpi_calls {
 };
 extern struct mpi_calls mpi_calls[MPI_FUNCTIONS];
 
-/* What the library has of MPI and has not given back: requests, and error handlers. */
+/* What the library has of MPI and has not given back: requests. And how often it changed another's error handler. */
 struct mpi_held {
     int64_t requests, handlers;
 };

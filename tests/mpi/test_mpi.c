@@ -77,8 +77,12 @@ int main(int argc, char **argv) {
     }
     OK(vscan_mpi_destroy(mpi));
     CHECK(locked == 0, "%lld rooms are locked", (long long)locked);
+    pretends_gpu = false;
+    const int32_t world = MPI_Comm_c2f(MPI_COMM_WORLD);
+    OK(vscan_mpi_create(ctx, world, &mpi));
+    MPI_Finalize();
+    test_finalised(world);
     OK(vscan_ctx_destroy(ctx));
     if (rank == 0) printf("%lld cases passed\n", (long long)cases);
-    MPI_Finalize();
     return 0;
 }

@@ -46,6 +46,9 @@ void fail_mpi(const struct tried *tried);
 /* The same where a vscan_mpi is made and destroyed. */
 void test_mpi_failures(void);
 
+/* After MPI_Finalize every function says so that would call MPI. world: MPI_COMM_WORLD. */
+void test_finalised(int32_t world);
+
 /* Every function has failed in some test. */
 void check_all_failed(void);
 
