@@ -56,6 +56,7 @@ set_target_properties(vscan_mpi PROPERTIES
   VERSION ${PROJECT_VERSION}
   SOVERSION ${abi_version}
   EXPORT_NAME mpi
+  INSTALL_RPATH "$ORIGIN" # whoever opens it by its path; distributions set CMAKE_SKIP_INSTALL_RPATH
   C_VISIBILITY_PRESET hidden
   LINK_DEPENDS ${PROJECT_SOURCE_DIR}/lib/mpi/libvscan_mpi.map)
 target_compile_definitions(vscan_mpi PRIVATE VSCAN_BUILDING _GNU_SOURCE)
