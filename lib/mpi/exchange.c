@@ -87,12 +87,13 @@ static vscan_status add_memory(vscan__mpi *mpi, struct vscan__mpi_area *area,
 vscan_status vscan__mpi_new_area(vscan__mpi *mpi, struct vscan__mpi_area *area,
                                  enum vscan__mpi_use use, vscan_type type, int64_t n) {
     area->owned = true;
-    if (vscan__mpi_is_on_gpu(mpi)) {
+    if (vscan__mpi_is_on_gpu(mpi) && use != FOR_HOST_ALONE) {
         TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_create(mpi->ctx, type, n, &area->buffer)));
         return add_memory(mpi, area, use);
     }
     area->memory = room_of(mpi, type, n);
     if (area->memory == NULL) return VSCAN_ERROR_HOST_MEMORY;
+    if (use == FOR_HOST_ALONE) return VSCAN_OK;
     return vscan__mpi_say(mpi, mpi->ctx,
                           vscan_buffer_wrap(mpi->ctx, type, area->memory, n, &area->buffer));
 }

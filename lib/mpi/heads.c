@@ -22,49 +22,73 @@ static bool is_set(vscan_type type, const void *flags, int64_t i) {
     }
 }
 
-/* The first or the last of n flags on the host that is set, or -1. */
-static int64_t look(vscan_type type, const void *flags, int64_t n, bool last) {
-    enum { STEP = 4096 };
-    for (int64_t i = 0, steps = (n + STEP - 1) / STEP; i < steps; i++) {
-        const int64_t at = (last ? steps - 1 - i : i) * STEP;
-        const int64_t length = n - at < STEP ? n - at : STEP;
-        const int64_t bytes =
-            type == VSCAN_BIT ? (length + 31) / 32 * 4 : length * vscan__mpi_size_of(type);
-        const int64_t offset = type == VSCAN_BIT ? at / 8 : at * vscan__mpi_size_of(type);
-        if (!any((const unsigned char *)flags + offset, bytes)) continue;
-        for (int64_t k = 0; k < length; k++)
-            if (is_set(type, flags, last ? at + length - 1 - k : at + k))
-                return last ? at + length - 1 - k : at + k;
+/* Flags begin .. end - 1. */
+struct piece {
+    int64_t begin, end;
+};
+
+/* The first or the last of them, `most` or fewer; bits begin with a word. */
+static struct piece take(struct piece all, int64_t most, bool last) {
+    if (all.end - all.begin <= most) return all;
+    if (last) return (struct piece){(all.end - most + 31) / 32 * 32, all.end};
+    return (struct piece){all.begin, all.begin + most};
+}
+
+static struct piece leave(struct piece all, struct piece taken, bool last) {
+    return last ? (struct piece){all.begin, taken.begin} : (struct piece){taken.end, all.end};
+}
+
+enum { SHORTEST = 1 << 10 }; /* of the pieces, which get longer up to a limit */
+
+static int64_t longer(int64_t most, int64_t longest) {
+    return most < longest ? 2 * most : most;
+}
+
+static bool has_any(vscan_type type, const void *flags, struct piece p) {
+    const unsigned char *const bytes = flags;
+    if (type == VSCAN_BIT) return any(bytes + p.begin / 8, (p.end - p.begin + 31) / 32 * 4);
+    const int64_t size = vscan__mpi_size_of(type);
+    return any(bytes + p.begin * size, (p.end - p.begin) * size);
+}
+
+/* The first or the last of these flags on the host that is set, or -1. Short pieces read backward are slow. */
+static int64_t look(vscan_type type, const void *flags, struct piece all, bool last) {
+    enum { LONGEST = 1 << 18 };
+    for (int64_t most = SHORTEST; all.begin < all.end; most = longer(most, LONGEST)) {
+        const struct piece p = take(all, most, last);
+        const int64_t n = p.end - p.begin;
+        all = leave(all, p, last);
+        if (!has_any(type, flags, p)) continue;
+        if (n > SHORTEST) {
+            const int64_t found = look(type, flags, p, last);
+            if (found >= 0) return found;
+        }
+        for (int64_t i = 0; n <= SHORTEST && i < n; i++)
+            if (is_set(type, flags, last ? p.end - 1 - i : p.begin + i))
+                return last ? p.end - 1 - i : p.begin + i;
     }
     return -1;
 }
 
 vscan_status vscan__mpi_find_head(vscan__mpi *mpi, const vscan_buffer *flags, bool last,
                                   int64_t *found) {
-    enum { SHORTEST = 1 << 10, LONGEST = 1 << 20 }; /* of the pieces that are copied */
+    enum { LONGEST = 1 << 20 }; /* of the pieces that are copied */
     const vscan_type type = vscan_buffer_type(flags);
-    const int64_t n = vscan_buffer_length(flags);
+    struct piece all = {0, vscan_buffer_length(flags)};
     *found = -1;
     if (!vscan__mpi_is_on_gpu(mpi)) {
-        *found = look(type, vscan_buffer_pointer(flags), n, last);
+        *found = look(type, vscan_buffer_pointer(flags), all, last);
         return VSCAN_OK;
     }
     char *const room = vscan__mpi_room(mpi, &mpi->room_edges, LONGEST * sizeof(int32_t));
     if (room == NULL) return VSCAN_ERROR_HOST_MEMORY;
-    int64_t begin = 0, end = n; /* not looked at yet; pieces of bits begin with a word */
-    for (int64_t most = SHORTEST; begin < end; most = most < LONGEST ? 2 * most : most) {
-        const int64_t from = !last ? begin : end <= most ? 0 : (end - most + 31) / 32 * 32;
-        const int64_t length = !last && end - begin > most ? most : end - from;
-        TRY(vscan__mpi_say(mpi, mpi->ctx, vscan_buffer_download(flags, from, length, room)));
-        const int64_t at = look(type, room, length, last);
-        if (at >= 0) {
-            *found = from + at;
-            break;
-        }
-        if (last)
-            end = from;
-        else
-            begin = from + length;
+    for (int64_t most = SHORTEST; *found < 0 && all.begin < all.end; most = longer(most, LONGEST)) {
+        const struct piece p = take(all, most, last);
+        TRY(vscan__mpi_say(mpi, mpi->ctx,
+                           vscan_buffer_download(flags, p.begin, p.end - p.begin, room)));
+        const int64_t at = look(type, room, (struct piece){0, p.end - p.begin}, last);
+        if (at >= 0) *found = p.begin + at;
+        all = leave(all, p, last);
     }
     return VSCAN_OK;
 }
@@ -103,14 +127,14 @@ vscan_status vscan__mpi_note_head(vscan__mpi *mpi, const vscan_buffer *heads,
 
 vscan_status vscan__mpi_check_places(vscan__mpi *mpi, const char *name, const vscan_buffer *out,
                                      const vscan_buffer *heads, int64_t more, vscan_status status,
-                                     struct vscan__mpi_record *record) {
+                                     struct vscan__mpi_record *record, int64_t *set) {
     const int64_t places = vscan_buffer_length(out) - more;
-    int64_t set = 0;
+    *set = -1;
     if (places >= record->n) return VSCAN_OK;
-    TRY(vscan__mpi_count_flags(mpi, heads, &set));
-    if (places < set)
+    TRY(vscan__mpi_count_flags(mpi, heads, set));
+    if (places < *set)
         return vscan__mpi_fail(mpi, status, "%s has %lld elements, must have %lld at least", name,
-                               (long long)(places + more), (long long)(set + more));
-    if (places == set) record->facts |= FACT_FULL;
+                               (long long)(places + more), (long long)(*set + more));
+    if (places == *set) record->facts |= FACT_FULL;
     return VSCAN_OK;
 }

@@ -371,11 +371,12 @@ vscan_status vscan__mpi_note_head(vscan__mpi *mpi, const vscan_buffer *heads,
 
 /*
  * Whether out, named `name`, has a place for each flag that is set and `more`; else that status. Notes in the record
- * where there would be none for the segment that element 0 of the vector starts without a flag.
+ * where there would be none for the segment that element 0 of the vector starts without a flag. set: how many are, or -1
+ * where there are as many places as flags, so that they were not counted.
  */
 vscan_status vscan__mpi_check_places(vscan__mpi *mpi, const char *name, const vscan_buffer *out,
                                      const vscan_buffer *heads, int64_t more, vscan_status status,
-                                     struct vscan__mpi_record *record);
+                                     struct vscan__mpi_record *record, int64_t *set);
 
 /* ---- positions.c ----------------------------------------------------------------------------- */
 

@@ -38,15 +38,15 @@ vscan_status vscan__mpi_check_divided(vscan__mpi *mpi, const vscan_buffer *in,
 
 /* ---- Areas ----------------------------------------------------------------------------------- */
 
-/* Who uses an area beside the context: the host and MPI, or MPI alone. */
-enum vscan__mpi_use { FOR_HOST, FOR_MPI };
+/* Who uses an area beside the context: the host and MPI, or MPI alone. Or the host and MPI without the context. */
+enum vscan__mpi_use { FOR_HOST, FOR_MPI, FOR_HOST_ALONE };
 
 /*
  * Elements that the context's backend and MPI both use: one memory on the CPU, and on a GPU where the host does not use
  * them and MPI takes a GPU's memory; else two.
  */
 struct vscan__mpi_area {
-    vscan_buffer *buffer; /* of the context */
+    vscan_buffer *buffer; /* of the context; NULL: it does not use them */
     char *memory;         /* what the host or MPI uses */
     bool is_copy;         /* that is memory of its own */
     bool on_gpu;          /* the host must not touch it */

@@ -98,7 +98,7 @@ static vscan_status prepare_questions(vscan__mpi *mpi, const vscan_buffer *posit
     const int64_t n = vscan_buffer_length(positions);
     const vscan_type type = vscan_buffer_type(positions);
     TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, FOR_HOST, positions));
-    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST, VSCAN_LONG, n));
+    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST_ALONE, VSCAN_LONG, n));
     TRY(vscan__mpi_new_area(mpi, areas + NUMBERS, FOR_HOST, VSCAN_LONG, n));
     TRY(vscan__mpi_area_down(mpi, areas + POSITIONS, n));
     TRY(count_owners(mpi, type, areas[POSITIONS].memory, n, mpi->in_begin));
@@ -185,8 +185,8 @@ static vscan_status prepare_elements(vscan__mpi *mpi, const vscan_buffer *in,
     const vscan_type type = vscan_buffer_type(in), of_positions = vscan_buffer_type(positions);
     TRY(vscan__mpi_area_of(mpi, areas + IN, FOR_HOST, in));
     TRY(vscan__mpi_area_of(mpi, areas + POSITIONS, FOR_HOST, positions));
-    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST, VSCAN_LONG, n));
-    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST, type, n));
+    TRY(vscan__mpi_new_area(mpi, areas + PLACES, FOR_HOST_ALONE, VSCAN_LONG, n));
+    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST_ALONE, type, n));
     TRY(vscan__mpi_area_down(mpi, areas + IN, n));
     TRY(vscan__mpi_area_down(mpi, areas + POSITIONS, n));
     TRY(count_owners(mpi, of_positions, areas[POSITIONS].memory, n, mpi->out_begin));

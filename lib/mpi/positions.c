@@ -151,6 +151,7 @@ vscan_status vscan_mpi_count_segments(vscan_mpi *mpi, const vscan_buffer *heads,
 static vscan_status check_offsets(vscan__mpi *mpi, const vscan_buffer *heads,
                                   const vscan_buffer *offsets, const vscan_count_options *options,
                                   struct vscan__mpi_record *record) {
+    int64_t set;
     TRY(check_heads(mpi, heads, record));
     TRY(vscan__mpi_check_buffer(mpi, "offsets", offsets, 0, -1));
     record->type = (int32_t)vscan_buffer_type(offsets);
@@ -159,7 +160,7 @@ static vscan_status check_offsets(vscan__mpi *mpi, const vscan_buffer *heads,
     TRY(vscan__mpi_check_apart(mpi, "offsets", offsets, "heads", heads, false));
     TRY(vscan__mpi_check_count(mpi, options->count, NULL, heads, NULL, offsets));
     return vscan__mpi_check_places(mpi, "offsets", offsets, heads, mpi->rank == mpi->size - 1,
-                                   VSCAN_ERROR_OUT_LENGTH, record);
+                                   VSCAN_ERROR_OUT_LENGTH, record, &set);
 }
 
 /* The positions of set flags at .. at + n - 1 go to offsets[*k] and further. */

@@ -45,12 +45,13 @@ static vscan_status prepare(vscan__mpi *mpi, const vscan_buffer *in, const vscan
     if (vscan_buffer_type(in) != VSCAN_BIT) return VSCAN_OK;
     int64_t *const bits = mpi->spare;
     begins_of_words(mpi, mpi->send_begin, bits);
-    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST, VSCAN_INT, mpi->send_begin[mpi->size]));
+    TRY(vscan__mpi_new_area(mpi, areas + SENT, FOR_HOST_ALONE, VSCAN_INT,
+                            mpi->send_begin[mpi->size]));
     for (int r = 0; r < mpi->size; r++)
         copy_bits((uint32_t *)(void *)areas[SENT].memory + mpi->send_begin[r], 0,
                   (const uint32_t *)(void *)areas[IN].memory, bits[r], bits[r + 1] - bits[r]);
     begins_of_words(mpi, mpi->receive_begin, bits);
-    return vscan__mpi_new_area(mpi, areas + RECEIVED, FOR_HOST, VSCAN_INT,
+    return vscan__mpi_new_area(mpi, areas + RECEIVED, FOR_HOST_ALONE, VSCAN_INT,
                                mpi->receive_begin[mpi->size]);
 }
 

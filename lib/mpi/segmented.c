@@ -5,22 +5,21 @@
 /* Where the segment that is open at the part's end begins, and whether the part's first element does begin one. */
 static vscan_status find_open(vscan__mpi *mpi, const vscan_buffer *heads,
                               struct vscan__mpi_record *record, int64_t *open) {
-    int64_t first = -1, last = -1;
+    if (record->direction == VSCAN_FORWARD) {
+        TRY(vscan__mpi_note_head(mpi, heads, record));
+        return vscan__mpi_find_head(mpi, heads, true, open);
+    }
+    int64_t first;
     TRY(vscan__mpi_find_head(mpi, heads, false, &first));
     if (first == 0) record->facts |= FACT_HEAD;
-    if (record->direction == VSCAN_BACKWARD) {
-        if (first >= 0) *open = record->n - first;
-        return VSCAN_OK;
-    }
-    TRY(vscan__mpi_find_head(mpi, heads, true, &last));
-    *open = last;
+    if (first >= 0) *open = record->n - first;
     return VSCAN_OK;
 }
 
 static vscan_status check_totals(vscan__mpi *mpi, const vscan_buffer *in, const vscan_buffer *heads,
                                  const vscan_buffer *out,
                                  const vscan_scan_segmented_options *options,
-                                 struct vscan__mpi_record *record) {
+                                 struct vscan__mpi_record *record, int64_t *set) {
     const vscan_buffer *const totals = options->totals;
     if (totals == NULL) return VSCAN_OK;
     record->facts |= FACT_TOTALS;
@@ -32,13 +31,13 @@ static vscan_status check_totals(vscan__mpi *mpi, const vscan_buffer *in, const 
     TRY(vscan__mpi_check_apart(mpi, "totals", totals, "initial_buffer", options->initial_buffer,
                                false));
     return vscan__mpi_check_places(mpi, "totals", totals, heads, 0, VSCAN_ERROR_TOTALS_LENGTH,
-                                   record);
+                                   record, set);
 }
 
 static vscan_status check_segmented(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
                                     const vscan_buffer *heads, const vscan_buffer *out,
                                     const vscan_scan_segmented_options *options,
-                                    struct vscan__mpi_record *record, int64_t *open) {
+                                    struct vscan__mpi_record *record, int64_t *open, int64_t *set) {
     const vscan_scan_options like = {.kind = options->kind,
                                      .direction = options->direction,
                                      .initial = options->initial,
@@ -48,7 +47,7 @@ static vscan_status check_segmented(vscan__mpi *mpi, vscan_op op, const vscan_bu
     TRY(vscan__mpi_check_flags(mpi, "heads", heads, record->n));
     TRY(vscan__mpi_check_apart(mpi, "heads", heads, "out", out, false));
     TRY(vscan__mpi_check_count(mpi, options->count, in, heads, options->initial_buffer, out));
-    TRY(check_totals(mpi, in, heads, out, options, record));
+    TRY(check_totals(mpi, in, heads, out, options, record, set));
     if (options->count != NULL) record->facts |= FACT_COUNTS;
     return find_open(mpi, heads, record, open);
 }
@@ -130,17 +129,18 @@ vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, const vscan_b
     vscan_scan_segmented_options known;
     struct vscan__mpi_record record = {.call = CALL_SCAN_SEGMENTED};
     struct vscan__mpi_prefix prefix = {.begins = false};
-    int64_t open = -1, all = 0;
+    int64_t open = -1, set = -1, all = 0;
     vscan_status status =
         vscan__mpi_read_options(found, options, VSCAN__FIRST_SCAN_SEGMENTED, &known, sizeof known);
     if (status == VSCAN_OK)
-        status = check_segmented(found, op, in, heads, out, &known, &record, &open);
+        status = check_segmented(found, op, in, heads, out, &known, &record, &open, &set);
     status = vscan__mpi_find_prefix(found, status, &record, in, heads, open, &prefix);
     if (prefix.failed_on_all) return status;
     struct segments segments = {.totals = known.totals};
     const bool counts = is_asked(found, FACT_COUNTS);
     if (status == VSCAN_OK && (counts || known.totals != NULL)) {
-        status = vscan__mpi_count_flags(found, heads, &segments.begun);
+        segments.begun = set;
+        if (set < 0) status = vscan__mpi_count_flags(found, heads, &segments.begun);
         segments.begun += vscan__mpi_begins_without_flag(found);
     }
     if (status == VSCAN_OK)

@@ -202,7 +202,7 @@ static vscan_status sort_part(vscan__mpi *mpi, const struct sort *s,
                               struct vscan__mpi_area *areas) {
     const int64_t n = vscan_buffer_length(s->keys);
     const bool pairs = s->values != NULL;
-    TRY(vscan__mpi_new_area(mpi, areas + ROOM, FOR_HOST, VSCAN_LONG,
+    TRY(vscan__mpi_new_area(mpi, areas + ROOM, FOR_HOST_ALONE, VSCAN_LONG,
                             mpi->size * (int64_t)(sizeof(struct splitter) / 8 + 2 * TRIED)));
     TRY(vscan__mpi_new_area(mpi, areas + KEYS, FOR_HOST, s->order.type, n));
     const vscan_type of_values = pairs ? vscan_buffer_type(s->values) : VSCAN_NONE;

@@ -120,6 +120,7 @@ static vscan_status check(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
                           const vscan_buffer *heads, const vscan_buffer *totals,
                           const vscan_reduce_segmented_options *options,
                           struct vscan__mpi_record *record, int64_t *first, int64_t *open) {
+    int64_t set;
     TRY(vscan__mpi_check_vector(mpi, op, in, VSCAN_FORWARD, record));
     TRY(vscan__mpi_check_flags(mpi, "heads", heads, record->n));
     TRY(vscan__mpi_check_buffer(mpi, "totals", totals, record->type, -1));
@@ -128,10 +129,10 @@ static vscan_status check(vscan__mpi *mpi, vscan_op op, const vscan_buffer *in,
     TRY(vscan__mpi_check_apart(mpi, "totals", totals, "initial_buffer", options->initial_buffer,
                                false));
     TRY(vscan__mpi_check_count(mpi, options->count, in, heads, options->initial_buffer, totals));
-    TRY(vscan__mpi_check_places(mpi, "totals", totals, heads, 0, VSCAN_ERROR_TOTALS_LENGTH,
-                                record));
+    TRY(vscan__mpi_check_places(mpi, "totals", totals, heads, 0, VSCAN_ERROR_TOTALS_LENGTH, record,
+                                &set));
     TRY(vscan__mpi_find_head(mpi, heads, false, first));
-    TRY(vscan__mpi_find_head(mpi, heads, true, open));
+    if (*first >= 0) TRY(vscan__mpi_find_head(mpi, heads, true, open));
     if (*first == 0) record->facts |= FACT_HEAD;
     return vscan__mpi_read_initial(mpi, &options->initial, options->initial_buffer,
                                    (vscan_type)record->type, record);

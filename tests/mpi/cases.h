@@ -76,6 +76,8 @@ int64_t first_difference(vscan_type type, const void *a, const void *b, int64_t 
 void test_scan(int64_t number);
 void test_segmented(int64_t number);
 void test_segmented_blocks(void);
+void test_reading_of_flags(void);
+void test_memory_of_moves(void);
 void test_positions(int64_t number);
 void test_refused(void);
 void test_failures(void);

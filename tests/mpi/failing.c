@@ -12,21 +12,27 @@ static bool fails(void) {
     return library_calls_until_failure > 0 && --library_calls_until_failure == 0;
 }
 
-#define WRAPPED(name, parameters, arguments) WRAPPED_COUNTED(name, parameters, arguments, 0, 0)
-#define WRAPPED_COUNTED(name, parameters, arguments, reads, writes)                                \
+/* A scan's elements, which are read and written. */
+static int64_t note_written(const vscan_buffer *in) {
+    const int64_t n = vscan_buffer_length(in);
+    given.written += n;
+    return n;
+}
+
+#define WRAPPED(name, parameters, arguments) WRAPPED_COUNTED(name, parameters, arguments, read, 0)
+#define WRAPPED_COUNTED(name, parameters, arguments, member, elements)                             \
     vscan_status __real_vscan_##name parameters;                                                   \
     vscan_status __wrap_vscan_##name parameters;                                                   \
     vscan_status __wrap_vscan_##name parameters {                                                  \
-        given.read += (reads);                                                                     \
-        given.written += (writes);                                                                 \
+        given.member += (elements);                                                                \
         return fails() ? VSCAN_ERROR_HOST_MEMORY : __real_vscan_##name arguments;                  \
     }
 
 WRAPPED(buffer_copy, (const vscan_buffer *from, vscan_buffer *to), (from, to))
-WRAPPED(buffer_create, (vscan_ctx * ctx, vscan_type type, int64_t n, vscan_buffer **buffer),
-        (ctx, type, n, buffer))
-WRAPPED(buffer_download, (const vscan_buffer *buffer, int64_t at, int64_t n, void *host),
-        (buffer, at, n, host))
+WRAPPED_COUNTED(buffer_create, (vscan_ctx * ctx, vscan_type type, int64_t n, vscan_buffer **buffer),
+                (ctx, type, n, buffer), created, n)
+WRAPPED_COUNTED(buffer_download, (const vscan_buffer *buffer, int64_t at, int64_t n, void *host),
+                (buffer, at, n, host), downloaded, n)
 WRAPPED(buffer_get, (const vscan_buffer *buffer, int64_t i, void *value), (buffer, i, value))
 WRAPPED(buffer_set, (vscan_buffer * buffer, int64_t i, const void *value), (buffer, i, value))
 WRAPPED(buffer_upload, (vscan_buffer * buffer, int64_t at, int64_t n, const void *host),
@@ -46,10 +52,10 @@ WRAPPED(carry_save, (const vscan_carry *carry, void *block, int64_t bytes), (car
 WRAPPED(convert, (vscan_ctx * ctx, const vscan_buffer *in, vscan_buffer *out), (ctx, in, out))
 WRAPPED(ctx_create, (const vscan_ctx_options *options, vscan_ctx **ctx), (options, ctx))
 WRAPPED(ctx_synchronize, (vscan_ctx * ctx), (ctx))
-WRAPPED(enumerate,
-        (vscan_ctx * ctx, const vscan_buffer *flags, vscan_buffer *out,
-         const vscan_count_options *options),
-        (ctx, flags, out, options))
+WRAPPED_COUNTED(enumerate,
+                (vscan_ctx * ctx, const vscan_buffer *flags, vscan_buffer *out,
+                 const vscan_count_options *options),
+                (ctx, flags, out, options), counted, vscan_buffer_length(flags))
 WRAPPED(index, (vscan_ctx * ctx, int64_t first, int64_t step, vscan_buffer *out),
         (ctx, first, step, out))
 WRAPPED(map_right,
@@ -63,20 +69,19 @@ WRAPPED(pack,
 WRAPPED_COUNTED(reduce,
                 (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *total,
                  const vscan_reduce_options *options),
-                (ctx, op, in, total, options), vscan_buffer_length(in), 0)
+                (ctx, op, in, total, options), read, vscan_buffer_length(in))
 WRAPPED_COUNTED(reduce_rows,
                 (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, int64_t rows,
                  int64_t columns, vscan_buffer *totals, const vscan_matrix_options *options),
-                (ctx, op, in, rows, columns, totals, options), vscan_buffer_length(in), 0)
+                (ctx, op, in, rows, columns, totals, options), read, vscan_buffer_length(in))
 WRAPPED_COUNTED(scan,
                 (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, vscan_buffer *out,
                  const vscan_scan_options *options),
-                (ctx, op, in, out, options), vscan_buffer_length(in), vscan_buffer_length(in))
+                (ctx, op, in, out, options), read, note_written(in))
 WRAPPED_COUNTED(scan_segmented,
                 (vscan_ctx * ctx, vscan_op op, const vscan_buffer *in, const vscan_buffer *heads,
                  vscan_buffer *out, const vscan_scan_segmented_options *options),
-                (ctx, op, in, heads, out, options), vscan_buffer_length(in),
-                vscan_buffer_length(in))
+                (ctx, op, in, heads, out, options), read, note_written(in))
 WRAPPED(gather,
         (vscan_ctx * ctx, const vscan_buffer *in, const vscan_buffer *positions, vscan_buffer *out),
         (ctx, in, positions, out))

@@ -2,7 +2,10 @@
 /* Moves of random parts to random parts against one call on the whole vector, and what they send. */
 #include <mpi.h>
 
+#include "failing.h"
 #include "move_case.h"
+#include "stand_in.h"
+#include "wrong.h"
 
 static const vscan_type types[] = {VSCAN_INT,  VSCAN_FLOAT, VSCAN_DOUBLE,
                                    VSCAN_BYTE, VSCAN_LONG,  VSCAN_BIT};
@@ -281,4 +284,45 @@ void test_moves(int64_t number) {
     test_split(number);
     test_gather(number);
     test_permute(number);
+}
+
+/* ---- Memory of a GPU ------------------------------------------------------------------------- */
+
+/* One of the calls, on parts of n elements each. It needs no other memory of the GPU than for so many elements. */
+static int64_t run_move(int call, int64_t n, const struct moved_part *keys,
+                        const struct moved_part *places, const struct moved_part *to) {
+    switch (call) {
+    case 0: /* asked, answers, answered, and where these belong */
+        OK(vscan_mpi_gather(mpi, keys->buffer, places->buffer, to->buffer));
+        return 4 * n;
+    case 1: /* what is received */
+        OK(vscan_mpi_permute(mpi, keys->buffer, places->buffer, to->buffer, NULL));
+        return 2 * n;
+    case 2: /* sorted keys */
+        OK(vscan_mpi_sort(mpi, keys->buffer, NULL, to->buffer, NULL, NULL));
+        return ranks > 1 ? n : 0;
+    default:
+        OK(vscan_mpi_rebalance(mpi, keys->buffer, to->buffer));
+        return 0;
+    }
+}
+
+void test_memory_of_moves(void) {
+    for (int64_t i = 0; i < N; i++) positions[i] = ((int64_t)rank + i + 1) % ranks * N + i;
+    pretends_gpu = true;
+    for (int i = 0; i < 2 * 4; i++) { /* with an MPI that takes a GPU's memory, and without */
+        if (i % 4 == 0) renew();
+        const vscan_type type = i % 4 < 3 ? VSCAN_INT : VSCAN_BIT;
+        struct moved_part keys = new_moved(type, whole, N), to = new_moved(type, NULL, N);
+        struct moved_part places = new_moved(VSCAN_LONG, positions, N);
+        (void)run_move(i % 4, N, &keys, &places, &to); /* makes what is kept */
+        const int64_t before = given.created, needed = run_move(i % 4, N, &keys, &places, &to);
+        CHECK(given.created - before == needed, "move %d: memory for %lld elements, not %lld", i,
+              (long long)(given.created - before), (long long)needed);
+        end_moved(&keys);
+        end_moved(&to);
+        end_moved(&places);
+    }
+    pretends_gpu = false;
+    renew();
 }

@@ -4,6 +4,8 @@
 
 #include "move_case.h"
 #include "scan_case.h"
+#include "stand_in.h"
+#include "wrong.h"
 
 static uint8_t flags[LONGEST + 64];
 
@@ -204,4 +206,41 @@ void test_segmented_blocks(void) {
         cut[ranks] = 3 * VSCAN__LEVEL_3;
         check_flag(cut, at[2], i);
     }
+}
+
+/* Flags of a part that has none: how often each is read before the part is. On a GPU they are downloaded for that. */
+void test_reading_of_flags(void) {
+    enum { FEW = 200 }; /* totals, which are downloaded too */
+    vscan_buffer *part, *heads, *totals;
+    const int64_t n = 20000;
+    const int32_t zero = 0;
+    pretends_gpu = true;
+    renew();
+    OK(vscan_buffer_create(ctx, VSCAN_INT, n, &part));
+    OK(vscan_buffer_create(ctx, VSCAN_BYTE, n, &heads));
+    OK(vscan_buffer_create(ctx, VSCAN_INT, 1, &totals));
+    OK(vscan_buffer_fill(part, &zero));
+    OK(vscan_buffer_fill(heads, &zero));
+    for (int i = 0; i < 4; i++) {
+        const vscan_scan_segmented_options options = {.size = sizeof options,
+                                                      .direction = i % 2 == 0 ? VSCAN_FORWARD
+                                                                              : VSCAN_BACKWARD,
+                                                      .totals = i < 2 ? NULL : totals};
+        const struct given before = given;
+        OK(vscan_mpi_scan_segmented(mpi, VSCAN_MAX, part, heads, part, &options));
+        const int64_t read = given.downloaded - before.downloaded;
+        CHECK(read >= n && read <= n + FEW, "scan %d: %lld of %lld flags are looked at", i,
+              (long long)read, (long long)n);
+        CHECK(given.counted - before.counted == (i < 2 ? 0 : n), "scan %d: %lld are counted", i,
+              (long long)(given.counted - before.counted));
+    }
+    const struct given before = given;
+    OK(vscan_mpi_reduce_segmented(mpi, VSCAN_MAX, part, heads, totals, NULL));
+    const int64_t read = given.downloaded - before.downloaded;
+    CHECK(read >= n && read <= n + FEW, "a reduction looks at %lld of %lld flags", (long long)read,
+          (long long)n);
+    vscan_buffer *const made[] = {part, heads, totals};
+    for (int i = 0; i < 3; i++) OK(vscan_buffer_destroy(made[i]));
+    pretends_gpu = false;
+    renew();
 }

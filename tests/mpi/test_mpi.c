@@ -65,6 +65,8 @@ int main(int argc, char **argv) {
     locked = 0; /* what is abandoned stays locked */
     check_all_failed();
     test_segmented_blocks();
+    test_reading_of_flags();
+    test_memory_of_moves();
 
     for (int64_t i = 0; i < cases; i++) {
         if (i % 5 == 0) renew_with_stand_in();
