@@ -34,8 +34,12 @@
  *
  * Asynchrony. Collective calls wait, for the context's earlier work and for messages; so they cannot be
  * captured. When one returns, its last step may still run on the context's stream, as after a call of
- * vscan.h. On the CPU backend the work is done. Data of a GPU goes to other ranks from the GPU's memory where MPI
- * says that it takes it, else through page-locked memory of the host, which is kept for later calls.
+ * vscan.h. On the CPU backend the work is done.
+ *
+ * GPUs. Where MPI says that it takes a GPU's memory, moves between ranks send these from there: elements that are
+ * rebalanced, packed, split or gathered, and values that are sorted. They send all else from page-locked memory of
+ * the host, which is kept for later calls: bits, positions, elements that are permuted, keys that are sorted. All
+ * but bits is received in the GPU's memory. Other MPIs send and receive in the host's memory alone.
  *
  * In place, overlap: as in vscan.h. This concerns the buffers of one rank.
  *
@@ -44,7 +48,8 @@
  * caller's thread.
  *
  * Errors. Every collective function returns the same status on all ranks, and vscan_mpi_last_error gives the
- * same sentence on all of them, but for some errors of MPI (below). Each function's comment
+ * same sentence on all of them, but for some errors of MPI (below). It begins with the function that the rank
+ * has called; so where ranks call different functions, it differs in that name. Each function's comment
  * lists its statuses, without the prefix VSCAN_ERROR_ or VSCAN_MPI_ERROR_. The lists of collective functions
  * leave out what holds for all of them:
  *
@@ -57,16 +62,18 @@
  *     CAPTURE      one rank's stream is being captured
  *     BACKEND, DEVICE_LOST         as in vscan.h, on one rank
  *     DIFFERENT    the ranks call different functions, or pass different arguments that must be the same
- *     MPI          MPI failed, now or in an earlier call. Where a message failed, all ranks are told; a failure
- *                  in a collective call of MPI is known to the ranks that see it
+ *     MPI          MPI failed, now or in an earlier call, or is finalised. Where a message failed, all ranks are
+ *                  told; a failure in a collective call of MPI is known to the ranks that see it
  *     late errors (from 400)       of earlier work of one rank's context. Nothing has been done
  *
  * After a failure. After a refusal (100-199, DIFFERENT) outputs are unchanged on all ranks. If a rank fails
  * later (it has no memory, for example), all ranks still exchange their messages, and return that rank's
  * status; outputs may then hold anything. In both cases the vscan_mpi can be used again.
  *
- * MPI's errors. The library works on a duplicate of the communicator, which returns errors, and never aborts.
- * After an error of MPI the vscan_mpi is useless, and every later call with it returns MPI. Until
+ * MPI's errors. The library works on a duplicate of the communicator, which returns errors, and never aborts. The
+ * error handlers of other communicators are the caller's, and are left alone; so an error of MPI while
+ * vscan_mpi_create makes the duplicate goes to the handler of the communicator that is duplicated, as after any
+ * call of MPI (by default it ends the process). After an error of MPI the vscan_mpi is useless, and every later call with it returns MPI. Until
  * MPI_Finalize, MPI may go on using the buffers of the call that failed; do not free them.
  *
  * Machines. All ranks have the same byte order, and the same version of libvscan_mpi.
@@ -88,7 +95,8 @@ typedef struct vscan_mpi vscan_mpi;
 /** Statuses beside those of vscan_status. They are passed as a vscan_status. */
 enum {
     VSCAN_MPI_ERROR_DIFFERENT = 500, /**< ranks call different functions, or with other arguments */
-    VSCAN_MPI_ERROR_MPI = 501        /**< MPI failed, is not initialised, or is finalised */
+    VSCAN_MPI_ERROR_MPI = 501        /**< MPI failed, is not initialised, is finalised, or is another one
+                                          than libvscan_mpi was built for */
 };
 
 /**
@@ -104,9 +112,13 @@ VSCAN_API const char *vscan_mpi_status_text(vscan_status status);
  * Makes a vscan_mpi. Collective over the communicator, which is duplicated.
  *   ctx    this rank's context; it must outlive the vscan_mpi
  *   comm   an intracommunicator as an integer: MPI_Comm_c2f(communicator), or comm.py2f() of mpi4py. So this
- *          header needs no mpi.h, and callers in other languages need no struct of MPI's
+ *          header needs no mpi.h, and callers in other languages need no struct of MPI's. What is no
+ *          communicator is refused where that shows; MPICH alone knows which ones have been freed, and calls
+ *          its error handler
  *   mpi    not NULL; receives the vscan_mpi, and is unchanged after a failure
- * A rank whose comm is refused, where MPI is not initialised, or that has no memory for the handle itself
+ * A library that was built for Open MPI cannot work in a program of MPICH, nor the other way round: that is the
+ * status MPI, and the sentence names both. (MPIs with the interface of MPICH stand for each other.)
+ * A rank whose comm is refused, whose MPI cannot be used, or that has no memory for the handle itself
  * returns alone. All other failures are known to all ranks. The sentence is that of
  * vscan_mpi_last_error(NULL).
  * Statuses: NULL, HANDLE (ctx), VALUE (comm is no intracommunicator), HOST_MEMORY (also: there are 1024
@@ -229,9 +241,8 @@ VSCAN_API vscan_status vscan_mpi_reduce(vscan_mpi *mpi, vscan_op op, const vscan
  * If totals is too short on one rank, all ranks return TOTALS_LENGTH, and nothing is written.
  * N = 0: only the count is written, 0.
  * Each rank reads its part at most twice and writes it once. It reads its flags with the part, and once more
- * from the ends of the part as far as the nearest one that is set (a GPU's are copied to the host for that).
- * If totals or a count is asked for, all flags are read once more, and once more again if totals is shorter
- * than the part. With totals a rank may need memory for all of its totals, and one more.
+ * from one end of the part (forward: from its last element) as far as the first one that is set; a GPU's are
+ * copied to the host for that. If totals or a count is asked for, all flags are read once more. With totals a rank may need memory for all of its totals, and one more.
  * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values, or a carry),
  * TOTALS_LENGTH. Since 1.0.0.
  */
@@ -257,9 +268,9 @@ VSCAN_API vscan_status vscan_mpi_scan_segmented(vscan_mpi *mpi, vscan_op op, con
  *     count                     as in vscan_mpi_scan_segmented
  * If totals is too short on one rank, all ranks return TOTALS_LENGTH, and nothing is written.
  * N = 0: only the count is written, 0.
- * Each rank reads its part at most twice, and keeps memory for a piece of it. It reads its flags once, those
- * up to the first and from the last one that is set once more, and all once more if totals is shorter than
- * the part.
+ * Each rank reads its part at most twice, and keeps memory for a piece of it. It reads its flags with the part,
+ * those up to the first and from the last one that is set once more (all of them once, if none is set), and all
+ * once more if totals is shorter than the part.
  * Statuses: TYPE, LENGTH, OVERLAP, ENUM, PAIR, STRUCT_SIZE, VALUE (two initial values), TOTALS_LENGTH.
  * Since 1.0.0.
  */
