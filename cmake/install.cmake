@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is installed, in components: runtime, development, documentation, tools, mpi where it is built, and
-# debug where that is asked for.
+# What is installed, in components: runtime, development, documentation, manual (its pages, where there was a
+# Python), tools, mpi where it is built, and debug where that is asked for.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/vscan)

@@ -163,7 +163,7 @@ typedef struct vscan_carry vscan_carry;
  * The result of a call. Numbers are grouped by cause and never change. What the caller can do:
  *
  *   NULL - VALUE    The call is wrong; the sentence names the argument. Correct the program.
- *   HANDLE, CONTEXT The same; often a handle was destroyed too early.
+ *   HANDLE, CONTEXT   The same; often a handle was destroyed too early.
  *   POINTER         The memory is no device memory of the context's device: copy it there first.
  *   STRUCT_SIZE     Set size to sizeof the struct. If it is, the library is older than the header: use only
  *                   the members that the library knows.
@@ -284,12 +284,12 @@ typedef enum vscan_op {
  * is not 0).
  */
 typedef struct vscan_value {
-    int32_t holds;  /**< the vscan_type of a number, not of flags; 0: there is no value */
-    int32_t as_int; /**< also for uint8 */
-    float as_float;
-    int32_t unused; /**< 0 */
-    double as_double;
-    int64_t as_long;
+    int32_t holds;    /**< the vscan_type of a number, not of flags; 0: there is no value */
+    int32_t as_int;   /**< also for uint8 */
+    float as_float;   /**< where holds is VSCAN_FLOAT */
+    int32_t unused;   /**< 0 */
+    double as_double; /**< where holds is VSCAN_DOUBLE */
+    int64_t as_long;  /**< where holds is VSCAN_LONG */
 } vscan_value;
 
 /**
@@ -324,7 +324,7 @@ VSCAN_API int32_t vscan_version(void);
 VSCAN_API const char *vscan_version_text(void);
 
 /**
- * Describes the library and the machine in lines "name: value": the version, the commit and the compiler that
+ * Describes the library and the machine, a line for each thing: the version, the commit and the compiler that
  * it was built from and by; the CUDA that built it and that of the driver; devices with their memory; the
  * backend that AUTO takes, and why; the instruction set; the number of threads, and what limits it. It is for
  * people, and for reports of errors (the program vscan-info prints it). Names and values may change.

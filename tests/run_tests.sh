@@ -76,6 +76,8 @@ if [ "${CI:-}" = true ]; then
     want ruby command -v ruby
     want default-jdk-headless command -v javac
     want libjna-java test -f /usr/share/java/jna.jar
+    want mandoc command -v mandoc # for tests/manual
+    want groff-base command -v groff
     # for tests/packages
     want dpkg-dev command -v dpkg-shlibdeps
     want lintian command -v lintian
