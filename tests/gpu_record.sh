@@ -28,6 +28,7 @@ run=$(CDPATH='' cd -- "$1" && pwd)/run
 record=$2
 commit=${3:-}
 export VSCAN_TEST_GOLDEN="$root/tests/golden/plus.txt" # BUILD may come from another place
+export VSCAN_TEST_GOLDEN_CARRIES="$root/tests/golden/carries.txt"
 
 all_stages="programs alone whole calls soak table memcheck racecheck initcheck synccheck"
 stages=${VSCAN_RECORD_STAGES:-$all_stages}

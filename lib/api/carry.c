@@ -161,6 +161,10 @@ vscan_status vscan_carry_copy(const vscan_carry *from, vscan_carry *to) {
 enum { VERSION = 1, AT_VERSION = 8, AT_KIND = 12, AT_STATE = 16, AT_SUM = VSCAN_CARRY_BYTES - 8 };
 static const char magic[AT_VERSION] = "VSCARRY";
 
+/* Elements that a restored carry can have seen. No vector has half as many (vscan__check_size), so the number
+   does not overflow in the next call. */
+#define MOST_ELEMENTS (INT64_C(1) << 62)
+
 _Static_assert(AT_STATE + sizeof(state) - sizeof(int64_t) <= AT_SUM, "there is room");
 _Static_assert(sizeof(state) % 8 == 0, "numbers of 8 bytes");
 
@@ -188,6 +192,28 @@ static uint64_t *number(state *s, int i) {
     return i == 0 ? all : all + i + 1; /* all[1]: the flags */
 }
 
+/* The block of a carry in that state. What means nothing is 0, so that equal carries give equal blocks. */
+static void put_block(const vscan_carry *carry, state s, unsigned char *to) {
+    const bool begun = s.position > 0, in_order = vscan__adds_in_order(carry->pair);
+    const bool backward = carry->direction == VSCAN_BACKWARD;
+    s.flags &= VSCAN__CARRY_HAS_INITIAL | (begun && backward ? VSCAN__CARRY_STARTS : 0);
+    memset(to, 0, VSCAN_CARRY_BYTES);
+    memcpy(to, magic, sizeof magic);
+    put(to + AT_VERSION, VERSION, 4);
+    to[AT_KIND] = (unsigned char)carry->op;
+    to[AT_KIND + 1] = (unsigned char)carry->type;
+    to[AT_KIND + 2] = (unsigned char)carry->direction;
+    to[AT_KIND + 3] = (unsigned char)s.flags;
+    put(to + AT_STATE, (uint64_t)s.position, 8);
+    const int unfinished = begun && in_order ? (int)(s.position % VSCAN__GROUP) : 0;
+    const int mask = (s.flags & VSCAN__CARRY_HAS_INITIAL ? 1 << 1 : 0) |
+                     (begun && in_order ? 7 << 2 : 0) | (begun ? 3 << 5 : 0);
+    for (int i = 1; i < NUMBERS; i++)
+        if (i < 7 ? mask >> i & 1 : i - 7 < unfinished)
+            put(to + AT_STATE + 8 * i, vscan__load(carry->type, number(&s, i)).bits, 8);
+    put(to + AT_SUM, fnv_1a(to, AT_SUM), 8);
+}
+
 static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, int64_t bytes) {
     if (block == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "block is NULL");
     if (bytes < VSCAN_CARRY_BYTES)
@@ -197,23 +223,7 @@ static vscan_status save(vscan_ctx *ctx, const vscan_carry *carry, void *block, 
     struct vscan__carry all;
     const vscan_status status = vscan__fetch(ctx, &all, carry->memory, sizeof all);
     if (status != VSCAN_OK && status < 400) return status;
-    state s = all.states[all.present & 1];
-
-    unsigned char *const to = memset(block, 0, VSCAN_CARRY_BYTES);
-    memcpy(to, magic, sizeof magic);
-    put(to + AT_VERSION, VERSION, 4);
-    to[AT_KIND] = (unsigned char)carry->op;
-    to[AT_KIND + 1] = (unsigned char)carry->type;
-    to[AT_KIND + 2] = (unsigned char)carry->direction;
-    to[AT_KIND + 3] = (unsigned char)s.flags;
-    /* what means nothing is 0, so that equal carries give equal blocks */
-    const int begun = s.position > 0, in_order = vscan__adds_in_order(carry->pair);
-    const int unfinished = begun && in_order ? (int)(s.position % VSCAN__GROUP) : 0;
-    const int mask = 1 | 1 << 1 | (begun && in_order ? 7 << 2 : 0) | (begun ? 3 << 5 : 0);
-    for (int i = 0; i < NUMBERS; i++)
-        if (i < 7 ? mask >> i & 1 : i - 7 < unfinished)
-            put(to + AT_STATE + 8 * i, *number(&s, i), 8);
-    put(to + AT_SUM, fnv_1a(to, AT_SUM), 8);
+    put_block(carry, all.states[all.present & 1], block);
     return status;
 }
 
@@ -243,11 +253,22 @@ static vscan_status restore(vscan_ctx *ctx, vscan_carry *carry, const void *bloc
         from[AT_KIND + 2] != carry->direction)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
                            "block was saved from a carry of another operator, type or direction");
-    TRY(ctx->backend->may_wait(ctx));
     struct vscan__carry all = {.present = 0};
     state *const s = &all.states[0];
     s->flags = from[AT_KIND + 3];
     for (int i = 0; i < NUMBERS; i++) *number(s, i) = get(from + AT_STATE + 8 * i, 8);
+    if (s->position < 0 || s->position > MOST_ELEMENTS)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
+                           "block is of a carry after %" PRId64 " elements, must be 0 .. 2^62",
+                           s->position);
+    unsigned char saved[VSCAN_CARRY_BYTES]; /* as a carry in that state is */
+    put_block(carry, *s, saved);
+    for (int i = 0; i < VSCAN_CARRY_BYTES; i++)
+        if (from[i] != saved[i])
+            return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
+                               "block was not saved by libvscan: byte %d is %d, must be %d", i,
+                               from[i], saved[i]);
+    TRY(ctx->backend->may_wait(ctx));
     if (s->position == 0 && !vscan__adds_in_order(carry->pair))
         s->r4 = s->flags & VSCAN__CARRY_HAS_INITIAL ? s->initial
                                                     : vscan__identity(carry->op, carry->type);
