@@ -281,10 +281,10 @@ typedef enum vscan_op {
 /**
  * One number, for a member of an options struct. A struct of zeros holds no number. Statuses of a call with a
  * value: ENUM (holds is no vscan_type), TYPE (holds is not the type that the option asks for), VALUE (unused
- * is not 0).
+ * is not 0; or holds is 0, and a member is not equal to 0).
  */
 typedef struct vscan_value {
-    int32_t holds;    /**< the vscan_type of a number, not of flags; 0: there is no value */
+    int32_t holds;    /**< the vscan_type of a number, not of flags; 0: none, no member is set */
     int32_t as_int;   /**< also for uint8 */
     float as_float;   /**< where holds is VSCAN_FLOAT */
     int32_t unused;   /**< 0 */
@@ -697,15 +697,20 @@ enum { VSCAN_CARRY_BYTES = 384 };
  *            12   uint8_t operator, type, direction: the numbers of their enums, so 16 is long; uint8_t
  *                 flags: bit 0: there is an initial value; bit 1: the next element starts a segment
  *            16   int64_t number of elements so far
- *            24   the initial value
- *            32   the running totals R1, R2, R3, R4 of the order of addition. Pairs other than float plus and
- *                 double plus have their total so far in R4
+ *            24   the initial value, or 0
+ *            32   the running totals R1, R2, R3, R4 of the order of addition, before the next element. Pairs
+ *                 other than float plus and double plus have 0 in R1, R2, R3, and their total so far in R4
  *            64   the inclusive result of the last element
- *            72   32 elements: first those of the unfinished group; the others are 0
+ *            72   float plus, double plus: the elements of the unfinished group, the number of elements modulo
+ *                 32 of them; then 0
  *           328   48 bytes: 0
  *           376   uint64_t FNV-1a hash of the bytes before it (Fowler, Noll, Vo)
  *
- * What has no meaning yet is 0.
+ * Before the first element, bytes 32 - 375 are 0. From then on, in float plus and double plus, -0.0 stands for
+ * what is absent, since adding it changes nothing: a running total that covers no element (R4 begins with the
+ * initial value, if there is one), and elements of the unfinished group before the segment that is open. So
+ * carries with the same past have the same bytes, but for payloads of NaNs, on every backend and in whatever
+ * pieces the elements came.
  *
  *   block   not NULL; receives VSCAN_CARRY_BYTES bytes
  *   bytes   the size of block, at least VSCAN_CARRY_BYTES
@@ -718,8 +723,9 @@ VSCAN_API vscan_status vscan_carry_save(const vscan_carry *carry, void *block, i
  * Makes a carry hold what was saved. A block that is refused changes nothing. May wait.
  *   block   not NULL; written by vscan_carry_save; read before the call returns
  *   bytes   the size of block, at least VSCAN_CARRY_BYTES
- * Statuses: NULL, LENGTH (bytes), CARRY (block is no saved carry, is of another version, was altered, or is
- * of another operator, type or direction), CAPTURE. Since 1.0.0.
+ * Statuses: NULL, LENGTH (bytes), CARRY (block is no saved carry, is of another version, was altered, is of
+ * another operator, type or direction, has another byte where the form above has 0, or has seen more than 2^62
+ * elements), CAPTURE. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_carry_restore(vscan_carry *carry, const void *block, int64_t bytes);
 
@@ -1422,6 +1428,11 @@ typedef struct vscan_sort_options {
  * keys are in the order -infinity, ..., -0, +0, ..., +infinity, NaN. All NaNs are equal to one another,
  * whatever their sign and payload. Descending is the reverse: NaNs come first, then +infinity, and +0 comes
  * before -0. Every element keeps all its bits, also a NaN its payload.
+ *
+ * **NOT THE ORDER OF CUB: here both inputs come first, then both outputs.** cub::DeviceRadixSort::SortPairs has
+ * keys, keys_out, values, values_out. Four vectors of one type and length are accepted here in that order too:
+ * the sorted keys then overwrite what was meant as values, and what was meant as keys_out is only read.
+ *
  *   keys         int, float, double or long
  *   values       int, float, double or long, of keys' length; or NULL, with values_out NULL: no values. If
  *                values are the positions 0, 1, 2, ... (vscan_index), values_out becomes p
@@ -1451,7 +1462,7 @@ VSCAN_API vscan_status vscan_sort(vscan_ctx *ctx, const vscan_buffer *keys,
 /**
  * Sorts every segment on its own. Segment k has the elements offsets[k] .. offsets[k+1] - 1, as in the CSR
  * format of sparse matrices. Elements before the first offset, and from the last one on, are copied to the
- * outputs.
+ * outputs. **The inputs come first, unlike in CUB** (vscan_sort).
  *   keys, values, keys_out, values_out, options   as in vscan_sort
  *   offsets   int or long, one element more than there are segments, so at least 1. None is less than the one
  *             before it; all are in 0 .. n. Overlaps no output
@@ -1696,8 +1707,8 @@ VSCAN_API vscan_status vscan_offsets_to_heads(vscan_ctx *ctx, const vscan_buffer
  *   offsets   int or long, at least 1 element, none less than the one before it, the first at least 0
  *   lengths   of offsets' type, one element less
  * A wrong offset (less than the one before it, or less than 0) gives a length as above, and OFFSETS is
- * reported late.
- * One offset: nothing happens. Asynchronous; can be captured. Never allocates.
+ * reported late. One offset gives no length: it is not looked at, and nothing happens.
+ * Asynchronous; can be captured. Never allocates.
  * Statuses: NULL, CONTEXT, TYPE, LENGTH, OVERLAP; late: OFFSETS. Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_offsets_to_lengths(vscan_ctx *ctx, const vscan_buffer *offsets,
@@ -1767,9 +1778,9 @@ VSCAN_API vscan_status vscan_host_scan_segmented(vscan_op op, vscan_type type, v
  *   op, type, kind, direction, in, n, out   see above
  *   offsets    not NULL; segments + 1 numbers. The first is 0, the last is n, and none is less than the one
  *              before it. Does not overlap out
- *   segments   at least 0; at least 1 if n is not 0
+ *   segments   at least 0. If it is 0, the only offset is the first and the last, so n must be 0 (OFFSETS)
  * n = 0: offsets are checked; nothing is written. Done when it returns. Allocates n / 8 bytes if n > 2048.
- * Statuses: as vscan_host_scan, LENGTH (also segments), and OFFSETS, at once: nothing is written then.
+ * Statuses: as vscan_host_scan, LENGTH (also segments < 0), and OFFSETS, at once: nothing is written then.
  * Since 1.0.0.
  */
 VSCAN_API vscan_status vscan_host_scan_by_offsets(vscan_op op, vscan_type type, vscan_kind kind,
@@ -1789,7 +1800,8 @@ VSCAN_API vscan_status vscan_host_reduce(vscan_op op, vscan_type type, vscan_dir
                                          const void *in, int64_t n, void *total);
 
 /**
- * Stable sort of an array of keys, and of values by their keys: the outputs are what vscan_sort gives.
+ * Stable sort of an array of keys, and of values by their keys: the outputs are what vscan_sort gives. **The
+ * inputs come first, unlike in CUB** (vscan_sort).
  *   order        VSCAN_ASCENDING or VSCAN_DESCENDING
  *   key_type     int, float, double or long
  *   keys         n elements

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- Types ----------------------------------------------------------------------------------- */
@@ -25,6 +26,7 @@ static bool is_lost(const void *handle) {
 }
 
 /* What a pointer that was refused as a handle is, as far as the pools can tell. */
+static const char stranger[] = "no handle of this library";
 static const char *what_it_is(const void *handle) {
     if (vscan__find_ctx(handle) != NULL) return "a context";
     if (vscan__find_buffer(handle) != NULL) return "a buffer";
@@ -33,7 +35,7 @@ static const char *what_it_is(const void *handle) {
     if (vscan__pool_had(&vscan__ctx_pool, handle)) return "a destroyed context";
     if (vscan__pool_had(&vscan__buffer_pool, handle)) return "a destroyed buffer";
     if (vscan__pool_had(&vscan__carry_pool, handle)) return "a destroyed carry";
-    return "no handle of this library";
+    return stranger;
 }
 
 vscan_status vscan__refuse_ctx(const void *ctx, const char *function) {
@@ -54,9 +56,11 @@ static vscan_status refuse_orphan(vscan_ctx *ctx, const char *name, const vscan_
 vscan_status vscan__refuse_buffer(vscan_ctx *ctx, const char *name, const vscan_buffer *buffer) {
     if (buffer == NULL) return VSCAN__FAIL(ctx, VSCAN_ERROR_NULL, "%s is NULL", name);
     const vscan_buffer *found = vscan__find_buffer(buffer);
-    if (found == NULL)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live buffer but %s", name,
-                           what_it_is(buffer));
+    if (found == NULL) {
+        const char *const what = what_it_is(buffer);
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_HANDLE, "%s is not a live buffer but %s%s", name, what,
+                           what == stranger ? " (host memory? see vscan_buffer_wrap)" : "");
+    }
     if (!vscan__is_live(found->ctx)) return refuse_orphan(ctx, name, found->ctx);
     return VSCAN__FAIL(ctx, VSCAN_ERROR_CONTEXT, "%s belongs to another context", name);
 }
@@ -156,8 +160,89 @@ vscan_status vscan__refuse_partial(vscan_ctx *ctx, const char *name, const char 
 
 /* ---- Enums and options ----------------------------------------------------------------------- */
 
+/* The values of the enums that are arguments. No number but 0 is of two enums. */
+static const struct enum_value {
+    int32_t number;
+    const char *name, *of;
+} enum_values[] = {
+#define X(of, name)                                                                                \
+    { VSCAN_##name, "VSCAN_" #name, "vscan_" #of }
+    X(type, INT),
+    X(type, FLOAT),
+    X(type, DOUBLE),
+    X(type, BYTE),
+    X(type, BIT),
+    X(type, LONG),
+    X(type, UINT8),
+    X(op, PLUS),
+    X(op, MAX),
+    X(op, MIN),
+    X(op, AND),
+    X(op, OR),
+    X(kind, INCLUSIVE),
+    X(kind, EXCLUSIVE),
+    X(direction, FORWARD),
+    X(direction, BACKWARD),
+    X(unary, UNARY_NEGATE),
+    X(unary, UNARY_NOT),
+    X(unary, UNARY_ABSOLUTE),
+    X(unary, UNARY_SQUARE),
+    X(unary, UNARY_SQUARE_ROOT),
+    X(binary, BINARY_ADD),
+    X(binary, BINARY_SUBTRACT),
+    X(binary, BINARY_MULTIPLY),
+    X(binary, BINARY_DIVIDE),
+    X(binary, BINARY_REMAINDER),
+    X(binary, BINARY_MAX),
+    X(binary, BINARY_MIN),
+    X(binary, BINARY_AND),
+    X(binary, BINARY_OR),
+    X(binary, BINARY_XOR),
+    X(binary, BINARY_SHIFT_LEFT),
+    X(binary, BINARY_SHIFT_RIGHT),
+    X(relation, EQUAL),
+    X(relation, NOT_EQUAL),
+    X(relation, LESS),
+    X(relation, LESS_OR_EQUAL),
+    X(relation, GREATER),
+    X(relation, GREATER_OR_EQUAL),
+    X(order, ASCENDING),
+    X(order, DESCENDING),
+    X(end, FIRST),
+    X(end, LAST),
+    X(backend, BACKEND_CPU),
+    X(backend, BACKEND_CUDA),
+#undef X
+};
+enum { ENUM_VALUES = sizeof enum_values / sizeof enum_values[0] };
+
+static const struct enum_value *enum_value(int32_t number) {
+    for (int k = 0; k < ENUM_VALUES; k++)
+        if (enum_values[k].number == number) return &enum_values[k];
+    return NULL;
+}
+
 vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, const char *of) {
-    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", no %s", name, value, of);
+    const struct enum_value *other = value != 0 ? enum_value(value) : NULL;
+    if (other != NULL && strcmp(other->of, of) != 0)
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %s, which is a %s: are two %s swapped?",
+                           name, other->name, other->of,
+                           strncmp(name, "options", 7) == 0 ? "members" : "arguments");
+    char allowed[400] = ""; /* the longest list, of vscan_binary, has 278 bytes */
+    size_t used = 0;
+    for (int k = 0; k < ENUM_VALUES; k++)
+        if (strcmp(enum_values[k].of, of) == 0)
+            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                     used > 0 ? ", " : "", enum_values[k].name);
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", not a %s (%s)", name, value, of,
+                       allowed);
+}
+
+vscan_status vscan__refuse_op(vscan_ctx *ctx, vscan_op op, const char *allowed) {
+    if (VSCAN__AT_OP((unsigned)op) >= VSCAN__OPS)
+        return vscan__refuse_enum(ctx, "op", (int32_t)op, "vscan_op");
+    return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %s, must be %s", enum_value((int32_t)op)->name,
+                       allowed);
 }
 
 const uint8_t vscan__pair_rows[VSCAN__TYPES][VSCAN__OPS] = {
@@ -270,7 +355,14 @@ vscan_status vscan__check_value(vscan_ctx *ctx, const vscan_value *value, vscan_
                                 int32_t *has, union vscan__value *element) {
     const vscan_type holds = (vscan_type)value->holds;
     *has = holds != VSCAN_NONE;
-    if (holds == VSCAN_NONE) return VSCAN_OK;
+    if (holds == VSCAN_NONE) {
+        if (value->as_int == 0 && value->as_float == 0 && value->unused == 0 &&
+            value->as_double == 0 && value->as_long == 0)
+            return VSCAN_OK;
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_VALUE,
+                           "options->initial has a number, and its member holds is 0, must be the "
+                           "number's type");
+    }
     if (VSCAN__AT_TYPE((unsigned)holds) >= VSCAN__TYPES)
         return vscan__refuse_enum(ctx, "options->initial.holds", value->holds, "vscan_type");
     if (holds != type)
@@ -308,9 +400,10 @@ vscan_status vscan__check_carry(vscan_ctx *ctx, const vscan_carry *handle, enum 
     if (carry == NULL || carry->ctx != ctx)
         return vscan__refuse_carry(ctx, "options->carry", handle);
     if (carry->pair != pair)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY,
-                           "options->carry is for operator %d and type %s, the call is for others",
-                           (int)carry->op, vscan__type_name(carry->type));
+        return VSCAN__FAIL(
+            ctx, VSCAN_ERROR_CARRY,
+            "options->carry is for %s of %s, the call is for another operator or type",
+            enum_value((int32_t)carry->op)->name, vscan__type_name(carry->type));
     if (carry->direction != direction)
         return VSCAN__FAIL(ctx, VSCAN_ERROR_CARRY, "options->carry is for %s scans",
                            carry->direction == VSCAN_BACKWARD ? "backward" : "forward");

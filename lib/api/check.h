@@ -171,6 +171,9 @@ vscan_status vscan__check_size(vscan_ctx *ctx, vscan_type type, int64_t n, int64
 /* value is no value of that enum. */
 vscan_status vscan__refuse_enum(vscan_ctx *ctx, const char *name, int32_t value, const char *of);
 
+/* op is none of those that a function takes. */
+vscan_status vscan__refuse_op(vscan_ctx *ctx, vscan_op op, const char *allowed);
+
 /* options->kind and options->direction. */
 static inline vscan_status vscan__check_kind(vscan_ctx *ctx, int32_t kind) {
     if (kind == VSCAN_INCLUSIVE || kind == VSCAN_EXCLUSIVE) return VSCAN_OK;

@@ -193,9 +193,8 @@ static vscan_status reserve(vscan_ctx *ctx, vscan_type type, int64_t n) {
     int64_t bytes; /* a workspace is far smaller, but such a vector must be possible */
     TRY(vscan__check_size(ctx, type, n, &bytes));
     if (!vscan__has_pairs(type))
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE,
-                           "type is %d, must be VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT or VSCAN_DOUBLE",
-                           (int)type);
+        return VSCAN__FAIL(ctx, VSCAN_ERROR_TYPE, "type is %s, must be int, long, float or double",
+                           vscan__type_name(type));
     return ctx->backend->reserve(ctx, type, n);
 }
 

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "core/internal.h"
+#include "api/check.h"
 
 const struct vscan__backend *vscan__backend_table(vscan_backend backend) {
     return backend == VSCAN_BACKEND_CUDA ? &vscan__cuda : &vscan__cpu;
@@ -12,8 +12,7 @@ const struct vscan__backend *vscan__backend_table(vscan_backend backend) {
 
 vscan_status vscan__check_backend(const char *name, int32_t backend) {
     if (backend == VSCAN_BACKEND_CPU || backend == VSCAN_BACKEND_CUDA) return VSCAN_OK;
-    return VSCAN__FAIL(NULL, VSCAN_ERROR_ENUM, "%s is %" PRId32 ", must be CPU (%d) or CUDA (%d)",
-                       name, backend, VSCAN_BACKEND_CPU, VSCAN_BACKEND_CUDA);
+    return vscan__refuse_enum(NULL, name, backend, "vscan_backend");
 }
 
 vscan_status vscan__check_device(const struct vscan__backend *backend, int32_t device) {

@@ -8,8 +8,7 @@
 static vscan_status begin(vscan_ctx *ctx, vscan_op op, const vscan_buffer *in,
                           const vscan_extreme_options *options, struct vscan__extreme *work) {
     if (op != VSCAN_MAX && op != VSCAN_MIN)
-        return VSCAN__FAIL(ctx, VSCAN_ERROR_ENUM, "op is %d, and must be VSCAN_MAX or VSCAN_MIN",
-                           (int)op);
+        return vscan__refuse_op(ctx, op, "VSCAN_MAX or VSCAN_MIN");
     if (!vscan__has_pairs(in->type))
         return vscan__refuse_type(ctx, "in", in, "int, long, float or double");
     *work = (struct vscan__extreme){

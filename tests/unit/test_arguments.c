@@ -7,6 +7,7 @@
 #include "refusal.h"
 #include "world.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -406,6 +407,89 @@ static void reduce(void **state) {
 #undef REDUCE
 }
 
+/* A number whose type was forgotten is not dropped, in any of the options. */
+static void initial_without_holds(void **state) {
+    (void)state;
+    const vscan_value forgotten[] = {{.as_int = -1},          {.as_float = 5},
+                                     {.as_float = 0x1p-149F}, {.as_float = NAN},
+                                     {.unused = 1},           {.as_double = -0x1p-1074},
+                                     {.as_double = INFINITY}, {.as_long = INT64_C(1) << 40}};
+    const vscan_value nothing = {.as_float = -0.0F, .as_double = -0.0};
+#define ALL(CALL, value)                                                                           \
+    do {                                                                                           \
+        const vscan_scan_options scan = {.size = sizeof scan, .initial = value};                   \
+        const vscan_scan_segmented_options segmented = {.size = sizeof segmented,                  \
+                                                        .initial = value};                         \
+        const vscan_reduce_options reduce = {.size = sizeof reduce, .initial = value};             \
+        const vscan_reduce_segmented_options heads = {.size = sizeof heads, .initial = value};     \
+        const vscan_reduce_by_offsets_options by = {.size = sizeof by, .initial = value};          \
+        const vscan_matrix_options rows = {.size = sizeof rows, .initial = value};                 \
+        const vscan_op max = VSCAN_MAX;                                                            \
+        CALL(vscan_scan(w.ctx, max, w.in, w.out, &scan));                                          \
+        CALL(vscan_scan_segmented(w.ctx, max, w.in, w.flags, w.out, &segmented));                  \
+        CALL(vscan_reduce(w.ctx, max, w.in, w.total, &reduce));                                    \
+        CALL(vscan_reduce_segmented(w.ctx, max, w.in, w.flags, w.totals, &heads));                 \
+        CALL(vscan_reduce_by_offsets(w.ctx, max, w.in, zeros, w.out, &by));                        \
+        CALL(vscan_scan_rows(w.ctx, max, w.in, N / 5, 5, w.out, &rows));                           \
+        CALL(vscan_scan_columns(w.ctx, max, w.in, N / 5, 5, w.out, &rows));                        \
+        CALL(vscan_scan_rows_segmented(w.ctx, max, w.in, w.flags, N / 5, 5, w.out, &rows));        \
+        CALL(vscan_reduce_rows(w.ctx, max, w.in, N, 1, w.out, &rows));                             \
+        CALL(vscan_reduce_columns(w.ctx, max, w.in, 1, N, w.out, &rows));                          \
+    } while (0)
+#define REFUSED(call) refused_untouched(VSCAN_ERROR_VALUE, "options->initial ", call)
+#define TAKEN(call) ok(w.ctx, call)
+    vscan_buffer *zeros = NULL;
+    ok(w.ctx, vscan_buffer_create(w.ctx, VSCAN_INT, N + 1, &zeros));
+    ok(w.ctx, vscan_buffer_fill(zeros, &(int32_t){0}));
+    for (size_t k = 0; k < sizeof forgotten / sizeof forgotten[0]; k++) ALL(REFUSED, forgotten[k]);
+    ALL(TAKEN, nothing);
+    ok(w.ctx, vscan_buffer_destroy(zeros));
+#undef REFUSED
+#undef TAKEN
+#undef ALL
+}
+
+/* Sentences that say what may have been meant. */
+static void hints(void **state) {
+    (void)state;
+    int32_t host[4] = {1, 2, 3, 4};
+    vscan_buffer *const no_buffer = (vscan_buffer *)(void *)host, *none = NULL;
+    vscan_carry *carry = NULL;
+    refused_untouched(VSCAN_ERROR_HANDLE, "host memory? see vscan_buffer_wrap",
+                      vscan_scan(w.ctx, VSCAN_PLUS, no_buffer, w.out, NULL));
+    refused(NULL, VSCAN_ERROR_HANDLE, "host memory? see vscan_buffer_wrap",
+            vscan_buffer_upload(no_buffer, 0, 4, host));
+    refused_untouched(
+        VSCAN_ERROR_ENUM, "type is VSCAN_PLUS, which is a vscan_op: are two arguments swapped?",
+        vscan_carry_create(w.ctx, (vscan_op)VSCAN_INT, (vscan_type)VSCAN_PLUS, 0, &carry));
+    const vscan_scan_options o = {
+        .size = sizeof o, .kind = VSCAN_BACKWARD, .direction = VSCAN_EXCLUSIVE};
+    refused_untouched(VSCAN_ERROR_ENUM,
+                      "options->kind is VSCAN_BACKWARD, which is a vscan_direction: are two "
+                      "members swapped?",
+                      vscan_scan(w.ctx, VSCAN_PLUS, w.in, w.out, &o));
+    const vscan_scan_options seven = {.size = sizeof seven, .kind = 7};
+    refused_untouched(VSCAN_ERROR_ENUM,
+                      "options->kind is 7, not a vscan_kind (VSCAN_INCLUSIVE, VSCAN_EXCLUSIVE)",
+                      vscan_scan(w.ctx, VSCAN_PLUS, w.in, w.out, &seven));
+    refused_untouched(VSCAN_ERROR_ENUM, "op is VSCAN_PLUS, must be VSCAN_MAX or VSCAN_MIN",
+                      vscan_scan_extreme(w.ctx, VSCAN_PLUS, w.in, NULL, w.out, NULL));
+    refused_untouched(VSCAN_ERROR_ENUM, "op is VSCAN_INT, which is a vscan_type",
+                      vscan_scan_extreme(w.ctx, (vscan_op)VSCAN_INT, w.in, NULL, w.out, NULL));
+    refused_untouched(VSCAN_ERROR_TYPE, "type is byte, must be int, long, float or double",
+                      vscan_ctx_reserve(w.ctx, VSCAN_BYTE, 1));
+    refused_untouched(VSCAN_ERROR_ENUM, "VSCAN_BINARY_SHIFT_LEFT, VSCAN_BINARY_SHIFT_RIGHT)",
+                      vscan_map_binary(w.ctx, (vscan_binary)1, w.in, w.in, w.out));
+    refused_untouched(VSCAN_ERROR_ENUM, "type is 0, not a vscan_type (VSCAN_INT, ",
+                      vscan_buffer_create(w.ctx, VSCAN_NONE, 1, &none));
+    ok(w.ctx, vscan_carry_create(w.ctx, VSCAN_MIN, VSCAN_LONG, VSCAN_FORWARD, &carry));
+    const vscan_scan_options with_carry = {.size = sizeof with_carry, .carry = carry};
+    refused_untouched(VSCAN_ERROR_CARRY, "options->carry is for VSCAN_MIN of long, ",
+                      vscan_scan(w.ctx, VSCAN_MIN, w.in, w.out, &with_carry));
+    ok(w.ctx, vscan_carry_destroy(carry));
+    assert_null(none);
+}
+
 int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(statuses),
@@ -416,6 +500,8 @@ int main(int argc, char **argv) {
         world_unit_test(segmented_vectors),
         world_unit_test(segmented_options),
         world_unit_test(reduce),
+        world_unit_test(initial_without_holds),
+        world_unit_test(hints),
     };
     return harness_run(argc, argv, tests, sizeof tests / sizeof tests[0]);
 }

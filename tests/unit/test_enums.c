@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every value of every enum, given to every argument and option that wants a value of another one, is
-   VSCAN_ERROR_ENUM; 0 is, where it is no default. */
+   VSCAN_ERROR_ENUM, with a sentence that says whose it is; 0 is, where it is no default. */
 #include "world.h"
+
+#include <stdio.h>
 
 /* ---- The enums ------------------------------------------------------------------------------- */
 
@@ -9,19 +11,23 @@
 struct family {
     const char *name;
     int first, last;
+    const char *first_name, *last_name;
     bool zero;
 };
 static const struct family families[] = {
-    {"vscan_type", VSCAN_INT, VSCAN_UINT8, false},
-    {"vscan_op", VSCAN_PLUS, VSCAN_OR, false},
-    {"vscan_unary", VSCAN_UNARY_NEGATE, VSCAN_UNARY_SQUARE_ROOT, false},
-    {"vscan_binary", VSCAN_BINARY_ADD, VSCAN_BINARY_SHIFT_RIGHT, false},
-    {"vscan_relation", VSCAN_EQUAL, VSCAN_GREATER_OR_EQUAL, false},
-    {"vscan_kind", VSCAN_EXCLUSIVE, VSCAN_EXCLUSIVE, true},
-    {"vscan_direction", VSCAN_BACKWARD, VSCAN_BACKWARD, true},
-    {"vscan_order", VSCAN_DESCENDING, VSCAN_DESCENDING, true},
-    {"vscan_end", VSCAN_FIRST, VSCAN_LAST, false},
-    {"vscan_backend", VSCAN_BACKEND_CPU, VSCAN_BACKEND_CUDA, false},
+#define F(of, first, last, zero)                                                                   \
+    { "vscan_" #of, VSCAN_##first, VSCAN_##last, "VSCAN_" #first, "VSCAN_" #last, zero }
+    F(type, INT, UINT8, false),
+    F(op, PLUS, OR, false),
+    F(unary, UNARY_NEGATE, UNARY_SQUARE_ROOT, false),
+    F(binary, BINARY_ADD, BINARY_SHIFT_RIGHT, false),
+    F(relation, EQUAL, GREATER_OR_EQUAL, false),
+    F(kind, EXCLUSIVE, EXCLUSIVE, true),
+    F(direction, BACKWARD, BACKWARD, true),
+    F(order, DESCENDING, DESCENDING, true),
+    F(end, FIRST, LAST, false),
+    F(backend, BACKEND_CPU, BACKEND_CUDA, false),
+#undef F
 };
 enum { FAMILIES = sizeof families / sizeof families[0], MOST = 120 };
 
@@ -187,6 +193,25 @@ static const struct {
 #undef C
 };
 
+/* Says whose the number is, or which are the right ones. */
+static void check_sentence(const char *call, const struct family *own, int number) {
+    const bool alone = strncmp(call, "host_", 5) == 0 || strncmp(call, "device_", 7) == 0 ||
+                       strcmp(call, "ctx_backend") == 0;
+    const char *const sentence = vscan_ctx_last_error(alone ? NULL : w.ctx);
+    const char *first = own->first_name, *last = own->last_name;
+    char word[80];
+    snprintf(word, sizeof word, " is %d, not a %s (", number, own->name);
+    for (int f = 0; f < FAMILIES; f++) {
+        if (number < families[f].first || number > families[f].last) continue;
+        snprintf(word, sizeof word, ", which is a %s: are two ", families[f].name);
+        first = number == families[f].first ? families[f].first_name : "";
+        last = number == families[f].last ? families[f].last_name : "";
+    }
+    if (strstr(sentence, word) == NULL || strstr(sentence, first) == NULL ||
+        strstr(sentence, last) == NULL)
+        fail_msg("%s of %d: %s", call, number, sentence);
+}
+
 static void others_are_refused(void **state) {
     (void)state;
     for (size_t c = 0; c < sizeof calls / sizeof calls[0]; c++) {
@@ -197,6 +222,7 @@ static void others_are_refused(void **state) {
             const vscan_status status = calls[c].call(number);
             if (status != VSCAN_ERROR_ENUM)
                 fail_msg("%s of %d: %s", calls[c].name, number, vscan_status_name(status));
+            check_sentence(calls[c].name, own, number);
             world_check_untouched(__FILE__, __LINE__);
         }
     }

@@ -259,6 +259,15 @@ static void refused_calls(void **state) {
         refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
                 vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
                                            wrong[k], 3, out));
+    /* no segments: the only offset is the first and the last */
+    const int64_t only[] = {0, 8};
+    for (int k = 0; k < 2; k++)
+        refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
+                vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8,
+                                           only + k, 0, out));
+    refused(NULL, VSCAN_ERROR_OFFSETS, "offsets",
+            vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 0, only + 1,
+                                       0, out));
     refused(NULL, VSCAN_ERROR_OVERLAP, "offsets ",
             vscan_host_scan_by_offsets(plus, i32, VSCAN_INCLUSIVE, VSCAN_FORWARD, in, 8, offsets, 3,
                                        offsets));

@@ -241,20 +241,22 @@ static void forged_refused(void **state) {
         refuses_forged(carry, block, 12, VSCAN_OR, 1, "another operator");
         refuses_forged(carry, block, 13, VSCAN_UINT8, 1, "another operator");
         refuses_forged(carry, block, 14, 1, 1, "another operator");
-        static const int64_t counts[] = {
-            -1, INT64_MIN, INT64_MAX, INT64_MAX - 99, (INT64_C(1) << 62) + 1};
+        static const int64_t counts[] = {-1, INT64_MIN, INT64_MAX, INT64_MAX - 99,
+                                         (INT64_C(1) << 62) + 1};
         for (int c = 0; c < 5; c++)
             refuses_forged(carry, block, AT_STATE, (uint64_t)counts[c], 8, " elements");
         for (int bit = 2; bit < 8; bit++)
             refuses_forged(carry, block, 15, block[15] | 1u << bit, 1, "byte 15 ");
-        if (!p->backward || p->n == 0) refuses_forged(carry, block, 15, block[15] | 2u, 1, "byte 15 ");
+        if (!p->backward || p->n == 0)
+            refuses_forged(carry, block, 15, block[15] | 2u, 1, "byte 15 ");
         if (!p->initial) refuses_forged(carry, block, 24, 1, 1, "byte 24 ");
         if (p->initial) refuses_forged(carry, block, 15, 0, 1, "byte 24 ");
         if (four && p->n > 0) /* behind an element of four bytes */
             for (int at = in_order ? 36 : 60; at <= (in_order ? AT_GROUP + 4 : 68); at += 8)
                 refuses_forged(carry, block, at, 1, 1, "must be 0");
         for (int at = 32; at < AT_GROUP; at += 8)
-            if (p->n == 0 || (!in_order && at < 56)) refuses_forged(carry, block, at, 3, 1, "byte ");
+            if (p->n == 0 || (!in_order && at < 56))
+                refuses_forged(carry, block, at, 3, 1, "byte ");
         const int64_t unfinished = in_order ? p->n % VSCAN__GROUP : 0;
         for (int at = AT_GROUP + 8 * (int)unfinished; at < AT_SUM; at++)
             refuses_forged(carry, block, at, 0x80, 1, "must be 0");
@@ -308,8 +310,8 @@ static void use(const struct past *p, vscan_carry *carry, struct inputs_random *
 
 /* A number that a forger may like. */
 static uint64_t forged_number(struct inputs_random *random) {
-    static const uint64_t numbers[] = {
-        1, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX, 0x7f800001, UINT64_C(0x7ff0000000000001)};
+    static const uint64_t numbers[] = {1,          INT64_MAX,  UINT64_C(1) << 63,
+                                       UINT64_MAX, 0x7f800001, UINT64_C(0x7ff0000000000001)};
     switch (inputs_below(random, 4)) {
     case 0:
         return numbers[inputs_below(random, 6)];

@@ -358,6 +358,33 @@ static void first_offset_below_0(void **state) {
     }
 }
 
+/* One offset gives no segment. Of no length it is not looked at; elsewhere it is checked. */
+static void one_offset(void **state) {
+    (void)state;
+    vscan_ctx *ctx = harness_ctx();
+    for (int k = 0; k < 4; k++) {
+        const int64_t n = k / 2 ? 7 : 0, at = k % 2 ? n + 1 : -1;
+        vscan_buffer *offset, *none, *in, *out, *heads;
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, 1, &offset));
+        ok(ctx, vscan_buffer_set(offset, 0, &at));
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, 0, &none));
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, n, &in));
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_LONG, n, &out));
+        ok(ctx, vscan_buffer_create(ctx, VSCAN_BYTE, n, &heads));
+        ok(ctx, vscan_buffer_fill(in, &n));
+        ok(ctx, vscan_offsets_to_lengths(ctx, offset, none));
+        ok(ctx, vscan_ctx_synchronize(ctx));
+        ok(ctx, vscan_offsets_to_heads(ctx, offset, heads));
+        refused(ctx, VSCAN_ERROR_OFFSETS, "vscan_offsets_to_heads", vscan_ctx_synchronize(ctx));
+        ok(ctx, vscan_reduce_by_offsets(ctx, VSCAN_PLUS, in, offset, none, NULL));
+        refused(ctx, VSCAN_ERROR_OFFSETS, "vscan_reduce_by_offsets", vscan_ctx_synchronize(ctx));
+        ok(ctx, vscan_sort_by_offsets(ctx, in, NULL, offset, out, NULL, NULL));
+        refused(ctx, VSCAN_ERROR_OFFSETS, "vscan_sort_by_offsets", vscan_ctx_synchronize(ctx));
+        vscan_buffer *const all[] = {offset, none, in, out, heads};
+        for (int b = 0; b < 5; b++) ok(ctx, vscan_buffer_destroy(all[b]));
+    }
+}
+
 /* Offsets and lengths for several threads; far from the first element two offsets descend. */
 static void late_descent(void **state) {
     (void)state;
@@ -601,6 +628,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(offsets_to_others),
                                        cmocka_unit_test(none),
                                        cmocka_unit_test(first_offset_below_0),
+                                       cmocka_unit_test(one_offset),
                                        cmocka_unit_test(late_descent),
                                        cmocka_unit_test(sums_beyond_int),
                                        cmocka_unit_test(sums_beyond_long),
