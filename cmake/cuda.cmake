@@ -61,7 +61,7 @@ else()
     endif()
   endforeach()
   list(APPEND architectures ${newest}-virtual)
-  # With what only sm_90 has: kernels/common/tma.cuh shares registers out by role.
+  # With what only sm_90 has: kernels/machine/tma.cuh shares registers out by role.
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.0)
     list(TRANSFORM architectures REPLACE "^90-real$" "90a-real")
   endif()
@@ -79,8 +79,8 @@ endif()
 # What is alike in kernels takes little room if it is compressed together: one object for all files that match one
 # of these.
 file(GLOB_RECURSE kernels CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/kernels kernels/*.cu)
-foreach(files "scan/eight_bytes|scan/four_bytes|scan/large_carried" "common/|map/" "pack/|segments/|split/" "sort/"
-        "reduce/|scan/carried|scan/extreme|scan/head_bits|scan/widening")
+foreach(files "scan/eight_bytes|scan/four_bytes|scan/carried/large" "machine/|map/" "pack/|segments/|split/" "sort/"
+        "reduce/|scan/carried/carried|scan/extreme|scan/large/head_bits|scan/widening")
   set(together ${kernels})
   list(FILTER together INCLUDE REGEX "^(${files})")
   list(FILTER kernels EXCLUDE REGEX "^(${files})")

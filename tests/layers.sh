@@ -29,8 +29,19 @@ may 'core/' 'core/'
 may 'api/' '(api|core)/'
 may 'cpu/[^/]*$|cpu/[^/]* ' '(cpu|cpu/simd|core)/'
 may 'cpu/simd/' '(cpu/simd|core)/'
-may 'cuda/' '(cuda|core)/|([a-z]+/)?launch\.h'
-may 'kernels/' 'core/(backend|carry|map_ops|order|pairs)\.h|[^/]*$|(common|scan|segments|reduce|pack|split|map|sort|matrix)/'
+may 'cuda/' '(cuda|core)/'
+may 'kernels/machine/' 'machine/|cuda/launch\.h|[^/]*$'
+may 'kernels/protocol/' '(protocol|machine)/|cuda/launch\.h'
+may 'kernels/elements/' '(elements|machine)/|cuda/launch\.h|core/map_ops\.h'
+may 'kernels/order/' '(order|elements|machine)/|core/order\.h'
+below='(order|protocol|elements|machine)/|cuda/launch\.h|core/(backend|carry|map_ops|order|pairs)\.h'
+for family in scan reduce matrix segments pack split map sort; do
+    others=
+    case $family in matrix) others='|scan/large/large\.cuh' ;; esac # long rows are scanned as vectors
+    may "kernels/$family/" "$family/|$below$others"
+done
+# No folder of kernels/ but these.
+may 'kernels/' "(scan|reduce|matrix|segments|pack|split|map|sort)/|$below|[^/]*\$"
 may 'info/' 'info/'
 may 'mpi/' 'core/(options|order)\.h|cpu/modes\.h|[^/]*$'
 

@@ -6,7 +6,7 @@
  * lanes, as the library needs it.
  */
 #include "sort/segmented/network.cuh"
-#include "common/warp_reduce.cuh"
+#include "elements/warp_reduce.cuh"
 #include <cub/cub.cuh>
 using namespace vscan;
 #define KERNEL extern "C" __global__ void __launch_bounds__(512)

@@ -13,8 +13,8 @@
  * this one ended, together with the values, and a quarter more than this one took: mostly that is enough, and
  * nothing is probed. Blocks do not communicate.
  */
+#include "elements/key_order.cuh"
 #include "map/tuning.cuh"
-#include "sort/tile.cuh"
 
 namespace vscan {
 

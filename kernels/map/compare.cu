@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Maps that read or write flags (comparison, logic, select), and conversions. A block owns a tile,
    uses no shared memory and communicates with no other block. */
-#include "common/relations.cuh"
-#include "common/vectors.cuh"
+#include "elements/relations.cuh"
+#include "elements/vectors.cuh"
 #include "map/compare_uint8.cuh"
 #include "map/tuning.cuh"
 

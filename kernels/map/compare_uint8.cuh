@@ -11,7 +11,7 @@
 #ifndef VSCAN_MAP_COMPARE_UINT8_CUH
 #define VSCAN_MAP_COMPARE_UINT8_CUH
 
-#include "common/elementwise.cuh"
+#include "elements/elementwise.cuh"
 #include "core/map_ops.h"
 #include "map/tuning.cuh"
 

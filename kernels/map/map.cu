@@ -7,7 +7,7 @@
  *
  * A block owns a tile, uses no shared memory and communicates with no other block.
  */
-#include "common/elementwise.cuh"
+#include "elements/elementwise.cuh"
 #include "map/tuning.cuh"
 
 namespace vscan {

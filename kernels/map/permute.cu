@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Index, distribute, gather, permute. No shared memory, and no communication between blocks. */
-#include "common/elementwise.cuh"
+#include "elements/elementwise.cuh"
 #include "map/tuning.cuh"
 
 namespace vscan {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Chunks of each vector that a thread loads before it uses one (common/elementwise.cuh). More
+ * Chunks of each vector that a thread loads before it uses one (elements/elementwise.cuh). More
  * chunks keep more memory accesses in flight; fewer leave room for more blocks. Measured on an
  * H200.
  */
 #ifndef VSCAN_MAP_TUNING_CUH
 #define VSCAN_MAP_TUNING_CUH
 
-#include "common/elementwise.cuh"
+#include "elements/elementwise.cuh"
 
 namespace vscan {
 

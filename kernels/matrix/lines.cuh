@@ -4,8 +4,12 @@
 #ifndef VSCAN_MATRIX_LINES_CUH
 #define VSCAN_MATRIX_LINES_CUH
 
+#include "elements/vectors.cuh"
+#include "machine/tma.cuh"
 #include "matrix/tuning.cuh"
-#include "scan/large_tile.cuh"
+#include "order/nested.cuh"
+#include "order/network.cuh"
+#include "protocol/lookback.cuh"
 
 namespace vscan {
 
@@ -15,15 +19,15 @@ struct matrix_arguments {
     vscan__matrix matrix;
     Shape shape;
     lookback_memory lookback;
-    pair_turn turn;
+    pair_transform transform;
     uint32_t ahead; /* bytes that a block prefetches; 0: launches do not overlap */
 };
 
 template <class Shape>
 static matrix_arguments<Shape> matrix_arguments_of(const vscan__launch *launch,
                                                    const vscan__matrix &matrix, const Shape &shape,
-                                                   const pair_turn &turn) {
-    return {matrix, shape, lookback_of(launch), turn, 0};
+                                                   const pair_transform &transform) {
+    return {matrix, shape, lookback_of(launch), transform, 0};
 }
 
 /* ---- Overlapping launches, of rows ------------------------------------------------------------- */
@@ -38,8 +42,8 @@ static __host__ __device__ __forceinline__ int64_t rows_span(const vscan__matrix
 template <class Shape>
 static matrix_arguments<Shape>
 rows_arguments_of(const vscan__launch *launch, const vscan__matrix &matrix, const Shape &shape,
-                  const pair_turn &turn, int size, int64_t blocks, int64_t overlap_to) {
-    matrix_arguments<Shape> a = matrix_arguments_of(launch, matrix, shape, turn);
+                  const pair_transform &transform, int size, int64_t blocks, int64_t overlap_to) {
+    matrix_arguments<Shape> a = matrix_arguments_of(launch, matrix, shape, transform);
     const int64_t span = rows_span(matrix, size);
     if (launch->may_overlap && span <= overlap_to)
         a.ahead = (uint32_t)(span / blocks / 16 + 1) * 16;
@@ -60,7 +64,7 @@ static __device__ __forceinline__ void begin_rows(const Arguments &a) {
                          end - from < a.ahead ? (uint32_t)(end - from) : a.ahead);
     }
 #endif
-    wait_for_kernel_before();
+    grid_dependency_wait();
 }
 
 /* ---- Lines --------------------------------------------------------------------------------------- */
@@ -78,9 +82,9 @@ template <class Pair, class Arguments>
 static __device__ __forceinline__ typename Pair::U initial_of(const Arguments &a, int64_t line) {
     using T = typename Pair::T;
     const vscan__matrix &matrix = a.matrix;
-    if (matrix.has_initial == 1) return Pair::in(element_of<T>(matrix.initial), a.turn);
+    if (matrix.has_initial == 1) return Pair::in(element_of<T>(matrix.initial), a.transform);
     if (matrix.has_initial == 2)
-        return Pair::in(((const T *)matrix.initial_at)[line * matrix.initial_step], a.turn);
+        return Pair::in(((const T *)matrix.initial_at)[line * matrix.initial_step], a.transform);
     return Pair::identity;
 }
 
@@ -101,11 +105,7 @@ static __device__ __forceinline__ void scan_slice(typename Pair::U (&x)[R], int 
 #pragma unroll
         for (int j = 1; j < R; ++j) x[j] = Pair::combine(x[j - 1], x[j]);
     } else {
-#pragma unroll
-        for (int half = 1; half < R; half *= 2)
-#pragma unroll
-            for (int j = 0; j < R; ++j)
-                if (j & half) x[j] = Pair::combine(x[(j & ~(half - 1)) - 1], x[j]);
+        network<Pair>(x);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launchers of scans and reductions of rows and columns, one for each row of lib/core/pairs.h. Their
-   kernels, one for each form of common/operators.cuh, are in rows/ and columns/. */
+   kernels, one for each form of elements/operators.cuh, are in rows/ and columns/. */
 #include "matrix/matrix.cuh"
 
 extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matrix *matrix) {
@@ -14,9 +14,10 @@ extern "C" int64_t vscan__matrix_words_needed(vscan_type type, const vscan__matr
     extern "C" cudaError_t vscan__launch_matrix_##pair_name(vscan__launch *launch,                 \
                                                             const vscan__matrix *matrix) {         \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return matrix->columns ? vscan::launch_any_columns<form::kernel>(                          \
-                                     launch, matrix, form::turned, form::index)                    \
-                               : vscan::launch_any_rows<form::kernel>(launch, matrix,              \
-                                                                      form::turned, form::index);  \
+        return matrix->columns                                                                     \
+                   ? vscan::launch_any_columns<form::kernel>(launch, matrix, form::transform,      \
+                                                             form::index)                          \
+                   : vscan::launch_any_rows<form::kernel>(launch, matrix, form::transform,         \
+                                                          form::index);                            \
     }
 VSCAN__PAIRS(X)

@@ -4,17 +4,17 @@
 #ifndef VSCAN_MATRIX_MATRIX_CUH
 #define VSCAN_MATRIX_MATRIX_CUH
 
-#include "common/launch.h"
-#include "common/operators.cuh"
+#include "cuda/launch.h"
+#include "elements/operators.cuh"
 
 namespace vscan {
 
 template <class Pair>
 cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
-                            const pair_turn &turn, int kernel);
+                            const pair_transform &transform, int kernel);
 template <class Pair>
 cudaError_t launch_any_columns(vscan__launch *launch, const vscan__matrix *matrix,
-                               const pair_turn &turn, int kernel);
+                               const pair_transform &transform, int kernel);
 
 /* Status words that a launch needs at most, with values of 4 bytes. */
 int64_t row_words(const vscan__matrix &matrix, int size);

@@ -3,8 +3,8 @@
 #ifndef VSCAN_PACK_PACK_CUH
 #define VSCAN_PACK_PACK_CUH
 
-#include "common/elementwise.cuh"
-#include "common/lookback.cuh"
+#include "elements/elementwise.cuh"
+#include "protocol/lookback.cuh"
 #include "pack/tuning.cuh"
 
 namespace vscan {

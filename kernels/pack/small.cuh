@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Packs of small vectors: see common/small_vectors.cuh. */
+/* Packs of small vectors: see elements/small_vectors.cuh. */
 #ifndef VSCAN_PACK_SMALL_CUH
 #define VSCAN_PACK_SMALL_CUH
 
 #include "pack/pack.cuh"
-#include "common/relations.cuh"
-#include "common/small_vectors.cuh"
+#include "elements/relations.cuh"
+#include "elements/small_vectors.cuh"
 
 namespace vscan {
 
@@ -32,7 +32,7 @@ compare_lines(uint32_t (&masks)[small_lines], const pack_arguments &a,
 /*
  * Elements, as integers T of their size, by flags or by comparison. One block has the whole vector,
  * or a partition of it in the order of block numbers. The block then reads the aggregates of all
- * partitions before its own at once. As in scan/small.cuh there are no tickets: blocks start in the
+ * partitions before its own at once. As in scan/small/small.cuh there are no tickets: blocks start in the
  * order of their numbers. The last block has seen an aggregate of every other block, so it knows
  * that all have read the epoch, and advances it.
  *
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(small_most_threads, pack_small_blocks)
     const lane_elements elements(a.pack.n);
     prefetch_of_block(a.pack.in, 8 * (int)sizeof(T), a.pack.n);
     if (Flags) prefetch_of_block(a.pack.flags, map_bits(a.pack.flag_type), a.pack.n);
-    wait_for_kernel_before();
+    grid_dependency_wait();
 
     /* ---- Elements and flags ------------------------------------------------------------------ */
     epoch_t epoch = 0;

@@ -3,7 +3,7 @@
  * Pack and enumerate in one pass: for every alignment and length, except packs of small vectors,
  * which are in pack/small.cuh.
  *
- * A block owns the tiles that it takes by ticket, two at a time (common/chained_tiles.cuh). The
+ * A block owns the tiles that it takes by ticket, two at a time (protocol/chained_tiles.cuh). The
  * aggregate of a tile is the number of its flags. The results of the tile in hand stand packed in
  * shared memory, up to 64 KiB, until the number of flags before it is known.
  *
@@ -26,9 +26,9 @@
 #ifndef VSCAN_PACK_TILES_CUH
 #define VSCAN_PACK_TILES_CUH
 
-#include "common/chained_tiles.cuh"
-#include "common/relations.cuh"
-#include "common/tma.cuh"
+#include "protocol/chained_tiles.cuh"
+#include "elements/relations.cuh"
+#include "machine/tma.cuh"
 #include "pack/pack.cuh"
 
 namespace vscan {
@@ -345,7 +345,7 @@ struct pack_kernel : chained_kernel {
         if (tile < tiles)
             prefetch_tile<Form>(a, tile, is_dense() && a.pack.flag_type != VSCAN_INT);
         else
-            let_next_kernel_begin();
+            launch_dependents();
     }
 
     __device__ __forceinline__ void stage() {
@@ -432,7 +432,7 @@ __global__ void __launch_bounds__(pack_threads, pack_blocks)
     const int bits = 8 * (int)sizeof(typename Form::T);
     if (a.pack.in != nullptr) prefetch_elements(a.pack.in, bits, begin, stop);
     if (Form::flags) prefetch_elements(a.pack.flags, map_bits(a.pack.flag_type), begin, stop);
-    wait_for_kernel_before(false);
+    grid_dependency_wait(false);
     kernel tiles(a, shared);
     chain_tiles(tiles, a.lookback, tiles.tiles);
 }

@@ -9,14 +9,14 @@
  *
  * A block owns partitions, halves of tiles, by ticket (in order, whole tiles by ticket, one half
  * after the other); if each block has only one, partition number and block number are equal, as in
- * scan/small.cuh. Shared memory has two windows a reduction warp, and a pipeline of partitions. The
+ * scan/small/small.cuh. Shared memory has two windows a reduction warp, and a pipeline of partitions. The
  * warps hand partitions on:
  *
  *   search warps      take a ticket (-> taken), and search the partition's offsets      -> found
  *   reduction warps   load a window each to shared memory while they reduce the one before, reduce
  *                     it from its last offset on (-> summed), and write the totals of segments
  *                     that begin and end in it                                           -> done
- *   prefix warp       publishes the partition's aggregate (common/lookback.cuh), and writes the
+ *   prefix warp       publishes the partition's aggregate (protocol/lookback.cuh), and writes the
  *                     totals of segments that only end in it                             -> freed
  *
  * Each arrow is an mbarrier at which every thread of the warps arrives; a partition has its stage
@@ -80,11 +80,11 @@ static __device__ __forceinline__ int64_t reduce_windows(const segmented_reduce_
         if (next < a.partitions)
             load_share<Pair>(a, buffer(k + 1), first_of(next));
         else
-            let_next_kernel_begin();
+            launch_dependents();
         commit_async_copies();
         wait_async_copies(1);
         __syncwarp();
-        const U of_line = line_of_window<Pair>(buffer(k), a.turn);
+        const U of_line = line_of_window<Pair>(buffer(k), a.transform);
         shared.found.wait(k);
         offsets_window<Pair> window = {a,
                                        {offsets, here.copy, here.edges[0], here.edges[1], a.copied},
@@ -139,11 +139,11 @@ static __device__ __forceinline__ void reduce_in_order(const segmented_reduce_ar
         if (next < a.partitions)
             load_share<Pair>(a, buffer(k + 1), first_of(next));
         else
-            let_next_kernel_begin();
+            launch_dependents();
         commit_async_copies();
         wait_async_copies(1);
         __syncwarp();
-        const U of_line = line_of_window<Pair>(buffer(k), a.turn);
+        const U of_line = line_of_window<Pair>(buffer(k), a.transform);
         shared.found.wait(k);
         in_order_window<Pair> window = {a, offsets, here, buffer(k), shared.taken.known(k), warp};
         window.reduce(of_line, initial);
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(offsets_threads, offsets_resident)
         prefetch_by_warp((const typename Pair::T *)a.scan.in, a.scan.n,
                          (int64_t)blockIdx.x * shape::items + warp * shape::window, shape::window);
     }
-    wait_for_kernel_before(false);
+    grid_dependency_wait(false);
     const segments_offsets offsets = {a.scan.offsets, a.scan.totals_length + 1,
                                       a.scan.offset_type == VSCAN_LONG};
     if constexpr (Pair::in_any_order) {

@@ -141,8 +141,8 @@ struct in_order_window {
             U x[V], y[V];
 #pragma unroll
             for (int j = 0; j < V; ++j) {
-                x[j] = before & 1u << j ? Pair::in(raw[j], a.turn) : (U)Pair::identity;
-                y[j] = after & 1u << j ? Pair::in(raw[j], a.turn) : (U)Pair::identity;
+                x[j] = before & 1u << j ? Pair::in(raw[j], a.transform) : (U)Pair::identity;
+                y[j] = after & 1u << j ? Pair::in(raw[j], a.transform) : (U)Pair::identity;
             }
             return {sum_items<Pair>(x), sum_items<Pair>(y)};
         }
@@ -167,7 +167,8 @@ struct in_order_window {
             if (any && lane == next) row = 2 * r;
             const int its = __shfl_sync(warp_mask, packed, next);
             U element = Pair::identity;
-            if (any) element = Pair::in(*swizzled(share, (unsigned)((its >> 16) + lane)), a.turn);
+            if (any)
+                element = Pair::in(*swizzled(share, (unsigned)((its >> 16) + lane)), a.transform);
             const bool before = lane >= (its >> 8 & 0xff) && lane < (its & 0xff);
             x[2 * r] = before ? element : (U)Pair::identity;
             x[2 * r + 1] = lane >= (its & 0xff) ? element : (U)Pair::identity;
@@ -254,7 +255,7 @@ struct in_order_window {
                 x1 = fold<Pair, shape::groups>(x1, groups, between);
             x1 = Pair::combine(initial, Pair::combine(x1, of.before));
             if (empty) x1 = a.scan.has_initial ? initial : (U)Pair::visible;
-            if (inside) totals[segment] = Pair::out(x1, a.turn);
+            if (inside) totals[segment] = Pair::out(x1, a.transform);
             __syncwarp(); /* and read */
             if (k0 == lower && lane == __ffs((int)ends) - 1) {
                 if (!inside) part.segment = segment;

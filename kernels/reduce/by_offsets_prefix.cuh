@@ -111,7 +111,7 @@ struct pending_segments {
                     sum = Pair::combine(p, Pair::combine(Pair::combine(beside, s.node), s.rest));
                 else
                     sum = before.sum(s.node);
-                ((T *)a.scan.totals)[s.segment] = Pair::out(sum, a.turn);
+                ((T *)a.scan.totals)[s.segment] = Pair::out(sum, a.transform);
             }
             ++first;
             --count;
@@ -199,7 +199,7 @@ static __device__ __forceinline__ void finish_in_any_order(const segmented_reduc
             mine = ends && !earlier && open.begin < begin_of_partition;
             if (ends && !mine)
                 ((T *)a.scan.totals)[open.segment] =
-                    Pair::out(Pair::combine(all, open.rest), a.turn);
+                    Pair::out(Pair::combine(all, open.rest), a.transform);
             if (mine && one_more) {
                 latest_one.node = all;
                 latest_one.rest = open.rest;
@@ -304,7 +304,7 @@ static __device__ __forceinline__ void finish_in_order(const segmented_reduce_ar
         const U x2 = Pair::combine(r2, Pair::combine(sums.chain, part.rest));
         if (ends && !waits)
             ((T *)a.scan.totals)[part.segment] =
-                Pair::out(Pair::combine(pending.initial, x2), a.turn);
+                Pair::out(Pair::combine(pending.initial, x2), a.transform);
         const unsigned waiting = __ballot_sync(warp_mask, waits);
         __syncwarp();                                 /* the place has been read */
         if (waits && lane == __ffs((int)waiting) - 1) /* with valid offsets there is only one */

@@ -15,7 +15,7 @@
 #ifndef VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_SEARCH_CUH
 
-#include "common/pipeline.cuh"
+#include "protocol/pipeline.cuh"
 #include "reduce/by_offsets_blocks.cuh"
 
 namespace vscan {

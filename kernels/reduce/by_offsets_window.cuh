@@ -13,8 +13,8 @@
 #ifndef VSCAN_REDUCE_BY_OFFSETS_WINDOW_CUH
 #define VSCAN_REDUCE_BY_OFFSETS_WINDOW_CUH
 
-#include "common/nested.cuh"
-#include "common/warp_reduce.cuh"
+#include "order/nested.cuh"
+#include "elements/warp_reduce.cuh"
 #include "reduce/segmented_tile.cuh"
 
 namespace vscan {
@@ -80,7 +80,7 @@ struct seen_offsets {
 /* The sum of a lane's line of a window. */
 template <class Pair>
 static __device__ __forceinline__ typename Pair::U line_of_window(const typename Pair::T *share,
-                                                                  const pair_turn &turn) {
+                                                                  const pair_transform &transform) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = offsets_shape<Pair>;
@@ -93,7 +93,7 @@ static __device__ __forceinline__ typename Pair::U line_of_window(const typename
         const int4 quad = *(const int4 *)swizzled(share, lane * shape::line + c * V);
         memcpy(raw, &quad, 16);
 #pragma unroll
-        for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j], turn);
+        for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j], transform);
     }
     return sum_items<Pair>(x);
 }
@@ -159,7 +159,7 @@ struct offsets_window {
     __device__ __forceinline__ U in_group(int group) const {
         U x = Pair::identity;
         if (group < shape::groups)
-            x = Pair::in(*swizzled(share, group * G + (int)(threadIdx.x % 32)), a.turn);
+            x = Pair::in(*swizzled(share, group * G + (int)(threadIdx.x % 32)), a.transform);
         return x;
     }
     /* By lines, one a lane: whole groups from .. to - 1; of group `from` only `head`. */
@@ -218,7 +218,7 @@ struct offsets_window {
         for (;;) {
             const int64_t k = s.k0 + lane;
             if (s.empty)
-                totals[k - 1] = Pair::out(has_initial ? initial : (U)Pair::visible, a.turn);
+                totals[k - 1] = Pair::out(has_initial ? initial : (U)Pair::visible, a.transform);
             uint32_t written = 0;
             U total = Pair::identity;
 #pragma unroll 1
@@ -248,7 +248,7 @@ struct offsets_window {
                 head_group = last;
                 head = next_head;
             }
-            if (written >> lane & 1) totals[k - 1] = Pair::out(total, a.turn);
+            if (written >> lane & 1) totals[k - 1] = Pair::out(total, a.transform);
             if (s.k0 + 32 >= upper) return open;
             s = look(s.k0 + 32);
         }

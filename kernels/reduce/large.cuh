@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reductions of large vectors. All blocks but the last are workers: a worker reduces one partition
- * after the other and publishes aggregates (common/lookback.cuh): one for all its partitions where
+ * after the other and publishes aggregates (protocol/lookback.cuh): one for all its partitions where
  * any order will do; else the sum of each partition that is a tile, or of each block of level 1
  * where a partition is half a tile. The last block is the finisher: it adds the aggregates up to
  * tiles, and the tiles from left to right, while workers still read.
@@ -214,7 +214,7 @@ struct tile_prefix {
                 wait_for_tile(a, epoch, tile, count, tiles - first > late_tiles, [&] {
                     if (lane == 0 &&
                         atomicAdd(&s.batches_seen, 1u) == (unsigned)(tiles - 1) / batch)
-                        let_next_kernel_begin();
+                        launch_dependents();
                 });
             sync_warps(warp, 64);
             buffer ^= 1;
@@ -241,7 +241,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
                          a.backward ? a.body_n - shape::part_items - first : first,
                          shape::part_items);
     }
-    wait_for_kernel_before(let_next);
+    grid_dependency_wait(let_next);
     const epoch_t epoch = read_epoch(a.lookback);
 
     finish<Pair> f;
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         sum = over_lanes<Pair>::sum(sum);
         if (lane == 0) parts[0][warp] = sum;
         __syncthreads();
-        let_next_kernel_begin();
+        launch_dependents();
         if (warp > 0) return;
         sum = over_lanes<Pair>::sum(lane < warps ? parts[0][lane] : Pair::identity);
         total = Pair::combine(total, sum);
@@ -349,12 +349,12 @@ __global__ void __launch_bounds__(reduce_partition<Pair, Loads>::threads, reduce
         if (threadIdx.x == 0) prefix_shared.batches_seen = 0;
         __syncthreads(); /* also: all threads have read the epoch */
         total =
-            prefix_of::all_tiles(a, addressed_once(prefix_shared), epoch, partitions, f.initial(a));
+            prefix_of::all_tiles(a, address_once(prefix_shared), epoch, partitions, f.initial(a));
         if (warp > 0) return;
     }
     /* an aggregate of every worker has been seen */
     if (lane == 0) {
-        put_total<Pair>(a, Pair::out(total, a.turn));
+        put_total<Pair>(a, Pair::out(total, a.transform));
         advance(a.lookback, epoch);
     }
 }

@@ -2,7 +2,7 @@
 /*
  * Reduction: one pass over the vector at the speed of memory, one launch.
  *
- *   common/warp_reduce.cuh   sums over the lanes of a warp
+ *   elements/warp_reduce.cuh   sums over the lanes of a warp
  *   reduce/tuning.cuh        sizes of blocks and parts, and which kernel is used for which size
  *   reduce/parts.cuh         what a warp reads and reduces
  *   reduce/small.cuh         kernels for small vectors: one block, one cluster
@@ -15,7 +15,7 @@
  * last block of level 1. A balanced tree gives the same bits when left and right are
  * exchanged, so the 16 bytes of a lane are added in memory order in both directions.
  *
- * Launches may overlap (wait_for_kernel_before). The total may overwrite the initial value: only
+ * Launches may overlap (grid_dependency_wait). The total may overwrite the initial value: only
  * the finishing warp accesses either.
  */
 #ifndef VSCAN_REDUCE_LAUNCH_CUH
@@ -83,7 +83,7 @@ static cudaError_t launch_reduce_large(const vscan__launch *launch, const reduce
 
 template <class Pair>
 static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan *scan,
-                                 const pair_turn &turn) {
+                                 const pair_transform &transform) {
     using T = typename Pair::In;
     const int64_t n = scan->n;
     reduce_arguments a;
@@ -108,7 +108,7 @@ static cudaError_t launch_reduce(const vscan__launch *launch, const vscan__scan 
     a.initial_at = scan->initial_at;
     a.total = scan->total;
     a.lookback = lookback_of(launch);
-    a.turn = turn;
+    a.transform = transform;
 
     const int64_t bytes = n * (int64_t)sizeof(T);
     const bool clusters = launch->shared_memory > 0; /* every GPU with TMA has clusters */

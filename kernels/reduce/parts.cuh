@@ -9,9 +9,9 @@
 
 #include <stddef.h>
 
-#include "common/nested.cuh"
-#include "common/warp_reduce.cuh"
-#include "common/lookback.cuh"
+#include "order/nested.cuh"
+#include "elements/warp_reduce.cuh"
+#include "protocol/lookback.cuh"
 #include "core/carry.h"
 #include "reduce/tuning.cuh"
 
@@ -29,11 +29,11 @@ struct reduce_arguments {
     const void *initial_at;
     void *total;
     lookback_memory lookback;
-    pair_turn turn;
+    pair_transform transform;
 };
 
 /*
- * Stores the total. Of pairs that any order suits it may be a carry that goes on (has_initial 3, scan/carried.cuh):
+ * Stores the total. Of pairs that any order suits it may be a carry that goes on (has_initial 3, scan/carried/carried.cuh):
  * initial_at is its r4, and total the call's own, or NULL. What is not a total is done by atomic operations whose
  * results nobody waits for.
  */
@@ -109,7 +109,7 @@ struct finish {
     }
     /* the lane's element outside the body */
     __device__ __forceinline__ U rest(const reduce_arguments &a, int lane) const {
-        return lane < a.outside ? Pair::in(element, a.turn) : Pair::identity;
+        return lane < a.outside ? Pair::in(element, a.transform) : Pair::identity;
     }
     /* in order, by a whole warp: the sum of the group outside the body */
     __device__ __forceinline__ U sum_rest(const reduce_arguments &a, int lane) const {
@@ -117,7 +117,7 @@ struct finish {
     }
     /* the leftmost operand of the total */
     __device__ __forceinline__ U initial(const reduce_arguments &a) const {
-        if (a.has_initial) return Pair::in(z, a.turn);
+        if (a.has_initial) return Pair::in(z, a.transform);
         return a.n == 0 ? Pair::visible : Pair::identity;
     }
 };
@@ -182,7 +182,7 @@ sum_part(const reduce_arguments &a, int64_t first, int lane, typename Pair::U *g
     for (int r = 0; r < loads; ++r) {
         U items[V];
 #pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], a.turn);
+        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], a.transform);
         x[r] = sum_items<Pair>(items);
         if (!Whole && !there(r)) x[r] = Pair::identity;
     }

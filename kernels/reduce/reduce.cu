@@ -6,7 +6,7 @@
     extern "C" cudaError_t vscan__launch_reduce_##pair_name(vscan__launch *launch,                 \
                                                             const vscan__scan *scan) {             \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_reduce<form::kernel>(launch, scan, form::turned);                     \
+        return vscan::launch_reduce<form::kernel>(launch, scan, form::transform);                  \
     }
 VSCAN__PAIRS(X)
 #undef X

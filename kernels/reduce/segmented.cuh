@@ -102,13 +102,13 @@ __global__ void __launch_bounds__(32 * segments_warps, segments_resident)
 
 template <class Pair>
 static cudaError_t launch_segments(vscan__launch *launch, const vscan__scan *scan,
-                                   const pair_turn &turn, int kernel) {
+                                   const pair_transform &transform, int kernel) {
     using shape = segments_shape<Pair>;
     segmented_reduce_arguments a;
     a.scan = *scan;
     a.lookback = lookback_of(launch);
     a.late = launch->late;
-    a.turn = turn;
+    a.transform = transform;
     a.aligned = (uintptr_t)scan->in % 16 == 0;
     a.wide_flags = scan->offsets == nullptr && (uintptr_t)scan->flags % 16 == 0;
     a.guess = guess_search(scan->totals_length + 1, scan->n, 2);

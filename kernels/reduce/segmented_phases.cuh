@@ -7,7 +7,7 @@
 #ifndef VSCAN_REDUCE_SEGMENTED_PHASES_CUH
 #define VSCAN_REDUCE_SEGMENTED_PHASES_CUH
 
-#include "common/warp.cuh"
+#include "machine/warp.cuh"
 #include "reduce/segmented_tile.cuh"
 
 namespace vscan {
@@ -141,7 +141,7 @@ struct segmented_reduction {
             const int4 quad = *(const int4 *)swizzled(share, lane * R + c * V);
             memcpy(raw, &quad, 16);
 #pragma unroll
-            for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j], a.turn);
+            for (int j = 0; j < V; ++j) x[c * V + j] = Pair::in(raw[j], a.transform);
         }
         __syncwarp();
         if (Pair::in_any_order && a.scan.has_initial) {
@@ -152,7 +152,7 @@ struct segmented_reduction {
         if (coming.warp_count == 0)
             s.pre = sum = sum_items<Pair>(x);
         else
-            reduce_line<Pair>(x, heads, share, coming.line_rank, &s.pre, &sum, a.turn);
+            reduce_line<Pair>(x, heads, share, coming.line_rank, &s.pre, &sum, a.transform);
         return s;
     }
 
@@ -279,7 +279,7 @@ struct segmented_reduction {
         const int rank = coming.line_rank;
         if (coming.line == 0) return;
         if (s.inside) {
-            share[staged_at<T>(rank)] = Pair::out(s.pre, a.turn);
+            share[staged_at<T>(rank)] = Pair::out(s.pre, a.transform);
         } else if (rank + coming.warp_rank == 0) {
             first_head<U> &first = shared.first[kept()];
             first.r1 = s.r1;
@@ -288,7 +288,7 @@ struct segmented_reduction {
         } else {
             U total = Pair::combine(s.r1, s.pre);
             if constexpr (!Pair::in_any_order) total = Pair::combine(r2_of(s), total);
-            share[staged_at<T>(rank)] = Pair::out(total, a.turn);
+            share[staged_at<T>(rank)] = Pair::out(total, a.transform);
         }
     }
 
@@ -451,7 +451,7 @@ struct segmented_reduction {
     /* In any order, elements already contain the initial value. */
     __device__ __forceinline__ T with_initial(T total) const {
         if constexpr (Pair::in_any_order) return total;
-        return Pair::out(Pair::combine(initial, Pair::in(total, a.turn)), a.turn);
+        return Pair::out(Pair::combine(initial, Pair::in(total, a.transform)), a.transform);
     }
 
     /* The total that the partition's first head ends; base: heads before the partition. */
@@ -467,9 +467,9 @@ struct segmented_reduction {
         }
         const int64_t k = by_offsets() ? first.segment : base - 1;
         if (a.scan.out != nullptr && base > 0)
-            ((T *)a.scan.out)[partition * items + first.at - 1] = Pair::out(total, a.turn);
+            ((T *)a.scan.out)[partition * items + first.at - 1] = Pair::out(total, a.transform);
         else if (k >= 0 && k < a.scan.totals_length)
-            ((T *)a.scan.totals)[k] = Pair::out(total, a.turn);
+            ((T *)a.scan.totals)[k] = Pair::out(total, a.transform);
     }
 
     /* All others: to the last elements of their segments, or in a row. */
@@ -499,7 +499,7 @@ struct segmented_reduction {
 
     /* By offsets: the totals of the next partition, already. */
     __device__ __forceinline__ void write_totals_by_offsets() const {
-        const T nothing = Pair::out(a.scan.has_initial ? initial : Pair::visible, a.turn);
+        const T nothing = Pair::out(a.scan.has_initial ? initial : Pair::visible, a.transform);
         T *const totals = (T *)a.scan.totals;
         const int64_t partition_first = next * items, to = shared.edges[1];
 #pragma unroll 1

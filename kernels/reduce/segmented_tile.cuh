@@ -10,12 +10,12 @@
 #ifndef VSCAN_REDUCE_SEGMENTED_TILE_CUH
 #define VSCAN_REDUCE_SEGMENTED_TILE_CUH
 
-#include "common/tma.cuh"
-#include "common/elementwise.cuh"
-#include "common/lower_bound.cuh"
-#include "common/nested.cuh"
-#include "common/lookback.cuh"
-#include "common/warp.cuh"
+#include "machine/tma.cuh"
+#include "elements/elementwise.cuh"
+#include "elements/lower_bound.cuh"
+#include "order/nested.cuh"
+#include "protocol/lookback.cuh"
+#include "machine/warp.cuh"
 #include "reduce/tuning.cuh"
 
 namespace vscan {
@@ -29,7 +29,7 @@ struct segmented_reduce_arguments {
     bool wide_flags;    /* byte flags, at 16 bytes */
     search_guess guess; /* by offsets */
     int copied;         /* offsets of a partition copied to shared memory, and one more */
-    pair_turn turn;
+    pair_transform transform;
 };
 
 template <class Pair>
@@ -91,11 +91,11 @@ template <class Pair>
 static __device__ __forceinline__ typename Pair::U initial_of(const segmented_reduce_arguments &a) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
-    if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at, a.turn);
+    if (scan.has_initial == 2) return Pair::in(*(const T *)scan.initial_at, a.transform);
     if (scan.has_initial == 0) return Pair::identity;
     T z;
     memcpy(&z, &scan.initial, sizeof z);
-    return Pair::in(z, a.turn);
+    return Pair::in(z, a.transform);
 }
 
 /* ---- Sums under a mask ----------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static __device__ __forceinline__ void load_share(const segmented_reduce_argumen
         T x[shape::line_items];
 #pragma unroll
         for (int r = 0; r < shape::line_items; ++r) {
-            x[r] = Pair::out(Pair::identity, a.turn);
+            x[r] = Pair::out(Pair::identity, a.transform);
             if (r * 32 < left) x[r] = in[first + lane + r * 32];
         }
 #pragma unroll
@@ -234,7 +234,7 @@ static __device__ __forceinline__ uint32_t heads_of_flags(const segmented_reduce
 template <class Pair, int R>
 static __device__ __forceinline__ void
 reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share, int rank,
-            typename Pair::U *pre, typename Pair::U *suf, const pair_turn &turn) {
+            typename Pair::U *pre, typename Pair::U *suf, const pair_transform &transform) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     if constexpr (Pair::in_any_order) {
@@ -243,13 +243,13 @@ reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share, i
 #pragma unroll
         for (int j = 0; j < R; ++j) {
             if (heads >> j & 1) {
-                share[staged_at<T>(rank++)] = Pair::out(sum, turn);
+                share[staged_at<T>(rank++)] = Pair::out(sum, transform);
                 sum = x[j];
             } else {
                 sum = Pair::combine(sum, x[j]);
             }
         }
-        *pre = rank == begin ? sum : Pair::in(share[staged_at<T>(begin)], turn);
+        *pre = rank == begin ? sum : Pair::in(share[staged_at<T>(begin)], transform);
         *suf = sum;
     } else {
         U p[R];
@@ -264,7 +264,7 @@ reduce_line(typename Pair::U (&x)[R], uint32_t heads, typename Pair::T *share, i
                 const U sum = Pair::combine(x[j], p[j + half]);
                 if (left && right)
                     share[staged_at<T>(rank + __popc(heads & ((1u << (j + half)) - 1)))] =
-                        Pair::out(sum, turn);
+                        Pair::out(sum, transform);
                 p[j] = left ? p[j] : sum;
                 x[j] = right ? x[j + half] : sum;
             }

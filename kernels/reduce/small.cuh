@@ -9,7 +9,7 @@
 #ifndef VSCAN_REDUCE_SMALL_CUH
 #define VSCAN_REDUCE_SMALL_CUH
 
-#include "common/tma.cuh"
+#include "machine/tma.cuh"
 #include "reduce/parts.cuh"
 
 namespace vscan {
@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     using shape = reduce_part_shape<Pair, Loads>;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     const int first = warp * shape::items;
-    wait_for_kernel_before();
+    grid_dependency_wait();
     finish<Pair> f;
     using I = typename reduce_position<!Pair::in_any_order>::type;
     const auto load_more = [&] { f.template load<I>(a, lane, Alone || warp == 0); };
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
         sum = over_lanes<Pair>::sum(Pair::combine(sum, rest));
         if constexpr (!Alone) {
             __shared__ part_sums<U, 4> part_sums_here;
-            part_sums<U, 4> &parts = addressed_once(part_sums_here);
+            part_sums<U, 4> &parts = address_once(part_sums_here);
             if (lane == 0) *parts.at(warp) = sum;
             if (warp == 0 && lane >= (int)blockDim.x / 32) *parts.at(lane) = Pair::identity;
             __syncthreads();
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
     } else {
         using groups_of = block_groups<Pair, Loads>;
         __shared__ groups_of groups_here;
-        groups_of &groups = addressed_once(groups_here);
+        groups_of &groups = address_once(groups_here);
         sum_part<Pair, Loads, false, Aligned, true>(a, first, lane, groups.of_warp(warp),
                                                     load_more);
         U rest = Pair::identity;
@@ -101,7 +101,8 @@ __global__ void __launch_bounds__(Alone ? 32 : 1024, 1)
             sum = groups_of::add_up(sum, blocks);
         }
     }
-    if (threadIdx.x == 0) put_total<Pair>(a, Pair::out(Pair::combine(f.initial(a), sum), a.turn));
+    if (threadIdx.x == 0)
+        put_total<Pair>(a, Pair::out(Pair::combine(f.initial(a), sum), a.transform));
 }
 
 #ifdef VSCAN__TMA
@@ -136,11 +137,11 @@ __global__ void __launch_bounds__(1024, 1)
         static_assert(32 * shape::items == shape::tile, "a tile is the eights of four lanes");
         static_assert(reduce_cluster == 8, "as many eights as a block has warps");
         __shared__ part_sums<U, 32> part_sums_here;
-        part_sums<U, 32> &parts = addressed_once(part_sums_here);
+        part_sums<U, 32> &parts = address_once(part_sums_here);
         __shared__ uint64_t all_arrived;
         begin_cluster(&all_arrived, finisher && lane == 0);
         const int part = (int)blockIdx.x * warps + warp;
-        wait_for_kernel_before();
+        grid_dependency_wait();
         U sum = sum_any_part<Pair, reduce_block_loads, false, true>(
             a, part * shape::items, lane, nullptr, [&] { f.load(a, lane, finisher); });
         const U rest = finisher ? f.rest(a, lane) : Pair::identity;
@@ -155,15 +156,15 @@ __global__ void __launch_bounds__(1024, 1)
         U p = f.initial(a);
         sum = lane < warps ? parts.template sum_eight<Pair>(lane) : Pair::identity;
         p = Pair::combine(p, over_lanes<Pair>::sum(sum));
-        if (lane == 0) put_total<Pair>(a, Pair::out(p, a.turn));
+        if (lane == 0) put_total<Pair>(a, Pair::out(p, a.transform));
     } else {
         using groups_of = block_groups<Pair, reduce_block_loads>;
         constexpr int of_tile = nested<T>::blocks;
         __shared__ groups_of groups_here;
-        groups_of &groups = addressed_once(groups_here);
+        groups_of &groups = address_once(groups_here);
         using blocks_of = nested_sums<U, of_tile, reduce_cluster>;
         __shared__ blocks_of blocks_here;
-        blocks_of &blocks = addressed_once(blocks_here);
+        blocks_of &blocks = address_once(blocks_here);
         const int count = warps * groups_of::of_part / groups_of::level_1; /* of this block */
         const int first = (int)blockIdx.x * count, all = reduce_cluster * count;
         /* the last tile has nothing to add where no block of level 1 arrives */
@@ -172,7 +173,7 @@ __global__ void __launch_bounds__(1024, 1)
         __shared__ uint64_t all_arrived;
         begin_cluster(&all_arrived, finisher && lane == 0);
         const int part = (int)blockIdx.x * warps + warp;
-        wait_for_kernel_before();
+        grid_dependency_wait();
         sum_any_part<Pair, reduce_block_loads, false, true>(
             a, part * shape::items, lane, groups.of_warp(warp), [&] {
                 f.template load_rest<int>(a, lane, warp == 0);
@@ -196,7 +197,7 @@ __global__ void __launch_bounds__(1024, 1)
         before_tile<Pair> before = before_tile<Pair>::from(f.initial(a));
 #pragma unroll
         for (int t = 0; t < reduce_cluster; ++t) before.pass(t, __shfl_sync(warp_mask, sum, t));
-        if (lane == 0) *(T *)a.total = Pair::out(before.sum(Pair::identity), a.turn);
+        if (lane == 0) *(T *)a.total = Pair::out(before.sum(Pair::identity), a.transform);
     }
 #endif
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The kernels of scans and segmented scans of 8-byte elements: see scan/four_bytes.cu. */
 #include "scan/launch.cuh"
-#include "scan/widening.cuh"
+#include "scan/widening/widening.cuh"
 
 SCANS_OF(op_plus, long)
 SCANS_OF(op_or, long)

@@ -9,15 +9,31 @@ static_assert(2 * forms + 2 <= 32, "each has two bits in launch->large_ready, ca
 
 } /* namespace vscan */
 
+extern "C" int64_t vscan__words_needed(const vscan__launch *launch, vscan_type type, int64_t n) {
+    const int64_t size = type == VSCAN_DOUBLE || type == VSCAN_LONG ? 8 : 4;
+    const int64_t tile = size == 8 ? VSCAN__TILE_DOUBLE : VSCAN__TILE_FLOAT;
+    const int64_t tiles = n / tile + (n % tile > 0);
+    /* with TMA a scan publishes whole tiles, without it partitions, in order blocks of level 1 */
+    const bool in_order = type == VSCAN_FLOAT || type == VSCAN_DOUBLE; /* sums are */
+    const int64_t blocks = in_order ? tile / VSCAN__LEVEL_1 : VSCAN__PARTITIONS_A_TILE;
+    int64_t words = tiles * (launch->shared_memory == 0 ? blocks : 1);
+    /* what does not grow with n: scans of small vectors, reductions of up to 128 MiB, and 2 blocks a
+       multiprocessor that reduce */
+    if (words < VSCAN__SMALL_WORDS) words = VSCAN__SMALL_WORDS;
+    if (words < 2 * launch->multiprocessors) words = 2 * launch->multiprocessors;
+    return words * (size / 4); /* 8-byte values take two */
+}
+
 #define X(name, op, type, OP, TYPE)                                                                \
     extern "C" cudaError_t vscan__launch_scan_##name(vscan__launch *launch,                        \
                                                      const vscan__scan *scan) {                    \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_scan<form::kernel, false>(launch, scan, form::turned, form::index);   \
+        return vscan::launch_scan<form::kernel, false>(launch, scan, form::transform,              \
+                                                       form::index);                               \
     }                                                                                              \
     extern "C" cudaError_t vscan__launch_scan_segmented_##name(vscan__launch *launch,              \
                                                                const vscan__scan *scan) {          \
         using form = vscan::form<vscan::op_##op, type>;                                            \
-        return vscan::launch_scan<form::kernel, true>(launch, scan, form::turned, form::index);    \
+        return vscan::launch_scan<form::kernel, true>(launch, scan, form::transform, form::index); \
     }
 VSCAN__PAIRS(X)

@@ -3,9 +3,9 @@
 #ifndef VSCAN_SCAN_LAUNCH_CUH
 #define VSCAN_SCAN_LAUNCH_CUH
 
-#include "scan/large.cuh"
+#include "scan/large/large.cuh"
 #include "scan/scan.cuh"
-#include "scan/small.cuh"
+#include "scan/small/small.cuh"
 
 namespace vscan {
 
@@ -14,9 +14,11 @@ template <class Pair>
 __global__ void scan_nothing(const __grid_constant__ scan_arguments a) {
     using T = typename Pair::T;
     const vscan__scan &scan = a.scan;
-    T z = Pair::out(Pair::visible, a.turn);
-    if (scan.has_initial == 1) z = Pair::out(Pair::in(element_of<T>(scan.initial), a.turn), a.turn);
-    if (scan.has_initial == 2) z = Pair::out(Pair::in(*(const T *)scan.initial_at, a.turn), a.turn);
+    T z = Pair::out(Pair::visible, a.transform);
+    if (scan.has_initial == 1)
+        z = Pair::out(Pair::in(element_of<T>(scan.initial), a.transform), a.transform);
+    if (scan.has_initial == 2)
+        z = Pair::out(Pair::in(*(const T *)scan.initial_at, a.transform), a.transform);
     if (scan.total != nullptr) *(T *)scan.total = z;
     if (scan.count != nullptr) *scan.count = 0;
 }
@@ -44,7 +46,7 @@ static int64_t portion_items(const vscan__launch *launch) {
    next. */
 template <class Pair>
 static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *scan,
-                                   const pair_turn &turn, int kernel, int64_t most) {
+                                   const pair_transform &transform, int kernel, int64_t most) {
     using T = typename Pair::T;
     const int64_t portions = (scan->n - 1) / most + 1, unit = portion_unit<Pair>;
     const int64_t units = (scan->n - 1) / unit + 1;
@@ -61,7 +63,7 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
         portion.in = (const T *)scan->in + first;
         portion.out = (T *)scan->out + first;
         portion.total = left > items ? &carry[next] : scan->total;
-        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, turn, kernel);
+        const cudaError_t error = launch_scan<Pair, false>(launch, &portion, transform, kernel);
         if (error != cudaSuccess) return error;
         portion.has_initial = 2;
         portion.initial_at = &carry[next];
@@ -71,17 +73,17 @@ static cudaError_t launch_portions(vscan__launch *launch, const vscan__scan *sca
 }
 
 template <class Pair, bool Segmented>
-cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, const pair_turn &turn,
-                        int kernel) {
+cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
+                        const pair_transform &transform, int kernel) {
     using shape = partition_shape<Pair>;
     if (scan->n == 0) {
         if (scan->total == nullptr && scan->count == nullptr) return cudaSuccess;
         return start(scan_nothing<Pair>, 1, 1, 0, launch->stream,
-                     scan_arguments_of(launch, *scan, turn));
+                     scan_arguments_of(launch, *scan, transform));
     }
     if (!Segmented && scan->n > portion_items<Pair>(launch))
-        return launch_portions<Pair>(launch, scan, turn, kernel, portion_items<Pair>(launch));
-    scan_arguments a = scan_arguments_of(launch, *scan, turn);
+        return launch_portions<Pair>(launch, scan, transform, kernel, portion_items<Pair>(launch));
+    scan_arguments a = scan_arguments_of(launch, *scan, transform);
     a.count_backward = Segmented && scan->backward && scan->totals != nullptr;
     if (a.count_backward) {
         const cudaError_t error = vscan__launch_count_segments(launch, scan);
@@ -101,8 +103,8 @@ cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, const pa
 /* The launchers of one pair, with their kernels. */
 #define SCANS_OF(op, type)                                                                         \
     template cudaError_t vscan::launch_scan<vscan::pair<vscan::op, type>, false>(                  \
-        vscan__launch *, const vscan__scan *, const vscan::pair_turn &, int);                      \
+        vscan__launch *, const vscan__scan *, const vscan::pair_transform &, int);                 \
     template cudaError_t vscan::launch_scan<vscan::pair<vscan::op, type>, true>(                   \
-        vscan__launch *, const vscan__scan *, const vscan::pair_turn &, int);
+        vscan__launch *, const vscan__scan *, const vscan::pair_transform &, int);
 
 #endif

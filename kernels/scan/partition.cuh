@@ -14,15 +14,14 @@
 #ifndef VSCAN_SCAN_PARTITION_CUH
 #define VSCAN_SCAN_PARTITION_CUH
 
-#include "common/operators.cuh"
-#include "common/lookback.cuh"
-#include "common/vectors.cuh"
-#include "common/warp.cuh"
+#include "elements/vectors.cuh"
+#include "order/network.cuh"
+#include "protocol/lookback.cuh"
 
 namespace vscan {
 
 struct scan_arguments {
-    pair_turn turn;
+    pair_transform transform;
     vscan__scan scan;
     lookback_memory lookback;
     vscan__late *late;
@@ -31,15 +30,8 @@ struct scan_arguments {
 };
 
 static inline scan_arguments scan_arguments_of(const vscan__launch *launch, const vscan__scan &scan,
-                                               const pair_turn &turn) {
-    return {turn, scan, lookback_of(launch), launch->late, false};
-}
-
-template <class T>
-static __device__ __forceinline__ T element_of(const vscan__value &value) {
-    T x;
-    memcpy(&x, &value, sizeof x);
-    return x;
+                                               const pair_transform &transform) {
+    return {transform, scan, lookback_of(launch), launch->late, false};
 }
 
 template <class Pair>
@@ -68,76 +60,6 @@ struct portable_place {
     bool only; /* there is no other */
     bool counting, carry;
 };
-
-/* What one instruction reads of shared memory. */
-template <class U, int N>
-struct __align__(N * sizeof(U)) packed {
-    U value[N];
-};
-
-/* Bits from .. lane - 1 of a ballot, for from <= lane. */
-static __device__ __forceinline__ unsigned lanes_between(unsigned ballot, int from, int lane) {
-    return ballot & ((1u << lane) - (1u << from));
-}
-
-/*
- * The Sklansky network, first over the items of a lane, then over blocks of Lanes lanes. x[j]
- * becomes the sum of the elements from the beginning of its block of Lanes * V elements (or of its
- * segment) up to itself.
- *   heads   bit j: a segment begins at x[j]
- *   any     ballot of heads != 0
- *   used    only the first `used` lanes have elements; the same in all lanes
- */
-template <class Pair, bool Segmented, int Lanes, int V>
-static __device__ __forceinline__ void sklansky(typename Pair::U (&x)[V], uint32_t heads,
-                                                unsigned any, int lane, int used = Lanes) {
-    using U = typename Pair::U;
-#pragma unroll
-    for (int half = 1; half < V; half *= 2) {
-#pragma unroll
-        for (int j = 0; j < V; ++j) {
-            if (!(j & half)) continue;
-            const int first = j & ~(half - 1); /* of the right half */
-            const uint32_t span = ((2u << j) - (1u << first));
-            const U sum = Pair::combine(x[first - 1], x[j]);
-            x[j] = Segmented && (heads & span) ? x[j] : sum;
-        }
-    }
-    if constexpr (Pair::in_any_order && V > 1) { /* only the sums of lanes go through the network */
-        U upto = x[V - 1];
-#pragma unroll
-        for (int half = 1; half < Lanes; half *= 2) {
-            if (half >= used) break;
-            const int first = lane & ~(half - 1);
-            const U left = __shfl_sync(warp_mask, upto, first - 1);
-            bool take = lane & half;
-            if (Segmented) take = take && heads == 0 && lanes_between(any, first, lane) == 0;
-            upto = Pair::combine(take ? left : Pair::identity, upto);
-        }
-        U left = __shfl_up_sync(warp_mask, upto, 1);
-        if (lane % Lanes == 0) left = Pair::identity;
-#pragma unroll
-        for (int j = 0; j + 1 < V; ++j) {
-            const bool cut = Segmented && (heads & ((2u << j) - 1));
-            x[j] = Pair::combine(cut ? Pair::identity : left, x[j]);
-        }
-        x[V - 1] = upto;
-    } else {
-#pragma unroll
-        for (int half = 1; half < Lanes; half *= 2) {
-            if (half >= used) break;
-            const int first = lane & ~(half - 1);
-            const U left = __shfl_sync(warp_mask, x[V - 1], first - 1);
-            bool take = lane & half;
-            if (Segmented) take = take && lanes_between(any, first, lane) == 0;
-#pragma unroll
-            for (int j = 0; j < V; ++j) {
-                const bool here = Segmented ? take && (heads & ((2u << j) - 1)) == 0 : take;
-                x[j] = Pair::combine(here ? left : Pair::identity, x[j]);
-            }
-        }
-    }
-}
 
 /* The number of head flags in the lane's group before the lane. heads: the lane's own, as bits. */
 template <int GroupLanes>
@@ -176,14 +98,14 @@ static __device__ __forceinline__ void write_totals(const scan_arguments &a, int
             const int64_t k =
                 a.count_backward ? (int64_t)a.lookback.header->segments - segments : segments - 1;
             if (k < scan.totals_length)
-                ((T *)scan.totals)[k] = Pair::out(y[j], a.turn);
+                ((T *)scan.totals)[k] = Pair::out(y[j], a.transform);
             else
                 report_totals_length(a.late);
         }
     }
 }
 
-/* ---- Phases that scan/portable.cuh and scan/small.cuh share ------------------------------------ */
+/* ---- Phases that scan/portable/portable.cuh and scan/small/small.cuh share ------------------------------------ */
 
 /* Loads vectors `step` positions apart, all of which are whole and aligned. */
 template <class Pair, int V, int N, class I>
@@ -199,13 +121,14 @@ static __device__ __forceinline__ void load_whole_items(lane_items<Pair, V> (&it
 template <class Pair, int V, int N, class I>
 static __device__ __forceinline__ void load_items(lane_items<Pair, V> (&items)[N], const void *in,
                                                   I i, int step, I n, bool backward, bool fast,
-                                                  const pair_turn &turn) {
+                                                  const pair_transform &transform) {
     using T = typename Pair::T;
     if (fast) {
         load_whole_items(items, in, i, step, n, backward);
     } else {
 #pragma unroll
-        for (int r = 0; r < N; ++r) items[r].load((const T *)in, i + r * step, n, backward, turn);
+        for (int r = 0; r < N; ++r)
+            items[r].load((const T *)in, i + r * step, n, backward, transform);
     }
 }
 

@@ -4,14 +4,14 @@
 #ifndef VSCAN_SCAN_SCAN_CUH
 #define VSCAN_SCAN_SCAN_CUH
 
-#include "common/launch.h"
-#include "common/operators.cuh"
+#include "cuda/launch.h"
+#include "elements/operators.cuh"
 
 namespace vscan {
 
 template <class Pair, bool Segmented>
-cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan, const pair_turn &turn,
-                        int kernel);
+cudaError_t launch_scan(vscan__launch *launch, const vscan__scan *scan,
+                        const pair_transform &transform, int kernel);
 
 } /* namespace vscan */
 

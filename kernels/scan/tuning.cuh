@@ -11,13 +11,13 @@
 
 namespace vscan {
 
-/* ---- scan/portable.cuh ------------------------------------------------------------------------- */
+/* ---- scan/portable/portable.cuh ------------------------------------------------------------------------- */
 
 /* Blocks on a multiprocessor: 4 of 256 threads keep 64 KiB in flight, enough to cover the latency of
    memory at full speed. With more of them each has more aggregates to read. */
 static constexpr int portable_blocks = 4;
 
-/* ---- scan/small.cuh, scan/small_any_order.cuh -------------------------------------------------- */
+/* ---- scan/small/small.cuh, scan/small/any_order.cuh -------------------------------------------------- */
 
 /* Bytes of a vector up to which one block is fastest: 2500 ints. */
 static constexpr int64_t one_block_bytes = 10240;
@@ -32,11 +32,11 @@ static constexpr int small_warps = 8;
 /* Between narrow and wide, floats in order: more blocks than wide ones, and more room for registers. 2^19
    floats 3.4 us in place of 3.5, segmented 4.8 in place of 5.8, with a carry 5.3 in place of 6.2. Without a
    carry, up to so many partitions. */
-static constexpr int middle_loads = 2;
-static constexpr int64_t middle_partitions = 256;
+static constexpr int medium_loads = 2;
+static constexpr int64_t medium_partitions = 256;
 
-/* scan/small_carried.cuh: with twice the warps, where there would be too many wide partitions. */
-static constexpr int tall_warps = 2 * small_warps;
+/* scan/carried/small.cuh: with twice the warps, where there would be too many wide partitions. */
+static constexpr int deep_warps = 2 * small_warps;
 
 /* Tiles that each warp adds up for itself: for more, one warp does it, and another barrier follows. */
 static constexpr int all_warps_add_to = 16;
@@ -55,7 +55,7 @@ static constexpr int64_t any_order_narrow_items = sizeof(U) == 8 ? 1 << 18 : 3 <
    multiprocessor. */
 static constexpr unsigned let_next_late_from = 264;
 
-/* ---- scan/large.cuh ---------------------------------------------------------------------------- */
+/* ---- scan/large/large.cuh ---------------------------------------------------------------------------- */
 
 static constexpr int large_slots = 2;           /* tiles in flight, see large.cuh */
 static constexpr int large_reduction_warps = 8; /* two parts of a tile each */
@@ -70,7 +70,7 @@ static constexpr int large_flags_ahead = 2; /* chunks of int flags that are pref
 static constexpr int scan_warp_registers = 72, reduction_warp_registers = 64,
                      other_warp_registers = 48;
 
-/* ---- scan/head_bits.cu ------------------------------------------------------------------------- */
+/* ---- scan/large/head_bits.cu ------------------------------------------------------------------------- */
 
 static constexpr int head_bits_threads = 512, head_bits_vectors = 8; /* vectors of a thread */
 

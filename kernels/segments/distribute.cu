@@ -2,9 +2,9 @@
 /*
  * Distribution of the first or the last element of each segment to all its positions.
  *
- * Positions count in scan order, as in common/vectors.cuh: backward, a segment's last element comes
+ * Positions count in scan order, as in elements/vectors.cuh: backward, a segment's last element comes
  * first. The first tile begins `shift` positions before position 0, so that chunks of 16 bytes of
- * out are aligned. A block owns the tiles that it takes by ticket (common/chained_tiles.cuh). A
+ * out are aligned. A block owns the tiles that it takes by ticket (protocol/chained_tiles.cuh). A
  * warp has a share of each tile: 32 lines of 32 elements. A lane finds the heads of one line. The
  * aggregate of a tile is the place of its last head.
  *
@@ -17,7 +17,7 @@
  * the tile in hand have memory of their own, two barriers are enough. Relaxed order is enough,
  * because a status word has value and epoch in one access (kernels/README.md).
  */
-#include "common/chained_tiles.cuh"
+#include "protocol/chained_tiles.cuh"
 #include "segments/segments.cuh"
 
 namespace vscan {
@@ -138,7 +138,7 @@ static __device__ __forceinline__ int64_t last_head(const lookback_memory &memor
 template <class T>
 static __device__ __forceinline__ void copy_element(T *to, const T *from) {
     if constexpr (sizeof(T) >= 4)
-        copy_ahead(to, from);
+        async_copy(to, from);
     else
         *to = *from;
 }
@@ -348,7 +348,7 @@ struct distribute_kernel : chained_kernel {
     }
 
     __device__ __forceinline__ void keep() {
-        wait_for_copies();
+        async_copies_wait();
         __syncwarp();
         own_heads = next_heads;
         carries = next_carries;

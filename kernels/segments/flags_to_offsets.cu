@@ -3,13 +3,13 @@
  * The positions of set flags; or where segments begin: the first flag counts as set then, and n follows.
  * One pass over flags of any type.
  *
- * A block owns the tiles that it takes by ticket (common/chained_tiles.cuh): up to 64 KiB of flags
+ * A block owns the tiles that it takes by ticket (protocol/chained_tiles.cuh): up to 64 KiB of flags
  * or, of bits, 32 KiB. The aggregate of a tile is the number of its flags. Of the tile in hand,
  * each warp has the places of its flags in shared memory (40 KiB in all), if there are at most
  * flag_places of them. Relaxed order is enough, because a status word has value and epoch in one
  * access (kernels/README.md).
  */
-#include "common/chained_tiles.cuh"
+#include "protocol/chained_tiles.cuh"
 #include "segments/flags_to_offsets.cuh"
 
 namespace vscan {
@@ -64,7 +64,7 @@ struct flags_to_offsets_kernel : chained_kernel {
     __device__ __forceinline__ enum ticket_time ticket_time() const { return after_look_back; }
     __device__ __forceinline__ void prefetch(int tile, bool first) const {
         if (first) return; /* prefetched before there was a ticket */
-        if (tile >= tiles) let_next_kernel_begin();
+        if (tile >= tiles) launch_dependents();
 #ifdef VSCAN__TMA
         if (((int64_t)tile + 1) * items - a.shift <= n) {
             const int64_t bits = map_bits(a.pack.flag_type);
@@ -196,7 +196,7 @@ __global__ void __launch_bounds__(32 * flag_warps, flag_blocks)
     const int64_t ahead = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) * 128;
     if (ahead < a.pack.n * map_bits(a.pack.flag_type) / 8)
         prefetch_line((const char *)a.pack.flags + ahead);
-    wait_for_kernel_before(false);
+    grid_dependency_wait(false);
     kernel offsets(a, shared);
     chain_tiles(offsets, a.lookback, offsets.tiles);
 }

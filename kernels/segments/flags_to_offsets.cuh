@@ -13,11 +13,11 @@
 #ifndef VSCAN_SEGMENTS_FLAGS_TO_OFFSETS_CUH
 #define VSCAN_SEGMENTS_FLAGS_TO_OFFSETS_CUH
 
-#include "common/elementwise.cuh"
-#include "common/lookback.cuh"
-#include "common/tma.cuh"
-#include "common/vectors.cuh"
-#include "common/warp.cuh"
+#include "elements/elementwise.cuh"
+#include "protocol/lookback.cuh"
+#include "machine/tma.cuh"
+#include "elements/vectors.cuh"
+#include "machine/warp.cuh"
 #include "segments/tuning.cuh"
 
 namespace vscan {
@@ -232,7 +232,7 @@ static __device__ __forceinline__ void write_dense(const flags_to_offsets_argume
     pairs[lane] = {x, at};
     __syncwarp();
     const auto each = [&](auto *out, auto position) {
-        out = addressed_once(out);
+        out = address_once(out);
 #pragma unroll 4
         for (int q = 0; q < 32; q += 2) {
             const uint4 two = *(const uint4 *)(pairs + q); /* of two words */

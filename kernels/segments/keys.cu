@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Heads of keys: flags where a key differs from the one before it. A block owns a tile of elements
- * (common/elementwise.cuh), uses no shared memory and communicates with no other block. A thread has the
+ * (elements/elementwise.cuh), uses no shared memory and communicates with no other block. A thread has the
  * key before its chunk from the lane to the left; a warp's first lane reads it. The flags that are read
  * may be those that are written: a warp reads its own before it writes them, and nobody else's.
  */
-#include "common/elementwise.cuh"
+#include "elements/elementwise.cuh"
 #include "segments/tuning.cuh"
 
 namespace vscan {

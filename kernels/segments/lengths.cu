@@ -3,7 +3,7 @@
  * Lengths of segments to offsets: out[i] = in[0] + ... + in[i - 1], one more than there are
  * lengths.
  *
- * A block owns the tiles that it takes by ticket (common/chained_tiles.cuh). The tile in hand
+ * A block owns the tiles that it takes by ticket (protocol/chained_tiles.cuh). The tile in hand
  * stands in shared memory (32 KiB) as sums from its own beginning on, until the sum of the tiles
  * before it is known. A lane of a warp has `chunks` chunks of 16 bytes of lengths; the chunks with
  * the same number of all lanes are consecutive.
@@ -14,7 +14,7 @@
  * clear; later ones may not, so each that is written is looked at. Relaxed order is enough, because
  * a status word has value and epoch in one access (kernels/README.md).
  */
-#include "common/chained_tiles.cuh"
+#include "protocol/chained_tiles.cuh"
 #include "segments/segments.cuh"
 
 namespace vscan {

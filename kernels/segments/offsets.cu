@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(segments_threads, mark_blocks)
     const P *const in = (const P *)s.in;
     const int64_t part = (int64_t)blockIdx.x * a.part, end = part + a.part;
     prefetch_elements(in, 8 * (int)sizeof(P), part < s.n ? part : s.n, end < s.n ? end : s.n);
-    wait_for_kernel_before();
+    grid_dependency_wait();
     if (warp < 2) { /* where the tile begins, and where the next one does */
         const bool edge = blockIdx.x + warp == 0 || blockIdx.x + warp == gridDim.x;
         const int64_t found =

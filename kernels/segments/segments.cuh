@@ -3,12 +3,12 @@
 #ifndef VSCAN_SEGMENTS_SEGMENTS_CUH
 #define VSCAN_SEGMENTS_SEGMENTS_CUH
 
-#include "common/elementwise.cuh"
-#include "common/lookback.cuh"
-#include "common/lower_bound.cuh"
-#include "common/tma.cuh"
-#include "common/vectors.cuh"
-#include "common/warp.cuh"
+#include "elements/elementwise.cuh"
+#include "protocol/lookback.cuh"
+#include "elements/lower_bound.cuh"
+#include "machine/tma.cuh"
+#include "elements/vectors.cuh"
+#include "machine/warp.cuh"
 #include "segments/tuning.cuh"
 
 namespace vscan {

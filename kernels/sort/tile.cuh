@@ -13,14 +13,15 @@
  * Look-back: each tile has one status word for each digit, and thread d looks back for digit d. A
  * status word is a flag (aggregate: the count of the tile; inclusive prefix: the count of all tiles
  * up to it) and the count. It is all that a tile publishes, so relaxed order is enough. This is not
- * common/lookback.cuh, for three reasons: a tile publishes 256 words, not one value; the words have
+ * protocol/lookback.cuh, for three reasons: a tile publishes 256 words, not one value; the words have
  * no epoch, because an earlier kernel of the same sort clears them (the histogram kernel, then each
  * pass the words of the next; sort/segmented likewise); and tickets restart at 0 in each launch.
  */
 #ifndef VSCAN_SORT_TILE_CUH
 #define VSCAN_SORT_TILE_CUH
 
-#include "common/elementwise.cuh"
+#include "elements/elementwise.cuh"
+#include "elements/key_order.cuh"
 #include "sort/tuning.cuh"
 
 namespace vscan {
@@ -41,29 +42,6 @@ template <class V>
 static constexpr bool has_values = !same_type<V, no_value>;
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
-
-/*
- * A key compares as the unsigned number
- *
- *     min((x ^ (x < 0 ? flipped : 0)) + shift, most)
- *
- * Integers: x with its sign bit flipped. Floating point: in negative numbers the other bits are
- * flipped, too; then -infinity becomes 0, and every NaN, of either sign, becomes the number after
- * +infinity.
- */
-struct sort_order {
-    unsigned long long flipped, shift, most;
-    uint32_t descending; /* ~0: digits are flipped; else 0 */
-    int first_bit, bits;
-};
-
-template <class K>
-static __device__ __forceinline__ K ordered(K x, const sort_order &order) {
-    constexpr int top = 8 * (int)sizeof(K) - 1;
-    const K negative = (K)0 - (x >> top);
-    const K number = (x ^ (negative & (K)order.flipped)) + (K)order.shift;
-    return number < (K)order.most ? number : (K)order.most;
-}
 
 /* One digit of the number that a key compares as. */
 struct sort_digit {
@@ -311,18 +289,6 @@ static inline int passes_of(const vscan__sort *sort) {
     const bool in_place = sort->keys == sort->keys_out ||
                           (sort->values != nullptr && sort->values == sort->values_out);
     return in_place ? passes + passes % 2 : passes;
-}
-
-static inline sort_order order_of(const vscan__sort *sort) {
-    const unsigned long long sign = 1ull << (8 * sort->key_size - 1);
-    const unsigned long long infinity = sort->key_size == 8 ? 0x7ff0000000000000ull : 0x7f800000u;
-    sort_order order = {0, sign, ~0ull, sort->descending ? ~0u : 0, sort->first_bit, sort->bits};
-    if (sort->real) {
-        order.flipped = sign - 1;
-        order.shift = infinity + 1; /* -infinity, flipped, is sign + sign - 1 - infinity */
-        order.most = 2 * infinity + 2;
-    }
-    return order;
 }
 
 /* Bytes that a sort of segments needs: see sort/segmented/segmented.cu. */

@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(split_threads, (Bits ? most_blocks : 4))
     const int64_t n = a.split.n, chunk = blockIdx.x, first = chunk << a.chunk_log2; /* tile */
     if (a.scratch.flags == nullptr) prefetch_bits(a.split.flags, first, tiles, n);
     if (segmented && a.scratch.heads == nullptr) prefetch_bits(a.split.heads, first, tiles, n);
-    wait_for_kernel_before(); /* the next kernel may then start, and load its elements */
+    grid_dependency_wait(); /* the next kernel may then start, and load its elements */
 
 #pragma unroll 1
     for (int begin = 0; begin < tiles; begin += split_warps) {

@@ -2,7 +2,7 @@
 /*
  * The second kernel of a split (split/split.cuh): moves the elements. A block owns a tile. Shared
  * memory: the tile in the order of its slots, and what one warp finds out about its flags. What it
- * reads of the first kernel is visible because of the kernel boundary (wait_for_kernel_before).
+ * reads of the first kernel is visible because of the kernel boundary (grid_dependency_wait).
  */
 #ifndef VSCAN_SPLIT_MOVE_CUH
 #define VSCAN_SPLIT_MOVE_CUH
@@ -161,7 +161,7 @@ __global__ void __launch_bounds__(split_threads, move_blocks(sizeof(T), Position
     if constexpr (!Positions) tile.load(x, a.split.in);
     const void *const flags = a.scratch.flags != nullptr ? a.scratch.flags : a.split.flags;
     const void *const heads = a.scratch.heads != nullptr ? a.scratch.heads : a.split.heads;
-    wait_for_kernel_before(); /* all but the elements comes from it */
+    grid_dependency_wait(); /* all but the elements comes from it */
     const bool segmented = Segmented && heads != nullptr;
     if (threadIdx.x < 32) {
         tile_flags marks;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Splits of small vectors by one launch (split/split.cuh, common/small_vectors.cuh). A block
- * publishes its number of set flags (common/lookback.cuh), and needs those of all blocks. Blocks
+ * Splits of small vectors by one launch (split/split.cuh, elements/small_vectors.cuh). A block
+ * publishes its number of set flags (protocol/lookback.cuh), and needs those of all blocks. Blocks
  * need not be resident together: a block that has polled a status word for long counts that block's
  * flags itself, so none depends on another. Relaxed order is enough, because a status word carries
  * all that is published. A block arrives after it has read the epoch; the last one to arrive ends
@@ -10,7 +10,7 @@
 #ifndef VSCAN_SPLIT_SMALL_CUH
 #define VSCAN_SPLIT_SMALL_CUH
 
-#include "common/small_vectors.cuh"
+#include "elements/small_vectors.cuh"
 #include "split/move.cuh"
 
 namespace vscan {
@@ -53,7 +53,7 @@ static __device__ __forceinline__ uint64_t sum_of_blocks(const split_arguments &
     return warp_sum(sum);
 }
 
-/* The smallest vectors, as common/small_vectors.cuh says. A block has fewer elements than a tile,
+/* The smallest vectors, as elements/small_vectors.cuh says. A block has fewer elements than a tile,
    or all. */
 template <class T>
 __global__ void __launch_bounds__(small_most_threads, 1)
@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(small_most_threads, 1)
     const lane_elements elements(a.split.n);
     prefetch_of_block(a.split.in, 8 * (int)sizeof(T), a.split.n);
     prefetch_of_block(a.split.flags, map_bits(a.split.flag_type), a.split.n);
-    wait_for_kernel_before();
+    grid_dependency_wait();
 
     epoch_t epoch = 0;
     if (blocks > 1) epoch = read_epoch(a.lookback);
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(split_threads, small_most_blocks<T>)
     const int64_t end = tile.first + tile.count;
     prefetch_elements(a.split.in, 8 * (int)sizeof(T), tile.first, end);
     prefetch_elements(a.split.flags, map_bits(a.split.flag_type), tile.first, end);
-    wait_for_kernel_before();
+    grid_dependency_wait();
 
     /* ---- Elements and flags ------------------------------------------------------------------ */
     epoch_t epoch = 0;

@@ -28,10 +28,10 @@
 #ifndef VSCAN_SPLIT_SPLIT_CUH
 #define VSCAN_SPLIT_SPLIT_CUH
 
-#include "common/warp.cuh"
-#include "common/elementwise.cuh"
-#include "common/lookback.cuh"
-#include "common/vectors.cuh"
+#include "machine/warp.cuh"
+#include "elements/elementwise.cuh"
+#include "protocol/lookback.cuh"
+#include "elements/vectors.cuh"
 #include "split/tuning.cuh"
 
 namespace vscan {

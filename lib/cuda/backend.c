@@ -61,7 +61,7 @@ static vscan_status launch(vscan_ctx *ctx, const struct vscan__scan *scan, vscan
     return launched(ctx, before, room, room == VSCAN_OK ? launcher(launch, scan) : cudaSuccess);
 }
 
-/* A scan has tiles of 32 KiB of results, and one element more at most: see scan/widening.cuh. */
+/* A scan has tiles of 32 KiB of results, and one element more at most: see scan/widening/widening.cuh. */
 static vscan_status widening(vscan_ctx *ctx, const struct vscan__scan *scan) {
     return launch(ctx, scan, VSCAN_DOUBLE, scan->out == NULL ? scan->n : 2 * scan->n + 1,
                   scan->carry != NULL ? vscan__launch_carried_widening
@@ -80,7 +80,7 @@ static int64_t portion(vscan_ctx *ctx, vscan_type type, int64_t n) {
 /* Bytes of a vector from which totals at the ends of segments alone are faster than a whole scan. */
 enum { ENDS_FROM = 16 << 20 };
 
-/* Where there is a carry, kernels that need more words make do with these: see scan/carried.cuh. */
+/* Where there is a carry, kernels that need more words make do with these: see scan/carried/carried.cuh. */
 #define X(pair, op, type, OP, TYPE)                                                                \
     static vscan_status carried_##pair(vscan_ctx *ctx, const struct vscan__scan *scan) {           \
         return launch(ctx, scan, VSCAN_##TYPE,                                                     \
@@ -159,7 +159,7 @@ static vscan_status each_row(vscan_ctx *ctx, const struct vscan__matrix *matrix,
 
 /*
  * In the context's workspace, or, where that has too few words, in one for such matrices alone: every
- * launch goes over a 2^15th of the words (kernels/common/lookback.cuh), and matrices may need
+ * launch goes over a 2^15th of the words (kernels/protocol/lookback.cuh), and matrices may need
  * millions, which all other work would pay for.
  */
 static vscan_status launch_matrix(vscan_ctx *ctx, const struct vscan__matrix *matrix,

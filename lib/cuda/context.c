@@ -74,7 +74,7 @@ static vscan_status choose_kernels(vscan_ctx *ctx, struct vscan__launch *launch)
     launch->rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : ROWS_FROM;
     launch->many_rows_from = forced[0] != 0 ? FORCED_ROWS_FROM : MANY_ROWS_FROM;
     launch->scan_tiles = forced[0] != 0 ? FORCED_SCAN_TILES : VSCAN__SCAN_TILES;
-    /* see VSCAN__TMA in kernels/common/tma.cuh */
+    /* see VSCAN__TMA in kernels/machine/ptx.cuh */
     if (compiled_for < 90 || compiled_for >= 120 || strcmp(forced, "portable") == 0)
         return VSCAN_OK;
     void *encode = NULL;

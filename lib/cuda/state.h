@@ -3,7 +3,7 @@
 #ifndef VSCAN_CUDA_STATE_H
 #define VSCAN_CUDA_STATE_H
 
-#include "common/launch.h"
+#include "cuda/launch.h"
 #include "core/internal.h"
 
 /* Device memory that grows with the longest vector so far. */

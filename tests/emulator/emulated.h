@@ -286,19 +286,19 @@ static inline char *dynamic_shared() {
     return emulated::dynamic_shared();
 }
 template <class T>
-T &addressed_once(T &object) {
+T &address_once(T &object) {
     return object;
 }
 template <class T>
-T *addressed_once(T *p) {
+T *address_once(T *p) {
     return p;
 }
 template <class X>
-void copy_ahead(X *to, const X *from) {
+void async_copy(X *to, const X *from) {
     emulated::expect(((uintptr_t)from | (uintptr_t)to) % sizeof(X) == 0, "alignment");
     emulated::self->copies.back().push_back([=] { *to = *from; });
 }
-static inline void wait_for_copies() {
+static inline void async_copies_wait() {
     for (const auto &copy : emulated::self->copies.back()) copy();
     emulated::self->copies.back().clear();
 }
@@ -309,8 +309,8 @@ void sync_warps() {
 static inline void sync_warps(int barrier, int threads) {
     emulated::synchronize(barrier, threads);
 }
-static inline void let_next_kernel_begin() {}
-static inline void wait_for_kernel_before(bool = true) {}
+static inline void launch_dependents() {}
+static inline void grid_dependency_wait(bool = true) {}
 template <class Argument>
 cudaError_t start(void (*kernel)(Argument), int64_t blocks, int threads, int shared, cudaStream_t,
                   const Argument &argument, bool = false, unsigned = 1) {
@@ -387,7 +387,7 @@ static inline void wait_async_copies(int few) {
 }
 
 template <int, int>
-void have_registers() {}
+void set_max_registers() {}
 
 /* What the emulated encode_tiled writes into a map: rows of 128 bytes, boxes of 128 rows; and how many
    times as many there are, so far apart. Of a matrix, whose boxes are not permuted: rows of so many

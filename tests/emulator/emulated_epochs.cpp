@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Launches 65,536 apart, whose status words have the same epoch (kernels/common/lookback.cuh): kernels of
+ * Launches 65,536 apart, whose status words have the same epoch (kernels/protocol/lookback.cuh): kernels of
  * every family that uses status words, run by the emulator, against the CPU backend.
  *
  *     emulated_epochs [REPETITIONS [SEED [FAMILY]]]

@@ -15,7 +15,7 @@
 
 static const int types[] = {VSCAN_INT, VSCAN_LONG, VSCAN_FLOAT, VSCAN_DOUBLE};
 
-/* Elements of a tile: scan/extreme.cuh. */
+/* Elements of a tile: scan/extreme/extreme.cuh. */
 static int64_t tile_of(int type) {
     return 32768 / size_of(type);
 }

@@ -17,7 +17,7 @@
 #include <random>
 #include <vector>
 
-#include "common/launch.h"
+#include "cuda/launch.h"
 #include "values.h"
 #include "vscan.h"
 

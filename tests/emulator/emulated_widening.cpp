@@ -14,7 +14,7 @@
 #include "core/carry.h"
 #include "core/order.h"
 
-static constexpr int64_t scan_tile = 4096; /* of scan/widening.cuh */
+static constexpr int64_t scan_tile = 4096; /* of scan/widening/widening.cuh */
 
 /* Around the edges of tiles, of which there are several. */
 static int64_t draw_length(int64_t tile) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kernels/common/fill.cu and the CUDA runtime are for the launchers. */
-#include "common/launch.h"
+/* What kernels/map/fill.cu and the CUDA runtime are for the launchers. */
+#include "cuda/launch.h"
 
 extern "C" cudaError_t cudaGetLastError(void) {
     return cudaSuccess;

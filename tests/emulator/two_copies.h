@@ -11,7 +11,7 @@
 #include <random>
 #include <vector>
 
-#include "common/launch.h"
+#include "cuda/launch.h"
 #include "vscan.h"
 
 static std::mt19937_64 random_bits;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/launch.h" /* and CUDA's headers */
+#include "cuda/launch.h" /* and CUDA's headers */
 #include "faults.h"
 
 enum { DEVICES = 2, MOST = 4096 };

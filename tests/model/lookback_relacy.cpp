@@ -21,7 +21,7 @@ static const int patience = 2;
 
 #define relaxed rl::memory_order_relaxed
 
-// ---- Steps, as in kernels/common/lookback.cuh ---------------------------------------------------
+// ---- Steps, as in kernels/protocol/lookback.cuh ---------------------------------------------------
 
 static const unsigned odd_half = 1u << 31, even_half = 1u << 30;
 static const unsigned number_mask = 0x7fff, number_shift = 15;

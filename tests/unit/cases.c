@@ -297,7 +297,7 @@ size_t case_sizes(vscan_type type, uint64_t seed, int64_t sizes[CASE_SIZES]) {
     struct inputs_random random = {seed};
     for (int i = 0; i < 4; i++) sizes[count++] = 1 + inputs_below(&random, i < 2 ? 5000 : 100000);
     if (harness_backend != VSCAN_BACKEND_CUDA) return count;
-    /* longer than narrow partitions, and than those behind them: see kernels/scan/small.cuh */
+    /* longer than narrow partitions, and than those behind them: see kernels/scan/small/small.cuh */
     sizes[count++] = (1 << 18) - 3 + inputs_below(&random, 7);
     sizes[count++] = (1 << 18) + inputs_below(&random, 1 << 18);
     sizes[count++] = (1 << 19) + inputs_below(&random, 1 << 20);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A status word carries the launch number modulo 65,536 (kernels/common/lookback.cuh), so what a launch
+ * A status word carries the launch number modulo 65,536 (kernels/protocol/lookback.cuh), so what a launch
  * published 65,536 launches ago has the epoch of this one. No launch may take such a status word for its own.
  *
  * Here a call is made, then so many smaller ones of the same family that the first call, made again on

@@ -67,7 +67,7 @@ static void test_pair(vscan_op op, vscan_type type) {
 
 /*
  * Int flags or bits, and out apart from in: a GPU may keep what it makes of a tile's flags where the tile's
- * results will be (kernels/scan/head_bits.cuh), long vectors by default, any with VSCAN_TEST_KERNELS=tma.
+ * results will be (kernels/scan/large/head_bits.cuh), long vectors by default, any with VSCAN_TEST_KERNELS=tma.
  * Lengths around whole tiles, last tiles that have less room than their bits need, and addresses at
  * which tiles begin between multiples of 16 bytes.
  */

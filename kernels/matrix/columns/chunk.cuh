@@ -101,7 +101,7 @@ struct column_chunk {
         if (ahead > 0 && blockIdx.x + ahead < gridDim.x)
             prefetch_chunk<T>(a.matrix, a.shape, (uint32_t)(blockIdx.x + ahead), chunk_items);
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.turn);
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.transform);
         scan_slice<Pair>(x, here);
     }
 
@@ -158,7 +158,7 @@ struct column_chunk {
 #pragma unroll
             for (int j = 0; j < R; ++j)
                 if (opaque(j) == here - 1) result = x[j]; /* x[here - 1] would be in local memory */
-            ((T *)a.matrix.totals)[my_line] = Pair::out(result, a.turn);
+            ((T *)a.matrix.totals)[my_line] = Pair::out(result, a.transform);
         }
         if (a.matrix.exclusive) {
 #pragma unroll
@@ -171,7 +171,7 @@ struct column_chunk {
             if (k >= span) break;
 #pragma unroll
             for (int j = k; j < k + 8; ++j, out += step())
-                if (j < here) *out = Pair::out(x[j], a.turn);
+                if (j < here) *out = Pair::out(x[j], a.transform);
         }
     }
 };

@@ -205,7 +205,7 @@ static int shared_values(const columns_shape &s, int64_t chunk_items) {
 
 template <class Pair>
 static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matrix *matrix,
-                                  const pair_turn &turn) {
+                                  const pair_transform &transform) {
     using U = typename Pair::U;
     const int size = (int)sizeof(typename Pair::T);
     const columns_shape s = columns_shape_of(*matrix, size, Pair::in_any_order);
@@ -220,7 +220,7 @@ static cudaError_t launch_columns(const vscan__launch *launch, const vscan__matr
     }
     return start(kernel, blocks, ((s.lines << s.log_slices) + 31) / 32 * 32,
                  values * s.lines * (int)sizeof(U), launch->stream,
-                 matrix_arguments_of(launch, *matrix, s, turn));
+                 matrix_arguments_of(launch, *matrix, s, transform));
 }
 
 } /* namespace vscan */

@@ -15,7 +15,7 @@ template <class Pair>
 __global__ void __launch_bounds__(large_columns_threads<Pair>, 1)
     matrix_columns_large(const __grid_constant__ large_columns_arguments a) {
 #ifdef VSCAN__TMA
-    large_columns_shared &shared = addressed_once(*(large_columns_shared *)dynamic_shared());
+    large_columns_shared &shared = address_once(*(large_columns_shared *)dynamic_shared());
     if (threadIdx.x == 0) {
         for (int s = 0; s < a.shape.stages; ++s) {
             shared.taken.init(s, 1);
@@ -145,11 +145,11 @@ static cudaError_t map_boxes(const vscan__launch *launch, CUtensorMap *map, cons
 
 template <class Pair>
 static cudaError_t launch_large_columns(vscan__launch *launch, const vscan__matrix *matrix,
-                                        const pair_turn &turn, int kernel) {
+                                        const pair_transform &transform, int kernel) {
     const int size = (int)sizeof(typename Pair::T);
     const large_columns_shape s =
         large_columns_shape_of(*matrix, size, (int)sizeof(typename Pair::U), Pair::in_any_order);
-    large_columns_arguments a = {matrix_arguments_of(launch, *matrix, s, turn), {}, {}};
+    large_columns_arguments a = {matrix_arguments_of(launch, *matrix, s, transform), {}, {}};
     cudaError_t error = cudaSuccess;
     if (s.boxes) error = map_boxes(launch, &a.in_map, matrix->in, *matrix, size);
     if (s.boxes && error == cudaSuccess)

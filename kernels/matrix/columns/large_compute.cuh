@@ -76,7 +76,7 @@ __device__ void large_columns<Pair>::reduce_chunks() const {
             for (int h = 0; h < 2; ++h) {
                 U x[half];
 #pragma unroll
-                for (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at, a.turn);
+                for (int j = 0; j < half; ++j, at += step) x[j] = Pair::in(*at, a.transform);
                 sum = Pair::combine(sum, sum_items<Pair>(x));
             }
             sums[i] = sum;
@@ -252,7 +252,7 @@ __device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step
 #pragma unroll
         for (int j = 1; j < half; ++j)
             if (opaque(j) == last - h * half) total = x[j];
-        ((T *)a.matrix.totals)[column] = Pair::out(total, a.turn);
+        ((T *)a.matrix.totals)[column] = Pair::out(total, a.transform);
     }
     const U next = x[half - 1];
     if (a.matrix.exclusive) {
@@ -262,7 +262,7 @@ __device__ __forceinline__ void large_columns<Pair>::write_half(T *&at, int step
         earlier = next;
     }
 #pragma unroll
-    for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j], a.turn);
+    for (int j = 0; j < half; ++j, at += step) *at = Pair::out(x[j], a.transform);
 }
 
 template <class Pair>
@@ -305,7 +305,7 @@ __device__ void large_columns<Pair>::scan_chunks() const {
                 U x[half];
                 const T *from = at;
 #pragma unroll
-                for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from, a.turn);
+                for (int j = 0; j < half; ++j, from += step) x[j] = Pair::in(*from, a.transform);
                 scan_slice<Pair>(x, half);
                 if (h == 0) left = Pair::combine(p, start);
 #pragma unroll

@@ -25,16 +25,16 @@ __device__ __forceinline__ void
 large_columns<Pair>::publish_groups(int64_t chunk, pipeline_position t, U *sums) const {
     constexpr int threads = 32 * column_reduction_warps;
     const auto place = place_of(chunk);
-    const bool goes_on = chunk + 1 < a.shape.chunks;
+    const bool resumed = chunk + 1 < a.shape.chunks;
     const int first = first_of(t), columns = columns_from(first);
     jitter(a.lookback, shared.epoch, chunk, jitter_publish);
     if (place.begins_block()) {
         if (thread >= columns) return;
         const U x1 = fold_in_place<Pair, 8>(Pair::identity, sums + thread, slices(), width());
         level(t.stage, 1)[thread] = x1;
-        if (goes_on && !place.ends_tile())
+        if (resumed && !place.ends_tile())
             publish<U>(a.lookback, shared.epoch, index_of(place.last(), first + thread), x1);
-    } else if (goes_on && !place.ends_block()) {
+    } else if (resumed && !place.ends_block()) {
 #pragma unroll 1
         for (int i = thread; i < width() << a.shape.log_slices; i += threads) {
             const int q = (int)((uint32_t)i / (uint32_t)width()), column = i - q * width();
@@ -59,7 +59,7 @@ __device__ void large_columns<Pair>::look_back_groups() const {
         const auto place = place_of(chunk);
         if (!place.begins_block()) {
             const epoch_t epoch = shared.epoch;
-            const bool goes_on = chunk + 1 < a.shape.chunks;
+            const bool resumed = chunk + 1 < a.shape.chunks;
             const int first = first_of(t), groups = place.groups();
             jitter(a.lookback, epoch, chunk, jitter_wait);
             read_aggregates<threads>(value, groups, thread, epoch, place.first_group(), 1, first);
@@ -69,11 +69,11 @@ __device__ void large_columns<Pair>::look_back_groups() const {
                 const U r1 = fold<Pair, 8>(Pair::identity, value + thread, groups, width());
                 const U x1 = fold_in_place<Pair, 8>(r1, sums(t.stage) + thread, slices(), width());
                 level(t.stage, 1)[thread] = x1;
-                if (goes_on && place.ends_block() && !place.ends_tile())
+                if (resumed && place.ends_block() && !place.ends_tile())
                     publish<U>(a.lookback, epoch, index_of(place.last(), first + thread), x1);
             }
             sync_warps<2, threads>();
-            if (goes_on && place.ends_tile()) sync_warps<5, threads + 32 * column_block_warps>();
+            if (resumed && place.ends_tile()) sync_warps<5, threads + 32 * column_block_warps>();
         }
         shared.prefixed.arrive(t);
     }

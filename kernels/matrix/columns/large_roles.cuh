@@ -33,7 +33,7 @@
  * Behind the stages are the aggregates that prefix warps have read, and the prefixes of strips.
  *
  * A tile is at most 32 chunks. Where any order suits, the aggregate of a chunk
- * (common/lookback.cuh) is its own sum, published as soon as it is known; that of a tile's last
+ * (protocol/lookback.cuh) is its own sum, published as soon as it is known; that of a tile's last
  * chunk is the sum of the tile. The chunks before chunk m of a tile are covered by m aggregates.
  * The nested order: matrix/columns/nested.cuh. Tiles are added from left to right, from the last
  * chunk of the strip that the block had. If a row has too many strips to keep that, columns are
@@ -50,7 +50,7 @@
 #ifndef VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
 #define VSCAN_MATRIX_COLUMNS_LARGE_ROLES_CUH
 
-#include "common/pipeline.cuh"
+#include "protocol/pipeline.cuh"
 #include "matrix/columns/nested.cuh"
 
 namespace vscan {

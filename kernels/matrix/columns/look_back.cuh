@@ -125,7 +125,7 @@ struct column_look_back {
        Returns the prefix of the tile; initial: that of the column. */
     __device__ __forceinline__ U look_back(U initial, U &sum, U &end) {
         const bool last = there && slice == slices - 1; /* publishes the column's aggregate */
-        const bool goes_on = chunk + 1 < a.shape.chunks;
+        const bool resumed = chunk + 1 < a.shape.chunks;
         count_digits();
 
         /* Published before anything else is waited for: otherwise each chunk would wait for the one
@@ -137,7 +137,7 @@ struct column_look_back {
             sum_nodes(0, own_bits);
             __syncthreads();
         }
-        if (last && goes_on) {
+        if (last && resumed) {
             each_node(0, own_bits,
                       [&](int first, int) { node = Pair::combine(values()[first], node); });
             jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
@@ -154,7 +154,7 @@ struct column_look_back {
 #pragma unroll 8
             for (int k = 0; k < tiles; ++k) p = Pair::combine(p, of_tiles[k * lines]);
             of_tiles[tiles * lines] = p;
-            if (goes_on && m == chunks_a_tile - 1 && a.shape.tiles > a.shape.window)
+            if (resumed && m == chunks_a_tile - 1 && a.shape.tiles > a.shape.window)
                 publish<U>(a.lookback, epoch, index_of((uint32_t)a.shape.chunks + tile + 1),
                            Pair::combine(p, node));
         }

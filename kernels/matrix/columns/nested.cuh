@@ -23,7 +23,7 @@
 #ifndef VSCAN_MATRIX_COLUMNS_NESTED_CUH
 #define VSCAN_MATRIX_COLUMNS_NESTED_CUH
 
-#include "common/nested.cuh"
+#include "order/nested.cuh"
 #include "matrix/lines.cuh"
 
 namespace vscan {

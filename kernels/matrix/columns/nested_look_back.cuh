@@ -40,7 +40,7 @@ struct nested_look_back {
     const matrix_arguments<columns_shape> &a = c.a;
     const int lines = c.lines, line = c.line, slice = c.slice;
     const nested_place<T> place = nested_place<T>::of(c.chunk, log_R + a.shape.log_slices);
-    const bool goes_on = c.chunk + 1 < a.shape.chunks;
+    const bool resumed = c.chunk + 1 < a.shape.chunks;
     const int own_blocks = c.slices > block_slices ? c.slices / block_slices : 1;
     epoch_t epoch = 0;
 
@@ -120,7 +120,7 @@ struct nested_look_back {
     __device__ __forceinline__ void end_block(U x1) const {
         const int block = slice / block_slices;
         r2s()[block * lines] = x1;
-        if (!goes_on || (place.ends_tile() && block == own_blocks - 1)) return;
+        if (!resumed || (place.ends_tile() && block == own_blocks - 1)) return;
         publish_sum(own_blocks > 1 ? place.first + block : place.last(), x1);
     }
 
@@ -144,7 +144,7 @@ struct nested_look_back {
         for (int k = 0; k < tiles(); ++k) p.pass(tile - tiles() + k, sum[k * lines]);
         *r3() = p.r3;
         *r4() = p.r4;
-        if (!goes_on || !place.ends_tile() || a.shape.tiles <= a.shape.window) return;
+        if (!resumed || !place.ends_tile() || a.shape.tiles <= a.shape.window) return;
         p.pass(tile, *tile_sum());
         publish_sum(prefix_number(tile + 1), p.r3);
         publish_sum(prefix_number(tile + 1) + 1, p.r4);
@@ -157,7 +157,7 @@ struct nested_look_back {
         if (place.begins_block()) {
             if (slice % block_slices == 0 && slice < c.slices)
                 end_block(fold_groups(Pair::identity));
-        } else if (goes_on && !place.ends_block() && slice % group_slices == group_slices - 1) {
+        } else if (resumed && !place.ends_block() && slice % group_slices == group_slices - 1) {
             publish_sum(place.first + slice / group_slices, c.sums[threadIdx.x]);
         }
     }
@@ -168,8 +168,8 @@ struct nested_look_back {
         begin();
         if (is_one_block()) return __syncthreads();
         if (a.shape.chunks > 1) jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
-        const bool ends_tile = goes_on && place.ends_tile();
-        const bool joins = goes_on && place.ends_block() && !place.begins_block();
+        const bool ends_tile = resumed && place.ends_tile();
+        const bool joins = resumed && place.ends_block() && !place.begins_block();
         /* First, if others need it: what the sum of the block or of the tile needs. It is published
            before anything else is waited for: otherwise chunks would wait in a chain. */
         const int sums = place.groups() + place.blocks();

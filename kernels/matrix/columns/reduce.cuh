@@ -8,7 +8,7 @@
  * chunk. Shared memory has the sums of slices and the aggregates that have been read.
  *
  * Float and double plus: matrix/columns/reduce_nested.cuh, and reduce_small.cuh for small matrices.
- * Where any order suits, each chunk publishes its sum (common/lookback.cuh). The block of a tile's
+ * Where any order suits, each chunk publishes its sum (protocol/lookback.cuh). The block of a tile's
  * last chunk adds up the chunks of the tile and publishes that sum instead. The block of a column's
  * last chunk adds the tiles from left to right, from the prefix that the last tile of each window
  * publishes. So few blocks wait, and for blocks that ran long before.
@@ -59,8 +59,9 @@ sum_slices(typename Pair::U x, typename Pair::U *sums, int slice, int slices, in
 
 /* Of a column from `at` on: batches of 128 bytes. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U
-sum_batches(const typename Pair::T *at, int64_t step, int batches, const pair_turn &turn) {
+static __device__ __forceinline__ typename Pair::U sum_batches(const typename Pair::T *at,
+                                                               int64_t step, int batches,
+                                                               const pair_transform &transform) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
@@ -72,7 +73,7 @@ sum_batches(const typename Pair::T *at, int64_t step, int batches, const pair_tu
         for (int j = 0; j < R; ++j, at += step) raw[j] = *at;
         U x[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], turn);
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], transform);
         all.add(sum_items<Pair>(x));
     }
     return all.sum();
@@ -80,8 +81,9 @@ sum_batches(const typename Pair::T *at, int64_t step, int batches, const pair_tu
 
 /* Of a column from `at` on: fewer than 32 elements. */
 template <class Pair>
-static __device__ __forceinline__ typename Pair::U
-sum_last_group(const typename Pair::T *at, int64_t step, int left, const pair_turn &turn) {
+static __device__ __forceinline__ typename Pair::U sum_last_group(const typename Pair::T *at,
+                                                                  int64_t step, int left,
+                                                                  const pair_transform &transform) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     constexpr int R = 128 / (int)sizeof(T);
@@ -93,7 +95,7 @@ sum_last_group(const typename Pair::T *at, int64_t step, int left, const pair_tu
         for (int j = 0; j < R; ++j, at += step) raw[j] = j < left ? *at : (T)0;
         U x[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j], turn) : Pair::identity;
+        for (int j = 0; j < R; ++j) x[j] = j < left ? Pair::in(raw[j], transform) : Pair::identity;
         all.add(sum_items<Pair>(x));
     }
     return all.sum();
@@ -132,11 +134,12 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     const int64_t first = (((int64_t)chunk << shape.log_slices) + slice) * R * shape.batches;
     const int64_t left = there ? (grouped - first) / R : 0;
     U rest = Pair::identity;
-    U sum = sum_batches<Pair>(column + first * step, step,
-                              (int)(left < shape.batches ? left : (int64_t)shape.batches), a.turn);
+    U sum =
+        sum_batches<Pair>(column + first * step, step,
+                          (int)(left < shape.batches ? left : (int64_t)shape.batches), a.transform);
     if (ends && there && slice == 0 && matrix.length > grouped)
         rest = sum_last_group<Pair>(column + grouped * step, step, (int)(matrix.length - grouped),
-                                    a.turn);
+                                    a.transform);
     if (split && thread == 0) {
         shared_ticket = mine;
         if (mine.index == gridDim.x - 1) advance(a.lookback, mine.epoch);
@@ -235,7 +238,7 @@ __global__ void __launch_bounds__(column_sums_threads, column_sums_resident)
     if (matrix.length > grouped) sum = Pair::combine(sum, rest);
     const bool nothing = matrix.length == 0 && !matrix.has_initial;
     ((T *)matrix.totals)[my_line] =
-        Pair::out(nothing ? Pair::visible : Pair::combine(p, sum), a.turn);
+        Pair::out(nothing ? Pair::visible : Pair::combine(p, sum), a.transform);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -289,21 +292,21 @@ static int64_t column_sums_status_words(const vscan__matrix &matrix, int size) {
 
 template <class Pair>
 static cudaError_t launch_column_sums(const vscan__launch *launch, const vscan__matrix *matrix,
-                                      const pair_turn &turn) {
+                                      const pair_transform &transform) {
     const int size = sizeof(typename Pair::T);
     if constexpr (!Pair::in_any_order) {
         if (has_small_column_sums(*matrix)) {
             const column_sums_shape s = small_column_sums_shape_of(*matrix, size);
             return start(matrix_small_column_sums<Pair>, s.line_blocks * s.chunks,
                          ((s.lines << s.log_slices) + 31) / 32 * 32, 0, launch->stream,
-                         matrix_arguments_of(launch, *matrix, s, turn));
+                         matrix_arguments_of(launch, *matrix, s, transform));
         }
     }
     const column_sums_shape s = column_sums_shape_of(*matrix, size, Pair::in_any_order);
     const int64_t blocks = s.line_blocks * s.chunks;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int threads = ((s.lines << s.log_slices) + 31) / 32 * 32;
-    const auto a = matrix_arguments_of(launch, *matrix, s, turn);
+    const auto a = matrix_arguments_of(launch, *matrix, s, transform);
     if constexpr (Pair::in_any_order) {
         return start(matrix_column_sums<Pair>, blocks, threads, 0, launch->stream, a);
     } else {

@@ -177,9 +177,9 @@ struct nested_column_sums {
 
     __device__ __forceinline__ void add_levels() const {
         const auto place = nested_place<T>::of(chunk, log_R + log_batches());
-        const bool goes_on = chunk + 1 < a.shape.chunks, ends_tile = goes_on && place.ends_tile();
+        const bool resumed = chunk + 1 < a.shape.chunks, ends_tile = resumed && place.ends_tile();
         jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
-        if (goes_on && !place.begins_block() && !place.ends_block()) {
+        if (resumed && !place.begins_block() && !place.ends_block()) {
             for (int g = slice; there && g < rows / VSCAN__GROUP; g += slices)
                 publish_sum(place.first + g, group_sum(g));
             return;
@@ -213,10 +213,10 @@ struct nested_column_sums {
                     slice < own_blocks) { /* R1 is known to slice 0, and nothing to others */
                     const U x1 = fold_block(p.r3, slice);
                     block_sums()[slice * lines] = x1;
-                    if (goes_on && !(ends_tile && slice == own_blocks - 1))
+                    if (resumed && !(ends_tile && slice == own_blocks - 1))
                         publish_sum(own_blocks > 1 ? place.first + slice : place.last(), x1);
                 }
-                if (goes_on && !ends_tile) return;
+                if (resumed && !ends_tile) return;
                 jitter(a.lookback, epoch, blockIdx.x, jitter_wait);
                 __syncthreads();
             } else if (level == 2) {
@@ -224,9 +224,9 @@ struct nested_column_sums {
                 x2 = p.r3;
                 for (int j = 0; folds && j < blocks; ++j)
                     x2 = Pair::combine(x2, block_sums()[j * lines]);
-                if (goes_on && folds) publish_sum(place.last(), x2);
-                if (goes_on && in_window < column_sums_window - 1) return;
-            } else if (folds && goes_on) {
+                if (resumed && folds) publish_sum(place.last(), x2);
+                if (resumed && in_window < column_sums_window - 1) return;
+            } else if (folds && resumed) {
                 p.pass(tile, x2);
                 publish_sum(prefix_number(window), p.r3);
                 publish_sum(prefix_number(window) + 1, p.r4);

@@ -56,7 +56,7 @@ __global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
     const int slice = threadIdx.x / (uint32_t)lines, line = (int)threadIdx.x - slice * lines;
     const int my_line = (blockIdx.x - chunk * (int)a.shape.line_blocks) * lines + line;
     const bool there = my_line < (int)matrix.lines && slice < slices;
-    const bool folds = there && slice == 0, goes_on = chunk + 1 < chunks;
+    const bool folds = there && slice == 0, resumed = chunk + 1 < chunks;
     const int length = (int)matrix.length, first = chunk * VSCAN__LEVEL_1 + slice * R;
     const int left = there ? length - first : 0;
     const int64_t step = matrix.backward ? -matrix.step : matrix.step;
@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(small_columns_threads, column_sums_resident)
             scrub(a.lookback, epoch, (int)threadIdx.x, (int)blockDim.x);
         jitter(a.lookback, epoch, blockIdx.x, jitter_publish);
         const auto index_of = [&](int k) { return k * (int)matrix.lines + my_line; };
-        if (goes_on) {
+        if (resumed) {
             if (folds) publish<U>(a.lookback, epoch, index_of(chunk), x1);
             return;
         }

@@ -2,7 +2,7 @@
 /* The kernel and its launcher for scans of matrix rows of several tiles: see
    matrix/rows/large.cuh. */
 #include "matrix/rows/large.cuh"
-#include "scan/large.cuh"
+#include "scan/large/large.cuh"
 
 namespace vscan {
 

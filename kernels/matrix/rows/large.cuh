@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scans of matrix rows of several tiles. They run as scan/large.cuh scans a vector: blocks take the
+ * Scans of matrix rows of several tiles. They run as scan/large/large.cuh scans a vector: blocks take the
  * tiles of all rows by ticket, one row after the other, and the prefix begins anew with each row.
  * The last tile of a row may be partial. TMA fills the part beyond the row with zeros, which come
  * after all elements in scan order, and does not store it.
@@ -10,13 +10,13 @@
  * backward, the first box of a partial tile begins before the row, and an H200 reported "illegal
  * instruction" for that, most likely for the store. Other rows: matrix/rows/rows.cuh.
  *
- * Shared memory, barriers and memory order are those of scan/large.cuh.
+ * Shared memory, barriers and memory order are those of scan/large/large.cuh.
  */
 #ifndef VSCAN_MATRIX_ROWS_LARGE_CUH
 #define VSCAN_MATRIX_ROWS_LARGE_CUH
 
-#include "common/launch.h"
-#include "common/operators.cuh"
+#include "cuda/launch.h"
+#include "elements/operators.cuh"
 
 namespace vscan {
 
@@ -54,7 +54,7 @@ static inline bool has_large_rows(const vscan__launch *launch, const vscan__matr
 template <class Pair>
 cudaError_t launch_large_rows(vscan__launch *launch, const vscan__matrix *matrix, int kernel);
 
-/* The pairs that have this kernel, none with a turn. Each adds some 10 KB to the library. */
+/* The pairs that have this kernel, none with a transform. Each adds some 10 KB to the library. */
 template <class Pair>
 static constexpr bool large_rows = false;
 template <>

@@ -7,8 +7,8 @@
 #ifndef VSCAN_MATRIX_ROWS_LEVELS_CUH
 #define VSCAN_MATRIX_ROWS_LEVELS_CUH
 
-#include "common/nested.cuh"
-#include "common/warp.cuh"
+#include "order/nested.cuh"
+#include "machine/warp.cuh"
 #include "matrix/lines.cuh"
 
 namespace vscan {
@@ -173,13 +173,7 @@ struct row_levels {
 
     /* X0 from scanned slices; this is lane k of the row's, in the warp from first_lane on. */
     static __device__ __forceinline__ void scan_groups(U (&x)[R], int k, int first_lane) {
-#pragma unroll
-        for (int half = 1; half < group_lanes; half *= 2) {
-            U left = __shfl_sync(warp_mask, x[R - 1], first_lane + (k & ~(half - 1)) - 1);
-            if (!(k & half)) left = Pair::identity;
-#pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::combine(left, x[j]);
-        }
+        network_over_lanes<Pair, false, group_lanes>(x, 0, 0, k, first_lane);
     }
 
     /* R1 where a row has so many lanes of a warp at most; this is lane k of row number `row` of the

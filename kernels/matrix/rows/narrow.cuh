@@ -74,11 +74,7 @@ struct lane_row {
             add_left<7>(x, k);
             return;
         }
-#pragma unroll
-        for (int reach = 1; reach < 8; reach *= 2)
-#pragma unroll
-            for (int j = 0; j < 8; ++j)
-                if (j & reach) x[j] = Pair::combine(x[(j & ~(reach - 1)) - 1], x[j]);
+        network<Pair>(x);
         add_left<0>(x, k);
     }
 
@@ -141,12 +137,12 @@ __global__ void __launch_bounds__(256)
     /* ---- Elements ---------------------------------------------------------------------------- */
     const T *const in = (const T *)matrix.in + first * length;
     copy_range(shared, in, items, shape.shift, lane,
-               [](auto *to, auto *from) { copy_ahead(to, from); });
+               [](auto *to, auto *from) { async_copy(to, from); });
     U p = Pair::identity;
-    if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.turn);
+    if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.transform);
     if (matrix.has_initial == 2 && lane < rows)
-        p = Pair::in(((const T *)matrix.initial_at)[row * matrix.initial_step], a.turn);
-    wait_for_copies();
+        p = Pair::in(((const T *)matrix.initial_at)[row * matrix.initial_step], a.transform);
+    async_copies_wait();
     __syncwarp();
 
     /* ---- Rows -------------------------------------------------------------------------------- */
@@ -161,12 +157,12 @@ __global__ void __launch_bounds__(256)
             T raw[8];
 #pragma unroll
             for (int j = 0; j < 8; ++j) {
-                raw[j] = Pair::out(Pair::identity, a.turn);
+                raw[j] = Pair::out(Pair::identity, a.transform);
                 if (there >> j & 1) raw[j] = at[j];
             }
             reverse_items(raw, backward);
 #pragma unroll
-            for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j], a.turn);
+            for (int j = 0; j < 8; ++j) x[j] = Pair::in(raw[j], a.transform);
             r.scan(x, k, matrix.out == nullptr);
             const U last = x[7];
             if (matrix.exclusive) {
@@ -177,14 +173,14 @@ __global__ void __launch_bounds__(256)
             earlier = last;
             if (matrix.out == nullptr) continue;
 #pragma unroll
-            for (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j], a.turn);
+            for (int j = 0; j < 8; ++j) raw[j] = Pair::out(x[j], a.transform);
             reverse_items(raw, backward);
 #pragma unroll
             for (int j = 0; j < 8; ++j)
                 if (there >> j & 1) at[j] = raw[j];
         }
         /* behind the row's end are identities */
-        if (matrix.totals != nullptr) ((T *)matrix.totals)[row] = Pair::out(earlier, a.turn);
+        if (matrix.totals != nullptr) ((T *)matrix.totals)[row] = Pair::out(earlier, a.transform);
     }
     if (matrix.out == nullptr) return;
     __syncwarp();
@@ -230,7 +226,7 @@ static bool has_narrow_rows(const vscan__launch *launch, const vscan__matrix &ma
 
 template <class Pair>
 static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__matrix *matrix,
-                                      const pair_turn &turn) {
+                                      const pair_transform &transform) {
     using T = typename Pair::T;
     const int size = sizeof(T);
     narrow_rows_shape s = {};
@@ -241,8 +237,8 @@ static cudaError_t launch_narrow_rows(const vscan__launch *launch, const vscan__
     s.warps = most < 8 ? most : 8;
     const int64_t rows = 32 * s.warps, blocks = (matrix->lines + rows - 1) / rows;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
-    const auto a = rows_arguments_of(launch, *matrix, s, turn, sizeof(typename Pair::T), blocks,
-                                     odd_rows_overlap_to);
+    const auto a = rows_arguments_of(launch, *matrix, s, transform, sizeof(typename Pair::T),
+                                     blocks, odd_rows_overlap_to);
     return start(matrix_narrow_rows<Pair>, blocks, 32 * s.warps, s.warps * s.warp_bytes,
                  launch->stream, a, a.ahead > 0);
 }

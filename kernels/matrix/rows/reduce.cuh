@@ -16,7 +16,7 @@
  *
  * A block owns some rows, each with some warps, which have several parts of it if there are more
  * than 16; they synchronize once, when all sums are in shared memory. If there are too few rows for
- * all multiprocessors, a block owns one tile. Each block publishes its sum (common/lookback.cuh),
+ * all multiprocessors, a block owns one tile. Each block publishes its sum (protocol/lookback.cuh),
  * except that of a row's last tile, which adds them from left to right. Blocks own the tiles in the
  * order of their numbers, in which they also start (reduce/large.cuh relies on that too). The
  * ticket only tells the epoch and which block is the last, so no block waits for it before it
@@ -29,7 +29,7 @@
 #ifndef VSCAN_MATRIX_ROWS_REDUCE_CUH
 #define VSCAN_MATRIX_ROWS_REDUCE_CUH
 
-#include "common/warp_reduce.cuh"
+#include "elements/warp_reduce.cuh"
 #include "matrix/lines.cuh"
 #include "matrix/rows/row_blocks.cuh"
 
@@ -40,7 +40,7 @@ namespace vscan {
 template <class Pair, bool Vectors, int N>
 static __device__ __forceinline__ void sum_loads(typename Pair::U (&x)[N],
                                                  const typename Pair::T *at, int sign, int left,
-                                                 int lane, const pair_turn &turn) {
+                                                 int lane, const pair_transform &transform) {
     using T = typename Pair::T;
     using U = typename Pair::U;
     using shape = sum_part_shape<Pair, Vectors>;
@@ -73,7 +73,7 @@ static __device__ __forceinline__ void sum_loads(typename Pair::U (&x)[N],
     for (int r = 0; r < N; ++r) {
         U items[V];
 #pragma unroll
-        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], turn);
+        for (int j = 0; j < V; ++j) items[j] = Pair::in(raw[r][j], transform);
         x[r] = sum_items<Pair>(items);
         if (r * shape::load_items >= mine) x[r] = Pair::identity;
     }
@@ -106,12 +106,12 @@ static __device__ __forceinline__ void sum_small_rows(const matrix_arguments<row
 #pragma unroll
     for (int l = 0; l < loads; ++l) {
         if (l > 0) at += steps[__ffs(l) - 1];
-        raw[l] = Pair::out(Pair::identity, a.turn);
+        raw[l] = Pair::out(Pair::identity, a.transform);
         if (mine >> l & 1) raw[l] = *at;
     }
     U x[loads];
 #pragma unroll
-    for (int l = 0; l < loads; ++l) x[l] = Pair::in(raw[l], a.turn);
+    for (int l = 0; l < loads; ++l) x[l] = Pair::in(raw[l], a.transform);
     U sum = rows_over_lanes<Pair, loads, 32>(x, lane); /* of the lane's own load */
 
     const int load = lane & (row_loads - 1);
@@ -124,7 +124,8 @@ static __device__ __forceinline__ void sum_small_rows(const matrix_arguments<row
     }
     const int64_t row = first + (lane >> shape.load_bits);
     if (lane < loads && load == 0 && row < matrix.lines)
-        ((T *)matrix.totals)[row] = Pair::out(Pair::combine(initial_of<Pair>(a, row), sum), a.turn);
+        ((T *)matrix.totals)[row] =
+            Pair::out(Pair::combine(initial_of<Pair>(a, row), sum), a.transform);
 }
 
 template <class Pair, bool Vectors>
@@ -141,7 +142,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     const int lane = (int)threadIdx.x % 32, warp = (int)threadIdx.x / 32;
     if constexpr (!Vectors) {
         if (shape.small_rows) {
-            wait_for_kernel_before();
+            grid_dependency_wait();
             sum_small_rows<Pair>(a, ((int64_t)blockIdx.x * sum_warps + warp) * shape.rows, lane);
             return;
         }
@@ -176,10 +177,10 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
                          backward ? matrix.length - from - part_shape::items : from,
                          part_shape::items);
     }
-    wait_for_kernel_before();
+    grid_dependency_wait();
     ticket mine = {};
     if (shape.tiles > 1 && threadIdx.x == 0) mine = take_ticket(a.lookback); /* used later */
-    T last = Pair::out(Pair::identity, a.turn); /* the lane's element outside the body */
+    T last = Pair::out(Pair::identity, a.transform); /* the lane's element outside the body */
     if (matrix.length > body && there && ends_row && row_warp == 0) {
         const int64_t i = lane < head ? lane : body + lane;
         if (lane < (int)(matrix.length - body)) last = first[backward ? matrix.length - 1 - i : i];
@@ -191,9 +192,10 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
          part = blocks.part_after(part)) {
         const int64_t at = (int64_t)(first_part + part) * part_shape::items;
         U x[part_shape::loads];
-        sum_loads<Pair, Vectors>(
-            x, first + sign * at, sign,
-            body - at < part_shape::items ? (int)(body - at) : part_shape::items, lane, a.turn);
+        sum_loads<Pair, Vectors>(x, first + sign * at, sign,
+                                 body - at < part_shape::items ? (int)(body - at)
+                                                               : part_shape::items,
+                                 lane, a.transform);
         if constexpr (Pair::in_any_order)
             sum = Pair::combine(sum, sum_items<Pair>(x));
         else
@@ -222,7 +224,7 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
     } else {
         const bool has_left = ends_row && matrix.length > body;
         U left = Pair::identity;
-        if (has_left) left = over_lanes<Pair>::sum(Pair::in(last, a.turn));
+        if (has_left) left = over_lanes<Pair>::sum(Pair::in(last, a.transform));
         sum = shape.row_warps > 1 ? blocks.sum_tiles(before, has_left, left)
                                   : Pair::combine(sum, left);
     }
@@ -236,8 +238,8 @@ __global__ void __launch_bounds__(32 * sum_warps, 2)
         pass_row_tiles<Pair>(before, a.lookback, aggregates_at, tile, epoch, lane);
     }
     if (Pair::in_any_order && matrix.length > body)
-        sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last, a.turn)));
-    if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(before.sum(sum), a.turn);
+        sum = Pair::combine(sum, over_lanes<Pair>::sum(Pair::in(last, a.transform)));
+    if (lane == 0) ((T *)matrix.totals)[line] = Pair::out(before.sum(sum), a.transform);
 }
 
 /* ---- Launch ---------------------------------------------------------------------------------- */
@@ -312,14 +314,14 @@ static row_sums_shape row_sums_shape_of(const vscan__launch *launch, const vscan
 
 template <class Pair, bool Vectors>
 static cudaError_t launch_row_sums(const vscan__launch *launch, const vscan__matrix *matrix,
-                                   const pair_turn &turn) {
+                                   const pair_transform &transform) {
     const row_sums_shape s =
         row_sums_shape_of(launch, *matrix, sizeof(typename Pair::T), Vectors, Pair::in_any_order);
     const int64_t rows = s.small_rows ? s.rows * sum_warps : s.rows; /* of a block */
     const int64_t blocks = (matrix->lines + rows - 1) / rows * s.tiles;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
-    const auto a = rows_arguments_of(launch, *matrix, s, turn, sizeof(typename Pair::T), blocks,
-                                     rows_overlap_to);
+    const auto a = rows_arguments_of(launch, *matrix, s, transform, sizeof(typename Pair::T),
+                                     blocks, rows_overlap_to);
     return start(matrix_row_sums<Pair, Vectors>, blocks,
                  32 * (s.small_rows ? sum_warps : s.rows * s.row_warps), 0, launch->stream, a,
                  a.ahead > 0);

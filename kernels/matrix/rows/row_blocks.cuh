@@ -11,7 +11,7 @@
 #ifndef VSCAN_MATRIX_ROWS_ROW_BLOCKS_CUH
 #define VSCAN_MATRIX_ROWS_ROW_BLOCKS_CUH
 
-#include "common/warp_reduce.cuh"
+#include "elements/warp_reduce.cuh"
 #include "matrix/rows/levels.cuh"
 
 namespace vscan {

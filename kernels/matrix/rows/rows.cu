@@ -12,30 +12,30 @@ namespace vscan {
 
 template <class Pair>
 cudaError_t launch_any_rows(vscan__launch *launch, const vscan__matrix *matrix,
-                            const pair_turn &turn, int kernel) {
+                            const pair_transform &transform, int kernel) {
     const int size = sizeof(typename Pair::T);
     if (matrix->heads != nullptr)
-        return launch_rows<Pair>(launch, matrix, turn, matrix_segmented_rows<Pair>,
+        return launch_rows<Pair>(launch, matrix, transform, matrix_segmented_rows<Pair>,
                                  sizeof(segmented_rows_shared<Pair>),
                                  rows_ready(rows_segmented, kernel));
     if constexpr (many_rows<Pair>) {
         if (has_narrow_rows(launch, *matrix, size))
-            return launch_narrow_rows<Pair>(launch, matrix, turn);
+            return launch_narrow_rows<Pair>(launch, matrix, transform);
         if (has_unaligned_rows(launch, *matrix, size))
-            return launch_unaligned_rows<Pair>(launch, matrix, turn);
+            return launch_unaligned_rows<Pair>(launch, matrix, transform);
         if (has_vector_sums(*matrix, size, Pair::in_any_order))
-            return launch_row_sums<Pair, true>(launch, matrix, turn);
+            return launch_row_sums<Pair, true>(launch, matrix, transform);
     }
     if constexpr (!Pair::in_any_order) {
         if (has_scalar_sums(*matrix, size))
-            return launch_row_sums<Pair, false>(launch, matrix, turn);
+            return launch_row_sums<Pair, false>(launch, matrix, transform);
     }
     if constexpr (large_rows<Pair>) {
         if (has_large_rows(launch, *matrix, size))
             return launch_large_rows<Pair>(launch, matrix, kernel);
     }
-    return launch_rows<Pair>(launch, matrix, turn, matrix_rows<Pair>, sizeof(rows_shared<Pair>),
-                             rows_ready(rows_general, kernel));
+    return launch_rows<Pair>(launch, matrix, transform, matrix_rows<Pair>,
+                             sizeof(rows_shared<Pair>), rows_ready(rows_general, kernel));
 }
 
 int64_t row_words(const vscan__matrix &matrix, int size) {
@@ -48,7 +48,7 @@ int64_t row_words(const vscan__matrix &matrix, int size) {
 
 #define X(op, type)                                                                                \
     template cudaError_t launch_any_rows<pair<op, type>>(vscan__launch *, const vscan__matrix *,   \
-                                                         const pair_turn &, int);
+                                                         const pair_transform &, int);
 VSCAN__FORMS(X)
 
 } /* namespace vscan */

@@ -12,7 +12,7 @@
  * If rows are long and too few for all multiprocessors, a block owns half a tile, by ticket, so that a
  * multiprocessor has two blocks. It publishes the sum of the tile up to its end, and adds the sums of the
  * row's earlier tiles; in order, the second half waits for the first one's sum, too. So it waits only for
- * what was taken earlier. An aggregate carries its epoch (common/lookback.cuh), so relaxed order is enough
+ * what was taken earlier. An aggregate carries its epoch (protocol/lookback.cuh), so relaxed order is enough
  * (kernels/README.md). (Blocks of a whole tile: 156 of them, in 52 rows of 20001 doubles, were two rounds
  * of 132, 19 us in place of 12.6.)
  *
@@ -214,18 +214,18 @@ struct rows_warp {
         const char *const in = (const char *)matrix.in + base_in(step);
         if (shape.quads && items % V == 0) {
             each_quad(items, [&](int at, int64_t from) {
-                copy_ahead((int4 *)((char *)loaded + at), (const int4 *)(in + from));
+                async_copy((int4 *)((char *)loaded + at), (const int4 *)(in + from));
             });
         } else {
             each_element(items, [&](int at, int64_t from) {
-                copy_ahead((T *)loaded + at, (const T *)in + from);
+                async_copy((T *)loaded + at, (const T *)in + from);
             });
         }
     }
 
     __device__ __forceinline__ void read_slice(U (&x)[R]) const {
         T raw[R];
-        wait_for_copies();
+        async_copies_wait();
         __syncwarp();
 #pragma unroll
         for (int c = 0; c < slice_quads; ++c) {
@@ -234,14 +234,14 @@ struct rows_warp {
         }
         reverse_quads<V>(raw, backward);
 #pragma unroll
-        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.turn);
+        for (int j = 0; j < R; ++j) x[j] = Pair::in(raw[j], a.transform);
         __syncwarp();
     }
 
     __device__ __forceinline__ void store(U (&x)[R], int step, int items) const {
         T raw[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) raw[j] = Pair::out(x[j], a.turn);
+        for (int j = 0; j < R; ++j) raw[j] = Pair::out(x[j], a.transform);
         reverse_quads<V>(raw, backward);
 #pragma unroll
         for (int c = 0; c < slice_quads; ++c) {
@@ -264,11 +264,11 @@ struct rows_warp {
 
     __device__ __forceinline__ void begin_rows(int step) {
         p = Pair::identity;
-        if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.turn);
+        if (matrix.has_initial == 1) p = Pair::in(element_of<T>(matrix.initial), a.transform);
         if (matrix.has_initial == 2 && has_row(step))
             p = Pair::in(
                 ((const T *)matrix.initial_at)[(line_in(step) + row) * matrix.initial_step],
-                a.turn);
+                a.transform);
         if (!Pair::in_any_order) levels.begin_row(p);
     }
 
@@ -383,7 +383,7 @@ struct rows_warp {
         }
         if (has_total)
             ((T *)matrix.totals)[line_in(step) + row] =
-                Pair::out(last_of(x, here, visible), a.turn);
+                Pair::out(last_of(x, here, visible), a.transform);
         if (matrix.out == nullptr) return;
         if (matrix.exclusive) {
             U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
@@ -508,7 +508,8 @@ static rows_shape rows_shape_of(const vscan__launch *launch, const vscan__matrix
 /* rows: the kernel, with `fixed` bytes of shared memory; ready: its bit of launch->matrix_ready. */
 template <class Pair, class Kernel>
 static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matrix,
-                               const pair_turn &turn, Kernel *rows, int fixed, unsigned ready) {
+                               const pair_transform &transform, Kernel *rows, int fixed,
+                               unsigned ready) {
     const rows_shape s = rows_shape_of(launch, *matrix, sizeof(typename Pair::T));
     const int64_t line_steps = (matrix->lines + s.step_lines - 1) / s.step_lines;
     const int64_t blocks = s.halves > 0 ? matrix->lines * s.halves
@@ -526,8 +527,8 @@ static cudaError_t launch_rows(vscan__launch *launch, const vscan__matrix *matri
         if (error != cudaSuccess) return error;
         launch->matrix_ready |= ready;
     }
-    const auto a = rows_arguments_of(launch, *matrix, s, turn, sizeof(typename Pair::T), blocks,
-                                     rows_overlap_to);
+    const auto a = rows_arguments_of(launch, *matrix, s, transform, sizeof(typename Pair::T),
+                                     blocks, rows_overlap_to);
     return start(rows, blocks, 32 * s.warps, shared, launch->stream, a, a.ahead > 0);
 }
 

@@ -16,7 +16,7 @@
 #define VSCAN_MATRIX_ROWS_SEGMENTED_CUH
 
 #include "matrix/rows/rows.cuh"
-#include "scan/partition.cuh"
+#include "order/network.cuh"
 
 namespace vscan {
 
@@ -188,28 +188,8 @@ struct segmented_rows {
             for (int j = 1; j < R; ++j)
                 x[j] = Pair::combine(heads >> j & 1 ? (U)Pair::identity : x[j - 1], x[j]);
         } else {
-#pragma unroll
-            for (int half = 1; half < R; half *= 2) {
-#pragma unroll
-                for (int j = 0; j < R; ++j) {
-                    if (!(j & half)) continue;
-                    const int first = j & ~(half - 1);
-                    const bool cut = heads & ((2u << j) - (1u << first));
-                    const U sum = Pair::combine(x[first - 1], x[j]);
-                    x[j] = cut ? x[j] : sum;
-                }
-            }
-#pragma unroll
-            for (int half = 1; half < group_lanes; half *= 2) {
-                const int first = first_lane + (k & ~(half - 1));
-                const U left = __shfl_sync(warp_mask, x[R - 1], first - 1);
-                const bool take = k & half && lanes_between(any, first, lane) == 0;
-#pragma unroll
-                for (int j = 0; j < R; ++j) {
-                    const bool here = take && (heads & ((2u << j) - 1)) == 0;
-                    x[j] = Pair::combine(here ? left : (U)Pair::identity, x[j]);
-                }
-            }
+            network<Pair, true>(x, heads);
+            network_over_lanes<Pair, true, group_lanes>(x, heads, any, k, first_lane);
         }
     }
 
@@ -364,14 +344,14 @@ struct segmented_rows {
         const int64_t n = matrix.length, left = matrix.lines - row_in(step);
         if (w.row * slice_rows >= shape.rows || left <= 0) return;
         if (n == 0 && k == 0 && w.row_warp == 0)
-            *totals = Pair::out(matrix.has_initial ? initial : (U)Pair::visible, w.a.turn);
+            *totals = Pair::out(matrix.has_initial ? initial : (U)Pair::visible, w.a.transform);
         uint32_t last = p < n && n - p <= R ? 1u << (n - 1 - p) : 0; /* elements of rows */
         if (slice_rows > 1) last *= row_begins();
 #pragma unroll
         for (int j = 0; j < R; ++j) {
             if (!(last >> j & 1)) continue;
             const int of = __popc(last & bits_below(j));
-            if (of < left) totals[of] = Pair::out(x[j], w.a.turn);
+            if (of < left) totals[of] = Pair::out(x[j], w.a.transform);
         }
     }
 

@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
             for (int j = 0; j < R; ++j) mine[j] = slice[j];
             reverse_items(mine, backward);
 #pragma unroll
-            for (int j = 0; j < R; ++j) x[j] = Pair::in(mine[j], a.turn);
+            for (int j = 0; j < R; ++j) x[j] = Pair::in(mine[j], a.transform);
         }
 
         /* ---- Lanes, warps, chunks: as in matrix/rows/rows.cuh -------------------------------- */
@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
 
         /* ---- Results ------------------------------------------------------------------------ */
         if (matrix.totals != nullptr && left <= warp_items && here > 0 && here <= R)
-            ((T *)matrix.totals)[line] = Pair::out(last_of(x, here, x[0]), a.turn);
+            ((T *)matrix.totals)[line] = Pair::out(last_of(x, here, x[0]), a.transform);
         if (matrix.exclusive) {
             U earlier = __shfl_up_sync(warp_mask, x[R - 1], 1);
             if (lane == 0) earlier = begin == 0 ? visible : end;
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(32 * unaligned_warps, unaligned_resident)
         }
         T results[R];
 #pragma unroll
-        for (int j = 0; j < R; ++j) results[j] = Pair::out(x[j], a.turn);
+        for (int j = 0; j < R; ++j) results[j] = Pair::out(x[j], a.transform);
         reverse_items(results, backward);
 #pragma unroll
         for (int j = 0; j < R; ++j) slice[j] = results[j];
@@ -256,14 +256,14 @@ static bool has_unaligned_rows(const vscan__launch *launch, const vscan__matrix 
 
 template <class Pair>
 static cudaError_t launch_unaligned_rows(const vscan__launch *launch, const vscan__matrix *matrix,
-                                         const pair_turn &turn) {
+                                         const pair_transform &transform) {
     using T = typename Pair::T;
     const unaligned_rows_shape s = odd_rows_shape_of(*matrix, sizeof(T));
     const int64_t blocks = (matrix->lines + s.rows - 1) / s.rows;
     if (blocks > INT32_MAX) return cudaErrorInvalidConfiguration;
     const int warps = s.rows * s.row_warps;
     const auto a =
-        rows_arguments_of(launch, *matrix, s, turn, sizeof(T), blocks, odd_rows_overlap_to);
+        rows_arguments_of(launch, *matrix, s, transform, sizeof(T), blocks, odd_rows_overlap_to);
     return start(matrix_unaligned_rows<Pair>, blocks, 32 * warps,
                  warps * unaligned_items<T>::room * (int)sizeof(T), launch->stream, a, a.ahead > 0);
 }

@@ -112,7 +112,7 @@ struct private_counter {
     sort_digit digit[sizeof(K)];
 
     __device__ __forceinline__ private_counter(const count_arguments &a, uint32_t *counts)
-        : order(a.order), counts((char *)&addressed_once(*counts)),
+        : order(a.order), counts((char *)&address_once(*counts)),
           lane(opaque(threadIdx.x % private_lanes<K> * 4)) {
         constexpr int first_bit =
             31 - __builtin_clz(private_lanes<K> * 4); /* of a digit, in the offset of its counter */

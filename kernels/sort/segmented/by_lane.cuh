@@ -131,7 +131,7 @@ static __device__ __forceinline__ int sort_by_lanes(const segment_sort_arguments
     const int all = (int)(end - first);
     K *const buffer = (K *)s.numbers;
     const K *const keys = (const K *)sort.keys + first;
-    for (int p = lane; p < all; p += 32) copy_ahead(&padded(buffer, p), keys + p);
+    for (int p = lane; p < all; p += 32) async_copy(&padded(buffer, p), keys + p);
 
     bool good = true;
 #pragma unroll
@@ -143,7 +143,7 @@ static __device__ __forceinline__ int sort_by_lanes(const segment_sort_arguments
         s.begins[r * 32 + lane] = (uint16_t)begin;
     }
     if (lane == 0) s.begins[a.chunk] = (uint16_t)all;
-    wait_for_copies();
+    async_copies_wait();
     __syncwarp();
     good = __all_sync(warp_mask, good);
     int sorted = lanes_capacity<K>; /* no segment is longer */

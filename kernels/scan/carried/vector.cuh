@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What scan/carried/carried.cuh reads and writes: the virtual vector with its stand-in, segments that go
+   on, and what the carry becomes. */
+#ifndef VSCAN_SCAN_CARRIED_VECTOR_CUH
+#define VSCAN_SCAN_CARRIED_VECTOR_CUH
+
+#include "core/carry.h"
+#include "order/level_1.cuh"
+#include "scan/partition.cuh"
+
+namespace vscan {
+
+/* In the workspace's header, for one call of scan/carried/carried.cuh: what the carry becomes, and how many
+   segments there are after the launches that have ended and after the running one. */
+struct carried_memory {
+    vscan__carry_state next;
+    int64_t segments_so_far, next_segments;
+};
+static_assert(sizeof(carried_memory) <= sizeof(vscan__workspace_header::heads), "room for it");
+
+static __device__ __forceinline__ carried_memory &carried_memory_of(const lookback_memory &memory) {
+    return *(carried_memory *)memory.header->heads;
+}
+
+/* Into shared memory, aligned to 16 bytes. By so many threads, of which this is one; the copy is there
+   when each of them has waited for it. */
+static_assert(sizeof(vscan__carry) % 16 == 0, "by 16 bytes");
+static __device__ __forceinline__ void copy_carry(vscan__carry &to, const vscan__carry *from,
+                                                  int thread, int threads) {
+    for (int k = thread; k < (int)sizeof to / 16; k += threads)
+        async_copy((int4 *)&to + k, (const int4 *)from + k);
+}
+
+/* The state that a carry has, and the one that it gets. */
+static __device__ __forceinline__ const vscan__carry_state &present(const vscan__carry &carry) {
+    return carry.states[carry.present & 1];
+}
+static __device__ __forceinline__ vscan__carry_state &next_state(vscan__carry *carry,
+                                                                 const vscan__carry &old) {
+    return carry->states[~old.present & 1];
+}
+
+/* The new state is the present one. Once a launch, by one thread, when all blocks have read the old one. */
+static __device__ __forceinline__ void replace_state(vscan__carry *carry, const vscan__carry &old) {
+    carry->present = ~old.present & 1;
+}
+
+/* An element as a carry holds it. */
+template <class T>
+static __device__ __forceinline__ uint64_t word_of(T x) {
+    uint64_t word = 0;
+    memcpy(&word, &x, sizeof x);
+    return word;
+}
+
+/* ---- The virtual vector ---------------------------------------------------------------------- */
+
+/* The old carry in shared memory, and the element that is nothing. */
+template <class T>
+struct carry_before {
+    alignas(16) vscan__carry carry;
+    T nothing;
+
+    /* Element v < skew of the stand-in. One load, without branches: it is compiled for each element
+       of a lane. */
+    __device__ __forceinline__ T stand_in(int skew, int v) const {
+        const vscan__carry_state &state = present(carry);
+        const int group = skew / VSCAN__GROUP * VSCAN__GROUP;
+        const void *at = &nothing;
+        if (v == 0) at = &state.r2;
+        if (v == skew / VSCAN__LEVEL_1 * VSCAN__LEVEL_1) at = &state.r1;
+        if (v >= group) at = &state.group[v - group];
+        return *(const T *)at;
+    }
+};
+
+/* Of a partition: its place in the virtual vector, and which of its elements there are: the call's
+   are from .. to - 1, and before them is the stand-in. */
+template <class Pair>
+struct carried_partition {
+    using T = typename Pair::T;
+    int64_t first;
+    int from, to, skew;
+
+    /* `at` and the V - 1 elements after it, but those of the stand-in: in a vector that begins
+       (backward: ends) with the partition, as lane_items has them. whole: the call has all of them. */
+    template <int V>
+    __device__ __forceinline__ void load(lane_items<Pair, V> &items, const T *vector, int at,
+                                         bool backward, bool whole,
+                                         const pair_transform &transform) const {
+        const T *const in = backward ? vector - V - at : vector + at;
+        if (whole) {
+#pragma unroll
+            for (int j = 0; j < V; ++j) items.raw[j] = in[j];
+            return;
+        }
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const int k = at + (backward ? V - 1 - j : j);
+            items.raw[j] = Pair::out(Pair::identity, transform);
+            if (k >= from && k < to) items.raw[j] = in[j];
+        }
+    }
+    /* Those of the stand-in. Apart from loading, which need not wait for the carry. */
+    template <int V>
+    __device__ __forceinline__ void stand_in(lane_items<Pair, V> &items, int at, bool backward,
+                                             const carry_before<T> &old) const {
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const int k = at + (backward ? V - 1 - j : j);
+            if (k < from) items.raw[j] = old.stand_in(skew, (int)first + k);
+        }
+    }
+    template <int V>
+    __device__ __forceinline__ void store(const lane_items<Pair, V> &items, T *vector, int at,
+                                          bool backward, bool whole) const {
+        T *const out = backward ? vector - V - at : vector + at;
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const int k = at + (backward ? V - 1 - j : j);
+            if (whole || (k >= from && k < to)) out[j] = items.raw[j];
+        }
+    }
+};
+
+/* Head flags of the call's elements p .. p + V - 1, some of which may not exist; first: of element
+   0. */
+template <int V>
+static __device__ __forceinline__ uint32_t heads_at_ends(const vscan__scan &scan, int64_t p,
+                                                         bool first) {
+    uint32_t mask = 0;
+#pragma unroll 1
+    for (int j = 0; j < V; ++j)
+        if (p + j >= 0 && p + j < scan.n && (p + j == 0 ? first : head_at(scan, p + j)))
+            mask |= 1u << j;
+    return mask;
+}
+
+/* Where the segments of a call begin. */
+struct carried_segments {
+    bool first;     /* one begins at element 0 */
+    bool resumed;   /* one is open, and is this call's first */
+    int64_t so_far; /* segments before element 0, in this call */
+};
+
+/* Total of the segment with this number, counted from 1 in the direction of the scan. */
+template <class T>
+static __device__ __forceinline__ void write_total(const scan_arguments &a, int64_t number,
+                                                   T total) {
+    const int64_t k = a.count_backward ? (int64_t)a.lookback.header->segments - number : number - 1;
+    if (k < a.scan.totals_length)
+        ((T *)a.scan.totals)[k] = total;
+    else
+        report_totals_length(a.late);
+}
+
+/* write_totals of partition.cuh for elements p .. p + V - 1 of a call; those before element 0
+   belong to the stand-in. */
+template <class Pair, int V>
+static __device__ __forceinline__ void
+write_carried_totals(const scan_arguments &a, bool first, int64_t p, const typename Pair::U (&y)[V],
+                     uint32_t heads, int64_t before, int lane) {
+    const vscan__scan &scan = a.scan;
+    uint32_t next = __shfl_down_sync(warp_mask, heads & 1, 1);
+    if (lane == 31) next = heads_at_ends<1>(scan, p + V, first);
+    uint32_t ends = heads >> 1 | next << (V - 1);
+    const int64_t left = scan.n - p;
+    if (left <= V && left > 0) ends |= 1u << (left - 1);
+    if (p < 0) ends &= p > -V ? ~0u << -p : 0;
+    while (ends != 0) {
+        const int j = __ffs((int)ends) - 1;
+        ends &= ends - 1;
+        typename Pair::U total = y[0];
+#pragma unroll
+        for (int k = 1; k < V; ++k)
+            if (k == j) total = y[k];
+        const int64_t number = before + __popc(heads & ((2u << j) - 1));
+        if (scan.totals != nullptr) write_total(a, number, Pair::out(total, a.transform));
+        if (j != left - 1) continue;
+        carried_memory_of(a.lookback).next_segments = number;
+        if (scan.count != nullptr) *scan.count = number;
+    }
+}
+
+/* What precedes a tile, whose number is counted from the carry's tile on. */
+template <class Pair>
+struct before_carried_tile : before_tile<Pair> {
+    using U = typename Pair::U;
+    int64_t first_tile; /* number of the carry's */
+    static __device__ __forceinline__ before_carried_tile from(U initial) {
+        return {before_tile<Pair>::from(initial), 0};
+    }
+    __device__ __forceinline__ void pass(int64_t tile, U sum) {
+        before_tile<Pair>::pass(first_tile + tile, sum);
+    }
+    __device__ __forceinline__ bool ends_level_3(int64_t tile, int tiles) const {
+        return before_tile<Pair>::ends_level_3(first_tile + tile, tiles);
+    }
+};
+
+/* ---- The new carry --------------------------------------------------------------------------- */
+
+/* What precedes the element behind the last one, position n of the virtual vector, at each level.
+   By one thread of the block of the last partition. */
+template <class Pair, class Shared>
+static __device__ __forceinline__ void write_levels(vscan__carry_state &to, const Shared &shared,
+                                                    int64_t n, int64_t partition,
+                                                    typename Pair::U initial) {
+    using U = typename Pair::U;
+    constexpr int items = partition_shape<Pair>::items, parts = VSCAN__PARTITIONS_A_TILE;
+    const int b = (int)(n - 1 - partition * items) / VSCAN__LEVEL_1; /* its block, that of n - 1 */
+    const uint32_t heads = shared.own.heads[b];
+    const U nothing = Pair::identity;
+    U r1 = nothing, r2 = heads ? nothing : shared.r2[b];
+    before_carried_tile<Pair> before = shared.before;
+    if (heads || shared.cut[b]) before.cut(initial);
+    if (n % VSCAN__LEVEL_1 != 0) {
+        const int g = (int)(n % VSCAN__LEVEL_1) / VSCAN__GROUP;
+        if (!(heads >> g & 1)) r1 = shared.own.r1[b][g];
+    } else {
+        r2 = Pair::combine(r2, shared.own.sums[b]);
+    }
+    if (n % nested<U>::tile == 0) {
+        before.pass(partition / parts, r2);
+        r2 = nothing;
+    }
+    to.r1.bits = word_of(r1);
+    to.r2.bits = word_of(r2);
+    to.r3.bits = word_of(before.r3);
+    to.r4.bits = word_of(before.r4);
+}
+
+} /* namespace vscan */
+
+#endif

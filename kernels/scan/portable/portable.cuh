@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans and segmented scans for every architecture, alignment and length.
+ *
+ * A block takes one partition after the other by ticket (protocol/lookback.cuh) and holds it in
+ * registers. It keeps what precedes the last tile that it looked back to, so it reads each word of
+ * a launch once. It publishes a partition's aggregate (float and double plus: the aggregates of its
+ * blocks of level 1) as soon as its groups are summed, before it waits for anything. So a waiting
+ * block never holds up another one. What is published and read: scan/portable/any_order.cuh and
+ * scan/portable/in_order.cuh.
+ *
+ * Shared memory: two values a group, and what one thread tells the others.
+ *
+ * Memory order: the status words are relaxed, see kernels/README.md. Inside a block there are three
+ * barriers for each partition: (1) the ticket is known; (2) the group sums are written; (3) the
+ * group prefixes and P are written. What is written between two barriers was last read two barriers
+ * before, so the loop needs no more.
+ */
+#ifndef VSCAN_SCAN_PORTABLE_PORTABLE_CUH
+#define VSCAN_SCAN_PORTABLE_PORTABLE_CUH
+
+#include <type_traits>
+
+#include "scan/portable/any_order.cuh"
+#include "scan/portable/in_order.cuh"
+
+namespace vscan {
+
+template <class Pair, bool Segmented>
+__global__ void __launch_bounds__(partition_shape<Pair>::threads, Segmented ? 3 : 4)
+    scan_portable(const __grid_constant__ scan_arguments a) {
+    using T = typename Pair::T;
+    using U = typename Pair::U;
+    using shape = partition_shape<Pair>;
+    constexpr int V = shape::lane_items;
+    using before_t = std::conditional_t<Pair::in_any_order, portable_before<Pair, Segmented>,
+                                        portable_before_in_order<Pair, Segmented>>;
+    __shared__ typename before_t::shared_t shared;
+    __shared__ ticket shared_ticket;
+
+    const vscan__scan &scan = a.scan;
+    const int64_t n = scan.n;
+    const bool backward = scan.backward;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int64_t partitions = (n + shape::items - 1) / shape::items;
+    const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
+    const bool in_aligned = is_aligned((const T *)scan.in, n, backward);
+    const bool out_aligned = is_aligned((const T *)scan.out, n, backward);
+
+    U initial = Pair::identity;
+    if (scan.has_initial == 1) initial = Pair::in(element_of<T>(scan.initial), a.transform);
+    if (scan.has_initial == 2)
+        initial = Pair::in(*(const volatile T *)scan.initial_at, a.transform);
+    const U visible = scan.has_initial ? initial : Pair::visible;
+    /* The initial value may be a carry, at the place of the total. The total may be written as
+       soon as every aggregate is published, so a block reads the initial value before it
+       publishes one. */
+    const bool carry = !Segmented && scan.has_initial == 2 && scan.initial_at == scan.total;
+
+    before_t before(initial);
+
+    for (;;) {
+        /* ---- Ticket -------------------------------------------------------------------------- */
+        if (threadIdx.x == 0) {
+            ticket t = {0, 0};
+            if (partitions > 1) {
+                t = take_ticket(a.lookback);
+                end_launch_after(a.lookback, t, partitions + gridDim.x);
+            }
+            shared_ticket = t;
+        }
+        __syncthreads();
+        const epoch_t epoch = shared_ticket.epoch;
+        const int64_t partition = shared_ticket.index;
+        if (partition >= partitions) return;
+
+        /* ---- Load, and scan inside groups ---------------------------------------------------- */
+        const int64_t begin =
+            partition * shape::items + warp * (shape::loads * shape::load_items) + lane * V;
+        lane_items<Pair, V> items[shape::loads];
+        lane_heads<V> flags[shape::loads];
+        U x[shape::loads][V];
+        uint32_t heads[shape::loads] = {};
+        unsigned any[shape::loads];
+        uint32_t rank[shape::loads]; /* counting: heads in the group before this lane */
+        const bool whole = begin - lane * V + shape::loads * shape::load_items <= n; /* all of
+                                                                                        the
+                                                                                        warp's
+                                                                                        elements
+                                                                                        exist */
+        load_items(items, scan.in, begin, shape::load_items, n, backward, in_aligned && whole,
+                   a.transform);
+        if (Segmented) {
+            load_heads(flags, scan, begin, shape::load_items);
+            bits_of_heads(heads, flags, scan, begin, shape::load_items);
+        }
+#pragma unroll
+        for (int r = 0; r < shape::loads; ++r) {
+            items[r].items(x[r], backward, a.transform);
+            any[r] = 0;
+            if (Segmented) {
+                any[r] = __ballot_sync(warp_mask, heads[r] != 0);
+                if (Pair::in_any_order && scan.has_initial) {
+#pragma unroll
+                    for (int j = 0; j < V; ++j)
+                        if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
+                }
+            }
+            sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
+            const int group =
+                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
+            const bool last = lane % shape::group_lanes == shape::group_lanes - 1;
+            if (last) shared.groups.sum(group) = x[r][V - 1];
+            if (Segmented) {
+                const int first = lane & ~(shape::group_lanes - 1);
+                uint32_t count = lanes_between(any[r], first, lane) != 0;
+                rank[r] = 0;
+                if (counting) {
+                    rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
+                    count = rank[r];
+                }
+                if (last)
+                    shared.groups.heads(group) =
+                        count + (counting ? __popc(heads[r]) : heads[r] != 0);
+            }
+        }
+        __syncthreads();
+
+        /* ---- Publish, look back: the first warp ---------------------------------------------- */
+        if (warp == 0) {
+            const portable_place place = {a.lookback,      epoch,    partition,
+                                          partitions == 1, counting, carry};
+            before.find(shared, place, lane);
+        }
+        __syncthreads();
+
+        /* ---- Results ------------------------------------------------------------------------- */
+#pragma unroll
+        for (int r = 0; r < shape::loads; ++r) {
+            const int64_t i = begin + r * shape::load_items;
+            const int group =
+                (warp * shape::loads + r) * shape::load_groups + lane / shape::group_lanes;
+            const int first = lane & ~(shape::group_lanes - 1);
+            const bool lane_head = Segmented && lanes_between(any[r], first, lane);
+            const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
+            const auto of_group = before.of_group(shared, group, counting);
+            U y[V];
+#pragma unroll
+            for (int j = 0; j < V; ++j) {
+                const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
+                y[j] = of_group.result(x[r][j], cut, j == V - 1 && group_end);
+            }
+            if (i + V >= n && i < n && scan.total != nullptr) {
+                if (carry) __threadfence();
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (i + j == n - 1) *(T *)scan.total = Pair::out(y[j], a.transform);
+            }
+            if (Segmented && counting)
+                write_totals<Pair>(a, i, y, heads[r], shared.heads + of_group.count + rank[r],
+                                   lane);
+            if (scan.exclusive) {
+                const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
+                U shifted[V];
+                shifted[0] = lane == first ? of_group.base() : left;
+#pragma unroll
+                for (int j = 1; j < V; ++j) shifted[j] = y[j - 1];
+#pragma unroll
+                for (int j = 0; j < V; ++j) {
+                    const bool start = Segmented ? heads[r] >> j & 1 : i + j == 0;
+                    y[j] = start ? visible : shifted[j];
+                }
+            }
+            items[r].results(y, backward, a.transform);
+        }
+        store_items(items, scan.out, begin, shape::load_items, n, backward, out_aligned && whole);
+        if (partitions == 1) return; /* no tickets */
+    }
+}
+
+} /* namespace vscan */
+
+#endif

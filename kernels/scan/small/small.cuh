@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Scans and segmented scans of vectors of up to a few MiB, where latency counts. A block owns one
+ * partition and holds it in registers from its loads to its stores. Plain scans by pairs that any
+ * order suits are in scan/small/any_order.cuh.
+ *
+ * There are some shapes (scan/small/shape.cuh). Alone: one block with as many warps as the vector
+ * needs; nothing is exchanged between blocks. Narrow partitions of 4 KiB (8-byte elements: 8 KiB),
+ * so that many multiprocessors load a small vector. Wide partitions of 16 KiB, so that there are no
+ * more aggregates than a block can load at once. Floats in order have partitions of 8 KiB between, on
+ * GPUs with TMA (which they do not use): for all architectures they would take too much of the library.
+ *
+ * Several blocks: the partition's index is the block's. A block waits for the aggregates of all
+ * earlier partitions (protocol/lookback.cuh), each thread for a few. There are no tickets: blocks
+ * start in the order of their indices, as other single-pass scans assume too. So whatever a block
+ * waits for runs or is done, and between its start and its aggregate there are only loads and sums.
+ * The epoch is read together with the data. The last block, once it has an aggregate of every other
+ * block, knows that all have read the epoch, and advances it. It publishes no aggregate of its own:
+ * nobody needs it.
+ *
+ * Above the groups float and double plus have the order of lib/core/order.h, and an aggregate for
+ * each block of level 1: scan/small/in_order.cuh, scan/small/alone.cuh. All other pairs (in
+ * segmented scans) have an aggregate for each partition: scan/small/segmented.cuh.
+ *
+ * Shared memory: the group sums, and the sums of earlier partitions.
+ *
+ * Memory order: status words are relaxed, see kernels/README.md. Inside a block the barriers are:
+ * (1) the group sums are written (each warp then scans all of them, which takes no longer than in
+ * one warp and saves a barrier; in order one warp does it); (2) the aggregates have been read and
+ * their sums written; (3) in order, where one warp adds up the tiles, that has been done.
+ */
+#ifndef VSCAN_SCAN_SMALL_SMALL_CUH
+#define VSCAN_SCAN_SMALL_SMALL_CUH
+
+#include <type_traits>
+
+#include "machine/tma.cuh"
+#include "scan/small/alone.cuh"
+#include "scan/small/any_order.cuh"
+#include "scan/small/in_order.cuh"
+#include "scan/small/segmented.cuh"
+
+namespace vscan {
+
+/* Flags that all exist are loaded without any choice: up to 8 % of small segmented scans of floats. Only where
+   there is TMA, which it has nothing to do with: for all architectures it would take too much of the library. */
+#ifdef VSCAN__TMA
+static constexpr bool flags_at_once = true;
+#else
+static constexpr bool flags_at_once = false;
+#endif
+
+template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+__global__ void __launch_bounds__(32 * Warps, Alone ? 1 : small_blocks<Pair, Segmented, Loads>)
+    scan_small(const __grid_constant__ small_arguments hot) {
+    using T = typename Pair::T;
+#ifndef VSCAN__TMA
+    if (Loads == medium_loads && sizeof(T) == 4) return; /* saves room, see launch_small */
+#endif
+    using U = typename Pair::U;
+    using shape = small_shape<Pair, Loads, Warps>;
+    constexpr int V = shape::lane_items;
+    using in_order = std::conditional_t<Alone, in_order_alone<Pair, Segmented, Warps>,
+                                        in_order_before<Pair, Segmented, Loads, Warps>>;
+    using before_t = std::conditional_t<Pair::in_any_order,
+                                        segmented_before<Pair, Loads, Warps, Alone>, in_order>;
+    using shared_t = typename before_t::shared_t;
+    __shared__ shared_t shared_here;
+    shared_t &shared = address_once(shared_here);
+
+    const scan_arguments &a = hot.rest;
+    const vscan__scan &scan = a.scan;
+    const int n = hot.n;
+    const bool backward = hot.backward;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int partition = Alone ? 0 : (int)blockIdx.x;
+    const bool last_partition = Alone || partition == (int)gridDim.x - 1;
+    const bool counting = Segmented && (scan.totals != nullptr || scan.count != nullptr);
+
+    /* ---- Load -------------------------------------------------------------------------------- */
+    /* Where the launch allows it, blocks start before the preceding kernel is done, and have
+       their code and parameters ready. Nothing is read or written before the wait, so launches
+       still follow one another for the data and for everyone else; but what will be read is
+       prefetched. */
+    const int begin = partition * shape::items + warp * (Loads * shape::load_items) + lane * V;
+#pragma unroll
+    for (int r = 0; r < Loads; ++r)
+        prefetch_element<Segmented, T>(hot, begin + r * shape::load_items);
+    /* Blocks of the next kernel are distributed unevenly over the multiprocessors if they come
+       early and find much room. Only these kernels leave that much. */
+    const bool let_next_late =
+        Pair::in_any_order && sizeof(U) == 8 && Loads == 2 && gridDim.x > let_next_late_from;
+    grid_dependency_wait(!let_next_late);
+    const lookback_memory lookback = {hot.header, a.lookback.capacity, hot.delay};
+    epoch_t epoch = 0;
+    if (!Alone) epoch = read_epoch(lookback);
+    /* Segmented scans reverse the elements of a backward scan where they load and store them.
+       Plain scans are 3 to 6 % faster if they choose where an element is used. */
+    const bool in_aligned = is_aligned((const T *)hot.in, n, backward);
+    const bool whole = begin - lane * V + Loads * shape::load_items <= n; /* all of the warp's
+                                                                             elements exist */
+    lane_items<Pair, V> items[Loads];
+    lane_heads<V> flags[Loads];
+    const bool fast = whole && !backward;
+    const bool reversed = Segmented || !backward;
+    if (Segmented) {
+        /* Elements that have been loaded are moved to other registers before the next loads, which so
+           wait for them. Bits and bytes backward are faster that way nevertheless. */
+        const bool whole_flags = flags_at_once && fast && lane_heads<V>::are_whole(scan);
+        const bool flags_first = flags_at_once && scan.flag_type == VSCAN_INT;
+        if (whole_flags)
+            load_heads<true>(flags, scan, begin, shape::load_items);
+        else if (flags_first)
+#pragma unroll
+            for (int r = 0; r < Loads; ++r)
+                flags[r].template load<VSCAN_INT>(scan, begin + r * shape::load_items);
+        load_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
+        if (!whole_flags && !flags_first) load_heads(flags, scan, begin, shape::load_items);
+    } else
+        load_items(items, hot.in, begin, shape::load_items, n, backward, in_aligned && whole,
+                   a.transform);
+    U initial = Pair::identity;
+    if (hot.initial_from == 1) initial = Pair::in(element_of<T>(hot.initial), a.transform);
+    if (hot.initial_from >= 2)
+        initial = Pair::in(*(const volatile T *)scan.initial_at, a.transform);
+    const U visible = hot.initial_from ? initial : Pair::visible;
+    /* as in scan_portable: the initial value is read before an aggregate is published */
+    const bool carry = hot.initial_from == 3;
+
+    /* ---- Scan inside groups ------------------------------------------------------------------ */
+    U x[Loads][V];
+    uint32_t heads[Loads] = {};
+    unsigned any[Loads];
+    uint32_t rank[Loads]; /* counting: heads in the group before this lane */
+    constexpr bool keeps = Segmented && !Pair::in_any_order;
+    uint32_t kept[Loads]; /* these three, where registers are scarce: over the look-back */
+    uint32_t counts[Loads];
+    /* Sums of groups are written after all networks, which so run side by side. */
+    constexpr bool side_by_side = !Pair::in_any_order;
+    const int first = lane & ~(shape::group_lanes - 1);
+    const bool group_end = lane % shape::group_lanes == shape::group_lanes - 1;
+    const int first_group = warp * shape::warp_groups + lane / shape::group_lanes;
+    if (Segmented) bits_of_heads(heads, flags, scan, begin, shape::load_items);
+#pragma unroll
+    for (int r = 0; r < Loads; ++r) {
+        items[r].items(x[r], !reversed, a.transform);
+        any[r] = 0;
+        if (Segmented) {
+            any[r] = __ballot_sync(warp_mask, heads[r] != 0);
+            if (Pair::in_any_order && hot.initial_from) {
+#pragma unroll
+                for (int j = 0; j < V; ++j)
+                    if (heads[r] >> j & 1) x[r][j] = Pair::combine(initial, x[r][j]);
+            }
+        }
+        sklansky<Pair, Segmented, shape::group_lanes>(x[r], heads[r], any[r], lane);
+        const int group = first_group + r * shape::load_groups;
+        if (!side_by_side && group_end) shared.groups.sum(group) = x[r][V - 1];
+        rank[r] = 0;
+        if (Segmented) {
+            uint32_t count = (lanes_between(any[r], first, lane) != 0) | (heads[r] != 0);
+            if (counting) {
+                rank[r] = heads_before_lane<shape::group_lanes>(heads[r], lane);
+                count = rank[r] + __popc(heads[r]);
+            }
+            if (!side_by_side && group_end) shared.groups.heads(group) = count;
+            counts[r] = count;
+            if (keeps) {
+                const uint32_t lane_head = lanes_between(any[r], first, lane) != 0;
+                kept[r] = opaque(rank[r] << 8 | lane_head << V | heads[r]);
+            }
+        }
+    }
+    if constexpr (side_by_side) {
+        if (group_end) {
+            U *const sums = &shared.groups.sum(first_group);
+            uint32_t *const all_heads = &shared.groups.heads(Segmented ? first_group : 0);
+#pragma unroll
+            for (int r = 0; r < Loads; ++r) {
+                sums[r * shape::load_groups] = x[r][V - 1];
+                if (Segmented) all_heads[r * shape::load_groups] = counts[r];
+            }
+        }
+    }
+    __syncthreads();
+
+    /* ---- What precedes each group; publish; look back ---------------------------------------- */
+    const small_place place = {lookback, epoch, partition, last_partition, counting, carry};
+    before_t before;
+    before.find(shared, place, initial, let_next_late);
+
+    /* ---- Results ----------------------------------------------------------------------------- */
+    const bool out_aligned = is_aligned((const T *)hot.out, n, backward);
+#pragma unroll
+    for (int r = 0; r < Loads; ++r) {
+        const int i = begin + r * shape::load_items;
+        if (keeps) {
+            heads[r] = kept[r] & ((1u << V) - 1);
+            rank[r] = kept[r] >> 8;
+        }
+        const bool lane_head =
+            keeps ? kept[r] >> V & 1 : Segmented && lanes_between(any[r], first, lane);
+        const auto of_group = before.of_group(shared, r, counting);
+        U y[V];
+#pragma unroll
+        for (int j = 0; j < V; ++j) {
+            const bool cut = Segmented && (lane_head || (heads[r] & ((2u << j) - 1)));
+            y[j] = of_group.result(x[r][j], cut);
+        }
+        if (hot.total != nullptr && i + V >= n && i < n) {
+            if (carry) __threadfence();
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (i + j == n - 1) *(T *)hot.total = Pair::out(y[j], a.transform);
+        }
+        if (Segmented && counting)
+            write_totals<Pair>(a, i, y, heads[r], before.count + of_group.count + rank[r], lane);
+        if (hot.exclusive) {
+            const U left = __shfl_up_sync(warp_mask, y[V - 1], 1);
+#pragma unroll
+            for (int j = V - 1; j > 0; --j) y[j] = y[j - 1];
+            y[0] = lane == first ? of_group.base() : left;
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (Segmented ? heads[r] >> j & 1 : i + j == 0) y[j] = visible;
+        }
+        items[r].results(y, !reversed, a.transform);
+    }
+    if (Segmented) {
+        store_vectors<Pair, Loads, V>(items, hot, begin, whole, fast);
+    } else
+        store_items(items, hot.out, begin, shape::load_items, n, backward, out_aligned && whole);
+    if (!Alone && last_partition) scrub(lookback, epoch, (int)threadIdx.x, shape::threads);
+}
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+template <class Pair, bool Segmented, int Loads, int Warps, bool Alone>
+static constexpr auto small_kernel() {
+    if constexpr (!Segmented && Pair::in_any_order)
+        return scan_small_any_order<Pair, Loads, Warps, Alone>;
+    else
+        return scan_small<Pair, Segmented, Loads, Warps, Alone>;
+}
+
+/* Elements of a vector up to which partitions are narrow. */
+template <class Pair, bool Segmented>
+static constexpr int64_t narrow_max_items =
+    Segmented || !Pair::in_any_order
+        ? (int64_t)narrow_partitions<Pair>::items * narrow_partitions<Pair>::max_partitions
+        : any_order_narrow_items<typename Pair::U>;
+
+/* The largest vector, in elements. */
+template <class Pair>
+static constexpr int64_t
+    small_max_items = (int64_t)wide_partitions<Pair>::items *wide_partitions<Pair>::max_partitions;
+
+template <class Pair>
+static bool small_fits(const vscan__launch *launch, const vscan__scan *scan) {
+    return scan->n <= small_max_items<Pair> &&
+           scan->n * (int64_t)sizeof(typename Pair::T) <= launch->small_to;
+}
+
+template <class Pair, bool Segmented>
+static cudaError_t launch_small(const vscan__launch *launch, const scan_arguments &rest) {
+    using T = typename Pair::T;
+    using alone = one_block<Pair>;
+    using small = narrow_partitions<Pair>;
+    using large = wide_partitions<Pair>;
+    small_arguments a;
+    a.in = rest.scan.in;
+    a.out = rest.scan.out;
+    a.total = rest.scan.total;
+    a.n = (int32_t)rest.scan.n;
+    a.exclusive = (uint8_t)rest.scan.exclusive;
+    a.backward = (uint8_t)rest.scan.backward;
+    a.initial_from = (uint8_t)rest.scan.has_initial;
+    if (!Segmented && a.initial_from == 2 && rest.scan.initial_at == a.total) a.initial_from = 3;
+    a.delay = (uint8_t)(rest.lookback.delay ? rest.lookback.delay % 255 + 1 : 0);
+    a.initial = rest.scan.initial;
+    a.header = rest.lookback.header;
+    a.rest = rest;
+    const auto over = [&](int items) { return (a.n + items - 1) / items; };
+    static_assert(one_block_bytes <= alone::items * (int64_t)sizeof(T), "one block");
+    const bool overlap = launch->may_overlap;
+    const cudaStream_t stream = launch->stream;
+    if (a.n * (int64_t)sizeof(T) <= one_block_bytes)
+        return start(small_kernel<Pair, Segmented, 1, 32, true>(), 1, 32 * over(alone::load_items),
+                     0, stream, a, overlap);
+    if (a.n <= narrow_max_items<Pair, Segmented>)
+        return start(small_kernel<Pair, Segmented, small::loads, small_warps, false>(),
+                     over(small::items), small::threads, 0, stream, a, overlap);
+    if constexpr (!Pair::in_any_order && sizeof(T) == 4) {
+        using medium = small_shape<Pair, medium_loads, small_warps>;
+        if (launch->shared_memory > 0 && a.n <= medium::items * medium_partitions)
+            return start(small_kernel<Pair, Segmented, medium::loads, small_warps, false>(),
+                         over(medium::items), medium::threads, 0, stream, a, overlap);
+    }
+    return start(small_kernel<Pair, Segmented, large::loads, small_warps, false>(),
+                 over(large::items), large::threads, 0, stream, a, overlap);
+}
+
+} /* namespace vscan */
+
+#endif
